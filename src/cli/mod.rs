@@ -1,0 +1,32 @@
+//! One file a subcommand: arguments, call, print.
+
+use crate::error::{Error, ErrorKind};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "tiered", version, about, propagate_version = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {}
+
+/// Runs the command line and turns its outcome into an exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            let kind = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.kind);
+            ExitCode::from(kind.unwrap_or(ErrorKind::Internal) as u8)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {}
+}

@@ -1,0 +1,94 @@
+//! Stories and pairs of stories, as the rest of the crate sees them: checked and complete.
+
+use crate::attribute::ATTRIBUTES;
+use serde::{Deserialize, Serialize};
+
+/// The classes of one side for the 20 attributes of an entity in a sentence.
+pub type Classes = [u8; ATTRIBUTES];
+
+/// How an implausible story was made from its plausible one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// One sentence replaced.
+    Cloze,
+    /// Two sentences swapped.
+    Order,
+}
+
+/// The two sentences that conflict: the story stops making sense at `breakpoint` because of `evidence`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Conflict {
+    /// 0-based, before `breakpoint`.
+    pub evidence: usize,
+    /// 0-based.
+    pub breakpoint: usize,
+}
+
+/// An entity of a story with its physical states, one item a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entity {
+    /// As written in the file, spaces trimmed.
+    pub name: String,
+    /// `[N]` classes before each sentence; all 0 where the entity is not annotated.
+    pub preconditions: Vec<Classes>,
+    /// `[N]` classes after each sentence.
+    pub effects: Vec<Classes>,
+    /// `[N]` whether the sentence annotates the entity at all.
+    pub annotated: Vec<bool>,
+}
+
+/// One story. Every entity has as many states as there are sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Story {
+    /// The key in the file, which names the story ("13", "13-C0").
+    pub id: String,
+    /// Number of the plausible story it belongs to: stories of one group share it.
+    pub group: i64,
+    /// The person in the story, where the file says.
+    pub actor: String,
+    /// The room, where the file says.
+    pub location: String,
+    pub sentences: Vec<String>,
+    /// Never empty; sorted by first mention in the file.
+    pub entities: Vec<Entity>,
+    /// `None` for a plausible story.
+    pub conflict: Option<Conflict>,
+    /// `None` for a plausible story.
+    pub kind: Option<Kind>,
+}
+
+/// A plausible and an implausible story, in the order they are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// Id of the implausible story, which names the pair.
+    pub id: String,
+    pub group: i64,
+    pub kind: Kind,
+    pub stories: [Story; 2],
+    /// Index (0 or 1) of the plausible story: the label of the story choice.
+    pub plausible: usize,
+    /// The gold conflict, in the implausible story.
+    pub conflict: Conflict,
+}
+
+impl Pair {
+    pub fn plausible_story(&self) -> &Story {
+        &self.stories[self.plausible]
+    }
+
+    pub fn implausible_story(&self) -> &Story {
+        &self.stories[1 - self.plausible]
+    }
+}
+
+impl Story {
+    /// The sentences at which the belief "this takes part in a conflict" should be 1, for one entity: both gold
+    /// sentences if the entity is annotated in either of them with a class that differs from the default
+    /// (`docs/model.md`, conflict target), else none. In the published reference any annotated entity qualifies,
+    /// because an entity's untouched attributes of the other kind (people's for an object) count as 0.
+    pub fn conflict_target(&self, entity: &Entity) -> Option<Conflict> {
+        let conflict = self.conflict?;
+        (entity.annotated[conflict.evidence] || entity.annotated[conflict.breakpoint]).then_some(conflict)
+    }
+}

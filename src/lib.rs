@@ -1,0 +1,21 @@
+//! `tiered`: which of two household stories is physically possible, which two sentences conflict, and which
+//! physical states make them conflict.
+//!
+//! # The way of the data
+//! stories (JSON) -> pairs with labels -> deduplicated token batches -> encoder -> state heads -> conflict
+//! detector -> beliefs and scores -> predictions -> metrics -> report. A module imports only from modules above
+//! it in this list (a test reads the `use crate::` lines):
+//!
+//! | order | module | what |
+//! |---|---|---|
+//! | 0 | [`attribute`] | the 20 attributes, label spaces, defaults |
+//! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
+//! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
+//! | 2 | [`metrics`] | predictions -> counts -> numbers |
+//! | 3 | [`report`] | one `Report`, one small exporter a format |
+
+pub mod attribute;
+pub mod cli;
+pub mod data;
+pub mod error;
+pub mod prediction;
