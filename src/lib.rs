@@ -12,10 +12,25 @@
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
+//! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
 //! | 3 | [`report`] | one `Report`, one small exporter a format |
+//! | 3 | [`model`] | tensors -> named outputs |
+//! | 4 | [`loss`] | output + targets + weights -> named losses |
 
 pub mod attribute;
+pub mod batch;
 pub mod cli;
+pub mod config;
 pub mod data;
+pub mod decode;
 pub mod error;
+pub mod eval;
+pub mod experiment;
+pub mod loss;
+pub mod machine;
+pub mod metrics;
+pub mod model;
 pub mod prediction;
+pub mod report;
+pub mod seed;
+pub mod train;

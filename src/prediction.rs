@@ -1,5 +1,11 @@
 //! What a system said about a pair of stories. Whatever predicts produces this; metrics consume only this.
 
+mod check;
+mod file;
+mod published;
+
+pub use file::{PredictionFile, PredictionFormat, read_predictions, write_predictions};
+
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use serde::{Deserialize, Serialize};
 

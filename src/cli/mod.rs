@@ -1,5 +1,11 @@
 //! One file a subcommand: arguments, call, print.
 
+mod data;
+mod output;
+mod progress;
+mod score;
+mod train;
+
 use crate::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -12,7 +18,15 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    /// Check story files and count what is in them
+    #[command(subcommand)]
+    Data(data::Command),
+    /// Train a model: one config, one run folder
+    Train(train::Args),
+    /// Score predictions: accuracy, consistency, verifiability
+    Score(score::Args),
+}
 
 /// Runs the command line and turns its outcome into an exit code.
 pub fn main() -> ExitCode {
@@ -28,5 +42,9 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<()> {
-    match command {}
+    match command {
+        Command::Data(command) => data::run(&command),
+        Command::Train(args) => train::run(&args),
+        Command::Score(args) => score::run(&args),
+    }
 }

@@ -16,6 +16,29 @@ pub enum Kind {
     Order,
 }
 
+impl Kind {
+    pub const ALL: [Kind; 2] = [Kind::Cloze, Kind::Order];
+
+    /// The name used in data files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Cloze => "cloze",
+            Kind::Order => "order",
+        }
+    }
+
+    /// The kind of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// The two sentences that conflict: the story stops making sense at `breakpoint` because of `evidence`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Conflict {

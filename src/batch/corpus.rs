@@ -1,0 +1,152 @@
+//! A set of pairs with every input tokenized once.
+
+use super::InputTokenizer;
+use crate::attribute::{Attribute, SIDE_CLASSES};
+use crate::data::{Classes, Entity, Pair, Story};
+use crate::error::{Error, Result};
+use std::collections::{BTreeSet, HashMap};
+
+/// Pairs, and the token ids of each distinct (entity, sentence) in them.
+pub struct Corpus {
+    pub pairs: Vec<Pair>,
+    /// Token ids of each distinct input. Input 0 is the padding input: an empty entity in an empty sentence.
+    pub(super) inputs: Vec<Vec<i64>>,
+    /// `[pair][story][entity][sentence]` -> index into `inputs`.
+    pub(super) slots: Vec<[Vec<Vec<usize>>; 2]>,
+}
+
+/// How often each label occurs among the slots of a corpus, smoothed so that none is 0 or 1.
+pub struct ClassFrequencies {
+    /// `[66]`
+    pub preconditions: Vec<f32>,
+    /// `[66]`
+    pub effects: Vec<f32>,
+    /// Slots that take part in a conflict.
+    pub conflicts: f32,
+}
+
+/// Index of the padding input.
+pub(super) const PADDING_INPUT: usize = 0;
+
+impl Corpus {
+    /// Tokenizes all pairs.
+    ///
+    /// # Errors
+    /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated in silence.
+    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize) -> Result<Self> {
+        let mut index = Index::default();
+        index.get("", "");
+        let slots = pairs.iter().map(|pair| pair.stories.each_ref().map(|story| index.story(story))).collect();
+        let inputs = tokenizer.encode(index.texts)?;
+        let corpus = Corpus { pairs, inputs, slots };
+        corpus.check_lengths(max_tokens)?;
+        Ok(corpus)
+    }
+
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Sentences of the longest story.
+    pub fn max_sentences(&self) -> usize {
+        self.stories().map(|story| story.sentences.len()).max().unwrap_or(0)
+    }
+
+    /// Entities of the story that has most.
+    pub fn max_entities(&self) -> usize {
+        self.stories().map(|story| story.entities.len()).max().unwrap_or(0)
+    }
+
+    /// Every token id that occurs, sorted: the only rows of the embedding table that training on this can move.
+    pub fn token_ids(&self) -> Vec<i64> {
+        self.inputs.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Distinct inputs of some pairs.
+    pub fn unique_inputs(&self, pairs: &[usize]) -> usize {
+        pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Label frequencies over all (entity, sentence) slots of all stories.
+    pub fn class_frequencies(&self) -> ClassFrequencies {
+        let entities = || self.stories().flat_map(|story| &story.entities);
+        let side = |of: fn(&Entity) -> &Vec<Classes>| side_frequencies(entities().flat_map(of));
+        let slots: usize = entities().map(|entity| entity.annotated.len()).sum();
+        let targets = self.stories().flat_map(|story| story.entities.iter().filter_map(|e| story.conflict_target(e)));
+        ClassFrequencies {
+            preconditions: side(|entity| &entity.preconditions),
+            effects: side(|entity| &entity.effects),
+            conflicts: (2 * targets.count() + 1) as f32 / (slots + 2) as f32,
+        }
+    }
+
+    fn stories(&self) -> impl Iterator<Item = &Story> {
+        self.pairs.iter().flat_map(|pair| &pair.stories)
+    }
+
+    fn check_lengths(&self, max_tokens: usize) -> Result<()> {
+        for (pair, slots) in self.pairs.iter().zip(&self.slots) {
+            for (story, rows) in pair.stories.iter().zip(slots) {
+                for (entity, row) in story.entities.iter().zip(rows) {
+                    for (n, &input) in row.iter().enumerate() {
+                        let tokens = self.inputs[input].len();
+                        if tokens > max_tokens {
+                            return Err(Error::data(format!(
+                                "story {}, sentence {}: with entity \"{}\" it has {tokens} tokens, and the encoder has \
+                                 positions for {max_tokens}; shorten the sentence",
+                                story.id,
+                                n + 1,
+                                entity.name
+                            )));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `[66]`, one is added to every count.
+fn side_frequencies<'a>(slots: impl Iterator<Item = &'a Classes>) -> Vec<f32> {
+    let mut counts = [1.; SIDE_CLASSES];
+    let mut slots_seen = 0;
+    for classes in slots {
+        slots_seen += 1;
+        for (attribute, &class) in Attribute::ALL.iter().zip(classes) {
+            counts[attribute.offset() + usize::from(class)] += 1.;
+        }
+    }
+    let total = |attribute: &Attribute| (slots_seen + attribute.classes()) as f32;
+    let totals = Attribute::ALL.iter().flat_map(|a| std::iter::repeat_n(total(a), a.classes()));
+    counts.iter().zip(totals).map(|(count, total)| count / total).collect()
+}
+
+/// Numbers distinct (entity, sentence) texts in the order they are met.
+#[derive(Default)]
+struct Index {
+    numbers: HashMap<(String, String), usize>,
+    texts: Vec<(String, String)>,
+}
+
+impl Index {
+    fn get(&mut self, entity: &str, sentence: &str) -> usize {
+        let text = (entity.to_owned(), sentence.to_owned());
+        *self.numbers.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            self.texts.len() - 1
+        })
+    }
+
+    /// `[entity][sentence]` -> number.
+    fn story(&mut self, story: &Story) -> Vec<Vec<usize>> {
+        let row = |entity: &str, index: &mut Self| -> Vec<usize> {
+            story.sentences.iter().map(|sentence| index.get(entity, sentence)).collect()
+        };
+        story.entities.iter().map(|entity| row(&entity.name, self)).collect()
+    }
+}

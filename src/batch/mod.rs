@@ -1,0 +1,13 @@
+//! Pairs -> deduplicated token batches.
+//!
+//! A pair of stories repeats itself: the two stories share all but one or two sentences, and the pairs of a
+//! group share one story. Every (entity, sentence) is therefore tokenized once a corpus ([`Corpus`]) and encoded
+//! once a batch ([`Batch`]); rows of the batch point to the unique inputs.
+
+mod collate;
+mod corpus;
+mod tokenize;
+
+pub use collate::{Batch, Layout, LengthGroup, Targets, Tokens};
+pub use corpus::{ClassFrequencies, Corpus};
+pub use tokenize::InputTokenizer;

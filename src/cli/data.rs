@@ -1,0 +1,126 @@
+//! `tiered data`: what is in story files, and what is wrong with them.
+
+use super::output::print;
+use crate::data::{PartitionStats, Severity, StoryFile, StoryStats, read_file};
+use crate::error::{Error, Result};
+use crate::report::Table;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// List everything irregular in story files; exit with 65 if a story can't be used
+    Check(CheckArgs),
+    /// Count stories, sentences, entities and labels
+    Stats(StatsArgs),
+}
+
+#[derive(Args)]
+pub(super) struct CheckArgs {
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print findings as JSON lines, without the summary
+    #[arg(long)]
+    json: bool,
+    /// Print at most this many findings; all are counted
+    #[arg(long, value_name = "N")]
+    max: Option<usize>,
+}
+
+#[derive(Args)]
+pub(super) struct StatsArgs {
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Check(args) => check(args)?,
+        Command::Stats(args) => stats(args)?,
+    }
+    Ok(())
+}
+
+fn check(args: &CheckArgs) -> Result<()> {
+    let files = read_files(&args.files)?;
+    let mut output = String::new();
+    for finding in files.iter().flat_map(|file| &file.findings).take(args.max.unwrap_or(usize::MAX)) {
+        let line = if args.json { json(finding)? } else { finding.to_string() };
+        output.push_str(&format!("{line}\n"));
+    }
+    let count = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
+    if !args.json {
+        output.push_str(&format!("{}\n", Severity::ALL.map(|s| format!("{s}s: {}", count(s))).join(", ")));
+    }
+    print(&output)?;
+    match count(Severity::Error) {
+        0 => Ok(()),
+        errors => Err(Error::data(format!("stories can't be used ({errors} error findings): mend or remove them"))),
+    }
+}
+
+fn stats(args: &StatsArgs) -> Result<()> {
+    let files = read_files(&args.files)?;
+    let stats: Vec<_> = files.iter().map(FileStats::of).collect();
+    let output = if args.json { json(&stats)? + "\n" } else { stats.iter().map(FileStats::to_text).collect() };
+    print(&output)
+}
+
+fn read_files(paths: &[PathBuf]) -> Result<Vec<StoryFile>> {
+    paths.iter().map(|path| read_file(path)).collect()
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::new(crate::error::ErrorKind::Internal, error.to_string()))
+}
+
+/// The statistics of one file.
+#[derive(Serialize)]
+struct FileStats {
+    file: PathBuf,
+    sha256: String,
+    partitions: Vec<PartitionStats>,
+}
+
+impl FileStats {
+    fn of(file: &StoryFile) -> Self {
+        let partitions = file.partitions.iter().map(|(name, stories)| PartitionStats::of(name, stories)).collect();
+        FileStats { file: file.path.clone(), sha256: file.sha256.clone(), partitions }
+    }
+
+    fn to_text(&self) -> String {
+        let partition = |stats: &PartitionStats| {
+            format!("{}, {}\n{}\n", self.file.display(), stats.partition, table(stats).to_text())
+        };
+        self.partitions.iter().map(partition).collect()
+    }
+}
+
+/// Measures down, kinds of story across.
+fn table(stats: &PartitionStats) -> Table {
+    let columns = [&stats.plausible, &stats.cloze, &stats.order, &stats.all];
+    let mut table = Table::new(["", "plausible", "cloze", "order", "all"]);
+    let mut row = |name: &str, cell: &dyn Fn(&StoryStats) -> String| {
+        let [plausible, cloze, order, all] = columns.map(cell);
+        table.push([name.to_owned(), plausible, cloze, order, all]);
+    };
+    row("stories", &|s| s.stories.to_string());
+    row("sentences", &|s| s.sentences.to_string());
+    row("sentences a story", &|s| decimal(s.sentences_per_story));
+    row("words a sentence", &|s| decimal(s.words_per_sentence));
+    row("entities", &|s| s.entities.to_string());
+    row("labels, as the papers seem to count", &|s| s.reported_labels.to_string());
+    row("nontrivial labels", &|s| s.nontrivial_labels.to_string());
+    for attribute in stats.all.nontrivial_by_attribute.keys() {
+        row(&format!("  {attribute}"), &|s| s.nontrivial_by_attribute[attribute].to_string());
+    }
+    table
+}
+
+fn decimal(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.1}"))
+}

@@ -1,0 +1,65 @@
+//! A bar with losses and rate on a terminal, plain lines otherwise.
+
+use crate::loss::LossValues;
+use crate::train::StepRecord;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// How often a plain line is printed where there is no terminal.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    started: Instant,
+    said: Instant,
+    pairs: usize,
+}
+
+impl Progress {
+    pub fn new(steps: u64) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(steps).with_style(style()));
+        Progress { bar, started: Instant::now(), said: Instant::now(), pairs: 0 }
+    }
+
+    pub fn step(&mut self, step: &StepRecord) {
+        self.pairs += step.pairs;
+        let LossValues { preconditions, effects, conflicts, story } = step.losses;
+        let rate = self.pairs as f64 / self.started.elapsed().as_secs_f64();
+        let message = format!(
+            "epoch {} | pre {preconditions:.3} eff {effects:.3} conflict {conflicts:.3} story {story:.3} | \
+             norm {:.2} | lr {:.1e} | {rate:.2} pairs/s",
+            step.epoch, step.gradient_norm, step.learning_rate
+        );
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(step.step);
+                bar.set_message(message);
+            }
+            None if self.said.elapsed() >= PLAIN_EVERY => {
+                self.said = Instant::now();
+                println!("step {}/{} | {message}", step.step, step.steps);
+            }
+            None => {}
+        }
+    }
+
+    /// A line that stays.
+    pub fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| println!("{line}")),
+            None => println!("{line}"),
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:30} {pos}/{len} [{elapsed_precise} < {eta_precise}] {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,95 @@
+//! `tiered train`: one config -> one run folder.
+
+use super::progress::Progress;
+use crate::config::Config;
+use crate::experiment::Experiment;
+use crate::train::{EpochRecord, Event};
+use clap::Args as ClapArgs;
+use std::path::{Path, PathBuf};
+
+#[derive(ClapArgs)]
+pub struct Args {
+    /// The experiment file (configs/*.toml)
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The run folder to make [default: runs/NAME-OF-THE-CONFIG]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Use only the first N pairs of train and of dev
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Read and check everything, say what would be done, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let config = Config::open(&args.config, &args.set)?;
+    let out = args.out.clone().unwrap_or_else(|| default_out(&args.config));
+    let experiment = Experiment::prepare(config, &out, args.limit)?;
+    describe(&experiment, &out);
+    if args.dry_run {
+        println!("dry run: nothing was trained or written");
+        return Ok(());
+    }
+    let mut progress = Progress::new(experiment.steps() as u64);
+    let best = experiment.run(|event| match event {
+        Event::Step(step) => progress.step(step),
+        Event::Epoch(epoch) => progress.say(&epoch_line(epoch)),
+    })?;
+    progress.finish();
+    if let Some(best) = best {
+        println!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
+    }
+    println!("evaluate them with: tiered eval {} --data FILE", out.display());
+    Ok(())
+}
+
+fn default_out(config: &Path) -> PathBuf {
+    Path::new("runs").join(config.file_stem().unwrap_or_default())
+}
+
+fn describe(experiment: &Experiment, out: &Path) {
+    let encoder = &experiment.model_config.encoder;
+    println!(
+        "encoder: {} layers, {} wide; trained parameters: {:.1} M; {:?} products on {:?}, {} threads",
+        encoder.num_hidden_layers,
+        encoder.hidden_size,
+        experiment.trained_parameters() as f64 / 1e6,
+        experiment.compute.precision,
+        experiment.compute.device,
+        tch::get_num_threads(),
+    );
+    if !experiment.passed_over().is_empty() {
+        println!("passed over in the encoder's file: {}", experiment.passed_over().join(", "));
+    }
+    println!(
+        "train: {} pairs; dev: {}; {} steps in {} epochs; stories of at most {} sentences; run folder: {}",
+        experiment.train.len(),
+        experiment.dev.as_ref().map_or("none".to_owned(), |dev| format!("{} pairs", dev.len())),
+        experiment.steps(),
+        experiment.config.train.epochs,
+        experiment.model_config.max_sentences,
+        out.display(),
+    );
+}
+
+fn epoch_line(epoch: &EpochRecord) -> String {
+    let losses = |l: &crate::loss::LossValues| {
+        format!("{:.4} {:.4} {:.4} {:.4}", l.preconditions, l.effects, l.conflicts, l.story)
+    };
+    let mut line = format!("epoch {}: train losses {} ({:.0} s)", epoch.epoch, losses(&epoch.train), epoch.train_seconds);
+    if let Some(dev) = &epoch.dev {
+        line += &format!("; dev losses {} ({:.0} s)", losses(&dev.losses), epoch.dev_seconds);
+        for (name, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair)] {
+            line += &format!(
+                "; {name}: accurate {} consistent {} verifiable {} of {}",
+                tiers.accurate, tiers.consistent, tiers.verifiable, tiers.pairs
+            );
+        }
+    }
+    line
+}

@@ -1,0 +1,275 @@
+//! The experiment file: what the user wrote, read strictly, with `--set` laid over it.
+
+use crate::data::Kind;
+use crate::error::{Error, Result};
+use crate::loss::LossConfig;
+use crate::machine::{DeviceChoice, PrecisionChoice};
+use crate::model::DetectorConfig;
+use crate::train::TrainConfig;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// An experiment. Unknown keys are refused; `docs/config.md` describes every key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Every random choice follows from it.
+    #[serde(default)]
+    pub seed: u64,
+    #[serde(default)]
+    pub device: DeviceChoice,
+    #[serde(default)]
+    pub precision: PrecisionChoice,
+    /// Threads of libtorch; as many as there are cores where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    pub encoder: EncoderSource,
+    pub data: DataConfig,
+    #[serde(default)]
+    pub model: ModelOptions,
+    #[serde(default)]
+    pub loss: LossConfig,
+    #[serde(default)]
+    pub train: TrainConfig,
+}
+
+/// The pretrained encoder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncoderSource {
+    /// A Hugging Face folder: config.json, tokenizer.json, model.safetensors.
+    pub path: PathBuf,
+    /// What is not trained.
+    #[serde(default)]
+    pub freeze: Vec<Freeze>,
+}
+
+/// A part of the encoder: `embeddings`, or `layers:K`, the lowest K layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Freeze {
+    Embeddings,
+    Layers(u32),
+}
+
+impl TryFrom<String> for Freeze {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let layers = || text.strip_prefix("layers:")?.parse().ok();
+        match text.as_str() {
+            "embeddings" => Ok(Freeze::Embeddings),
+            _ => layers().map(Freeze::Layers).ok_or(format!("`{text}`: must be `embeddings` or `layers:K`")),
+        }
+    }
+}
+
+impl From<Freeze> for String {
+    fn from(freeze: Freeze) -> Self {
+        match freeze {
+            Freeze::Embeddings => "embeddings".into(),
+            Freeze::Layers(k) => format!("layers:{k}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataConfig {
+    pub train: DataSource,
+    /// What the epoch is chosen on; without it the last epoch is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev: Option<DataSource>,
+}
+
+/// One partition of a story file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSource {
+    /// `${NAME}` stands for the environment variable.
+    pub file: PathBuf,
+    pub split: String,
+    /// Only pairs of this kind; all where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+}
+
+/// What of the model is not fixed by the encoder.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelOptions {
+    /// The longest story the model can read; that of train and dev where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_sentences: Option<usize>,
+    /// Dropout of heads and detector; the encoder's `hidden_dropout_prob` where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropout: Option<f64>,
+    pub output_bias: OutputBias,
+    pub detector: DetectorConfig,
+}
+
+/// Where the last bias of every head and of the detector starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputBias {
+    /// As PyTorch's `nn.Linear`.
+    #[default]
+    Random,
+    /// At the log frequency of its class in the training pairs, which spares the first steps learning just that.
+    Frequency,
+}
+
+impl Config {
+    /// Reads a config file and lays `key=value` overrides over it.
+    ///
+    /// # Errors
+    /// `MissingInput`, or `Config` naming file, line and key, with the key that was probably meant.
+    pub fn open(path: &Path, overrides: &[String]) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::reading(path, &error))?;
+        let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
+        let mut table: Table = toml::from_str(&text).map_err(invalid)?;
+        if overrides.is_empty() {
+            return Self::checked(toml::from_str(&text).map_err(invalid)?, path);
+        }
+        for assignment in overrides {
+            set(&mut table, assignment)?;
+        }
+        let source = format!("{} with --set", path.display());
+        let config = table.try_into().map_err(|error| Error::config(explain(&source, &error)))?;
+        Self::checked(config, path)
+    }
+
+    fn checked(config: Config, path: &Path) -> Result<Self> {
+        let problem = config.problem();
+        problem.map_or(Ok(config), |problem| Err(Error::config(format!("{}: {problem}", path.display()))))
+    }
+
+    /// What values can't be, though their types are right.
+    fn problem(&self) -> Option<String> {
+        let (train, detector, adamw) = (&self.train, &self.model.detector, &self.train.adamw);
+        let share = |x: f64| (0. ..1.).contains(&x);
+        let positive = |x: f64| x > 0. && x.is_finite();
+        let checks = [
+            (train.epochs > 0, "train.epochs must be at least 1"),
+            (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
+            (positive(train.learning_rate), "train.learning_rate must be above 0"),
+            (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
+            (share(train.warmup), "train.warmup must be at least 0 and below 1"),
+            (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
+            (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
+            (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
+            (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
+            (detector.width % (2 * detector.heads.max(1)) == 0, "model.detector.width must be a multiple of 2 * heads"),
+            (
+                detector.layers >= 0 && detector.heads > 0 && detector.feed_forward > 0 && detector.width > 0,
+                "model.detector: layers, width, heads and feed_forward must be above 0",
+            ),
+            (
+                [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story]
+                    .iter()
+                    .all(|&weight| weight >= 0. && weight.is_finite()),
+                "loss: no weight may be negative",
+            ),
+        ];
+        checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem.to_owned())
+    }
+}
+
+/// Sets one dotted key; the value is TOML, or else a string.
+fn set(table: &mut Table, assignment: &str) -> Result<()> {
+    let malformed = || Error::config(format!("--set {assignment}: must be key=value, e.g. train.epochs=3"));
+    let (key, text) = assignment.split_once('=').ok_or_else(malformed)?;
+    let parsed: Result<Table, _> = toml::from_str(&format!("value = {text}"));
+    let value = parsed.ok().and_then(|mut t| t.remove("value")).unwrap_or_else(|| Value::String(text.to_owned()));
+    let mut parts: Vec<&str> = key.trim().split('.').collect();
+    let last = parts.pop().filter(|last| !last.is_empty()).ok_or_else(malformed)?;
+    let mut table = table;
+    for part in parts {
+        let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        table = entry.as_table_mut().ok_or_else(|| Error::config(format!("--set {assignment}: {part} is no section")))?;
+    }
+    table.insert(last.to_owned(), value);
+    Ok(())
+}
+
+/// The parser's message (with line and column), and for an unknown key the one that was probably meant.
+fn explain(source: &str, error: &toml::de::Error) -> String {
+    let suggestion = suggestion(error.message()).map(|key| format!("did you mean `{key}`?")).unwrap_or_default();
+    format!("{source}: {}{suggestion}", error.to_string().trim_end().to_owned() + "\n").trim_end().to_owned()
+}
+
+/// Of "unknown field `a`, expected one of `b`, `c`" the expected name that is nearest.
+fn suggestion(message: &str) -> Option<&str> {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next().filter(|_| message.starts_with("unknown field") || message.starts_with("unknown variant"))?;
+    let near = |name: &&str| strsim::jaro_winkler(unknown, name);
+    names.filter(|name| near(name) > 0.75).max_by(|a, b| near(a).total_cmp(&near(b)))
+}
+
+/// A path with every `${NAME}` replaced by the environment variable.
+///
+/// # Errors
+/// `Config` if the variable is not set.
+pub fn expand(path: &Path) -> Result<PathBuf> {
+    let mut text = path.to_string_lossy().into_owned();
+    while let Some(start) = text.find("${") {
+        let end = text[start..].find('}').map(|length| start + length);
+        let end = end.ok_or_else(|| Error::config(format!("{}: `${{` without `}}`", path.display())))?;
+        let name = text[start + 2..end].to_owned();
+        let value = std::env::var(&name).map_err(|_| {
+            Error::config(format!("{}: the environment variable {name} is not set; set it to a folder", path.display()))
+        })?;
+        text.replace_range(start..=end, &value);
+    }
+    Ok(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINIMAL: &str = "[encoder]\npath = 'e'\n[data]\ntrain = { file = 'f', split = 'train' }\n";
+
+    fn open(text: &str, overrides: &[&str]) -> Result<Config> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), text).expect("written");
+        Config::open(file.path(), &overrides.iter().map(|o| o.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn defaults_are_the_papers() {
+        let config = open(MINIMAL, &[]).unwrap();
+        assert_eq!(config.train.pairs_per_step, 1);
+        assert_eq!((config.loss.preconditions, config.loss.conflicts, config.loss.story), (0.4, 0.2, 0.));
+        assert_eq!(config.model.detector.width, 512);
+    }
+
+    #[test]
+    fn overrides_are_typed() {
+        let config = open(MINIMAL, &["train.epochs=3", "train.schedule=linear", "encoder.freeze=[\"layers:2\"]"]).unwrap();
+        assert_eq!((config.train.epochs, config.train.schedule), (3, crate::train::Schedule::Linear));
+        assert_eq!(config.encoder.freeze, [Freeze::Layers(2)]);
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line_and_a_suggestion() {
+        let error = open(&format!("{MINIMAL}[train]\nlearning_rat = 1\n"), &[]).unwrap_err().message;
+        assert!(error.contains("line 6") && error.contains("did you mean `learning_rate`?"), "{error}");
+        let error = open(MINIMAL, &["train.epoch=1"]).unwrap_err().message;
+        assert!(error.contains("did you mean `epochs`?"), "{error}");
+    }
+
+    #[test]
+    fn impossible_values_are_refused() {
+        for bad in ["train.epochs=0", "train.learning_rate=-1", "model.dropout=1.0", "model.detector.heads=7", "seed=-1"] {
+            assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_resolved_config_reads_back_equal() {
+        let config = open(MINIMAL, &["train.head_learning_rate=1e-3", "model.max_sentences=7"]).unwrap();
+        assert_eq!(open(&toml::to_string(&config).unwrap(), &[]).unwrap(), config);
+    }
+}

@@ -1,0 +1,232 @@
+//! Findings: everything irregular in a story file, each with a name, a place and how it was read.
+
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The story can't be used: it is left out, or it is in no pair.
+    Error,
+    /// Irregular, but read, as the message says.
+    Warning,
+    /// Worth knowing; nothing is lost or changed by it.
+    Note,
+}
+
+impl Severity {
+    pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Note];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Declares [`Code`] with its stable name and its severity in one table.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $severity:ident;)+) => {
+        /// What is irregular. The names are stable; each has one severity.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $($(#[$doc])* $variant,)+ }
+
+        impl Code {
+            pub const ALL: &[Code] = &[$(Code::$variant,)+];
+
+            /// The stable kebab-case name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)+ }
+            }
+
+            pub const fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A partition, story or required field is of the wrong JSON type.
+    WrongType "wrong-type" Error;
+    /// A field without which the story can't be read is missing.
+    MissingField "missing-field" Error;
+    /// `sentences` is empty.
+    NoSentences "no-sentences" Error;
+    /// No state row names an entity.
+    NoEntities "no-entities" Error;
+    /// The name of an entity is blank.
+    EmptyName "empty-name" Error;
+    /// A state row has an attribute that is none of the 20.
+    UnknownAttribute "unknown-attribute" Error;
+    /// A label is not in the attribute's label space.
+    LabelOutOfRange "label-out-of-range" Error;
+    /// `breakpoint` is neither -1 nor the index of a sentence.
+    BreakpointOutOfRange "breakpoint-out-of-range" Error;
+    /// There is a breakpoint, but no earlier sentence that conflicts with it.
+    NoEvidence "no-evidence" Error;
+    /// The story says in two or more ways that it is implausible, but has no breakpoint.
+    NoBreakpoint "no-breakpoint" Error;
+    /// `type` is neither null, "cloze" nor "order".
+    UnknownKind "unknown-kind" Error;
+    /// An implausible story whose group has no (readable) plausible story, so that it is in no pair.
+    NoPlausibleStory "no-plausible-story" Error;
+
+    /// A partition's name occurs again; the later one gets a suffix ("test#2").
+    RepeatedPartition "repeated-partition" Warning;
+    /// A story's key occurs again; the later story gets a suffix ("98#2").
+    RepeatedKey "repeated-key" Warning;
+    /// A field or attribute occurs again in one object; the last one stands.
+    RepeatedField "repeated-field" Warning;
+    /// A field is missing, and its value can be told from the rest.
+    AssumedField "assumed-field" Warning;
+    /// A field that only describes the story is of the wrong type, and read as empty.
+    IgnoredField "ignored-field" Warning;
+    /// `plausible` says otherwise than the conflict; the conflict stands.
+    PlausibleContradicted "plausible-contradicted" Warning;
+    /// `type` says otherwise than the key and the conflict; these stand.
+    TypeContradicted "type-contradicted" Warning;
+    /// The form of the key says otherwise than the conflict; the conflict stands.
+    KeyContradicted "key-contradicted" Warning;
+    /// The kind was told by comparing the sentences with the plausible story's.
+    InferredKind "inferred-kind" Warning;
+    /// `story_id` is not the number in the key; `story_id` stands.
+    GroupDiffers "group-differs" Warning;
+    /// `example_id` is not the key; the key stands.
+    ExampleIdDiffers "example-id-differs" Warning;
+    /// `length` is not the number of sentences.
+    LengthDiffers "length-differs" Warning;
+    /// A sentence is blank.
+    EmptySentence "empty-sentence" Warning;
+    /// Fewer state rows than sentences: the last sentences annotate nothing.
+    MissingStateRows "missing-state-rows" Warning;
+    /// More state rows than sentences: the last rows are dropped.
+    ExtraStateRows "extra-state-rows" Warning;
+    /// `confl_sents` holds lists within the list; they are flattened.
+    NestedConflSents "nested-confl-sents" Warning;
+    /// An entry of `confl_sents` that is not before the breakpoint is ignored.
+    IgnoredEvidence "ignored-evidence" Warning;
+    /// Names that differ in outer spaces only are one entity.
+    MergedNames "merged-names" Warning;
+    /// Two entities whose names differ by case or by one letter, kept apart.
+    SimilarNames "similar-names" Warning;
+    /// An entity has two different labels for one attribute in one sentence; the last one stands.
+    RepeatedLabel "repeated-label" Warning;
+    /// A second plausible story in one group; pairs use the first.
+    SecondPlausibleStory "second-plausible-story" Warning;
+
+    /// Spaces around a name are trimmed.
+    PaddedName "padded-name" Note;
+    /// Spaces around a sentence are trimmed.
+    PaddedSentence "padded-sentence" Note;
+    /// `confl_pairs` (which is not used) are not the pairs of `confl_sents` and `breakpoint`.
+    OddConflPairs "odd-confl-pairs" Note;
+    /// A sentence in which no entity is annotated.
+    UnannotatedSentence "unannotated-sentence" Note;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// One irregularity and its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub severity: Severity,
+    pub code: Code,
+    pub file: PathBuf,
+    pub partition: String,
+    /// Id of the story; empty where the finding is about a partition.
+    pub story: String,
+    /// Path of the field within the story (`states[3].open[1]`); empty where it is about the whole.
+    pub field: String,
+    /// What is wrong, and the remedy or how it was read.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    /// `FILE: PARTITION/STORY FIELD: SEVERITY[CODE]: MESSAGE`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file.display(), self.partition)?;
+        if !self.story.is_empty() {
+            write!(f, "/{}", self.story)?;
+        }
+        if !self.field.is_empty() {
+            write!(f, " {}", self.field)?;
+        }
+        write!(f, ": {}[{}]: {}", self.severity, self.code, self.message)
+    }
+}
+
+/// Collects the findings of one file; knows the place that is being read.
+pub(super) struct Notes {
+    file: PathBuf,
+    pub partition: String,
+    pub story: String,
+    findings: Vec<Finding>,
+}
+
+impl Notes {
+    pub fn new(file: &Path) -> Self {
+        Notes { file: file.to_owned(), partition: String::new(), story: String::new(), findings: Vec::new() }
+    }
+
+    /// Notes a finding about `field` of the present story.
+    pub fn add(&mut self, code: Code, field: impl Into<String>, message: impl Into<String>) {
+        self.findings.push(Finding {
+            severity: code.severity(),
+            code,
+            file: self.file.clone(),
+            partition: self.partition.clone(),
+            story: self.story.clone(),
+            field: field.into(),
+            message: message.into(),
+        });
+    }
+
+    /// Number of errors so far.
+    pub fn errors(&self) -> usize {
+        count(&self.findings, Severity::Error)
+    }
+
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+}
+
+/// How many findings are of that severity.
+pub(super) fn count(findings: &[Finding], severity: Severity) -> usize {
+    findings.iter().filter(|finding| finding.severity == severity).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_codes_are_distinct_kebab_case() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+    }
+}

@@ -1,0 +1,78 @@
+//! Typed access to the fields of a story; what is missing or of the wrong type becomes a finding.
+
+use super::check::{Code, Notes};
+use super::node::Node;
+
+/// The fields of one JSON object. Where a name is repeated, the last value stands.
+pub(super) struct Fields<'a>(&'a [(String, Node)]);
+
+impl<'a> Fields<'a> {
+    /// The fields of a story; an error finding and `None` if it is no object.
+    pub fn of(story: &'a Node, notes: &mut Notes) -> Option<Self> {
+        let Node::Object(entries) = story else {
+            notes.add(Code::WrongType, "", format!("a story must be an object, not {}", story.type_name()));
+            return None;
+        };
+        note_repeated(entries, "", notes);
+        Some(Fields(entries))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'a Node> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// A list the story can't be read without.
+    pub fn required_list(&self, name: &str, notes: &mut Notes) -> Option<&'a [Node]> {
+        match self.get(name) {
+            Some(Node::List(items)) => Some(items),
+            Some(other) => {
+                wrong_type(name, "a list", other, notes);
+                None
+            }
+            None => {
+                notes.add(Code::MissingField, name, format!("`{name}` is missing; a story can't be read without it"));
+                None
+            }
+        }
+    }
+
+    /// A field that can be told from the rest of the story; a warning if it is missing.
+    pub fn assumable(&self, name: &str, how: &str, notes: &mut Notes) -> Option<&'a Node> {
+        let value = self.get(name);
+        if value.is_none() {
+            notes.add(Code::AssumedField, name, format!("`{name}` is missing; {how}"));
+        }
+        value
+    }
+
+    /// A text that only describes the story: empty if it is absent or null, or no text (a warning).
+    pub fn description(&self, name: &str, notes: &mut Notes) -> String {
+        match self.get(name) {
+            Some(Node::Text(text)) => text.trim().to_owned(),
+            None | Some(Node::Null) => String::new(),
+            Some(other) => {
+                let message = format!("`{name}` should be a string, not {}; read as empty", other.type_name());
+                notes.add(Code::IgnoredField, name, message);
+                String::new()
+            }
+        }
+    }
+}
+
+/// Notes that a field is of the wrong type.
+pub(super) fn wrong_type(field: &str, expected: &str, found: &Node, notes: &mut Notes) {
+    notes.add(Code::WrongType, field, format!("must be {expected}, not {}", found.type_name()));
+}
+
+/// Warns of names that occur more than once in one object.
+pub(super) fn note_repeated(entries: &[(String, Node)], prefix: &str, notes: &mut Notes) {
+    for (i, (name, _)) in entries.iter().enumerate() {
+        if entries[..i].iter().any(|(earlier, _)| earlier == name) {
+            notes.add(
+                Code::RepeatedField,
+                format!("{prefix}{name}"),
+                "occurs again in the same object; the last stands",
+            );
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Groups: the stories of a partition that share a `story_id`, one of them plausible.
+
+use super::check::{Code, Notes};
+use super::story::{Kind, Story};
+use std::collections::HashMap;
+
+/// The first plausible story of every group.
+pub(super) fn plausible_by_group(stories: &[Story]) -> HashMap<i64, &Story> {
+    let mut groups = HashMap::new();
+    for story in stories.iter().filter(|story| story.conflict.is_none()) {
+        groups.entry(story.group).or_insert(story);
+    }
+    groups
+}
+
+/// What only the other stories of a partition can tell: a kind that neither key nor `type` names, implausible
+/// stories without a plausible one, and second plausible stories. A story of unknown kind is left out.
+pub(super) fn settle(mut stories: Vec<Story>, notes: &mut Notes) -> Vec<Story> {
+    let kinds: Vec<_> = kinds(&stories, notes);
+    for (story, kind) in stories.iter_mut().zip(kinds) {
+        story.kind = kind;
+    }
+    stories.retain(|story| story.conflict.is_some() == story.kind.is_some());
+    stories
+}
+
+/// The kind of every story; `None` for plausible ones and, after an error finding, for those of unknown kind.
+fn kinds(stories: &[Story], notes: &mut Notes) -> Vec<Option<Kind>> {
+    let plausible = plausible_by_group(stories);
+    let mut kinds = Vec::new();
+    for story in stories {
+        notes.story.clone_from(&story.id);
+        let counterpart = plausible.get(&story.group).copied();
+        kinds.push(match story.conflict {
+            Some(_) => implausible_kind(story, counterpart, notes),
+            None => {
+                note_second(story, counterpart, notes);
+                None
+            }
+        });
+    }
+    notes.story.clear();
+    kinds
+}
+
+fn implausible_kind(story: &Story, plausible: Option<&Story>, notes: &mut Notes) -> Option<Kind> {
+    let Some(plausible) = plausible else {
+        let message = format!("no plausible story has story_id {} in this partition, so it is in no pair", story.group);
+        notes.add(Code::NoPlausibleStory, "story_id", message);
+        return story.kind;
+    };
+    story.kind.or_else(|| {
+        let kind = if have_same_sentences(story, plausible) { Kind::Order } else { Kind::Cloze };
+        let message = format!("read as {kind}, from comparing its sentences with those of {:?}", plausible.id);
+        notes.add(Code::InferredKind, "type", message);
+        Some(kind)
+    })
+}
+
+/// The same sentences in any order.
+fn have_same_sentences(a: &Story, b: &Story) -> bool {
+    let sorted = |story: &Story| {
+        let mut sentences = story.sentences.clone();
+        sentences.sort_unstable();
+        sentences
+    };
+    sorted(a) == sorted(b)
+}
+
+fn note_second(story: &Story, first: Option<&Story>, notes: &mut Notes) {
+    if let Some(first) = first.filter(|first| first.id != story.id) {
+        let message = format!("pairs of story_id {} use the first plausible story, {:?}", story.group, first.id);
+        notes.add(Code::SecondPlausibleStory, "story_id", message);
+    }
+}

@@ -1,0 +1,43 @@
+//! Keys of stories: "13" (plausible), "13-C0" (cloze), "13-O1" (order).
+
+use super::story::Kind;
+
+/// What the form of a key says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    /// Number of the plausible story.
+    pub group: Option<i64>,
+    /// Kind of an implausible story; `None` where there is no such suffix.
+    pub kind: Option<Kind>,
+}
+
+impl Key {
+    pub fn parse(key: &str) -> Self {
+        let (number, suffix) = key.split_once('-').unwrap_or((key, ""));
+        Key { group: number.parse().ok(), kind: kind_of_suffix(suffix) }
+    }
+}
+
+/// "C" or "O" with a number; any other suffix says nothing.
+fn kind_of_suffix(suffix: &str) -> Option<Kind> {
+    let (kind, number) = match suffix.split_at_checked(1)? {
+        ("C", number) => (Kind::Cloze, number),
+        ("O", number) => (Kind::Order, number),
+        _ => return None,
+    };
+    number.chars().all(|c| c.is_ascii_digit()).then_some(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_name_group_and_kind() {
+        assert_eq!(Key::parse("13"), Key { group: Some(13), kind: None });
+        assert_eq!(Key::parse("13-C0"), Key { group: Some(13), kind: Some(Kind::Cloze) });
+        assert_eq!(Key::parse("13-O12"), Key { group: Some(13), kind: Some(Kind::Order) });
+        assert_eq!(Key::parse("story-Cooking"), Key { group: None, kind: None });
+        assert_eq!(Key::parse("1-è"), Key { group: Some(1), kind: None });
+    }
+}

@@ -1,0 +1,55 @@
+//! Stories -> pairs of a plausible and an implausible story.
+
+use super::group::plausible_by_group;
+use super::story::{Kind, Pair, Story};
+use crate::seed;
+
+/// Every implausible story with the first plausible story of its group, in the order of the implausible stories.
+/// Those without a plausible story (an error finding of the reader) are in no pair.
+///
+/// Which story comes first is a coin that depends on `seed` and the pair's id alone, never on the other pairs: the
+/// lowest bit of [`seed::key`] for the purpose "pair order ID". If it is 1, the plausible story is the second.
+pub fn pairs(stories: &[Story], seed: u64) -> Vec<Pair> {
+    let plausible = plausible_by_group(stories);
+    let pair = |story: &Story| {
+        let (conflict, kind) = (story.conflict?, story.kind?);
+        let counterpart: &Story = plausible.get(&story.group)?;
+        let plausible = coin(seed, &story.id);
+        let stories = match plausible {
+            0 => [counterpart.clone(), story.clone()],
+            _ => [story.clone(), counterpart.clone()],
+        };
+        Some(Pair { id: story.id.clone(), group: story.group, kind, stories, plausible, conflict })
+    };
+    stories.iter().filter_map(pair).collect()
+}
+
+/// The pairs of one kind, in their order.
+pub fn of_kind(pairs: Vec<Pair>, kind: Kind) -> Vec<Pair> {
+    pairs.into_iter().filter(|pair| pair.kind == kind).collect()
+}
+
+/// 0 or 1.
+fn coin(seed: u64, id: &str) -> usize {
+    (seed::key(seed, &format!("pair order {id}"), 0) & 1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coins_are_fair_and_depend_on_seed_and_id() {
+        let heads = |seed| (0..1000).map(|i| coin(seed, &format!("{i}-C0"))).collect::<Vec<_>>();
+        assert_eq!(heads(7), heads(7));
+        assert_ne!(heads(7), heads(8));
+        let sum: usize = heads(7).iter().sum();
+        assert!((440..=560).contains(&sum), "{sum} heads of 1000");
+    }
+
+    #[test]
+    fn coins_are_the_same_in_every_version() {
+        let coins: String = (0..16).map(|i| coin(0, &format!("{i}-C0")).to_string()).collect();
+        assert_eq!(coins, "1010111101110111");
+    }
+}

@@ -1,0 +1,161 @@
+//! The `states` of a story: rows of (attribute, entity, label) -> entities with classes for every sentence.
+
+use super::check::{Code, Notes};
+use super::fields::{Fields, note_repeated, wrong_type};
+use super::names::{Spellings, note_similar};
+use super::node::Node;
+use super::story::{Classes, Entity};
+use crate::attribute::{ATTRIBUTES, Attribute, Side};
+
+/// The labels of one entity in one sentence, where there are any.
+type Labels = [Option<u8>; ATTRIBUTES];
+
+/// The entities of a story in the order of their first mention. Sentences without a row annotate nothing; rows
+/// without a sentence are dropped, and entities which only these name with them. `None` after an error finding.
+pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<Vec<Entity>> {
+    let rows = fields.required_list("states", notes)?;
+    note_row_count(rows.len(), sentences, notes);
+    let mut table = Table { sentences, entities: Vec::new() };
+    for (sentence, row) in rows.iter().take(sentences).enumerate() {
+        table.read_row(sentence, row, notes);
+    }
+    if table.entities.is_empty() {
+        notes.add(Code::NoEntities, "states", "no entity is named; annotate at least one");
+        return None;
+    }
+    table.note_unannotated(rows.len().min(sentences), notes);
+    note_similar(&table.entities.iter().map(|entity| entity.name.as_str()).collect::<Vec<_>>(), notes);
+    Some(table.entities.into_iter().map(Draft::finish).collect())
+}
+
+fn note_row_count(rows: usize, sentences: usize, notes: &mut Notes) {
+    if rows < sentences {
+        let message = format!("{rows} rows for {sentences} sentences; the last sentences are read as not annotated");
+        notes.add(Code::MissingStateRows, "states", message);
+    }
+    if rows > sentences {
+        let message = format!("{rows} rows for {sentences} sentences; the last rows are dropped");
+        notes.add(Code::ExtraStateRows, "states", message);
+    }
+}
+
+/// An entity while its labels are being collected.
+struct Draft {
+    name: String,
+    spellings: Spellings,
+    /// `[N]`
+    labels: Vec<Labels>,
+}
+
+impl Draft {
+    fn finish(self) -> Entity {
+        let side = |side| self.labels.iter().map(|labels| classes(labels, side)).collect();
+        Entity {
+            preconditions: side(Side::Precondition),
+            effects: side(Side::Effect),
+            annotated: self.labels.iter().map(is_annotated).collect(),
+            name: self.name,
+        }
+    }
+}
+
+fn is_annotated(labels: &Labels) -> bool {
+    labels.iter().any(Option::is_some)
+}
+
+/// One half of the labels; 0 where there is none.
+fn classes(labels: &Labels, side: Side) -> Classes {
+    let mut classes = [0; ATTRIBUTES];
+    for attribute in Attribute::ALL {
+        if let Some(label) = labels[attribute.index()] {
+            let (precondition, effect) = attribute.split(label);
+            classes[attribute.index()] = if side == Side::Precondition { precondition } else { effect };
+        }
+    }
+    classes
+}
+
+struct Table {
+    sentences: usize,
+    entities: Vec<Draft>,
+}
+
+impl Table {
+    fn read_row(&mut self, sentence: usize, row: &Node, notes: &mut Notes) {
+        let Node::Object(attributes) = row else {
+            return wrong_type(&format!("states[{sentence}]"), "an object of attributes", row, notes);
+        };
+        note_repeated(attributes, &format!("states[{sentence}]."), notes);
+        for (name, labels) in attributes {
+            let field = format!("states[{sentence}].{name}");
+            match (Attribute::from_name(name), labels) {
+                (None, _) => {
+                    notes.add(Code::UnknownAttribute, field, "is none of the 20 attributes; remove or rename it")
+                }
+                (Some(attribute), Node::List(labels)) => {
+                    for (i, label) in labels.iter().enumerate() {
+                        self.read_label(sentence, attribute, label, &format!("{field}[{i}]"), notes);
+                    }
+                }
+                (Some(_), other) => wrong_type(&field, "a list of [entity, label]", other, notes),
+            }
+        }
+    }
+
+    fn read_label(&mut self, sentence: usize, attribute: Attribute, node: &Node, field: &str, notes: &mut Notes) {
+        let Some((raw, label)) = as_label(node) else {
+            return wrong_type(field, "[entity, label]", node, notes);
+        };
+        let max = attribute.max_label();
+        let Some(label) = u8::try_from(label).ok().filter(|&label| label <= max) else {
+            return notes.add(
+                Code::LabelOutOfRange,
+                field,
+                format!("{label} is not a label of {attribute}: 0 to {max}"),
+            );
+        };
+        if raw.trim().is_empty() {
+            return notes.add(Code::EmptyName, field, "the entity has no name; name it or remove the label");
+        }
+        let entity = self.entity(raw, field, notes);
+        let slot = &mut entity.labels[sentence][attribute.index()];
+        if slot.is_some_and(|earlier| earlier != label) {
+            let message = format!("a second label for {:?} in this sentence; the last, {label}, stands", entity.name);
+            notes.add(Code::RepeatedLabel, field, message);
+        }
+        *slot = Some(label);
+    }
+
+    /// The entity of that name, created at its first mention.
+    fn entity(&mut self, raw: &str, field: &str, notes: &mut Notes) -> &mut Draft {
+        let name = raw.trim();
+        let known = self.entities.iter().position(|entity| entity.name == name);
+        let index = known.unwrap_or_else(|| {
+            let labels = vec![[None; ATTRIBUTES]; self.sentences];
+            self.entities.push(Draft { name: name.to_owned(), spellings: Spellings::default(), labels });
+            self.entities.len() - 1
+        });
+        let entity = &mut self.entities[index];
+        entity.spellings.add(raw, field, notes);
+        entity
+    }
+
+    /// Notes the sentences that have a row in which no entity is labelled.
+    fn note_unannotated(&self, rows: usize, notes: &mut Notes) {
+        for sentence in 0..rows {
+            if !self.entities.iter().any(|entity| is_annotated(&entity.labels[sentence])) {
+                notes.add(Code::UnannotatedSentence, format!("states[{sentence}]"), "no entity is annotated here");
+            }
+        }
+    }
+}
+
+fn as_label(node: &Node) -> Option<(&str, i64)> {
+    match node {
+        Node::List(items) => match items.as_slice() {
+            [Node::Text(name), Node::Integer(label)] => Some((name, *label)),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,96 @@
+//! From beliefs to the sentences in conflict.
+
+use crate::prediction::{PairPrediction, StoryPrediction};
+use serde::{Deserialize, Serialize};
+
+/// How the sentences in conflict are read off the beliefs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decode {
+    /// The paper's: every sentence of either story in which some entity's belief is at least 0.5.
+    Threshold,
+    /// The best supported pair of sentences of the story chosen as implausible.
+    Pair,
+}
+
+/// Belief from which on a sentence is said to take part in a conflict.
+const THRESHOLD: f32 = 0.5;
+
+impl Decode {
+    pub const ALL: [Decode; 2] = [Decode::Threshold, Decode::Pair];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Decode::Threshold => "threshold",
+            Decode::Pair => "pair",
+        }
+    }
+
+    /// The sentences in conflict, sorted.
+    pub fn conflict(self, prediction: &PairPrediction) -> Vec<usize> {
+        match self {
+            Decode::Threshold => believed(&prediction.stories),
+            Decode::Pair => best_pair(&prediction.stories[1 - prediction.plausible]),
+        }
+    }
+
+    /// The predictions with their conflicts decoded this way.
+    pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
+        let decoded = |p: &PairPrediction| PairPrediction { conflict: self.conflict(p), ..p.clone() };
+        predictions.iter().map(decoded).collect()
+    }
+}
+
+fn believed(stories: &[StoryPrediction; 2]) -> Vec<usize> {
+    let entities = || stories.iter().flat_map(|story| &story.entities);
+    let longest = entities().map(|entity| entity.beliefs.len()).max().unwrap_or(0);
+    (0..longest).filter(|&n| entities().any(|entity| entity.beliefs.get(n).is_some_and(|&b| b >= THRESHOLD))).collect()
+}
+
+/// The pair i < j with the largest sum over entities of belief(i)·belief(j); the earliest where several are equal.
+fn best_pair(story: &StoryPrediction) -> Vec<usize> {
+    let n = story.sentences.len();
+    let support = |i: usize, j: usize| -> f32 { story.entities.iter().map(|e| e.beliefs[i] * e.beliefs[j]).sum() };
+    let mut best = (f32::NEG_INFINITY, Vec::new());
+    for j in 1..n {
+        for i in 0..j {
+            let value = support(i, j);
+            if value > best.0 {
+                best = (value, vec![i, j]);
+            }
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prediction::{EntityPrediction, StateLabels};
+
+    fn story(beliefs: &[&[f32]]) -> StoryPrediction {
+        let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new() };
+        let entity = |beliefs: &&[f32]| EntityPrediction {
+            name: String::new(),
+            beliefs: beliefs.to_vec(),
+            gold_beliefs: Vec::new(),
+            preconditions: nothing.clone(),
+            effects: nothing.clone(),
+        };
+        let sentences = vec![String::new(); beliefs[0].len()];
+        StoryPrediction { id: String::new(), sentences, entities: beliefs.iter().map(entity).collect() }
+    }
+
+    #[test]
+    fn threshold_joins_both_stories_and_all_entities() {
+        let stories = [story(&[&[0.5, 0.1, 0.2], &[0.1, 0.1, 0.1]]), story(&[&[0.1, 0.1, 0.9]])];
+        assert_eq!(believed(&stories), [0, 2]);
+    }
+
+    #[test]
+    fn pair_needs_one_entity_to_believe_in_both_sentences() {
+        let split = story(&[&[0.9, 0.0, 0.4, 0.5], &[0.0, 0.9, 0.4, 0.5]]);
+        assert_eq!(best_pair(&split), [0, 3]);
+        assert_eq!(best_pair(&story(&[&[0.3]])), Vec::<usize>::new());
+    }
+}

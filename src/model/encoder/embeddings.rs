@@ -1,0 +1,91 @@
+//! Word, position and token-type embeddings, with a table of which only the rows that are used are trained.
+
+use super::EncoderConfig;
+use crate::batch::Tokens;
+use crate::model::layers::{Mode, dropout, layer_norm, new_layer_norm};
+use std::cell::RefCell;
+use tch::{Kind, Tensor, nn};
+
+/// The name under which the trained rows live among the variables; saved weights hold the whole table instead.
+pub const TRAINED_ROWS: &str = "trained_rows";
+
+/// A sum of three embeddings, normalised.
+///
+/// The word table is most of a multilingual encoder (96 of 117 M parameters of e5-small). Without weight decay a row
+/// moves only if its token occurs in training, so training keeps a compact table of those rows, exactly, and spares
+/// gradient and optimiser state for the rest.
+pub struct Embeddings {
+    /// `[V, H]`, not trained itself.
+    words: Tensor,
+    positions: Tensor,
+    token_type: Tensor,
+    norm: nn::LayerNorm,
+    trained: RefCell<Option<TrainedRows>>,
+    position_offset: i64,
+    dropout_prob: f64,
+}
+
+/// The rows of the word table that are trained.
+struct TrainedRows {
+    /// `[V']` their token ids.
+    ids: Tensor,
+    /// `[V]` token id -> row, or 0.
+    row_of: Tensor,
+    /// `[V', H]`
+    rows: Tensor,
+}
+
+impl Embeddings {
+    pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
+        let table = |name: &str, rows: i64| {
+            (p / name).var("weight", &[rows, config.hidden_size], nn::Init::Randn { mean: 0., stdev: 0.02 })
+        };
+        Embeddings {
+            words: (p / "word_embeddings").zeros_no_train("weight", &[config.vocab_size, config.hidden_size]),
+            positions: table("position_embeddings", config.max_position_embeddings),
+            token_type: table("token_type_embeddings", config.type_vocab_size),
+            norm: new_layer_norm(p / "LayerNorm", config.hidden_size, config.layer_norm_eps),
+            trained: RefCell::new(None),
+            position_offset: config.position_offset(),
+            dropout_prob: config.hidden_dropout_prob,
+        }
+    }
+
+    /// Makes the rows of these token ids trainable; training must then meet no other token.
+    /// To be called once, after the weights are loaded and before the optimiser is made.
+    pub fn train_rows(&self, p: &nn::Path, ids: &[i64]) {
+        let ids = Tensor::from_slice(ids).to_device(self.words.device());
+        let rows = (p / "word_embeddings").var_copy(TRAINED_ROWS, &self.words.index_select(0, &ids));
+        let mut row_of = Tensor::zeros([self.words.size()[0]], (Kind::Int64, self.words.device()));
+        let numbers = Tensor::arange(ids.size()[0], (Kind::Int64, self.words.device()));
+        let _ = row_of.index_copy_(0, &ids, &numbers);
+        *self.trained.borrow_mut() = Some(TrainedRows { ids, row_of, rows });
+    }
+
+    /// Writes the trained rows back into the whole table.
+    pub fn merge_trained_rows(&self) {
+        if let Some(trained) = self.trained.borrow().as_ref() {
+            let _ = tch::no_grad(|| self.words.shallow_clone().index_copy_(0, &trained.ids, &trained.rows));
+        }
+    }
+
+    /// # Shapes
+    /// T packed tokens -> `[T, H]`
+    pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
+        let positions = &tokens.positions + self.position_offset;
+        let sum = self.word_rows(&tokens.ids, mode.noise.is_some())
+            + self.positions.index_select(0, &positions)
+            + self.token_type.get(0);
+        dropout(&layer_norm(&sum, &self.norm), self.dropout_prob, mode)
+    }
+
+    fn word_rows(&self, ids: &Tensor, train: bool) -> Tensor {
+        match self.trained.borrow().as_ref() {
+            Some(trained) if train => trained.rows.index_select(0, &trained.row_of.index_select(0, ids)),
+            _ => {
+                self.merge_trained_rows();
+                self.words.index_select(0, ids)
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! One transformer layer, norm after (Devlin et al., 2019).
+
+use super::EncoderConfig;
+use crate::batch::LengthGroup;
+use crate::model::layers::{Mode, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, product};
+use tch::{Tensor, nn};
+
+pub struct Layer {
+    query: nn::Linear,
+    key: nn::Linear,
+    value: nn::Linear,
+    attention_output: nn::Linear,
+    attention_norm: nn::LayerNorm,
+    intermediate: nn::Linear,
+    output: nn::Linear,
+    output_norm: nn::LayerNorm,
+    heads: i64,
+    hidden_dropout: f64,
+    attention_dropout: f64,
+}
+
+impl Layer {
+    pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
+        let (h, ff, eps) = (config.hidden_size, config.intermediate_size, config.layer_norm_eps);
+        let attention = p / "attention";
+        Layer {
+            query: new_linear(&attention / "self" / "query", h, h),
+            key: new_linear(&attention / "self" / "key", h, h),
+            value: new_linear(&attention / "self" / "value", h, h),
+            attention_output: new_linear(&attention / "output" / "dense", h, h),
+            attention_norm: new_layer_norm(&attention / "output" / "LayerNorm", h, eps),
+            intermediate: new_linear(p / "intermediate" / "dense", h, ff),
+            output: new_linear(p / "output" / "dense", ff, h),
+            output_norm: new_layer_norm(p / "output" / "LayerNorm", h, eps),
+            heads: config.num_attention_heads,
+            hidden_dropout: config.hidden_dropout_prob,
+            attention_dropout: config.attention_probs_dropout_prob,
+        }
+    }
+
+    /// # Shapes
+    /// `hidden [T, H]` -> `[T, H]`
+    pub fn forward(&self, hidden: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
+        let context = self.self_attention(hidden, groups, mode);
+        let attended = dropout(&linear(&context, &self.attention_output, mode), self.hidden_dropout, mode);
+        let hidden = layer_norm(&(hidden + attended), &self.attention_norm);
+        let inner = linear(&hidden, &self.intermediate, mode).gelu("none");
+        let outer = dropout(&linear(&inner, &self.output, mode), self.hidden_dropout, mode);
+        layer_norm(&(hidden + outer), &self.output_norm)
+    }
+
+    fn self_attention(&self, hidden: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
+        let qkv = self.queries_keys_values(hidden, mode); // [T, 3H]
+        let width = qkv.size()[1];
+        let mut start = 0;
+        let mut contexts = Vec::with_capacity(groups.len());
+        for &LengthGroup { count, length } in groups {
+            let block = qkv.narrow(0, start, count * length).view([count, length, width]);
+            let context = attention(&block, self.heads, None, self.attention_dropout, mode); // [count, length, H]
+            contexts.push(context.view([count * length, width / 3]));
+            start += count * length;
+        }
+        Tensor::cat(&contexts, 0) // [T, H]
+    }
+
+    /// One product for all three. `[T, H]` -> `[T, 3H]`
+    fn queries_keys_values(&self, hidden: &Tensor, mode: Mode) -> Tensor {
+        let parts = [&self.query, &self.key, &self.value];
+        let weight = Tensor::cat(&parts.map(|part| &part.ws), 0);
+        let bias = Tensor::cat(&parts.map(|part| part.bs.as_ref().expect("made with a bias")), 0);
+        product(hidden, &weight, &bias, mode.precision)
+    }
+}

@@ -1,0 +1,55 @@
+//! The 20 state heads of one side (preconditions or effects), computed as one.
+
+use super::layers::{Mode, dropout, linear, new_linear};
+use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
+use tch::{Kind, Tensor, nn};
+
+/// Twenty classifiers, each dropout, Linear(H, H), tanh, dropout, Linear(H, K) (TRIP, appendix B).
+///
+/// Their first layers are stacked into one product. The dropout before it is shared by the heads, and both by equal
+/// inputs of a batch: that changes the noise of training, not evaluation.
+pub struct StateHeads {
+    /// `[A·H, H]`: rows a·H.. are head a's.
+    dense: nn::Linear,
+    /// `[66, H]`: the heads' last layers, one after another.
+    out: nn::Linear,
+    dropout_prob: f64,
+}
+
+impl StateHeads {
+    pub fn new(p: &nn::Path, hidden: i64, dropout_prob: f64) -> Self {
+        StateHeads {
+            dense: new_linear(p / "dense", hidden, ATTRIBUTES as i64 * hidden),
+            out: new_linear(p / "out", hidden, SIDE_CLASSES as i64),
+            dropout_prob,
+        }
+    }
+
+    /// Starts the last biases at the log frequency of each class. `frequencies [66]`
+    pub fn set_output_bias(&self, frequencies: &[f32]) {
+        let bias = Tensor::from_slice(frequencies).log();
+        tch::no_grad(|| self.out.bs.as_ref().expect("made with a bias").shallow_clone().copy_(&bias));
+    }
+
+    /// # Shapes
+    /// `embeddings [U, H]` -> logits `[U, 66]`
+    pub fn forward(&self, embeddings: &Tensor, mode: Mode) -> Tensor {
+        let (u, h) = embeddings.size2().expect("embeddings are [U, H]");
+        let hidden = linear(&dropout(embeddings, self.dropout_prob, mode), &self.dense, mode).tanh();
+        let hidden = dropout(&hidden, self.dropout_prob, mode).view([u, ATTRIBUTES as i64, h]).to_kind(Kind::Float);
+        let location = Attribute::Location.index() as i64;
+        let runs = [(0, location), (location, 1), (location + 1, ATTRIBUTES as i64 - location - 1)];
+        let logits = runs.map(|(head, count)| self.run_of_heads(&hidden, head, count));
+        Tensor::cat(&logits, 1) + self.out.bs.as_ref().expect("made with a bias") // [U, 66]
+    }
+
+    /// Logits of `count` heads that have the same number of classes. `[U, A, H]` -> `[U, count·K]`
+    fn run_of_heads(&self, hidden: &Tensor, head: i64, count: i64) -> Tensor {
+        let (u, _, h) = hidden.size3().expect("hidden is [U, A, H]");
+        let first = Attribute::ALL[head as usize];
+        let (offset, classes) = (first.offset() as i64, first.classes() as i64);
+        let weight = self.out.ws.narrow(0, offset, count * classes).view([count, classes, h]);
+        let inputs = hidden.narrow(1, head, count).transpose(0, 1); // [count, U, H]
+        inputs.bmm(&weight.transpose(1, 2)).transpose(0, 1).reshape([u, count * classes])
+    }
+}

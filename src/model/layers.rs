@@ -1,0 +1,98 @@
+//! The few operations every part of the model is made of, in the precision that was asked for.
+
+use super::noise::Noise;
+use serde::{Deserialize, Serialize};
+use tch::{Kind, Tensor, nn};
+
+/// In what the matrix products are computed. Weights, losses, softmax and norms are float32 in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    Fp32,
+    Bf16,
+}
+
+/// How a forward pass is run.
+#[derive(Clone, Copy)]
+pub struct Mode<'a> {
+    /// What training drops out with; `None` evaluates.
+    pub noise: Option<&'a Noise>,
+    pub precision: Precision,
+}
+
+impl<'a> Mode<'a> {
+    pub fn train(noise: &'a Noise, precision: Precision) -> Self {
+        Mode { noise: Some(noise), precision }
+    }
+
+    pub fn eval(precision: Precision) -> Self {
+        Mode { noise: None, precision }
+    }
+}
+
+impl Precision {
+    /// `x` as the products want it.
+    pub fn cast(self, x: &Tensor) -> Tensor {
+        match self {
+            Precision::Fp32 => x.shallow_clone(),
+            Precision::Bf16 => x.to_kind(Kind::BFloat16),
+        }
+    }
+}
+
+/// x·Wᵀ + b.
+///
+/// # Shapes
+/// `x [.., I]`, `weight [O, I]`, `bias [O]` -> `[.., O]`, in the precision of the products.
+pub fn product(x: &Tensor, weight: &Tensor, bias: &Tensor, precision: Precision) -> Tensor {
+    precision.cast(x).linear(&precision.cast(weight), Some(&precision.cast(bias)))
+}
+
+/// [`product`] with the weights of a layer.
+pub fn linear(x: &Tensor, layer: &nn::Linear, mode: Mode) -> Tensor {
+    let bias = layer.bs.as_ref().expect("every linear layer here is made with a bias");
+    product(x, &layer.ws, bias, mode.precision)
+}
+
+/// Normalises `x` over its last dimension, in float32.
+pub fn layer_norm(x: &Tensor, layer: &nn::LayerNorm) -> Tensor {
+    use tch::nn::Module;
+    layer.forward(&x.to_kind(Kind::Float))
+}
+
+/// Zeroes each value with probability `p` and scales the others up, in training only.
+pub fn dropout(x: &Tensor, p: f64, mode: Mode) -> Tensor {
+    match mode.noise {
+        Some(noise) if p > 0. => x * noise.dropout_mask(&x.size(), p, x.device()),
+        _ => x.shallow_clone(),
+    }
+}
+
+/// Scaled dot-product attention. Plain products: fused kernels are slower at a few tokens a sequence.
+///
+/// # Shapes
+/// `qkv [B, L, 3·D]` (queries, keys, values side by side), `bias` (added to the scores) broadcastable to
+/// `[B, heads, L, L]` -> `[B, L, D]`
+pub fn attention(qkv: &Tensor, heads: i64, bias: Option<&Tensor>, dropout_prob: f64, mode: Mode) -> Tensor {
+    let (b, l, width) = qkv.size3().expect("qkv is [B, L, 3D]");
+    let depth = width / 3 / heads;
+    let parts = qkv.view([b, l, 3, heads, depth]).permute([2, 0, 3, 1, 4]); // [3, B, heads, L, depth]
+    let scaled_queries = parts.get(0) * (1.0 / (depth as f64).sqrt());
+    let scores = scaled_queries.matmul(&parts.get(1).transpose(2, 3)).to_kind(Kind::Float); // [B, heads, L, L]
+    let scores = match bias {
+        Some(bias) => scores + bias,
+        None => scores,
+    };
+    let weights = dropout(&scores.softmax(-1, Kind::Float), dropout_prob, mode);
+    let context = weights.to_kind(qkv.kind()).matmul(&parts.get(2)); // [B, heads, L, depth]
+    context.transpose(1, 2).reshape([b, l, heads * depth])
+}
+
+/// A linear layer initialised as PyTorch's `nn.Linear`.
+pub fn new_linear(p: nn::Path, inputs: i64, outputs: i64) -> nn::Linear {
+    nn::linear(p, inputs, outputs, nn::LinearConfig::default())
+}
+
+pub fn new_layer_norm(p: nn::Path, width: i64, eps: f64) -> nn::LayerNorm {
+    nn::layer_norm(p, vec![width], nn::LayerNormConfig { eps, ..Default::default() })
+}

@@ -1,0 +1,15 @@
+//! Tensors -> named outputs -> predictions.
+
+pub mod detector;
+pub mod encoder;
+pub mod heads;
+pub mod layers;
+pub mod noise;
+pub mod tiered;
+pub mod weights;
+
+pub use detector::{DetectorConfig, DetectorInputs};
+pub use encoder::{Encoder, EncoderConfig};
+pub use layers::{Mode, Precision};
+pub use noise::Noise;
+pub use tiered::{ModelConfig, Output, TieredModel};

@@ -1,0 +1,79 @@
+//! The randomness of dropout: counter-based, and many times faster than libtorch's Bernoulli on a CPU.
+
+use std::cell::Cell;
+use tch::{Device, Tensor};
+
+/// The dropout masks of one training step, each a function of the step's key and of how many came before it.
+pub struct Noise {
+    key: u64,
+    masks: Cell<u64>,
+}
+
+/// Masks are decided by 16 random bits a value.
+const LEVELS: f64 = 65536.;
+
+impl Noise {
+    /// `key` should come from (seed, "dropout", step).
+    pub fn new(key: u64) -> Self {
+        Noise { key, masks: Cell::new(0) }
+    }
+
+    /// A float32 tensor that is 0 with probability `p` and otherwise the inverse of the share that is kept.
+    pub fn dropout_mask(&self, shape: &[i64], p: f64, device: Device) -> Tensor {
+        let number = self.masks.replace(self.masks.get() + 1);
+        let threshold = (p * LEVELS).round().min(LEVELS - 1.);
+        let keep = (LEVELS / (LEVELS - threshold)) as f32;
+        let values = mask_values(mix(self.key ^ mix(number)), shape.iter().product::<i64>() as usize, threshold as u16, keep);
+        Tensor::from_slice(&values).view(shape).to_device(device)
+    }
+}
+
+/// Four values from each 64-bit word.
+fn mask_values(key: u64, count: usize, threshold: u16, keep: f32) -> Vec<f32> {
+    let words = (0..count.div_ceil(4) as u64).map(|i| mix(key.wrapping_add(i.wrapping_mul(GOLDEN))));
+    let mut values: Vec<f32> = words
+        .flat_map(|word| [word as u16, (word >> 16) as u16, (word >> 32) as u16, (word >> 48) as u16])
+        .map(|level| if level < threshold { 0. } else { keep })
+        .collect();
+    values.truncate(count);
+    values
+}
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every input bit reaches every output bit.
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(GOLDEN);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::Kind;
+
+    #[test]
+    fn masks_have_mean_one_and_the_asked_share_of_zeros() {
+        let noise = Noise::new(7);
+        for p in [0.1, 0.5] {
+            let mask = noise.dropout_mask(&[1000, 300], p, Device::Cpu);
+            let zeros = mask.eq(0.).to_kind(Kind::Float).mean(Kind::Float).double_value(&[]);
+            assert!((zeros - p).abs() < 0.005, "{zeros} of {p}");
+            assert!((mask.mean(Kind::Float).double_value(&[]) - 1.).abs() < 0.005);
+        }
+    }
+
+    #[test]
+    fn masks_follow_from_the_key_and_differ_from_each_other() {
+        let draw = |key| {
+            let noise = Noise::new(key);
+            [0; 2].map(|_| noise.dropout_mask(&[64, 5], 0.3, Device::Cpu))
+        };
+        let ([a, b], [c, _], [d, _]) = (draw(1), draw(1), draw(2));
+        assert_eq!(a, c);
+        assert_ne!(a, b);
+        assert_ne!(a, d);
+    }
+}

@@ -1,0 +1,83 @@
+//! The tiered model: encoder, state heads, conflict detector, story choice (TRIP, section 3).
+
+use super::detector::{Detector, DetectorConfig};
+use super::encoder::{Encoder, EncoderConfig};
+use super::heads::StateHeads;
+use super::layers::Mode;
+use crate::batch::{Batch, ClassFrequencies};
+use serde::{Deserialize, Serialize};
+use tch::{Kind, Tensor, nn};
+
+/// Everything that fixes the shapes and names of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    pub encoder: EncoderConfig,
+    pub detector: DetectorConfig,
+    /// N, the longest story the model can read.
+    pub max_sentences: usize,
+    /// Dropout of heads and detector.
+    pub dropout: f64,
+}
+
+/// What the model says about a batch.
+pub struct Output {
+    /// `[U, 66]`
+    pub precondition_logits: Tensor,
+    /// `[U, 66]`
+    pub effect_logits: Tensor,
+    /// `[R, N]` before the sigmoid.
+    pub belief_logits: Tensor,
+    /// `[B, 2]` score of each story: minus half its beliefs, summed.
+    pub story_scores: Tensor,
+}
+
+pub struct TieredModel {
+    pub encoder: Encoder,
+    preconditions: StateHeads,
+    effects: StateHeads,
+    detector: Detector,
+}
+
+/// Hugging Face's prefix of an XLM-RoBERTa or RoBERTa encoder inside a larger model.
+pub const ENCODER_PREFIX: &str = "roberta";
+
+impl TieredModel {
+    pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
+        let hidden = config.encoder.hidden_size;
+        let detector = p / "detector";
+        TieredModel {
+            encoder: Encoder::new(&(p / ENCODER_PREFIX), &config.encoder),
+            preconditions: StateHeads::new(&(p / "preconditions"), hidden, config.dropout),
+            effects: StateHeads::new(&(p / "effects"), hidden, config.dropout),
+            detector: Detector::new(&detector, &config.detector, hidden, config.max_sentences as i64, config.dropout),
+        }
+    }
+
+    /// Starts every output at the frequency of its label.
+    pub fn set_output_bias(&self, frequencies: &ClassFrequencies) {
+        self.preconditions.set_output_bias(&frequencies.preconditions);
+        self.effects.set_output_bias(&frequencies.effects);
+        self.detector.set_output_bias(frequencies.conflicts);
+    }
+
+    pub fn forward(&self, batch: &Batch, mode: Mode) -> Output {
+        let embeddings = self.encoder.first_tokens(&batch.tokens, mode); // [U, H]
+        let precondition_logits = self.preconditions.forward(&embeddings, mode);
+        let effect_logits = self.effects.forward(&embeddings, mode);
+        let state_logits = Tensor::cat(&[&precondition_logits, &effect_logits], 1); // [U, 132]
+        let belief_logits = self.detector.forward(&embeddings, &state_logits, batch, mode);
+        let story_scores = story_scores(&belief_logits, batch);
+        Output { precondition_logits, effect_logits, belief_logits, story_scores }
+    }
+}
+
+/// Minus half the sum of a story's beliefs over entities and sentences (TRIP, section 3.1).
+///
+/// # Shapes
+/// `belief_logits [R, N]` -> `[B, 2]`
+pub fn story_scores(belief_logits: &Tensor, batch: &Batch) -> Tensor {
+    let row_sums = (belief_logits.sigmoid() * batch.mask_f32()).sum_dim_intlist(1, false, Kind::Float); // [R]
+    let zeros = Tensor::zeros([2 * batch.pairs], (Kind::Float, row_sums.device()));
+    zeros.index_add(0, &batch.row_story, &row_sums).view([-1, 2]) * -0.5
+}

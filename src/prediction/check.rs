@@ -1,0 +1,82 @@
+//! Whether a prediction holds together, so that metrics can index without fear.
+
+use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::attribute::{Attribute, Side};
+
+impl PairPrediction {
+    /// What is wrong with the indices, lengths, classes or numbers in it, and where.
+    pub fn check(&self) -> Result<(), String> {
+        within("gold_plausible", self.gold_plausible, 2)?;
+        within("plausible", self.plausible, 2)?;
+        finite("story_probs", &self.story_probs)?;
+        let sentences = self.implausible_story().sentences.len();
+        for sentence in self.gold_conflict {
+            within("gold_conflict", sentence, sentences)?;
+        }
+        if self.gold_conflict[0] >= self.gold_conflict[1] {
+            return Err("gold_conflict: the evidence must come before the breakpoint".into());
+        }
+        let longest = self.stories.iter().map(|story| story.sentences.len()).max().unwrap_or(0);
+        for &sentence in &self.conflict {
+            within("conflict", sentence, longest)?;
+        }
+        if !self.conflict.is_sorted_by(|a, b| a < b) {
+            return Err("conflict: must be sorted, without repetition".into());
+        }
+        self.stories
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, story)| story.check().map_err(|e| format!("stories[{i}].{e}")))
+    }
+}
+
+impl StoryPrediction {
+    fn check(&self) -> Result<(), String> {
+        let check = |(i, entity): (usize, &EntityPrediction)| {
+            entity.check(self.sentences.len()).map_err(|error| format!("entities[{i}].{error}"))
+        };
+        self.entities.iter().enumerate().try_for_each(check)
+    }
+}
+
+impl EntityPrediction {
+    fn check(&self, sentences: usize) -> Result<(), String> {
+        one_a_sentence("beliefs", self.beliefs.len(), sentences)?;
+        one_a_sentence("gold_beliefs", self.gold_beliefs.len(), sentences)?;
+        finite("beliefs", &self.beliefs)?;
+        for &belief in &self.gold_beliefs {
+            within("gold_beliefs", belief.into(), 2)?;
+        }
+        for side in Side::BOTH {
+            let name = if side == Side::Precondition { "preconditions" } else { "effects" };
+            self.side(side).check(sentences).map_err(|error| format!("{name}.{error}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl StateLabels {
+    fn check(&self, sentences: usize) -> Result<(), String> {
+        for (name, rows) in [("gold", &self.gold), ("predicted", &self.predicted)] {
+            one_a_sentence(name, rows.len(), sentences)?;
+            for classes in rows {
+                for (attribute, &class) in Attribute::ALL.into_iter().zip(classes) {
+                    within(&format!("{name}: {attribute}"), class.into(), attribute.classes())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn within(field: &str, index: usize, end: usize) -> Result<(), String> {
+    if index < end { Ok(()) } else { Err(format!("{field}: {index} is not below {end}")) }
+}
+
+fn one_a_sentence(field: &str, length: usize, sentences: usize) -> Result<(), String> {
+    if length == sentences { Ok(()) } else { Err(format!("{field}: {length} items for {sentences} sentences")) }
+}
+
+fn finite(field: &str, values: &[f32]) -> Result<(), String> {
+    if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(format!("{field}: not finite")) }
+}

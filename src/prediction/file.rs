@@ -1,0 +1,73 @@
+//! Files of predictions: ours (JSON lines), and the published ones (a JSON list).
+
+use super::{PairPrediction, published};
+use crate::error::{Error, Result};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Which format a file of predictions had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PredictionFormat {
+    /// One [`PairPrediction`] a line: complete.
+    Lines,
+    /// The list released with GITA: of the implausible story only, and only nontrivial states.
+    Published,
+}
+
+/// A file of predictions as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionFile {
+    pub format: PredictionFormat,
+    /// In file order; every one holds together ([`PairPrediction::check`]).
+    pub pairs: Vec<PairPrediction>,
+}
+
+/// Reads either format, told by the first character.
+///
+/// # Errors
+/// `MissingInput` or `Io` if the file can't be read; `Data`, naming line or item, if its content is wrong.
+pub fn read_predictions(path: &Path) -> Result<PredictionFile> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => wrong(path, "is not UTF-8 text"),
+        _ => Error::reading(path, &error),
+    })?;
+    let (format, pairs) = match text.trim_start().chars().next() {
+        Some('[') => (PredictionFormat::Published, published::parse(&text)),
+        Some('{') => (PredictionFormat::Lines, parse_lines(&text)),
+        _ => (PredictionFormat::Lines, Err("holds no predictions, neither JSON lines nor a JSON list".into())),
+    };
+    Ok(PredictionFile { format, pairs: pairs.map_err(|message| wrong(path, &message))? })
+}
+
+/// Writes predictions as JSON lines, over whatever `path` held.
+///
+/// # Errors
+/// `Internal` if a prediction does not hold together; `CantCreate` or `Io` if writing fails.
+pub fn write_predictions(path: &Path, predictions: &[PairPrediction]) -> Result<()> {
+    let failed = |error: &std::io::Error| Error::writing(path, error);
+    let mut file = BufWriter::new(std::fs::File::create(path).map_err(|error| failed(&error))?);
+    for prediction in predictions {
+        let internal = |message: String| {
+            Error::new(crate::error::ErrorKind::Internal, format!("prediction of pair {:?}: {message}", prediction.id))
+        };
+        prediction.check().map_err(internal)?;
+        let line = serde_json::to_string(prediction).map_err(|error| internal(error.to_string()))?;
+        writeln!(file, "{line}").map_err(|error| failed(&error))?;
+    }
+    file.flush().map_err(|error| failed(&error))
+}
+
+fn parse_lines(text: &str) -> Result<Vec<PairPrediction>, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(i, line)| parse_line(line).map_err(|error| format!("line {}: {error}", i + 1))).collect()
+}
+
+fn parse_line(line: &str) -> Result<PairPrediction, String> {
+    let prediction: PairPrediction = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    prediction.check()?;
+    Ok(prediction)
+}
+
+fn wrong(path: &Path, message: &str) -> Error {
+    Error::data(format!("{}: {message}", path.display()))
+}

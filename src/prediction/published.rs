@@ -1,0 +1,111 @@
+//! The list of predictions released with GITA: one object a pair, with the nontrivial states of the implausible story.
+
+use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::attribute::{ATTRIBUTES, Attribute};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Entity -> sentence -> attribute -> nontrivial class.
+type States = BTreeMap<String, BTreeMap<usize, BTreeMap<Attribute, u8>>>;
+
+/// One item. Its own verdicts (`consistent`, `valid_explanation`) are not read.
+#[derive(Deserialize)]
+struct Item {
+    example_id: String,
+    story_label: usize,
+    story_pred: usize,
+    conflict_label: [usize; 2],
+    conflict_pred: BTreeSet<usize>,
+    preconditions_label: States,
+    preconditions_pred: States,
+    effects_label: States,
+    effects_pred: States,
+    /// Sentences, one a line.
+    story0: String,
+    story1: String,
+}
+
+/// Reads the list. What it does not hold is filled in: the plausible story has no entities, `story_probs` are 0 and
+/// 1, beliefs and their gold are 0, and a state that is not listed has class 0.
+pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
+    let items: Vec<Item> = serde_json::from_str(text).map_err(|error| format!("not a published list: {error}"))?;
+    let convert = |(i, item): (usize, Item)| {
+        let place = format!("item {i} ({})", item.example_id);
+        prediction(item).map_err(|error| format!("{place}: {error}"))
+    };
+    items.into_iter().enumerate().map(convert).collect()
+}
+
+fn prediction(item: Item) -> Result<PairPrediction, String> {
+    if item.story_label > 1 || item.story_pred > 1 {
+        return Err("story_label and story_pred must be 0 or 1".into());
+    }
+    let mut stories = [&item.story0, &item.story1].map(|text| StoryPrediction {
+        id: String::new(),
+        sentences: text.split('\n').map(str::to_owned).collect(),
+        entities: Vec::new(),
+    });
+    let (group, kind) = group_and_kind(&item.example_id)?;
+    let implausible = &mut stories[1 - item.story_label];
+    implausible.entities = entities(&item, implausible.sentences.len())?;
+    implausible.id.clone_from(&item.example_id);
+    stories[item.story_label].id = group.to_string();
+    let mut story_probs = [0.0; 2];
+    story_probs[item.story_pred] = 1.0;
+    let prediction = PairPrediction {
+        id: item.example_id,
+        group,
+        kind: kind.to_owned(),
+        gold_plausible: item.story_label,
+        gold_conflict: item.conflict_label,
+        plausible: item.story_pred,
+        story_probs,
+        conflict: item.conflict_pred.into_iter().collect(),
+        stories,
+    };
+    prediction.check()?;
+    Ok(prediction)
+}
+
+/// "12-C0" is a cloze story of group 12, "12-O1" an order story.
+fn group_and_kind(id: &str) -> Result<(i64, &'static str), String> {
+    let (number, suffix) = id.split_once('-').unwrap_or((id, ""));
+    let kind = match suffix.chars().next() {
+        Some('C') => "cloze",
+        Some('O') => "order",
+        _ => return Err("example_id must end in -C or -O and a number".into()),
+    };
+    Ok((number.parse().map_err(|_| "example_id must begin with a number")?, kind))
+}
+
+/// The entities named in any of the four maps.
+fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, String> {
+    let maps = [&item.preconditions_label, &item.preconditions_pred, &item.effects_label, &item.effects_pred];
+    let names: BTreeSet<_> = maps.iter().flat_map(|states| states.keys()).collect();
+    let entity = |name: &String| {
+        let rows = |states| rows(states, name, sentences);
+        Ok(EntityPrediction {
+            name: name.clone(),
+            beliefs: vec![0.0; sentences],
+            gold_beliefs: vec![0; sentences],
+            preconditions: StateLabels {
+                gold: rows(&item.preconditions_label)?,
+                predicted: rows(&item.preconditions_pred)?,
+            },
+            effects: StateLabels { gold: rows(&item.effects_label)?, predicted: rows(&item.effects_pred)? },
+        })
+    };
+    names.into_iter().map(entity).collect()
+}
+
+/// `[N][20]` classes of one entity.
+fn rows(states: &States, name: &str, sentences: usize) -> Result<Vec<[u8; ATTRIBUTES]>, String> {
+    let mut rows = vec![[0; ATTRIBUTES]; sentences];
+    for (&sentence, classes) in states.get(name).into_iter().flatten() {
+        let row = rows.get_mut(sentence).ok_or_else(|| format!("{name:?}: there is no sentence {sentence}"))?;
+        for (attribute, &class) in classes {
+            row[attribute.index()] = class;
+        }
+    }
+    Ok(rows)
+}

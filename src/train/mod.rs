@@ -1,0 +1,10 @@
+//! Optimisation: the loop, the optimiser, the schedule. What a run leaves on disk is `experiment`'s business.
+
+mod fit;
+mod optim;
+mod order;
+mod schedule;
+
+pub use fit::{Diverged, EpochRecord, Event, Fit, StepRecord, TrainConfig};
+pub use optim::{AdamW, AdamWConfig, Parameter};
+pub use schedule::Schedule;

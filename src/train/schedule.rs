@@ -1,0 +1,43 @@
+//! The learning rate over the steps of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// What the rate does after the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// Stays (the paper's).
+    Constant,
+    /// Falls to 0 at the last step.
+    Linear,
+}
+
+impl Schedule {
+    /// The share of the full rate at `step` (from 0) of `steps`, of which the first `warmup` (a share of them) rise
+    /// linearly.
+    pub fn factor(self, step: u64, steps: u64, warmup: f64) -> f64 {
+        let warm = (warmup * steps as f64).round();
+        let at = step as f64 + 1.;
+        if at <= warm {
+            return at / warm;
+        }
+        match self {
+            Schedule::Constant => 1.,
+            Schedule::Linear => ((steps as f64 - at + 1.) / (steps as f64 - warm).max(1.)).clamp(0., 1.),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warms_up_then_falls_to_almost_nothing() {
+        let factors: Vec<f64> = (0..10).map(|step| Schedule::Linear.factor(step, 10, 0.2)).collect();
+        assert_eq!(&factors[..3], [0.5, 1., 1.]);
+        assert_eq!(factors[9], 0.125);
+        assert!(factors[2..].windows(2).all(|w| w[1] < w[0]));
+        assert_eq!(Schedule::Constant.factor(9, 10, 0.), 1.);
+    }
+}

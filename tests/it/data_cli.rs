@@ -1,0 +1,90 @@
+//! `tiered data check` and `tiered data stats`.
+
+use crate::support::{clean_file, stderr, stdout, text, tiered, write};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// One error, one warning.
+fn faulty_file() -> String {
+    let mut file = clean_file();
+    file["test"]["1-C0"]["states"][1]["open"] = json!([["chest", 9]]);
+    file["test"]["1"]["length"] = json!(5);
+    file.to_string()
+}
+
+#[test]
+fn check_passes_a_clean_file() {
+    let directory = TempDir::new().unwrap();
+    let output = tiered(["data", "check", text(&write(&directory, "clean.json", &clean_file().to_string()))]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stdout(&output), "errors: 0, warnings: 0, notes: 0\n");
+}
+
+#[test]
+fn check_lists_findings_and_exits_65_on_errors() {
+    let directory = TempDir::new().unwrap();
+    let path = write(&directory, "faulty.json", &faulty_file());
+    let output = tiered(["data", "check", text(&path)]);
+    assert_eq!(output.status.code(), Some(65));
+    let expected = format!(
+        "{0}: test/1 length: warning[length-differs]: 5, but the number of sentences is 3, which stands\n\
+         {0}: test/1-C0 states[1].open[0]: error[label-out-of-range]: 9 is not a label of open: 0 to 8\n\
+         errors: 1, warnings: 1, notes: 0\n",
+        path.display()
+    );
+    assert_eq!(stdout(&output), expected);
+    assert!(stderr(&output).contains("can't be used"));
+}
+
+#[test]
+fn check_limits_what_is_printed_but_counts_all() {
+    let directory = TempDir::new().unwrap();
+    let path = write(&directory, "faulty.json", &faulty_file());
+    let output = tiered(["data", "check", "--max", "0", text(&path), text(&path)]);
+    assert_eq!((stdout(&output).as_str(), output.status.code()), ("errors: 2, warnings: 2, notes: 0\n", Some(65)));
+}
+
+#[test]
+fn check_prints_json_lines() {
+    let directory = TempDir::new().unwrap();
+    let output = tiered(["data", "check", "--json", text(&write(&directory, "faulty.json", &faulty_file()))]);
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!((&lines[1]["code"], &lines[1]["severity"]), (&json!("label-out-of-range"), &json!("error")));
+    assert_eq!((&lines[1]["story"], &lines[1]["field"]), (&json!("1-C0"), &json!("states[1].open[0]")));
+}
+
+#[test]
+fn missing_and_broken_files_have_their_exit_codes() {
+    let directory = TempDir::new().unwrap();
+    let broken = write(&directory, "broken.json", "{\n  \"test\": {,}\n}");
+    for (file, code, message) in
+        [("no-such-file.json", 66, "no-such-file.json"), (text(&broken), 65, "line 2 column 12")]
+    {
+        for command in ["check", "stats"] {
+            let output = tiered(["data", command, file]);
+            assert_eq!(output.status.code(), Some(code));
+            assert!(stderr(&output).contains(message), "{}", stderr(&output));
+        }
+    }
+    assert_eq!(tiered(["data", "check"]).status.code(), Some(2));
+}
+
+#[test]
+fn stats_count_by_kind() {
+    let directory = TempDir::new().unwrap();
+    let path = write(&directory, "clean.json", &clean_file().to_string());
+    let output = tiered(["data", "stats", text(&path)]);
+    assert!(output.status.success());
+    let line = |name: &str| {
+        let found = stdout(&output).lines().find(|line| line.trim_start().starts_with(name)).map(str::to_owned);
+        found.unwrap().split_whitespace().rev().take(4).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(line("stories"), ["3", "1", "1", "1"]);
+    assert_eq!(line("entities"), ["6", "2", "2", "2"]);
+    assert_eq!(line("nontrivial labels"), ["9", "3", "3", "3"]);
+    let output = tiered(["data", "stats", "--json", text(&path)]);
+    let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let open = &stats[0]["partitions"][0]["order"]["nontrivial_by_attribute"]["open"];
+    assert_eq!((open, &stats[0]["partitions"][0]["partition"]), (&json!(3), &json!("test")));
+}

@@ -1,0 +1,320 @@
+//! Every kind of finding, provoked by a small change to a clean file.
+
+use crate::support::{clean_file, read_text};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tiered::data::{Code, Conflict, Kind, Severity, Story, StoryFile, pairs};
+use tiered::error::ErrorKind;
+
+fn read(file: &Value) -> StoryFile {
+    read_text(&file.to_string()).unwrap()
+}
+
+/// The clean file, one story of it edited.
+fn edited(story: &str, edit: impl FnOnce(&mut Value)) -> StoryFile {
+    let mut file = clean_file();
+    edit(&mut file["test"][story]);
+    read(&file)
+}
+
+/// The clean file with one field of a story set.
+fn with(story: &str, field: &str, value: Value) -> StoryFile {
+    edited(story, |story| story[field] = value)
+}
+
+/// The clean file with one field of a story removed.
+fn without(story: &str, field: &str) -> StoryFile {
+    edited(story, |story| drop(story.as_object_mut().unwrap().shift_remove(field).unwrap()))
+}
+
+/// The clean file with one attribute of a row of "1-C0" set.
+fn with_labels(attribute: &str, labels: Value) -> StoryFile {
+    edited("1-C0", |story| story["states"][1][attribute] = labels)
+}
+
+/// The clean file in which story "1-C0" has another key.
+fn with_key(key: &str) -> StoryFile {
+    let mut file = clean_file();
+    let mut story = file["test"]["1-C0"].take();
+    file["test"].as_object_mut().unwrap().shift_remove("1-C0");
+    story["example_id"] = json!(key);
+    file["test"][key] = story;
+    read(&file)
+}
+
+fn story<'a>(file: &'a StoryFile, id: &str) -> Option<&'a Story> {
+    file.partitions[0].1.iter().find(|story| story.id == id)
+}
+
+/// (code, story, field) of every finding.
+fn places(file: &StoryFile) -> Vec<(&'static str, &str, &str)> {
+    file.findings.iter().map(|f| (f.code.name(), f.story.as_str(), f.field.as_str())).collect()
+}
+
+#[test]
+fn a_clean_file_has_no_findings() {
+    let file = read(&clean_file());
+    assert_eq!(places(&file), []);
+    assert_eq!(file.partition("test").unwrap().len(), 3);
+    file.require_clean().unwrap();
+    let cloze = story(&file, "1-C0").unwrap();
+    assert_eq!(cloze.conflict, Some(Conflict { evidence: 0, breakpoint: 1 }));
+    assert_eq!(cloze.kind, Some(Kind::Cloze));
+    assert_eq!(cloze.entities.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["Ada", "chest"]);
+    assert_eq!(pairs(file.partition("test").unwrap(), 1).len(), 2);
+}
+
+#[test]
+fn the_order_of_entities_is_that_of_the_file() {
+    let file = edited("1", |story| story["states"][0] = json!({"open": [["lid", 0]], "h_location": [["Ada", 0]]}));
+    let names: Vec<_> = story(&file, "1").unwrap().entities.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(names, ["lid", "Ada", "chest"]);
+}
+
+#[test]
+fn unlabelled_sentences_have_class_0_and_are_not_annotated() {
+    let file = edited("1", |story| story["states"][1] = json!({"open": [["lid", 2]]}));
+    let story = story(&file, "1").unwrap();
+    let chest = &story.entities[1];
+    assert_eq!(chest.annotated, [true, false, true]);
+    assert_eq!(chest.preconditions[1], [0; 20]);
+    let lid = &story.entities[2];
+    assert_eq!(lid.annotated, [false, true, false]);
+    // Of an annotated entity, an attribute without a label is 0 too, even if its default is 2.
+    assert_eq!(lid.effects[1].iter().sum::<u8>(), 2);
+}
+
+/// An error finding: the story is left out, the others are read.
+#[test]
+fn errors_leave_the_story_out() {
+    let cases = [
+        (edited("1-C0", |story| *story = json!([])), "wrong-type", ""),
+        (with("1-C0", "sentences", json!("one")), "wrong-type", "sentences"),
+        (with("1-C0", "sentences", json!(["one", 2, "three"])), "wrong-type", "sentences[1]"),
+        (with("1-C0", "plausible", json!("no")), "wrong-type", "plausible"),
+        (with("1-C0", "breakpoint", json!(1.5)), "wrong-type", "breakpoint"),
+        (with("1-C0", "confl_sents", json!(0)), "wrong-type", "confl_sents"),
+        (with("1-C0", "confl_sents", json!([[0], "1"])), "wrong-type", "confl_sents"),
+        (with("1-C0", "story_id", json!("1")), "wrong-type", "story_id"),
+        (with("1-C0", "type", json!(1)), "wrong-type", "type"),
+        (with("1-C0", "states", json!({})), "wrong-type", "states"),
+        (edited("1-C0", |story| story["states"][2] = json!([])), "wrong-type", "states[2]"),
+        (with_labels("open", json!({})), "wrong-type", "states[1].open"),
+        (with_labels("open", json!([["chest", 1], ["chest"]])), "wrong-type", "states[1].open[1]"),
+        (with_labels("open", json!([["chest", true]])), "wrong-type", "states[1].open[0]"),
+        (without("1-C0", "sentences"), "missing-field", "sentences"),
+        (without("1-C0", "states"), "missing-field", "states"),
+        (with("1-C0", "sentences", json!([])), "no-sentences", "sentences"),
+        (with("1-C0", "states", json!([{}, {"open": []}, {}])), "no-entities", "states"),
+        (with_labels("open", json!([["  ", 1]])), "empty-name", "states[1].open[0]"),
+        (with_labels("opened", json!([["chest", 1]])), "unknown-attribute", "states[1].opened"),
+        (with_labels("open", json!([["chest", 9]])), "label-out-of-range", "states[1].open[0]"),
+        (with_labels("open", json!([["chest", -1]])), "label-out-of-range", "states[1].open[0]"),
+        (with_labels("h_location", json!([["Ada", 3]])), "label-out-of-range", "states[1].h_location[0]"),
+        (with("1-C0", "breakpoint", json!(3)), "breakpoint-out-of-range", "breakpoint"),
+        (with("1-C0", "breakpoint", json!(-2)), "breakpoint-out-of-range", "breakpoint"),
+        (with("1-C0", "confl_sents", json!([])), "no-evidence", "confl_sents"),
+        (with("1-C0", "confl_sents", json!([1, 2])), "no-evidence", "confl_sents"),
+        (with("1-C0", "breakpoint", json!(0)), "no-evidence", "confl_sents"),
+        (with("1-C0", "breakpoint", json!(-1)), "no-breakpoint", "breakpoint"),
+        (with("1-C0", "type", json!("swap")), "unknown-kind", "type"),
+    ];
+    for (file, code, field) in cases {
+        let errors: Vec<_> = file.findings.iter().filter(|f| f.severity == Severity::Error).collect();
+        let places: Vec<_> = errors.iter().map(|f| (f.code.name(), f.story.as_str(), f.field.as_str())).collect();
+        assert_eq!(places, [(code, "1-C0", field)]);
+        assert_eq!(errors[0].partition, "test");
+        assert!(story(&file, "1-C0").is_none(), "{code}: left out");
+        assert_eq!(file.partitions[0].1.len(), 2, "{code}: the others are read");
+        assert_eq!(file.require_clean().unwrap_err().kind, ErrorKind::Data);
+    }
+}
+
+/// A warning or note: the story is read.
+#[test]
+fn irregular_stories_are_read() {
+    let cases = [
+        (without("1-C0", "plausible"), "assumed-field", "plausible"),
+        (without("1-C0", "story_id"), "assumed-field", "story_id"),
+        (without("1", "breakpoint"), "assumed-field", "breakpoint"),
+        (without("1", "confl_sents"), "assumed-field", "confl_sents"),
+        (with("1-C0", "actor", json!(7)), "ignored-field", "actor"),
+        (with("1-C0", "example_id", json!(7)), "ignored-field", "example_id"),
+        (with("1-C0", "plausible", json!(true)), "plausible-contradicted", "plausible"),
+        (with("1", "plausible", json!(false)), "plausible-contradicted", "plausible"),
+        (with("1-C0", "type", json!("order")), "type-contradicted", "type"),
+        (with("1-C0", "type", Value::Null), "type-contradicted", "type"),
+        (with("1", "type", json!("order")), "type-contradicted", "type"),
+        (with_key("1-other"), "key-contradicted", ""),
+        (with_key("2-C0"), "group-differs", "story_id"),
+        (with("1-C0", "example_id", json!("1-O0")), "example-id-differs", "example_id"),
+        (with("1-C0", "length", json!(5)), "length-differs", "length"),
+        (edited("1-C0", |story| story["sentences"][2] = json!("  ")), "empty-sentence", "sentences[2]"),
+        (edited("1-C0", |story| drop(story["states"].as_array_mut().unwrap().pop())), "missing-state-rows", "states"),
+        (
+            edited("1-C0", |s| s["states"].as_array_mut().unwrap().push(json!({"oops": 1}))),
+            "extra-state-rows",
+            "states",
+        ),
+        (with("1-C0", "confl_sents", json!([[0]])), "nested-confl-sents", "confl_sents"),
+        (with("1", "confl_sents", json!([[]])), "nested-confl-sents", "confl_sents"),
+        (with_labels("open", json!([["Chest", 1]])), "similar-names", "states"),
+        (with_labels("open", json!([["chest", 1], ["chest", 2]])), "repeated-label", "states[1].open[1]"),
+        (edited("1-C0", |story| story["sentences"][2] = json!(" A. ")), "padded-sentence", "sentences[2]"),
+        (with("1-C0", "confl_pairs", json!([[0], [1]])), "odd-confl-pairs", "confl_pairs"),
+        (edited("1-C0", |story| story["states"][2] = json!({})), "unannotated-sentence", "states[2]"),
+    ];
+    for (file, code, field) in cases {
+        let found: Vec<_> = places(&file).into_iter().map(|(code, _, field)| (code, field)).collect();
+        assert_eq!(found, [(code, field)]);
+        assert_eq!(file.partitions[0].1.len(), 3, "{code}: read");
+        file.require_clean().unwrap();
+    }
+}
+
+#[test]
+fn evidence_is_the_last_conflicting_sentence_before_the_breakpoint() {
+    let file = edited("1-C0", |story| {
+        story["breakpoint"] = json!(2);
+        story["confl_sents"] = json!([0, 1, 2]);
+        story["confl_pairs"] = json!([[0, 2], [1, 2], [2, 2]]);
+    });
+    assert_eq!(places(&file), [("ignored-evidence", "1-C0", "confl_sents")]);
+    assert_eq!(story(&file, "1-C0").unwrap().conflict, Some(Conflict { evidence: 1, breakpoint: 2 }));
+}
+
+#[test]
+fn names_that_differ_in_outer_spaces_are_one_entity() {
+    let file = with_labels("open", json!([[" chest ", 5]]));
+    let found = [("padded-name", "1-C0", "states[1].open[0]"), ("merged-names", "1-C0", "states[1].open[0]")];
+    assert_eq!(places(&file), found);
+    let story = story(&file, "1-C0").unwrap();
+    assert_eq!(story.entities.len(), 2);
+    assert_eq!(story.entities[1].effects[1][12], 1);
+}
+
+#[test]
+fn the_key_decides_the_kind_then_the_type_then_the_sentences() {
+    assert_eq!(story(&with("1-C0", "type", json!("order")), "1-C0").unwrap().kind, Some(Kind::Cloze));
+    assert_eq!(story(&with_key("1-other"), "1-other").unwrap().kind, Some(Kind::Cloze));
+    for (of, kind) in [("1-C0", Kind::Cloze), ("1-O0", Kind::Order)] {
+        let mut file = clean_file();
+        let mut implausible = file["test"][of].take();
+        implausible["type"] = Value::Null;
+        implausible["example_id"] = Value::Null;
+        let plausible = file["test"]["1"].take();
+        let file = read(&json!({"test": {"1": plausible, "1-x": implausible}}));
+        assert_eq!(story(&file, "1-x").unwrap().kind, Some(kind));
+        let codes: Vec<_> = places(&file).into_iter().map(|(code, ..)| code).collect();
+        assert_eq!(codes, ["key-contradicted", "type-contradicted", "inferred-kind"]);
+    }
+}
+
+#[test]
+fn implausible_stories_need_a_plausible_one() {
+    let mut file = clean_file();
+    file["test"].as_object_mut().unwrap().shift_remove("1");
+    let file = read(&file);
+    let found = [("no-plausible-story", "1-C0", "story_id"), ("no-plausible-story", "1-O0", "story_id")];
+    assert_eq!(places(&file), found);
+    assert!(pairs(file.partition("test").unwrap(), 0).is_empty());
+}
+
+#[test]
+fn a_group_uses_its_first_plausible_story() {
+    let mut file = clean_file();
+    let mut second = file["test"]["1"].clone();
+    second["example_id"] = json!("1b");
+    file["test"]["1b"] = second;
+    let file = read(&file);
+    assert_eq!(places(&file), [("second-plausible-story", "1b", "story_id")]);
+    assert!(pairs(file.partition("test").unwrap(), 0).iter().all(|pair| pair.plausible_story().id == "1"));
+}
+
+/// The text of the clean file with a story's text repeated after it.
+fn repeated_key() -> StoryFile {
+    let file = clean_file();
+    let stories: Vec<_> = ["1", "1-C0"].map(|id| format!("{id:?}: {}", file["test"][id])).into();
+    read_text(&format!("{{\"test\": {{{}, {}, {}}}}}", stories[0], stories[1], stories[1])).unwrap()
+}
+
+#[test]
+fn repeated_keys_keep_both_stories() {
+    let file = repeated_key();
+    assert_eq!(places(&file), [("repeated-key", "1-C0#2", "")]);
+    let ids: Vec<_> = file.partitions[0].1.iter().map(|story| story.id.as_str()).collect();
+    assert_eq!(ids, ["1", "1-C0", "1-C0#2"]);
+    assert_eq!(pairs(&file.partitions[0].1, 0).len(), 2);
+}
+
+fn repeated_partition() -> StoryFile {
+    let stories = clean_file()["test"].to_string();
+    read_text(&format!("{{\"test\": {stories}, \"test\": {stories}}}")).unwrap()
+}
+
+fn repeated_fields() -> StoryFile {
+    let text = clean_file().to_string();
+    let text = text.replacen("\"story_id\":1", "\"story_id\":7,\"story_id\":1", 1);
+    read_text(&text.replacen("\"open\":", "\"open\":[],\"open\":", 1)).unwrap()
+}
+
+#[test]
+fn repeated_partitions_and_fields_are_told() {
+    let file = repeated_partition();
+    assert_eq!(places(&file), [("repeated-partition", "", "")]);
+    assert_eq!(file.partition("test#2").unwrap().len(), 3);
+    let file = repeated_fields();
+    assert_eq!(places(&file), [("repeated-field", "1", "story_id"), ("repeated-field", "1", "states[0].open")]);
+    assert_eq!(story(&file, "1").unwrap().group, 1);
+}
+
+#[test]
+fn a_partition_must_be_an_object() {
+    let file = read(&json!({"train": [], "test": clean_file()["test"]}));
+    assert_eq!(places(&file), [("wrong-type", "", "")]);
+    assert_eq!(file.partitions.len(), 2);
+    assert!(file.partition("dev").unwrap_err().message.contains("[\"train\", \"test\"]"));
+}
+
+#[test]
+fn unknown_fields_are_ignored() {
+    assert_eq!(places(&with("1", "colour", json!("red"))), []);
+}
+
+#[test]
+fn broken_json_names_line_and_column() {
+    for (text, place) in
+        [("{\"test\": {\n  \"1\": }", "line 2 column 8"), ("", "line 1 column 0"), ("[]", "not a list")]
+    {
+        let error = read_text(text).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Data);
+        assert!(error.message.contains(place) && error.message.contains("stories.json"), "{error}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_a_missing_input() {
+    let error = tiered::data::read_file("no/such/file.json".as_ref()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::MissingInput);
+    assert!(error.message.contains("no/such/file.json"));
+}
+
+#[test]
+fn require_clean_lists_the_first_five_errors_and_the_remedy() {
+    let mut file = clean_file();
+    for i in 0..7 {
+        file["test"][format!("{i}-C9")] = json!(null);
+    }
+    let message = read(&file).require_clean().unwrap_err().message;
+    assert!(message.contains("(7 errors)") && message.contains("run `tiered data check "), "{message}");
+    assert_eq!(message.matches("error[wrong-type]").count(), 5);
+}
+
+/// Keeps this file complete: whatever kind of finding is added needs a test above.
+#[test]
+fn every_kind_of_finding_is_provoked_here() {
+    let source = include_str!("findings.rs");
+    let untested: BTreeSet<_> =
+        Code::ALL.iter().map(|code| code.name()).filter(|name| !source.contains(&format!("\"{name}\""))).collect();
+    assert!(untested.is_empty(), "{untested:?}");
+}

@@ -1,0 +1,121 @@
+//! What the tests share: the real data, small stories, random predictions, and the program itself.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+use tiered::attribute::{ATTRIBUTES, Attribute};
+use tiered::data::{StoryFile, read_file};
+use tiered::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+
+/// A file of the real data; `None`, with a line saying so, where `TIERED_DATA` does not say where they are.
+pub fn real_data(file: &str) -> Option<PathBuf> {
+    let directory = std::env::var_os("TIERED_DATA");
+    if directory.is_none() {
+        println!("skipped: TIERED_DATA is not set, so data/{file} can't be read");
+    }
+    Some(PathBuf::from(directory?).join("data").join(file))
+}
+
+/// A clean file: plausible story "1" with its cloze story "1-C0" and its order story "1-O0".
+pub fn clean_file() -> Value {
+    let row = |open: u8| json!({"h_location": [["Ada", 0]], "open": [["chest", open]], "exist": [["chest", 2]]});
+    let story = |id: &str, kind: Value, sentences: [&str; 3], opens: [u8; 3], breakpoint: i64| {
+        json!({
+            "story_id": 1, "example_id": id, "type": kind, "actor": "Ada", "location": "attic",
+            "sentences": sentences, "length": 3, "plausible": breakpoint < 0, "breakpoint": breakpoint,
+            "confl_sents": if breakpoint < 0 { json!([]) } else { json!([0]) },
+            "confl_pairs": if breakpoint < 0 { json!([]) } else { json!([[0, breakpoint]]) },
+            "states": opens.map(row),
+        })
+    };
+    let [opens, looks, shuts] = ["Ada opened the chest.", "Ada looked into the chest.", "Ada shut the chest."];
+    json!({"test": {
+        "1": story("1", Value::Null, [opens, looks, shuts], [4, 2, 3], -1),
+        "1-C0": story("1-C0", json!("cloze"), ["Ada locked the chest.", looks, shuts], [1, 2, 3], 1),
+        "1-O0": story("1-O0", json!("order"), [shuts, looks, opens], [3, 2, 4], 1),
+    }})
+}
+
+/// Writes `text` to a file and reads it as stories.
+pub fn read_text(text: &str) -> tiered::error::Result<StoryFile> {
+    let directory = TempDir::new().unwrap();
+    read_file(&write(&directory, "stories.json", text))
+}
+
+/// A file of that name in the directory.
+pub fn write(directory: &TempDir, name: &str, text: &str) -> PathBuf {
+    let path = directory.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Runs the program.
+pub fn tiered<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tiered")).args(arguments).output().unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+pub fn rng(seed: u64) -> ChaCha12Rng {
+    ChaCha12Rng::seed_from_u64(seed)
+}
+
+/// A prediction in which every tier is reached now and then.
+pub fn random_prediction(rng: &mut ChaCha12Rng, number: usize) -> PairPrediction {
+    let sentences = rng.random_range(2..6);
+    let breakpoint = rng.random_range(1..sentences);
+    let gold_conflict = [rng.random_range(0..breakpoint), breakpoint];
+    let gold_plausible = rng.random_range(0..2);
+    let stories = [0, 1].map(|_| random_story(rng, sentences));
+    PairPrediction {
+        id: format!("{number}-C0"),
+        group: number as i64,
+        kind: "cloze".into(),
+        gold_plausible,
+        gold_conflict,
+        plausible: if rng.random_bool(0.7) { gold_plausible } else { 1 - gold_plausible },
+        story_probs: [0.25, 0.75],
+        conflict: if rng.random_bool(0.6) {
+            gold_conflict.to_vec()
+        } else {
+            (0..rng.random_range(0..sentences)).collect()
+        },
+        stories,
+    }
+}
+
+fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
+    let entities = (0..rng.random_range(1..4)).map(|i| EntityPrediction {
+        name: format!("entity {i}"),
+        beliefs: (0..sentences).map(|_| rng.random()).collect(),
+        gold_beliefs: (0..sentences).map(|_| rng.random_range(0..2)).collect(),
+        preconditions: random_labels(rng, sentences),
+        effects: random_labels(rng, sentences),
+    });
+    let entities = entities.collect();
+    StoryPrediction { id: "story".into(), sentences: vec!["A sentence.".into(); sentences], entities }
+}
+
+/// Mostly zeros, and predictions that mostly equal the gold.
+fn random_labels(rng: &mut ChaCha12Rng, sentences: usize) -> StateLabels {
+    let gold: Vec<[u8; ATTRIBUTES]> = (0..sentences).map(|_| random_classes(rng)).collect();
+    let predicted = gold.iter().map(|gold| if rng.random_bool(0.8) { *gold } else { random_classes(rng) }).collect();
+    StateLabels { gold, predicted }
+}
+
+fn random_classes(rng: &mut ChaCha12Rng) -> [u8; ATTRIBUTES] {
+    Attribute::ALL.map(|a| if rng.random_bool(0.1) { rng.random_range(0..a.classes() as u8) } else { 0 })
+}
