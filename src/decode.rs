@@ -4,7 +4,7 @@ use crate::prediction::{PairPrediction, StoryPrediction};
 use serde::{Deserialize, Serialize};
 
 /// How the sentences in conflict are read off the beliefs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Decode {
     /// The paper's: every sentence of either story in which some entity's belief is at least 0.5.

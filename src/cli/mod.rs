@@ -1,6 +1,7 @@
 //! One file a subcommand: arguments, call, print.
 
 mod data;
+mod eval;
 mod output;
 mod progress;
 mod score;
@@ -24,6 +25,8 @@ enum Command {
     Data(data::Command),
     /// Train a model: one config, one run folder
     Train(train::Args),
+    /// Evaluate a run on a story file: the tiered table
+    Eval(eval::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
 }
@@ -45,6 +48,7 @@ fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Data(command) => data::run(&command),
         Command::Train(args) => train::run(&args),
+        Command::Eval(args) => eval::run(&args),
         Command::Score(args) => score::run(&args),
     }
 }

@@ -7,6 +7,7 @@
 //! RUN/metrics.jsonl            a line an epoch
 //! RUN/best/model.safetensors   weights of the best epoch (the encoder's under Hugging Face's names)
 //! RUN/last/model.safetensors   weights of the last epoch
+//! RUN/eval/NAME/               predictions.jsonl and report.json of an evaluation
 //! ```
 
 use super::network::WEIGHTS;
@@ -84,8 +85,16 @@ impl RunFolder {
         self.path.join(which.name()).join(WEIGHTS)
     }
 
-    pub fn predictions_file(&self, name: &str) -> PathBuf {
-        self.path.join(format!("predictions-{name}.jsonl"))
+    /// A file of the evaluation of that name, whose folder is made.
+    pub fn evaluation_file(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
+        let folder = self.path.join("eval").join(evaluation);
+        fs::create_dir_all(&folder).map_err(|error| Error::writing(&folder, &error))?;
+        Ok(folder.join(file))
+    }
+
+    pub fn write_evaluation(&self, evaluation: &str, file: &str, text: &str) -> Result<()> {
+        let path = self.evaluation_file(evaluation, file)?;
+        fs::write(&path, text).map_err(|error| Error::writing(&path, &error))
     }
 
     /// The shapes of the model.

@@ -23,20 +23,33 @@ impl Noise {
         let number = self.masks.replace(self.masks.get() + 1);
         let threshold = (p * LEVELS).round().min(LEVELS - 1.);
         let keep = (LEVELS / (LEVELS - threshold)) as f32;
-        let values = mask_values(mix(self.key ^ mix(number)), shape.iter().product::<i64>() as usize, threshold as u16, keep);
+        let mut values = vec![0.; shape.iter().product::<i64>() as usize];
+        fill_mask(&mut values, mix(self.key ^ mix(number)), threshold as u16, keep);
         Tensor::from_slice(&values).view(shape).to_device(device)
     }
 }
 
-/// Four values from each 64-bit word.
-fn mask_values(key: u64, count: usize, threshold: u16, keep: f32) -> Vec<f32> {
-    let words = (0..count.div_ceil(4) as u64).map(|i| mix(key.wrapping_add(i.wrapping_mul(GOLDEN))));
-    let mut values: Vec<f32> = words
-        .flat_map(|word| [word as u16, (word >> 16) as u16, (word >> 32) as u16, (word >> 48) as u16])
-        .map(|level| if level < threshold { 0. } else { keep })
-        .collect();
-    values.truncate(count);
-    values
+/// Values below which a second thread costs more than it saves.
+const WORTH_A_THREAD: usize = 1 << 18;
+
+/// Four values from each 64-bit word, in parallel where it is worth it; the values don't depend on that.
+fn fill_mask(values: &mut [f32], key: u64, threshold: u16, keep: f32) {
+    let threads = if values.len() < WORTH_A_THREAD { 1 } else { tch::get_num_threads().max(1) as usize };
+    let chunk = values.len().div_ceil(4 * threads).max(1) * 4;
+    let mut parts = values.chunks_mut(chunk).enumerate();
+    let own = parts.next();
+    let fill = |(part, values): (usize, &mut [f32])| {
+        for (i, four) in values.chunks_mut(4).enumerate() {
+            let word = mix(key.wrapping_add(((part * chunk / 4 + i) as u64).wrapping_mul(GOLDEN)));
+            for (k, value) in four.iter_mut().enumerate() {
+                *value = if ((word >> (16 * k)) as u16) < threshold { 0. } else { keep };
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        parts.for_each(|part| drop(scope.spawn(move || fill(part))));
+        own.into_iter().for_each(fill);
+    });
 }
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -63,6 +76,17 @@ mod tests {
             assert!((zeros - p).abs() < 0.005, "{zeros} of {p}");
             assert!((mask.mean(Kind::Float).double_value(&[]) - 1.).abs() < 0.005);
         }
+    }
+
+    #[test]
+    fn a_mask_is_the_same_however_many_threads_made_it() {
+        let fill = |count| {
+            let mut values = vec![0.; count];
+            fill_mask(&mut values, 5, 20_000, 1.5);
+            values
+        };
+        let (alone, shared) = (fill(WORTH_A_THREAD - 1), fill(WORTH_A_THREAD + 9));
+        assert_eq!(alone, shared[..alone.len()]);
     }
 
     #[test]

@@ -5,5 +5,6 @@ mod findings;
 mod gita;
 mod metrics;
 mod mutation;
+mod parity;
 mod score;
 mod support;

@@ -19,6 +19,11 @@ pub fn real_data(file: &str) -> Option<PathBuf> {
     Some(PathBuf::from(directory?).join("data").join(file))
 }
 
+/// A fixture of the repository.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
 /// A clean file: plausible story "1" with its cloze story "1-C0" and its order story "1-O0".
 pub fn clean_file() -> Value {
     let row = |open: u8| json!({"h_location": [["Ada", 0]], "open": [["chest", open]], "exist": [["chest", 2]]});

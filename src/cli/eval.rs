@@ -1,0 +1,140 @@
+//! `tiered eval`: a run on a story file -> the tiered table and the predictions.
+
+use super::output::print;
+use crate::data::{self, Kind, Pair, StoryFile};
+use crate::decode::Decode;
+use crate::error::{Error, Result};
+use crate::experiment::{TrainedRun, Which};
+use crate::metrics::{StateCounts, TierCounts};
+use crate::prediction::{PairPrediction, write_predictions};
+use crate::report::{DataDescription, Detail, PublishedSet, Report, TierRow, published};
+use clap::ValueEnum;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Evaluates a trained run on a story file and writes what it predicted into the run folder.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A run folder, made by `tiered train`
+    run: PathBuf,
+    /// The story file
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// The partition [default: test, or the only one of the file]
+    #[arg(long)]
+    split: Option<String>,
+    /// Which pairs
+    #[arg(long, value_enum, default_value_t = PairKind::All)]
+    kind: PairKind,
+    /// Show only this way of deciding which sentences conflict, and record it [default: show both, record threshold]
+    #[arg(long, value_enum)]
+    decode: Option<Decode>,
+    /// Which weights of the run
+    #[arg(long, value_enum, default_value_t = Which::Best)]
+    weights: Which,
+    /// Print everything as JSON
+    #[arg(long, conflicts_with_all = ["markdown", "per_attribute"])]
+    json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    markdown: bool,
+    /// Show macro-F1 of every attribute too
+    #[arg(long)]
+    per_attribute: bool,
+    /// Show the scores published for this set beneath
+    #[arg(long, value_name = "SET")]
+    beside: Option<PublishedSet>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PairKind {
+    Cloze,
+    Order,
+    All,
+}
+
+impl PairKind {
+    const fn name(self) -> &'static str {
+        match self {
+            PairKind::Cloze => "cloze",
+            PairKind::Order => "order",
+            PairKind::All => "all",
+        }
+    }
+
+    fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
+        match self {
+            PairKind::Cloze => data::of_kind(pairs, Kind::Cloze),
+            PairKind::Order => data::of_kind(pairs, Kind::Order),
+            PairKind::All => pairs,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let file = data::read_file(&args.data)?;
+    let split = split(&file, args.split.as_deref())?;
+    let run = TrainedRun::open(&args.run, args.weights)?;
+    let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));
+    if pairs.is_empty() {
+        let (path, kind) = (args.data.display(), args.kind.name());
+        return Err(Error::data(format!("{path}: partition {split:?} has no pairs of kind {kind}")).into());
+    }
+    let bar = progress_bar(pairs.len() as u64);
+    let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64))?;
+    bar.finish_and_clear();
+
+    let recorded = args.decode.unwrap_or(Decode::Threshold).apply(&evaluation.predictions);
+    let name = format!("{}-{split}-{}", stem(&args.data), args.kind.name());
+    let predictions = run.folder.evaluation_file(&name, "predictions.jsonl")?;
+    write_predictions(&predictions, &recorded)?;
+    let report = report(args, &split, &recorded);
+    run.folder.write_evaluation(&name, "report.json", &report.to_json())?;
+
+    let detail = if args.per_attribute { Detail::PerAttribute } else { Detail::Summary };
+    print(&match (args.json, args.markdown) {
+        (true, _) => report.to_json(),
+        (_, true) => report.to_markdown(detail),
+        _ => report.to_text(detail) + &format!("\npredictions: {}\n", predictions.display()),
+    })?;
+    Ok(())
+}
+
+fn report(args: &Args, split: &str, predictions: &[PairPrediction]) -> Report {
+    let shown: Vec<Decode> = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
+    let row = |decode: Decode| TierRow::new(decode.name(), &TierCounts::of(&decode.apply(predictions)));
+    Report {
+        system: args.run.display().to_string(),
+        data: DataDescription {
+            file: Some(args.data.display().to_string()),
+            split: Some(split.to_owned()),
+            kind: args.kind.name().to_owned(),
+            pairs: predictions.len() as u64,
+        },
+        rows: shown.into_iter().map(row).collect(),
+        states: StateCounts::of(predictions).scores(),
+        published: args.beside.map(published).unwrap_or_default(),
+    }
+}
+
+/// The partition that was asked for, else "test", else the only one there is.
+fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
+    let names: Vec<&str> = file.partitions.iter().map(|(name, _)| name.as_str()).collect();
+    match (asked, names.as_slice()) {
+        (Some(asked), _) => Ok(asked.to_owned()),
+        (None, names) if names.contains(&"test") => Ok("test".to_owned()),
+        (None, [only]) => Ok((*only).to_owned()),
+        (None, names) => Err(Error::data(format!(
+            "{}: has no partition \"test\"; name one of {names:?} with --split",
+            file.path.display()
+        ))),
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn progress_bar(pairs: u64) -> indicatif::ProgressBar {
+    if std::io::stderr().is_terminal() { indicatif::ProgressBar::new(pairs) } else { indicatif::ProgressBar::hidden() }
+}
