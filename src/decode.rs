@@ -14,7 +14,7 @@ pub enum Decode {
 }
 
 /// Belief from which on a sentence is said to take part in a conflict.
-const THRESHOLD: f32 = 0.5;
+pub const THRESHOLD: f32 = 0.5;
 
 impl Decode {
     pub const ALL: [Decode; 2] = [Decode::Threshold, Decode::Pair];
@@ -26,11 +26,24 @@ impl Decode {
         }
     }
 
-    /// The sentences in conflict, sorted.
+    /// The sentences in conflict, sorted, over both stories.
     pub fn conflict(self, prediction: &PairPrediction) -> Vec<usize> {
+        let mut sentences = self.by_story(prediction).concat();
+        sentences.sort_unstable();
+        sentences.dedup();
+        sentences
+    }
+
+    /// The sentences in conflict of each story, sorted.
+    pub fn by_story(self, prediction: &PairPrediction) -> [Vec<usize>; 2] {
         match self {
-            Decode::Threshold => believed(&prediction.stories),
-            Decode::Pair => best_pair(&prediction.stories[1 - prediction.plausible]),
+            Decode::Threshold => prediction.stories.each_ref().map(believed),
+            Decode::Pair => {
+                let mut sentences = [Vec::new(), Vec::new()];
+                let implausible = 1 - prediction.plausible;
+                sentences[implausible] = best_pair(&prediction.stories[implausible]);
+                sentences
+            }
         }
     }
 
@@ -41,10 +54,8 @@ impl Decode {
     }
 }
 
-fn believed(stories: &[StoryPrediction; 2]) -> Vec<usize> {
-    let entities = || stories.iter().flat_map(|story| &story.entities);
-    let longest = entities().map(|entity| entity.beliefs.len()).max().unwrap_or(0);
-    (0..longest).filter(|&n| entities().any(|entity| entity.beliefs.get(n).is_some_and(|&b| b >= THRESHOLD))).collect()
+fn believed(story: &StoryPrediction) -> Vec<usize> {
+    (0..story.sentences.len()).filter(|&sentence| story.belief(sentence) >= THRESHOLD).collect()
 }
 
 /// The pair i < j with the largest sum over entities of belief(i)·belief(j); the earliest where several are equal.
@@ -84,7 +95,20 @@ mod tests {
     #[test]
     fn threshold_joins_both_stories_and_all_entities() {
         let stories = [story(&[&[0.5, 0.1, 0.2], &[0.1, 0.1, 0.1]]), story(&[&[0.1, 0.1, 0.9]])];
-        assert_eq!(believed(&stories), [0, 2]);
+        let prediction = PairPrediction {
+            id: String::new(),
+            group: 0,
+            kind: String::new(),
+            gold_plausible: 0,
+            gold_conflict: [0, 1],
+            plausible: 0,
+            story_probs: [0.5, 0.5],
+            conflict: Vec::new(),
+            stories,
+        };
+        assert_eq!(Decode::Threshold.by_story(&prediction), [vec![0], vec![2]]);
+        assert_eq!(Decode::Threshold.conflict(&prediction), [0, 2]);
+        assert_eq!(Decode::Pair.by_story(&prediction), [vec![], vec![0, 2]]);
     }
 
     #[test]

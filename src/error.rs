@@ -51,6 +51,11 @@ impl Error {
         Self::new(ErrorKind::Config, message)
     }
 
+    /// The same error, with what it is about (a file) in front of its message.
+    pub fn about(self, source: impl fmt::Display) -> Self {
+        Error { message: format!("{source}: {}", self.message), ..self }
+    }
+
     /// A failed read of `path`: a missing file is a missing input, anything else an I/O error.
     pub fn reading(path: &Path, error: &std::io::Error) -> Self {
         let kind = match error.kind() {

@@ -3,19 +3,31 @@
 //!
 //! # The way of the data
 //! stories (JSON) -> pairs with labels -> deduplicated token batches -> encoder -> state heads -> conflict
-//! detector -> beliefs and scores -> predictions -> metrics -> report. A module imports only from modules above
-//! it in this list (a test reads the `use crate::` lines):
+//! detector -> beliefs and scores -> predictions -> metrics -> report. A module imports only from modules of a
+//! lower order in this table, never from one of its own order (`tests/it/layering.rs` reads the table and the code):
 //!
 //! | order | module | what |
 //! |---|---|---|
 //! | 0 | [`attribute`] | the 20 attributes, label spaces, defaults |
+//! | 0 | [`error`] | one error type: a message for a person, an exit code for a script |
+//! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
+//! | 2 | [`decode`] | beliefs -> the sentences in conflict |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
-//! | 3 | [`report`] | one `Report`, one small exporter a format |
+//! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
 //! | 3 | [`model`] | tensors -> named outputs |
 //! | 4 | [`loss`] | output + targets + weights -> named losses |
+//! | 4 | [`machine`] | where and in what precision to compute |
+//! | 5 | [`eval`] | a model on pairs -> predictions and losses |
+//! | 6 | [`train`] | optimisation only: loop, optimiser, schedule |
+//! | 7 | [`config`] | the experiment file, read strictly |
+//! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
+//! | 9 | `study` | many experiments |
+//! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
+//!
+//! `attribute`, `data`, `prediction`, `metrics`, `decode` and `report` know no tensors: they never name `tch`.
 
 pub mod attribute;
 pub mod batch;

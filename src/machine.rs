@@ -46,12 +46,15 @@ impl DeviceChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionChoice {
-    /// bf16 where it is at least 1.5 times as fast, measured once.
+    /// bf16 where it is at least [`BF16_ADVANTAGE`] times as fast, measured once.
     #[default]
     Auto,
     Fp32,
     Bf16,
 }
+
+/// How many times as fast bf16 must be for `auto` to choose it: what it loses in digits must be worth it.
+pub const BF16_ADVANTAGE: f64 = 1.5;
 
 /// Billions of floating-point operations a second of a matrix product.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -71,30 +74,53 @@ impl PrecisionChoice {
 }
 
 impl ProductRates {
-    /// Times a product of the shape an encoder layer has; takes a few tens of milliseconds.
+    /// Times a product of the shape an encoder layer has, the two precisions in turn, so that another program that is
+    /// busy for a while slows both; takes a fifth of a second.
     pub fn measure(device: Device) -> Self {
-        ProductRates { fp32: rate(device, Precision::Fp32), bf16: rate(device, Precision::Bf16) }
+        const ROUNDS: usize = 16;
+        let (fp32, bf16) = (Product::new(device, Precision::Fp32), Product::new(device, Precision::Bf16));
+        let mut best = [f64::INFINITY; 2];
+        for _ in 0..ROUNDS {
+            best = [best[0].min(fp32.seconds()), best[1].min(bf16.seconds())];
+        }
+        let [fp32, bf16] = best.map(|seconds| Product::OPERATIONS / seconds / 1e9);
+        ProductRates { fp32, bf16 }
     }
 
     pub fn preferred(&self) -> Precision {
-        if self.bf16 >= 1.5 * self.fp32 { Precision::Bf16 } else { Precision::Fp32 }
+        if self.bf16 >= BF16_ADVANTAGE * self.fp32 { Precision::Bf16 } else { Precision::Fp32 }
     }
 }
 
-/// The best of several runs, in GFLOP/s, operands already in the precision.
-fn rate(device: Device, precision: Precision) -> f64 {
+/// Operands that are already in the precision.
+struct Product {
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    precision: Precision,
+}
+
+impl Product {
     const TOKENS: i64 = 1024;
     const INPUTS: i64 = 384;
     const OUTPUTS: i64 = 1536;
-    let _guard = tch::no_grad_guard();
-    let operand = |shape: &[i64]| precision.cast(&Tensor::ones(shape, (Kind::Float, device)));
-    let (x, w, b) = (operand(&[TOKENS, INPUTS]), operand(&[OUTPUTS, INPUTS]), operand(&[OUTPUTS]));
-    let seconds = || {
+    const OPERATIONS: f64 = (2 * Self::TOKENS * Self::INPUTS * Self::OUTPUTS) as f64;
+
+    fn new(device: Device, precision: Precision) -> Self {
+        let operand = |shape: &[i64]| precision.cast(&Tensor::ones(shape, (Kind::Float, device)));
+        Product {
+            x: operand(&[Self::TOKENS, Self::INPUTS]),
+            weight: operand(&[Self::OUTPUTS, Self::INPUTS]),
+            bias: operand(&[Self::OUTPUTS]),
+            precision,
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        let _guard = tch::no_grad_guard();
         let started = Instant::now();
-        let y = product(&x, &w, &b, precision);
+        let y = product(&self.x, &self.weight, &self.bias, self.precision);
         y.get(0).get(0).double_value(&[]); // waits for the device
         started.elapsed().as_secs_f64()
-    };
-    let best = (0..12).map(|_| seconds()).fold(f64::INFINITY, f64::min);
-    (2 * TOKENS * INPUTS * OUTPUTS) as f64 / best / 1e9
+    }
 }

@@ -81,20 +81,17 @@ impl EntityPrediction {
     }
 }
 
-impl PairPrediction {
-    /// The story that is implausible by the gold label.
-    pub fn implausible_story(&self) -> &StoryPrediction {
-        &self.stories[1 - self.gold_plausible]
+impl StoryPrediction {
+    /// How firmly the sentence is believed to take part in a conflict: the largest belief over the entities.
+    pub fn belief(&self, sentence: usize) -> f32 {
+        self.entities.iter().filter_map(|entity| entity.beliefs.get(sentence)).copied().fold(0., f32::max)
     }
 
-    /// The nontrivial states asserted where the gold conflict is: effects of its first sentence and
-    /// preconditions of its second, in the implausible story (spec of *verifiable*).
-    pub fn asserted_at_conflict(&self) -> Vec<AssertedState> {
-        let [evidence, breakpoint] = self.gold_conflict;
-        let places = [(Side::Effect, evidence), (Side::Precondition, breakpoint)];
+    /// The nontrivial states asserted at these places, entity by entity.
+    pub fn asserted(&self, places: &[(Side, usize)]) -> Vec<AssertedState> {
         let mut asserted = Vec::new();
-        for entity in &self.implausible_story().entities {
-            for (side, sentence) in places {
+        for entity in &self.entities {
+            for &(side, sentence) in places {
                 let labels = entity.side(side);
                 for attribute in Attribute::ALL {
                     let class = labels.predicted[sentence][attribute.index()];
@@ -112,6 +109,20 @@ impl PairPrediction {
             }
         }
         asserted
+    }
+}
+
+impl PairPrediction {
+    /// The story that is implausible by the gold label.
+    pub fn implausible_story(&self) -> &StoryPrediction {
+        &self.stories[1 - self.gold_plausible]
+    }
+
+    /// The nontrivial states asserted where the gold conflict is: effects of its first sentence and
+    /// preconditions of its second, in the implausible story (spec of *verifiable*).
+    pub fn asserted_at_conflict(&self) -> Vec<AssertedState> {
+        let [evidence, breakpoint] = self.gold_conflict;
+        self.implausible_story().asserted(&[(Side::Effect, evidence), (Side::Precondition, breakpoint)])
     }
 
     /// Tier 1: the plausible story was chosen.

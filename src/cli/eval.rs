@@ -1,7 +1,7 @@
 //! `tiered eval`: a run on a story file -> the tiered table and the predictions.
 
 use super::output::print;
-use crate::data::{self, Kind, Pair, StoryFile};
+use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::decode::Decode;
 use crate::error::{Error, Result};
 use crate::experiment::{TrainedRun, Which};
@@ -74,6 +74,10 @@ impl PairKind {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let file = data::read_file(&args.data)?;
     let split = split(&file, args.split.as_deref())?;
+    if file.count(Severity::Error) > 0 {
+        let path = args.data.display();
+        eprintln!("warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them");
+    }
     let run = TrainedRun::open(&args.run, args.weights)?;
     let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));
     if pairs.is_empty() {
@@ -81,7 +85,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         return Err(Error::data(format!("{path}: partition {split:?} has no pairs of kind {kind}")).into());
     }
     let bar = progress_bar(pairs.len() as u64);
-    let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64))?;
+    let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));
+    let evaluation = evaluation.map_err(|error| error.about(args.data.display()))?;
     bar.finish_and_clear();
 
     let recorded = args.decode.unwrap_or(Decode::Threshold).apply(&evaluation.predictions);
@@ -118,7 +123,7 @@ fn report(args: &Args, split: &str, predictions: &[PairPrediction]) -> Report {
 }
 
 /// The partition that was asked for, else "test", else the only one there is.
-fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
+pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
     let names: Vec<&str> = file.partitions.iter().map(|(name, _)| name.as_str()).collect();
     match (asked, names.as_slice()) {
         (Some(asked), _) => Ok(asked.to_owned()),

@@ -1,8 +1,10 @@
 //! One file a subcommand: arguments, call, print.
 
 mod data;
+mod doctor;
 mod eval;
 mod output;
+mod predict;
 mod progress;
 mod score;
 mod train;
@@ -27,8 +29,12 @@ enum Command {
     Train(train::Args),
     /// Evaluate a run on a story file: the tiered table
     Eval(eval::Args),
+    /// Say which of two stories is plausible, which sentences conflict and why
+    Predict(predict::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    /// Describe this machine: libtorch, devices, speed, memory, disk
+    Doctor(doctor::Args),
 }
 
 /// Runs the command line and turns its outcome into an exit code.
@@ -49,6 +55,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Data(command) => data::run(&command),
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Predict(args) => predict::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
     }
 }

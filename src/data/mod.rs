@@ -19,6 +19,7 @@ mod names;
 mod node;
 mod pair;
 mod parse;
+mod plain;
 mod read;
 mod states;
 mod stats;
@@ -26,6 +27,7 @@ mod story;
 
 pub use check::{Code, Finding, Severity};
 pub use pair::{of_kind, pairs};
+pub use plain::{read_plain, split_names};
 pub use read::{StoryFile, read_file};
 pub use stats::{PartitionStats, StoryStats};
 pub use story::{Classes, Conflict, Entity, Kind, Pair, Story};

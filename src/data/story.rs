@@ -96,6 +96,13 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Two stories of which nobody has said anything. The label, the conflict and the kind have to hold something;
+    /// what they hold is arbitrary, and a prediction made from this pair must not be scored.
+    pub fn unlabelled(stories: [Story; 2]) -> Self {
+        let conflict = Conflict { evidence: 0, breakpoint: 0 };
+        Pair { id: stories[1].id.clone(), group: 0, kind: Kind::Cloze, stories, plausible: 0, conflict }
+    }
+
     pub fn plausible_story(&self) -> &Story {
         &self.stories[self.plausible]
     }
@@ -106,6 +113,27 @@ impl Pair {
 }
 
 impl Story {
+    /// A story of which nothing is known but its sentences and what is in it: no label, no conflict.
+    pub fn unlabelled(id: impl Into<String>, sentences: Vec<String>, entities: Vec<String>) -> Self {
+        let nothing = vec![[0; ATTRIBUTES]; sentences.len()];
+        let entity = |name| Entity {
+            name,
+            preconditions: nothing.clone(),
+            effects: nothing.clone(),
+            annotated: vec![false; sentences.len()],
+        };
+        Story {
+            id: id.into(),
+            group: 0,
+            actor: String::new(),
+            location: String::new(),
+            entities: entities.into_iter().map(entity).collect(),
+            sentences,
+            conflict: None,
+            kind: None,
+        }
+    }
+
     /// The sentences at which the belief "this takes part in a conflict" should be 1, for one entity: both gold
     /// sentences if the entity is annotated in either of them with a class that differs from the default
     /// (`docs/model.md`, conflict target), else none. In the published reference any annotated entity qualifies,

@@ -159,7 +159,7 @@ fn read_training_pairs(
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }
-    Corpus::new(pairs, tokenizer, max_tokens)
+    Corpus::new(pairs, tokenizer, max_tokens).map_err(|error| error.about(path.display()))
 }
 
 fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {

@@ -1,10 +1,13 @@
 //! One [`Report`] of a system on a set of pairs, and its formats.
 
+mod answer;
 mod export;
 mod published;
 mod table;
 mod tables;
+pub mod words;
 
+pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer};
 pub use published::{PublishedRow, PublishedSet, published};
 pub use table::Table;
 

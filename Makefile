@@ -1,0 +1,60 @@
+# `make demo` and `make test` set everything up themselves; `make help` lists the rest.
+
+CARGO ?= cargo
+PYTHON ?= python3
+
+target := $(or $(CARGO_TARGET_DIR),target)
+tiered := $(target)/release/tiered
+encoder := checkpoints/encoders/e5-small/model.safetensors
+
+# Nothing to get where the environment says which libtorch to use.
+ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
+libtorch := .libtorch/lib/libtorch.so
+endif
+
+.PHONY: help build demo test venv fixtures sample clean-runs
+
+help:
+	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
+	@echo "make test        formatting, lints, sample stories, all tests"
+	@echo "make build       $(tiered)"
+	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures"
+	@echo "make fixtures    compute tests/fixtures/ anew"
+	@echo "make sample      compile data/sample/*.txt to JSON"
+	@echo "make clean-runs  delete runs/ with all its models"
+
+# One profile for everything, so that the C++ half of the libtorch bindings compiles once.
+build: $(libtorch)
+	$(CARGO) build --release
+
+demo: build $(encoder)
+	@echo "removing runs/demo, the result of an earlier demo"
+	@rm -rf runs/demo
+	$(tiered) train --config configs/demo.toml --out runs/demo
+	$(tiered) eval runs/demo --data data/sample/it.json
+
+# Cheapest first.
+test: $(libtorch) $(encoder)
+	@echo "tests on real data: $(if $(TIERED_DATA),TIERED_DATA is $(TIERED_DATA),skipped; TIERED_DATA is not set)"
+	$(CARGO) fmt --check
+	$(PYTHON) scripts/make-sample.py --check
+	$(CARGO) clippy --release --all-targets -- -D warnings
+	$(CARGO) test --release
+
+venv:
+	scripts/make-venv.sh
+
+fixtures: venv
+	.venv/bin/python tests/fixtures/generate.py
+
+sample:
+	$(PYTHON) scripts/make-sample.py
+
+clean-runs:
+	rm -rf runs
+
+.libtorch/lib/libtorch.so:
+	$(PYTHON) scripts/get-libtorch.py
+
+$(encoder):
+	$(PYTHON) scripts/get-encoder.py

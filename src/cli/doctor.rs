@@ -1,0 +1,206 @@
+//! `tiered doctor`: what this machine has of what training needs.
+
+use super::output::print;
+use crate::error::{Error, ErrorKind, Result};
+use crate::machine::{BF16_ADVANTAGE, DeviceChoice, ProductRates};
+use crate::model::Precision;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Describes this machine, to send along with a question or a measurement.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let machine = Machine::examine()?;
+    print(&if args.json { machine.to_json()? } else { machine.to_text() })?;
+    Ok(())
+}
+
+/// `None` is what can't be learned here; sizes are in bytes.
+#[derive(Serialize)]
+struct Machine {
+    tiered: &'static str,
+    libtorch: Libtorch,
+    gpus: i64,
+    cudnn: bool,
+    cpu: Cpu,
+    products: Products,
+    memory: Memory,
+    disk: Disk,
+}
+
+/// As it was when `tiered` was built; libtorch has no function that tells its version.
+#[derive(Serialize)]
+struct Libtorch {
+    version: Option<&'static str>,
+    folder: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Cpu {
+    model: Option<String>,
+    cores: Option<usize>,
+    /// What libtorch computes with, unless a config says otherwise.
+    threads: i32,
+    /// Which of [`FEATURES`] it has.
+    features: Option<Vec<&'static str>>,
+}
+
+/// Speed of matrix products on the device that `device = "auto"` chooses.
+#[derive(Serialize)]
+struct Products {
+    device: String,
+    gflops: ProductRates,
+    /// What `precision = "auto"` chooses.
+    chosen: Precision,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct Memory {
+    total: Option<u64>,
+    available: Option<u64>,
+}
+
+/// Of the current folder.
+#[derive(Serialize)]
+struct Disk {
+    folder: Option<PathBuf>,
+    free: Option<u64>,
+}
+
+/// Instructions that decide how fast products are, by the names of `/proc/cpuinfo`.
+const FEATURES: [&str; 5] = ["avx2", "avx512f", "avx512_bf16", "amx_bf16", "bf16"];
+
+impl Machine {
+    fn examine() -> Result<Self> {
+        let (cpuinfo, meminfo) = (read("/proc/cpuinfo"), read("/proc/meminfo"));
+        Ok(Machine {
+            tiered: env!("CARGO_PKG_VERSION"),
+            libtorch: Libtorch {
+                version: option_env!("TIERED_LIBTORCH_VERSION"),
+                folder: option_env!("TIERED_LIBTORCH_FOLDER"),
+            },
+            gpus: tch::Cuda::device_count().max(0),
+            cudnn: tch::Cuda::cudnn_is_available(),
+            cpu: Cpu {
+                model: value(&cpuinfo, "model name").map(str::to_owned),
+                cores: std::thread::available_parallelism().ok().map(usize::from),
+                threads: tch::get_num_threads(),
+                features: features(&cpuinfo),
+            },
+            products: Products::measure()?,
+            memory: Memory { total: kilobytes(&meminfo, "MemTotal"), available: kilobytes(&meminfo, "MemAvailable") },
+            disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes() },
+        })
+    }
+
+    fn to_json(&self) -> Result<String> {
+        let json = serde_json::to_string_pretty(self);
+        json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
+    }
+
+    fn to_text(&self) -> String {
+        let Machine { cpu, products, memory, disk, .. } = self;
+        let gpus = match (self.gpus, self.cudnn) {
+            (0, _) => "none".to_owned(),
+            (count, true) => format!("{count}, with cuDNN"),
+            (count, false) => format!("{count}, without cuDNN"),
+        };
+        let features = cpu.features.as_ref().map(|features| match features.as_slice() {
+            [] => format!("none of {}", FEATURES.join(", ")),
+            some => some.join(", "),
+        });
+        let lines = [
+            ("tiered", self.tiered.to_owned()),
+            ("libtorch", format!("{}, in {}", or_unknown(self.libtorch.version), or_unknown(self.libtorch.folder))),
+            ("CUDA GPUs", gpus),
+            ("CPU", or_unknown(cpu.model.as_deref())),
+            ("instructions", or_unknown(features)),
+            ("cores", format!("{}; libtorch uses {} threads", or_unknown(cpu.cores), cpu.threads)),
+            (
+                "products",
+                format!(
+                    "fp32 {:.0} GFLOP/s, bf16 {:.0}, on {}",
+                    products.gflops.fp32, products.gflops.bf16, products.device
+                ),
+            ),
+            ("precision", products.why.clone()),
+            ("memory", format!("{} available of {}", gigabytes(memory.available), gigabytes(memory.total))),
+            (
+                "free disk",
+                format!("{} in {}", gigabytes(disk.free), or_unknown(disk.folder.as_ref().map(|f| f.display()))),
+            ),
+        ];
+        lines.map(|(name, value)| format!("{name:<13} {value}\n")).concat()
+    }
+}
+
+impl Products {
+    fn measure() -> Result<Self> {
+        let device = DeviceChoice::default().resolve()?;
+        let gflops = ProductRates::measure(device);
+        let chosen = gflops.preferred();
+        let name = if chosen == Precision::Bf16 { "bf16" } else { "fp32" };
+        let ratio = gflops.bf16 / gflops.fp32;
+        let why =
+            format!("auto chooses {name}: bf16 is {ratio:.1} times as fast, and is chosen from {BF16_ADVANTAGE} on");
+        Ok(Products { device: format!("{device:?}").to_lowercase(), gflops, chosen, why })
+    }
+}
+
+/// Empty where there is no such file: then what it would tell is unknown.
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The first `name : value` of a file of `/proc`.
+fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let of_line = |line: &'a str| line.split_once(':').filter(|(n, _)| n.trim() == name).map(|(_, value)| value.trim());
+    text.lines().find_map(of_line)
+}
+
+fn features(cpuinfo: &str) -> Option<Vec<&'static str>> {
+    let flags = value(cpuinfo, "flags").or_else(|| value(cpuinfo, "Features"))?;
+    Some(FEATURES.into_iter().filter(|feature| flags.split_whitespace().any(|flag| flag == *feature)).collect())
+}
+
+/// A size of `/proc/meminfo`, in bytes.
+fn kilobytes(meminfo: &str, name: &str) -> Option<u64> {
+    let number: u64 = value(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
+    Some(1024 * number)
+}
+
+/// What an ordinary user may still write into the current folder.
+fn free_bytes() -> Option<u64> {
+    let disk = rustix::fs::statvfs(".").ok()?;
+    Some(disk.f_bavail * disk.f_frsize)
+}
+
+fn gigabytes(bytes: Option<u64>) -> String {
+    or_unknown(bytes.map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9)))
+}
+
+fn or_unknown(value: Option<impl std::fmt::Display>) -> String {
+    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proc_files_are_read() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: Some CPU: X\nflags\t\t: fpu avx2 avx512_bf16 avx512foo\n";
+        assert_eq!(value(cpuinfo, "model name"), Some("Some CPU: X"));
+        assert_eq!(features(cpuinfo), Some(vec!["avx2", "avx512_bf16"]));
+        assert_eq!(features(""), None);
+        assert_eq!(kilobytes("MemTotal:       24684084 kB\n", "MemTotal"), Some(24684084 * 1024));
+        assert_eq!(kilobytes("MemTotal: many\n", "MemTotal"), None);
+    }
+}

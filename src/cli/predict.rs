@@ -1,0 +1,133 @@
+//! `tiered predict`: one or two stories -> which is plausible, what conflicts, and why.
+
+use super::eval::split;
+use super::output::print;
+use crate::config::Config;
+use crate::data::{self, Pair, Story, read_plain, split_names};
+use crate::decode::Decode;
+use crate::error::{Error, Result};
+use crate::experiment::{RunFolder, TrainedRun, Which};
+use crate::report::Answer;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+/// Reads one or two stories and says which is plausible, which sentences conflict and which states explain it.
+///
+/// Stories are text, one sentence a line with a blank line between two stories, or JSON:
+/// {"stories": [{"sentences": [...], "entities": [...]}, ...]} or one such object. A story in text may begin with a
+/// line `entities: a, b`. Stories and sentences are numbered from 1 in what is printed.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A run folder, made by `tiered train`
+    run: PathBuf,
+    /// The stories; "-", or nothing, for standard input
+    #[arg(conflicts_with = "pair")]
+    file: Option<PathBuf>,
+    /// The people and things in the stories, separated by commas
+    #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
+    entities: Option<String>,
+    /// Take a pair from a story file instead: the id of its implausible story
+    #[arg(long, value_name = "ID", requires = "data")]
+    pair: Option<String>,
+    /// The story file of the pair
+    #[arg(long, value_name = "FILE", requires = "pair")]
+    data: Option<PathBuf>,
+    /// The partition of the pair [default: test, or the only one of the file]
+    #[arg(long, requires = "data")]
+    split: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Which weights of the run
+    #[arg(long, value_enum, default_value_t = Which::Best)]
+    weights: Which,
+    /// How to decide which sentences conflict
+    #[arg(long, value_enum, default_value_t = Decode::Threshold)]
+    decode: Decode,
+}
+
+/// What is asked about.
+enum Question {
+    Pair(Pair),
+    Story(Story),
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let (question, source) = question(args)?;
+    let run = TrainedRun::open(&args.run, args.weights)?;
+    let answer = answer(&run, question, args.decode).map_err(|error| error.about(source))?;
+    print(&if args.json { answer.to_json() } else { answer.to_text() })?;
+    Ok(())
+}
+
+/// With the name of the file it is from.
+fn question(args: &Args) -> Result<(Question, String)> {
+    if let (Some(id), Some(file)) = (&args.pair, &args.data) {
+        // The run's seed, so that the stories come in the order in which `tiered eval` records them.
+        let seed = Config::open(&RunFolder::open(&args.run)?.config_file(), &[])?.seed;
+        let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
+        return Ok((Question::Pair(pair), file.display().to_string()));
+    }
+    let (text, source) = read_input(args.file.as_deref())?;
+    let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
+    let stories = read_plain(&text, &source, &entities)?;
+    match <[Story; 2]>::try_from(stories) {
+        Ok(both) => Ok((Question::Pair(Pair::unlabelled(both)), source)),
+        Err(mut stories) => match (stories.pop(), stories.is_empty()) {
+            (Some(story), true) => Ok((Question::Story(story), source)),
+            _ => Err(Error::data(format!(
+                "{source}: holds {} stories, and at most two can be compared; a blank line begins a new story",
+                stories.len() + 1
+            ))),
+        },
+    }
+}
+
+/// One story alone is asked about beside itself: what is said about a story does not depend on the other.
+fn answer(run: &TrainedRun, question: Question, decode: Decode) -> Result<Answer> {
+    let predict = |pair| -> Result<_> { Ok(run.evaluate(vec![pair], |_| ())?.predictions.remove(0)) };
+    Ok(match question {
+        Question::Pair(pair) => Answer::of_pair(&predict(pair)?, decode),
+        Question::Story(story) => Answer::of_story(&predict(Pair::unlabelled([story.clone(), story]))?, decode),
+    })
+}
+
+fn pair_of_file(path: &Path, partition: Option<&str>, id: &str, seed: u64) -> Result<Pair> {
+    let file = data::read_file(path)?;
+    let partition = split(&file, partition)?;
+    let mut pairs = data::pairs(file.partition(&partition)?, seed);
+    let position = pairs.iter().position(|pair| pair.id == id).ok_or_else(|| {
+        let examples: Vec<_> = pairs.iter().take(3).map(|pair| pair.id.as_str()).collect();
+        let shown = if examples.is_empty() {
+            "it has no pairs".into()
+        } else {
+            format!("ids are {}, ...", examples.join(", "))
+        };
+        Error::data(format!("{}: partition {partition:?} has no pair {id:?}; {shown}", path.display()))
+    })?;
+    Ok(pairs.swap_remove(position))
+}
+
+/// The text and what to call it in errors.
+fn read_input(file: Option<&Path>) -> Result<(String, String)> {
+    let (bytes, source) = match file.filter(|file| *file != Path::new("-")) {
+        Some(path) => {
+            let bytes = std::fs::read(path).map_err(|error| Error::reading(path, &error))?;
+            (bytes, path.display().to_string())
+        }
+        None => (read_standard_input()?, "standard input".to_owned()),
+    };
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Error::data(format!("{source}: is not UTF-8 text: {}", error.utf8_error())))?;
+    Ok((text, source))
+}
+
+fn read_standard_input() -> Result<Vec<u8>> {
+    let mut stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        eprintln!("reading stories from the terminal, one sentence a line; end with Ctrl-D");
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes).map_err(|error| Error::reading(Path::new("standard input"), &error))?;
+    Ok(bytes)
+}

@@ -1,0 +1,184 @@
+//! Stories without labels, as a person types them: sentences and the entities in them.
+
+use super::story::Story;
+use crate::error::{Error, Result};
+use serde::Deserialize;
+
+/// What a line that names the entities of a story starts with.
+const ENTITIES: &str = "entities:";
+
+/// Reads stories from text or JSON. `source` names the text in errors; `entities` are those of the stories that name
+/// none themselves.
+///
+/// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`.
+/// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects.
+/// The stories are called "1", "2" and so on.
+///
+/// # Errors
+/// `Data`, naming the story and the remedy, if there are no stories, sentences or entities, or the JSON is malformed.
+pub fn read_plain(text: &str, source: &str, entities: &[String]) -> Result<Vec<Story>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let drafts = if is_json { from_json(text, source)? } else { from_lines(text) };
+    if drafts.is_empty() {
+        return Err(Error::data(format!("{source}: holds no sentences; give one a line")));
+    }
+    drafts.into_iter().enumerate().map(|(i, draft)| draft.finish(i + 1, source, entities)).collect()
+}
+
+/// The distinct names in a list separated by commas.
+pub fn split_names(list: &str) -> Vec<String> {
+    distinct(list.split(','))
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names.map(str::trim).filter(|name| !name.is_empty()) {
+        if !distinct.iter().any(|known| known == name) {
+            distinct.push(name.to_owned());
+        }
+    }
+    distinct
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Draft {
+    #[serde(default)]
+    sentences: Vec<String>,
+    #[serde(default)]
+    entities: Vec<String>,
+}
+
+impl Draft {
+    fn finish(self, number: usize, source: &str, default: &[String]) -> Result<Story> {
+        let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
+        if sentences.is_empty() {
+            return Err(Error::data(format!("{source}: story {number} has no sentences")));
+        }
+        if let Some(blank) = sentences.iter().position(String::is_empty) {
+            return Err(Error::data(format!("{source}: story {number}: sentence {} is blank", blank + 1)));
+        }
+        let own = distinct(self.entities.iter().map(String::as_str));
+        let entities = if own.is_empty() { default.to_vec() } else { own };
+        if entities.is_empty() {
+            return Err(Error::data(format!(
+                "{source}: story {number} names no entities; give them with --entities \"a, b\", or with a line \
+                 `entities: a, b` (in JSON a list \"entities\") in the story"
+            )));
+        }
+        Ok(Story::unlabelled(number.to_string(), sentences, entities))
+    }
+}
+
+fn from_lines(text: &str) -> Vec<Draft> {
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut at_head = true;
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() {
+            at_head = true;
+            continue;
+        }
+        if at_head {
+            drafts.push(Draft::default());
+        }
+        let Some(draft) = drafts.last_mut() else { continue };
+        match entities_of(line) {
+            Some(names) if draft.sentences.is_empty() => draft.entities.extend(split_names(names)),
+            _ => draft.sentences.push(line.to_owned()),
+        }
+        at_head = false;
+    }
+    drafts
+}
+
+/// The list after `entities:`, in whatever case that is written.
+fn entities_of(line: &str) -> Option<&str> {
+    let head = line.get(..ENTITIES.len())?;
+    head.eq_ignore_ascii_case(ENTITIES).then(|| &line[ENTITIES.len()..])
+}
+
+/// Both shapes in one, so that the parser's message keeps its line and column.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    stories: Option<Vec<Draft>>,
+    #[serde(default)]
+    sentences: Vec<String>,
+    #[serde(default)]
+    entities: Vec<String>,
+}
+
+fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
+    let document: Document = serde_json::from_str(text).map_err(|error| {
+        let shape = "must be {\"sentences\": [...], \"entities\": [...]} or {\"stories\": [...]} with one or two such";
+        Error::data(format!("{source}: {error}; the JSON {shape}"))
+    })?;
+    let Document { stories, sentences, entities } = document;
+    match stories {
+        None => Ok(vec![Draft { sentences, entities }]),
+        Some(stories) if sentences.is_empty() && entities.is_empty() => Ok(stories),
+        Some(_) => {
+            let message = format!(
+                "{source}: has \"stories\" and also sentences or entities of its own; put them into the stories"
+            );
+            Err(Error::data(message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, entities: &str) -> Result<Vec<Story>> {
+        read_plain(text, "input", &split_names(entities))
+    }
+
+    fn names(story: &Story) -> Vec<&str> {
+        story.entities.iter().map(|entity| entity.name.as_str()).collect()
+    }
+
+    #[test]
+    fn text_and_json_say_the_same() {
+        let lines =
+            "\u{feff}\n\nEntities: Mia,  fridge , Mia\r\nMia shut the fridge.\r\n\n \nentities: cup\nA.\nB.\n\n";
+        let json = r#" {"stories": [
+            {"sentences": ["Mia shut the fridge."], "entities": ["Mia", "fridge"]},
+            {"entities": ["cup"], "sentences": ["A.", " B. "]}]}"#;
+        let stories = read(lines, "").unwrap();
+        assert_eq!(stories, read(json, "").unwrap());
+        assert_eq!((stories[0].id.as_str(), names(&stories[0])), ("1", vec!["Mia", "fridge"]));
+        assert_eq!((stories[1].id.as_str(), stories[1].sentences.len()), ("2", 2));
+        let alone = read(r#"{"sentences": ["A.", "B."], "entities": ["cup"]}"#, "").unwrap();
+        assert_eq!((alone.len(), &alone[0].sentences), (1, &stories[1].sentences));
+    }
+
+    #[test]
+    fn default_entities_are_for_stories_without_their_own() {
+        let stories = read("A.\n\nentities: cup\nA.", "plate, cup").unwrap();
+        assert_eq!([names(&stories[0]), names(&stories[1])], [vec!["plate", "cup"], vec!["cup"]]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let cases = [
+            ("", "input: holds no sentences"),
+            ("{\"stories\": []}", "input: holds no sentences"),
+            ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
+            ("entities: a\nA.\n\nB.", "input: story 2 names no entities"),
+            ("entities: a\n\nA.", "input: story 1 has no sentences"),
+            ("{\"entities\": [\"a\"]}", "input: story 1 has no sentences"),
+            ("{\"sentences\": [\"A.\", \" \"], \"entities\": [\"a\"]}", "story 1: sentence 2 is blank"),
+            ("{\n \"sentences\": [1]}", "at line 2 column 16"),
+            ("{\n \"sentence\": []}", "unknown field `sentence`"),
+            ("[1]", "the JSON must be"),
+            ("{\"stories\": [], \"entities\": [\"a\"]}", "put them into the stories"),
+        ];
+        for (text, message) in cases {
+            let error = read(text, "").unwrap_err();
+            assert_eq!(error.kind, crate::error::ErrorKind::Data);
+            assert!(error.message.contains(message), "{}", error.message);
+        }
+    }
+}

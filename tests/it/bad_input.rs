@@ -1,0 +1,183 @@
+//! What is wrong is named with its place, has its exit code, and leaves nothing behind.
+
+use crate::support::{clean_file, stderr, text, tiered};
+use crate::tiny::Tiny;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tch::Tensor;
+use tiered::model::weights;
+
+/// Training with these arguments fails with that exit code, says all this, and makes no run folder.
+fn refuses(tiny: &Tiny, more: &[&str], code: i32, said: &[&str]) {
+    let output = tiny.train("run", more);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    for words in said {
+        assert!(message.contains(words), "{words:?} is not in: {message}");
+    }
+    assert!(!tiny.path("run").exists());
+}
+
+/// `--set` for training stories in a file of that content, partition "test".
+fn with_stories(tiny: &Tiny, content: &str) -> [String; 2] {
+    let path = tiny.path("bad.json");
+    std::fs::write(&path, content).unwrap();
+    ["--set".into(), format!("data.train={{ file = '{}', split = 'test' }}", path.display())]
+}
+
+fn refuses_stories(content: &str, code: i32, said: &[&str]) {
+    let tiny = Tiny::new();
+    let set = with_stories(&tiny, content);
+    refuses(&tiny, &set.each_ref().map(String::as_str), code, said);
+}
+
+/// The clean file with one value replaced.
+fn edited(pointer: &str, value: Value) -> String {
+    let mut file = clean_file();
+    *file.pointer_mut(pointer).unwrap() = value;
+    file.to_string()
+}
+
+#[test]
+fn files_that_do_not_exist() {
+    let output = tiered(["train", "--config", "no-such.toml", "--out", "no-such-run"]);
+    assert_eq!(output.status.code(), Some(66));
+    assert!(stderr(&output).contains("no-such.toml") && !Path::new("no-such-run").exists());
+    let tiny = Tiny::new();
+    refuses(&tiny, &["--set", "data.train={ file = 'no-such.json', split = 'train' }"], 66, &["no-such.json"]);
+    refuses(&tiny, &["--set", "encoder.path=no-such-encoder"], 66, &["no-such-encoder"]);
+}
+
+#[test]
+fn stories_that_are_malformed() {
+    refuses_stories("{\n  \"test\": {,}\n}", 65, &["bad.json", "line 2 column 12"]);
+    let place = |field: &'static str| ["bad.json", "test/1-C0", field];
+    refuses_stories(&edited("/test/1-C0/states/1/open", json!([["chest", 9]])), 65, &place("states[1].open[0]"));
+    refuses_stories(&edited("/test/1-C0/breakpoint", json!(3)), 65, &place("breakpoint"));
+    refuses_stories(&edited("/test/1-C0/states", json!([{}, {}, {}])), 65, &place("no-entities"));
+    refuses_stories(&edited("/test/1-C0/sentences", json!([])), 65, &place("no-sentences"));
+}
+
+#[test]
+fn a_sentence_that_is_too_long_for_the_encoder() {
+    let long = "Ada looked ".repeat(40);
+    refuses_stories(&edited("/test/1-C0/sentences/1", json!(long)), 65, &["bad.json: story 1-C0, sentence 2", "85 tokens", "64"]);
+}
+
+#[test]
+fn a_partition_that_does_not_exist() {
+    let tiny = Tiny::new();
+    let set = format!("data.train={{ file = '{}', split = 'trian' }}", tiny.stories().display());
+    refuses(&tiny, &["--set", &set], 65, &["stories.json", "\"trian\"", "\"train\""]);
+}
+
+#[test]
+fn configs_that_are_wrong() {
+    let tiny = Tiny::new();
+    refuses(&tiny, &["--set", "train.epoch=3"], 78, &["tiny.toml", "did you mean `epochs`?"]);
+    let misspelt = std::fs::read_to_string(tiny.config()).unwrap().replace("epochs =", "epoch =");
+    let path = tiny.path("misspelt.toml");
+    std::fs::write(&path, misspelt).unwrap();
+    let output = tiered(["train", "--config", text(&path), "--out", text(&tiny.path("run"))]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(78));
+    assert!(
+        ["misspelt.toml", "line 18", "did you mean `epochs`?"].iter().all(|said| message.contains(said)),
+        "{message}"
+    );
+    assert!(!tiny.path("run").exists());
+
+    refuses(&tiny, &["--set", "encoder.path=${NO_SUCH_VARIABLE}/e"], 78, &["${NO_SUCH_VARIABLE}/e", "is not set"]);
+    refuses(&tiny, &["--set", "device=gpu"], 78, &["device", "cuda:N"]);
+    refuses(&tiny, &["--set", "model.max_sentences=4"], 78, &["max_sentences = 4", "has 5 sentences"]);
+}
+
+#[test]
+fn a_gpu_that_is_not_there() {
+    let tiny = Tiny::new();
+    refuses(&tiny, &["--set", "device=cuda:99"], 69, &["device cuda:99", "use device = \"cpu\""]);
+}
+
+#[test]
+fn weights_that_do_not_fit() {
+    let tiny = Tiny::new();
+    let file = tiny.encoder().join("model.safetensors");
+    let mut tensors = weights::read(&file).unwrap();
+    tensors.remove("embeddings.LayerNorm.bias");
+    tensors.insert("embeddings.LayerNorm.beta".into(), Tensor::from_slice(&[0f32; 32]));
+    tensors.insert("encoder.layer.0.output.dense.bias".into(), Tensor::from_slice(&[0f32; 31]));
+    weights::write(&file, &tensors).unwrap();
+    let said = [
+        "model.safetensors",
+        "1 missing: roberta.embeddings.LayerNorm.bias",
+        "1 unexpected: roberta.embeddings.LayerNorm.beta",
+        "roberta.encoder.layer.0.output.dense.bias is [31], should be [32]",
+    ];
+    refuses(&tiny, &[], 78, &said);
+}
+
+#[test]
+fn weights_that_are_no_safetensors() {
+    let tiny = Tiny::new();
+    std::fs::write(tiny.encoder().join("model.safetensors"), b"PK\x03\x04 pickled").unwrap();
+    refuses(&tiny, &[], 77, &["model.safetensors", "not a safetensors file"]);
+}
+
+#[test]
+fn a_run_folder_that_exists() {
+    let tiny = Tiny::new();
+    std::fs::create_dir(tiny.path("run")).unwrap();
+    std::fs::write(tiny.path("run/kept"), "as it was").unwrap();
+    let output = tiny.train("run", &[]);
+    assert_eq!(output.status.code(), Some(73));
+    assert!(stderr(&output).contains("exists already"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_dir(tiny.path("run")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_stops_before_the_weights_see_it() {
+    let tiny = Tiny::new();
+    let file = tiny.encoder().join("model.safetensors");
+    let mut tensors = weights::read(&file).unwrap();
+    tensors.insert("encoder.layer.0.output.dense.bias".into(), Tensor::from_slice(&[f32::NAN; 32]));
+    weights::write(&file, &tensors).unwrap();
+    let output = tiny.train("run", &["--set", "train.pairs_per_step=8"]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(76), "{message}");
+    for said in ["step 1: the precondition loss is not finite", "0-C0", "3-O0"] {
+        assert!(message.contains(said), "{said:?} is not in: {message}");
+    }
+    assert!(!tiny.path("run/last/model.safetensors").exists() && !tiny.path("run/best/model.safetensors").exists());
+}
+
+#[test]
+fn the_last_good_epoch_is_kept_when_a_loss_is_not_finite() {
+    let tiny = Tiny::new();
+    let output = tiny.train("run", &["--set", "train.pairs_per_step=8", "--set", "train.learning_rate=1e30"]);
+    assert_eq!(output.status.code(), Some(76), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("is not finite") && stderr(&output).contains("learning_rate"),
+        "{}",
+        stderr(&output)
+    );
+    let metrics = std::fs::read_to_string(tiny.path("run/metrics.jsonl")).unwrap();
+    let last = weights::read(&tiny.path("run/last/model.safetensors")).unwrap();
+    assert_eq!(metrics.lines().count(), 1);
+    assert!(last.values().all(|tensor| tensor.isfinite().all().int64_value(&[]) == 1));
+}
+
+#[test]
+fn a_run_folder_that_is_none() {
+    let tiny = Tiny::new();
+    for command in ["eval", "predict"] {
+        let stories = tiny.stories();
+        let data = ["--data", text(&stories), "--split", "train"];
+        let more: BTreeMap<_, Vec<&str>> = [("eval", vec![]), ("predict", vec!["--pair", "0-C0"])].into();
+        let folder = tiny.path("");
+        let arguments = [command, text(&folder)].into_iter().chain(data).chain(more[command].iter().copied());
+        let output = tiered(arguments);
+        assert_eq!(output.status.code(), Some(66));
+        assert!(stderr(&output).contains("not a run folder"), "{}", stderr(&output));
+    }
+}

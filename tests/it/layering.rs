@@ -1,0 +1,113 @@
+//! The way of the data, as `src/lib.rs` has it: no module imports from one that comes after it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// They know no tensors.
+const WITHOUT_TCH: [&str; 6] = ["attribute", "data", "prediction", "metrics", "decode", "report"];
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The table of `src/lib.rs`: module -> order.
+fn orders() -> BTreeMap<String, u32> {
+    let text = std::fs::read_to_string(source().join("lib.rs")).unwrap();
+    let row = |line: &str| {
+        let mut cells = line.strip_prefix("//! | ")?.split('|').map(str::trim);
+        let order = cells.next()?.parse().ok()?;
+        Some((cells.next()?.trim_matches(['[', ']', '`']).to_owned(), order))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+/// Every source file with its module (the first part of its path).
+fn files() -> Vec<(String, PathBuf)> {
+    let mut folders = vec![source()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let relative = path.strip_prefix(source()).unwrap().to_str().unwrap().replace(".rs", "");
+                files.push((relative.split('/').next().unwrap().to_owned(), path));
+            }
+        }
+    }
+    files.retain(|(module, _)| !["lib", "main"].contains(&module.as_str()));
+    files
+}
+
+/// The code of a file without comments and strings' contents that could look like paths.
+fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The modules named after `crate::`, also in `crate::{a, b::{c, d}}`.
+fn imports(code: &str) -> Vec<String> {
+    let name =
+        |text: &str| text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut found = Vec::new();
+    for after in code.split("crate::").skip(1) {
+        let Some(list) = after.strip_prefix('{') else {
+            found.push(name(after));
+            continue;
+        };
+        let (mut depth, mut start) = (0, 0);
+        for (i, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    found.push(name(&list[start..i]));
+                    start = i + 1;
+                }
+                _ => {}
+            }
+            if c == '}' && start == i + 1 {
+                break;
+            }
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+/// Whether `word` stands alone in the code.
+fn names(code: &str, word: &str) -> bool {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
+}
+
+#[test]
+fn modules_import_only_from_modules_before_them() {
+    let orders = orders();
+    let mut wrong = Vec::new();
+    for (module, path) in files() {
+        let own = orders.get(&module).unwrap_or_else(|| panic!("{module} is not in the table of src/lib.rs"));
+        for import in imports(&code(&path)).into_iter().filter(|import| *import != module) {
+            let order = orders.get(&import).unwrap_or_else(|| panic!("{}: what is {import}?", path.display()));
+            if order >= own {
+                wrong.push(format!("{}: {module} ({own}) imports {import} ({order})", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_upper_half_knows_no_tensors() {
+    for (module, path) in files().into_iter().filter(|(module, _)| WITHOUT_TCH.contains(&module.as_str())) {
+        assert!(!names(&code(&path), "tch"), "{} ({module}) names tch", path.display());
+    }
+}
+
+#[test]
+fn imports_are_found_in_every_form() {
+    let code =
+        "use crate::data::{self, Pair};\nlet x = crate::seed::key(0);\nuse crate::{a::{b, c}, d, e::f};\nuse other::g;";
+    assert_eq!(imports(code), ["data", "seed", "a", "d", "e"]);
+    assert!(names("use tch::Tensor;", "tch") && !names("fn fetch()", "tch"));
+}

@@ -1,0 +1,133 @@
+//! `tiered predict` and `tiered doctor`.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use serde_json::Value;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+fn shared() -> &'static (Tiny, PathBuf) {
+    static SHARED: OnceLock<(Tiny, PathBuf)> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let tiny = Tiny::new();
+        let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+        (tiny, run)
+    })
+}
+
+/// Predicts what is given on standard input.
+fn predict(input: &str, more: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tiered"))
+        .args(["predict", text(&shared().1)])
+        .args(more)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const PLAUSIBLE: &str = "Mia opened the drawer.\nMia took a spoon out of the drawer.\n";
+const IMPLAUSIBLE: &str = "Mia locked the closed drawer.\nMia took a spoon out of the drawer.\n";
+
+#[test]
+fn text_json_and_files_are_answered_alike() {
+    let input = format!("{PLAUSIBLE}\n{IMPLAUSIBLE}");
+    let names = ["--entities", "Mia, spoon, drawer", "--json", "--decode", "pair"];
+    let answer = json(&predict(&input, &names));
+    let own = format!("entities: Mia, spoon, drawer\n{PLAUSIBLE}\nentities: Mia, spoon, drawer\n{IMPLAUSIBLE}");
+    assert_eq!(answer, json(&predict(&own, &["-", "--json", "--decode", "pair"])));
+    let story = |text: &str| serde_json::json!({"sentences": text.lines().collect::<Vec<_>>(), "entities": ["Mia", "spoon", "drawer"]});
+    let file = shared().0.path("typed.json");
+    std::fs::write(&file, serde_json::json!({"stories": [story(PLAUSIBLE), story(IMPLAUSIBLE)]}).to_string()).unwrap();
+    let output = tiered(["predict", text(&shared().1), text(&file), "--json", "--decode", "pair"]);
+    assert_eq!(answer, json(&output));
+
+    let choice = &answer["plausible"];
+    assert!([1, 2].contains(&choice["story"].as_u64().unwrap()) && choice["probability"].as_f64().unwrap() >= 0.5);
+    let conflict = answer["conflict"].as_array().unwrap();
+    assert_eq!(conflict.iter().map(|sentence| sentence["sentence"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(conflict[1]["text"], "Mia took a spoon out of the drawer.");
+    assert_ne!(conflict[0]["story"], choice["story"]);
+    let said = stdout(&predict(&input, &["--entities", "Mia, spoon, drawer", "--decode", "pair"]));
+    assert!(said.starts_with(&format!("Story {} is plausible (probability ", choice["story"])), "{said}");
+    assert!(said.contains("sentence 2: \"Mia took a spoon out of the drawer.\""), "{said}");
+}
+
+#[test]
+fn one_story_alone_is_believed_as_beside_another() {
+    let names = ["--entities", "Mia, spoon, drawer", "--json"];
+    let alone = json(&predict(PLAUSIBLE, &names));
+    let both = json(&predict(&format!("{PLAUSIBLE}\n{IMPLAUSIBLE}"), &names));
+    assert_eq!(alone["plausible"], Value::Null);
+    assert_eq!(alone["stories"].as_array().unwrap().len(), 1);
+    for n in 0..2 {
+        let belief = |answer: &Value| answer["stories"][0]["sentences"][n]["belief"].as_f64().unwrap();
+        assert!((belief(&alone) - belief(&both)).abs() < 1e-5);
+    }
+    let said = stdout(&predict(PLAUSIBLE, &names[..2]));
+    let believed = alone["conflict_believed"].as_bool().unwrap();
+    assert!(
+        said.starts_with(if believed { "A conflict is believed in." } else { "No conflict is believed in." }),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_pair_of_a_story_file_is_answered_as_eval_records_it() {
+    let (tiny, run) = shared();
+    let stories = tiny.stories();
+    let data = ["--data", text(&stories), "--split", "train"];
+    let answer = json(&tiered(["predict", text(run), "--pair", "2-O0", "--json"].into_iter().chain(data)));
+    assert!(tiered(["eval", text(run)].into_iter().chain(data)).status.success());
+    let recorded = std::fs::read_to_string(run.join("eval/stories-train-all/predictions.jsonl")).unwrap();
+    let lines = recorded.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let recorded = lines.into_iter().find(|line| line["id"] == "2-O0").unwrap();
+    assert_eq!(answer["plausible"]["story"].as_u64().unwrap(), recorded["plausible"].as_u64().unwrap() + 1);
+    assert_eq!([0, 1].map(|s| &answer["stories"][s]["id"]), [0, 1].map(|s| &recorded["stories"][s]["id"]));
+}
+
+#[test]
+fn questions_that_make_no_sense_are_refused() {
+    let (tiny, run) = shared();
+    let long = "A.\n".repeat(6);
+    let cases: [(&str, &[&str], i32, &str); 8] = [
+        ("A.\nB.\n", &[], 65, "standard input: story 1 names no entities; give them with --entities"),
+        ("", &["--entities", "a"], 65, "holds no sentences"),
+        ("A.\n\nB.\n\nC.\n", &["--entities", "a"], 65, "holds 3 stories"),
+        ("{\n \"sentences\": 3}", &[], 65, "line 2 column"),
+        (&long, &["--entities", "a"], 65, "standard input: story 1: has 6 sentences, and the model reads at most 5"),
+        ("A.", &["--entities", "a", "--split", "train"], 2, "--data"),
+        ("A.", &["--pair", "0-C0"], 2, "--data"),
+        ("A.", &["no-such-file.txt"], 66, "no-such-file.txt"),
+    ];
+    for (input, more, code, said) in cases {
+        let output = predict(input, more);
+        assert_eq!(output.status.code(), Some(code), "{said}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said) && output.stdout.is_empty(), "{}", stderr(&output));
+    }
+    let stories = tiny.stories();
+    let output = tiered(["predict", text(run), "--data", text(&stories), "--split", "dev", "--pair", "99-C0"]);
+    assert_eq!(output.status.code(), Some(65));
+    assert!(stderr(&output).contains("has no pair \"99-C0\"; ids are 46-C0"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_doctor_knows_libtorch_and_speed() {
+    let machine = json(&tiered(["doctor", "--json"]));
+    assert!(machine["libtorch"]["version"].as_str().is_some_and(|version| version.starts_with(char::is_numeric)));
+    assert!(machine["products"]["gflops"]["fp32"].as_f64().unwrap() > 0.);
+    assert!(["fp32", "bf16"].contains(&machine["products"]["chosen"].as_str().unwrap()));
+    assert!(machine["cpu"]["threads"].as_u64().unwrap() > 0);
+    let said = stdout(&tiered(["doctor"]));
+    assert!(["libtorch", "GFLOP/s", "auto chooses", "free disk"].iter().all(|words| said.contains(words)), "{said}");
+}

@@ -1,0 +1,245 @@
+//! A run folder holds all that a run leaves, and what comes out of it depends on nothing else.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use safetensors::SafeTensors;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tch::{Device, Kind, nn};
+use tiered::batch::{Corpus, InputTokenizer, Layout};
+use tiered::data::{Pair, pairs, read_file};
+use tiered::decode::Decode;
+use tiered::eval::{EvalConfig, evaluate};
+use tiered::experiment::{RunFolder, Which};
+use tiered::loss::{LossConfig, Losses};
+use tiered::model::{Mode, ModelConfig, Precision, TieredModel, weights};
+use tiered::prediction::PairPrediction;
+use tiered::train::EpochRecord;
+
+/// A run of two epochs that the tests only read; some evaluate it under names of their own.
+fn shared() -> &'static (Tiny, PathBuf) {
+    static SHARED: OnceLock<(Tiny, PathBuf)> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let tiny = Tiny::new();
+        let run = tiny.trained("run", &[]);
+        (tiny, run)
+    })
+}
+
+/// Files below a folder.
+fn files(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|file| format!("{name}/{file}")));
+        } else {
+            found.insert(name);
+        }
+    }
+    found
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files(from) {
+        let to = to.join(&file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from.join(&file), to).unwrap();
+    }
+}
+
+/// A copy of the shared run in a folder of its own.
+fn copied(tiny: &Tiny, name: &str) -> PathBuf {
+    let folder = tiny.path(name);
+    copy(&shared().1, &folder);
+    folder
+}
+
+/// Evaluates a run on the training pairs; the bytes of its predictions and of its report.
+fn evaluated(run: &Path, stories: &Path, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
+    let arguments = ["eval", text(run), "--data", text(stories), "--split", "train"];
+    let output = tiered(arguments.into_iter().chain(more.iter().copied()));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let folder = run.join("eval/stories-train-all");
+    (fs::read(folder.join("predictions.jsonl")).unwrap(), fs::read(folder.join("report.json")).unwrap())
+}
+
+fn weights_of(run: &Path, which: &str) -> Vec<u8> {
+    fs::read(run.join(which).join("model.safetensors")).unwrap()
+}
+
+#[test]
+fn training_leaves_these_files_and_no_others() {
+    let run = &shared().1;
+    let expected = [
+        "best/model.safetensors",
+        "config.toml",
+        "encoder/config.json",
+        "encoder/tokenizer.json",
+        "last/model.safetensors",
+        "metrics.jsonl",
+        "model.json",
+    ];
+    assert_eq!(files(run), expected.map(str::to_owned).into());
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let records: Vec<EpochRecord> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.iter().map(|record| (record.epoch, record.step)).collect::<Vec<_>>(), [(1, 4), (2, 8)]);
+    assert!(records.iter().all(|record| record.dev.as_ref().is_some_and(|dev| dev.threshold.pairs == 4)));
+}
+
+#[test]
+fn a_moved_run_predicts_the_same_and_twice_the_same() {
+    let (tiny, elsewhere) = (&shared().0, Tiny::new());
+    let run = copied(&elsewhere, "before");
+    let before = evaluated(&run, &tiny.stories(), &[]);
+    assert_eq!(before, evaluated(&run, &tiny.stories(), &[]));
+    let config = fs::read_to_string(run.join("config.toml")).unwrap();
+    fs::write(run.join("config.toml"), config.replace(text(&tiny.encoder()), "no/such/encoder")).unwrap();
+    let moved = elsewhere.path("moved");
+    fs::rename(&run, &moved).unwrap();
+    assert_eq!(before.0, evaluated(&moved, &tiny.stories(), &[]).0);
+}
+
+#[test]
+fn best_and_last_weights_can_both_be_used() {
+    let (tiny, elsewhere) = (&shared().0, Tiny::new());
+    let run = copied(&elsewhere, "run");
+    let [best, last] = ["best", "last"].map(|which| evaluated(&run, &tiny.stories(), &["--weights", which]).0);
+    assert_eq!(best == last, weights_of(&run, "best") == weights_of(&run, "last"));
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let tiny = Tiny::new();
+    tiny.config();
+    let before = files(&tiny.path(""));
+    let output = tiny.train("run", &["--dry-run"]);
+    assert!(output.status.success() && stdout(&output).contains("8 steps in 2 epochs"), "{}", stdout(&output));
+    assert_eq!(files(&tiny.path("")), before);
+}
+
+#[test]
+fn the_seed_decides_every_byte() {
+    let tiny = Tiny::new();
+    let [a, b, c] = [("a", "seed=7"), ("b", "seed=7"), ("c", "seed=8")]
+        .map(|(run, seed)| tiny.trained(run, &["--set", seed, "--set", "model.dropout=0.1"]));
+    assert!(weights_of(&a, "last") == weights_of(&b, "last"), "one seed");
+    assert!(weights_of(&a, "best") == weights_of(&b, "best"), "one seed");
+    assert!(weights_of(&a, "last") != weights_of(&c, "last"), "two seeds");
+}
+
+#[test]
+fn encoder_weights_keep_hugging_faces_names() {
+    let (tiny, run) = shared();
+    let names = |bytes: &[u8]| -> BTreeSet<String> {
+        SafeTensors::deserialize(bytes).unwrap().names().into_iter().map(str::to_owned).collect()
+    };
+    let pretrained = names(&fs::read(tiny.encoder().join("model.safetensors")).unwrap());
+    assert!(pretrained.contains("encoder.layer.1.attention.self.query.weight"));
+    let trained = names(&weights_of(run, "best"));
+    let of_encoder: BTreeSet<_> =
+        trained.iter().filter_map(|name| name.strip_prefix("roberta.")).map(str::to_owned).collect();
+    assert_eq!(of_encoder, pretrained);
+}
+
+/// A model with the weights of the shared run, and its training pairs.
+struct Loaded {
+    store: nn::VarStore,
+    model: TieredModel,
+    config: ModelConfig,
+    pairs: Vec<Pair>,
+    tokenizer: InputTokenizer,
+}
+
+impl Loaded {
+    fn open() -> Self {
+        let (tiny, run) = shared();
+        let folder = RunFolder::open(run).unwrap();
+        let config = folder.model_config().unwrap();
+        let (store, model) = Self::load(&config, &folder.weights_file(Which::Last));
+        let pairs = pairs(read_file(&tiny.stories()).unwrap().partition("train").unwrap(), 1);
+        let tokenizer = InputTokenizer::open(&folder.tokenizer_file()).unwrap();
+        Loaded { store, model, config, pairs, tokenizer }
+    }
+
+    fn load(config: &ModelConfig, file: &Path) -> (nn::VarStore, TieredModel) {
+        let store = nn::VarStore::new(Device::Cpu);
+        let model = TieredModel::new(&store.root(), config);
+        weights::load(&store, file).unwrap();
+        (store, model)
+    }
+
+    fn corpus(&self, pairs: Vec<Pair>) -> Corpus {
+        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens()).unwrap()
+    }
+
+    fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<PairPrediction> {
+        let sentences = self.config.max_sentences;
+        let config = EvalConfig { device: Device::Cpu, precision: Precision::Fp32, sentences, pairs_per_batch };
+        evaluate(model, corpus, config, |_| ()).predictions
+    }
+}
+
+/// Equal answers, and numbers within 1e-5.
+fn assert_close(a: &[PairPrediction], b: &[PairPrediction]) {
+    assert_eq!(a.len(), b.len());
+    let close = |a: &[f32], b: &[f32]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
+    for (a, b) in a.iter().zip(b) {
+        assert!(a.plausible == b.plausible && close(&a.story_probs, &b.story_probs), "{}", a.id);
+        assert_eq!(Decode::ALL.map(|d| d.conflict(a)), Decode::ALL.map(|d| d.conflict(b)), "{}", a.id);
+        for (a, b) in a.stories.iter().flat_map(|s| &s.entities).zip(b.stories.iter().flat_map(|s| &s.entities)) {
+            assert!(close(&a.beliefs, &b.beliefs), "{}", a.name);
+            assert_eq!((&a.preconditions, &a.effects), (&b.preconditions, &b.effects));
+        }
+    }
+}
+
+#[test]
+fn predictions_do_not_depend_on_the_other_pairs_of_a_batch() {
+    let loaded = Loaded::open();
+    let corpus = loaded.corpus(loaded.pairs.clone());
+    let together = loaded.predictions(&loaded.model, &corpus, 8);
+    for pairs_per_batch in [1, 3] {
+        assert_close(&together, &loaded.predictions(&loaded.model, &corpus, pairs_per_batch));
+    }
+    let alone = loaded.corpus(loaded.pairs[5..6].to_vec());
+    assert_close(&together[5..6], &loaded.predictions(&loaded.model, &alone, 8));
+}
+
+#[test]
+fn saved_and_loaded_weights_predict_the_same() {
+    let loaded = Loaded::open();
+    let corpus = loaded.corpus(loaded.pairs.clone());
+    let directory = tempfile::TempDir::new().unwrap();
+    let file = directory.path().join("model.safetensors");
+    weights::write(&file, &weights::named(&loaded.store)).unwrap();
+    let (_store, again) = Loaded::load(&loaded.config, &file);
+    assert_eq!(loaded.predictions(&loaded.model, &corpus, 8), loaded.predictions(&again, &corpus, 8));
+}
+
+#[test]
+fn gradients_reach_every_trained_parameter() {
+    let loaded = Loaded::open();
+    let corpus = loaded.corpus(loaded.pairs.clone());
+    loaded.model.encoder.embeddings.train_rows(&(loaded.store.root() / "roberta" / "embeddings"), &corpus.token_ids());
+    let layout = Layout { sentences: loaded.config.max_sentences, pad_to_entities: None };
+    let (batch, targets) = corpus.batch(&(0..corpus.len()).collect::<Vec<_>>(), layout);
+    let noise = tiered::model::Noise::new(0);
+    let losses = Losses::new(&loaded.model.forward(&batch, Mode::train(&noise, Precision::Fp32)), &targets);
+    losses
+        .total(&LossConfig { preconditions: 0.4, effects: 0.4, conflicts: 0.1, story: 0.1, ..LossConfig::default() })
+        .backward();
+    let mut trained = 0;
+    for (name, variable) in loaded.store.variables().into_iter().filter(|(_, variable)| variable.requires_grad()) {
+        let gradient = variable.grad();
+        assert!(gradient.defined(), "{name} has no gradient");
+        let largest = gradient.abs().max().to_kind(Kind::Double).double_value(&[]);
+        // What is added to all keys cancels in the softmax, so that the gradient of their bias is only rounding.
+        assert!(largest > 1e-8 || name.ends_with("self.key.bias"), "{name}: {largest}");
+        trained += 1;
+    }
+    assert!(trained > 50, "{trained}");
+}

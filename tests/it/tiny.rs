@@ -1,0 +1,163 @@
+//! A random encoder so small that training, evaluation and prediction through the program take a second.
+
+use crate::support::{rng, stderr, text, tiered};
+use rand::RngExt;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tch::{Device, Tensor, nn};
+use tempfile::TempDir;
+use tiered::model::weights::{self, NamedTensors};
+use tiered::model::{Encoder, EncoderConfig};
+
+/// Where a tiny encoder, stories and runs are, until it is dropped.
+pub struct Tiny {
+    directory: TempDir,
+}
+
+impl Tiny {
+    /// The encoder, and `stories.json`: 8 pairs of the sample stories (half cloze, half order) as "train", 4 as "dev".
+    pub fn new() -> Self {
+        let tiny = Tiny { directory: TempDir::new().unwrap() };
+        make_encoder(&tiny.encoder());
+        let sample = sample("en");
+        let groups = |partition: &str, groups: usize| {
+            let stories = sample[partition].as_object().unwrap().iter().take(3 * groups);
+            stories.map(|(id, story)| (id.clone(), story.clone())).collect::<serde_json::Map<_, _>>()
+        };
+        std::fs::write(tiny.stories(), json!({"train": groups("train", 4), "dev": groups("dev", 2)}).to_string())
+            .unwrap();
+        tiny
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn encoder(&self) -> PathBuf {
+        self.path("encoder")
+    }
+
+    pub fn stories(&self) -> PathBuf {
+        self.path("stories.json")
+    }
+
+    /// A config on the 8 pairs, with a detector of one layer and without dropout.
+    pub fn config(&self) -> PathBuf {
+        let config = format!(
+            "seed = 1\ndevice = 'cpu'\nprecision = 'fp32'\nthreads = 1\n\
+             [encoder]\npath = '{}'\n\
+             [data]\ntrain = {{ file = '{stories}', split = 'train' }}\ndev = {{ file = '{stories}', split = 'dev' }}\n\
+             [model]\ndropout = 0.0\n\
+             [model.detector]\nlayers = 1\nwidth = 64\nheads = 2\nfeed_forward = 64\n\
+             [train]\nepochs = 2\npairs_per_step = 2\nlearning_rate = 1e-3\n",
+            self.encoder().display(),
+            stories = self.stories().display(),
+        );
+        let path = self.path("tiny.toml");
+        std::fs::write(&path, config).unwrap();
+        path
+    }
+
+    /// `tiered train` with that config and more arguments, into the run folder of that name.
+    pub fn train(&self, run: &str, more: &[&str]) -> Output {
+        let (config, run) = (self.config(), self.path(run));
+        tiered(["train", "--config", text(&config), "--out", text(&run)].into_iter().chain(more.iter().copied()))
+    }
+
+    /// The same, which must succeed.
+    pub fn trained(&self, run: &str, more: &[&str]) -> PathBuf {
+        let output = self.train(run, more);
+        assert!(output.status.success(), "{}", stderr(&output));
+        self.path(run)
+    }
+}
+
+/// A file of the sample stories.
+pub fn sample(language: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/sample/{language}.json"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// A Hugging Face folder: config.json, tokenizer.json and model.safetensors.
+fn make_encoder(folder: &Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    let vocabulary = vocabulary();
+    let config = json!({
+        "model_type": "xlm-roberta", "hidden_act": "gelu", "vocab_size": vocabulary.len(), "hidden_size": 32,
+        "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 66,
+        "type_vocab_size": 1, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "layer_norm_eps": 1e-5,
+        "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+    });
+    std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    std::fs::write(folder.join("tokenizer.json"), tokenizer(&vocabulary).to_string()).unwrap();
+    let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
+    weights::write(&folder.join("model.safetensors"), &random_weights(&config)).unwrap();
+}
+
+/// The special tokens, then the words of all sample stories.
+fn vocabulary() -> Vec<String> {
+    let mut words = BTreeSet::new();
+    for story in ["en", "it"].map(sample).iter().flat_map(|file| file.as_object().unwrap().values()).flat_map(stories) {
+        let names = story["states"].as_array().unwrap().iter().flat_map(entities);
+        let sentences = story["sentences"].as_array().unwrap().iter().map(|sentence| sentence.as_str().unwrap());
+        words.extend(sentences.chain(names).flat_map(tokens));
+    }
+    ["<s>", "<pad>", "</s>", "<unk>"].map(str::to_owned).into_iter().chain(words).collect()
+}
+
+fn stories(partition: &Value) -> impl Iterator<Item = &Value> {
+    partition.as_object().unwrap().values()
+}
+
+/// The names in a row of states.
+fn entities(row: &Value) -> impl Iterator<Item = &str> {
+    let labels = row.as_object().unwrap().values().flat_map(|labels| labels.as_array().unwrap());
+    labels.map(|label| label[0].as_str().unwrap())
+}
+
+/// As the tokenizer's pre-tokenizer splits them: words, and runs of other signs.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut last = None;
+    for c in text.to_lowercase().chars() {
+        let kind = (!c.is_whitespace()).then(|| c.is_alphanumeric());
+        match (kind, tokens.last_mut()) {
+            (None, _) => {}
+            (Some(_), Some(token)) if kind == last => token.push(c),
+            _ => tokens.push(c.into()),
+        }
+        last = kind;
+    }
+    tokens
+}
+
+fn tokenizer(vocabulary: &[String]) -> Value {
+    let special = |id: usize| {
+        json!({"id": id, "content": vocabulary[id], "single_word": false, "lstrip": false, "rstrip": false,
+               "normalized": false, "special": true})
+    };
+    let numbers: serde_json::Map<_, _> =
+        vocabulary.iter().enumerate().map(|(id, word)| (word.clone(), json!(id))).collect();
+    json!({
+        "version": "1.0", "truncation": null, "padding": null, "added_tokens": [special(0), special(1), special(2), special(3)],
+        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": true,
+                           "add_prefix_space": false},
+        "decoder": null, "model": {"type": "WordLevel", "vocab": numbers, "unk_token": "<unk>"},
+    })
+}
+
+/// Every weight of the encoder under Hugging Face's name, small and random; norms as they are.
+fn random_weights(config: &EncoderConfig) -> NamedTensors {
+    let store = nn::VarStore::new(Device::Cpu);
+    let _encoder = Encoder::new(&store.root(), config);
+    let mut rng = rng(11);
+    let mut random = |size: Vec<i64>| {
+        let values: Vec<f32> = (0..size.iter().product()).map(|_| rng.random_range(-0.2..0.2)).collect();
+        Tensor::from_slice(&values).view(size.as_slice())
+    };
+    let named = weights::named(&store).into_iter();
+    named.map(|(name, old)| if name.contains("LayerNorm") { (name, old) } else { (name, random(old.size())) }).collect()
+}
