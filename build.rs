@@ -7,8 +7,10 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") else { return };
     println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
-    println!("cargo:rustc-link-arg=-Wl,--no-as-needed");
-    println!("cargo:rustc-link-arg=-ltorch");
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo:rustc-link-arg=-Wl,--no-as-needed");
+        println!("cargo:rustc-link-arg=-ltorch");
+    }
     println!("cargo:rustc-env=TIERED_LIBTORCH_FOLDER={lib}");
     if let Some(version) = Path::new(&lib).parent().and_then(libtorch_version) {
         println!("cargo:rustc-env=TIERED_LIBTORCH_VERSION={version}");

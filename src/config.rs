@@ -155,6 +155,7 @@ impl Config {
             (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
             (positive(train.learning_rate), "train.learning_rate must be above 0"),
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
+            (self.threads.is_none_or(|threads| threads > 0), "threads must be at least 1"),
             (share(train.warmup), "train.warmup must be at least 0 and below 1"),
             (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
             (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
@@ -162,7 +163,7 @@ impl Config {
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (detector.width % (2 * detector.heads.max(1)) == 0, "model.detector.width must be a multiple of 2 * heads"),
             (
-                detector.layers >= 0 && detector.heads > 0 && detector.feed_forward > 0 && detector.width > 0,
+                detector.layers > 0 && detector.heads > 0 && detector.feed_forward > 0 && detector.width > 0,
                 "model.detector: layers, width, heads and feed_forward must be above 0",
             ),
             (

@@ -83,4 +83,3 @@ impl fmt::Display for Error {
         f.write_str(&self.message)
     }
 }
-

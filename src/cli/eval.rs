@@ -76,7 +76,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let split = split(&file, args.split.as_deref())?;
     if file.count(Severity::Error) > 0 {
         let path = args.data.display();
-        eprintln!("warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them");
+        eprintln!(
+            "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
+        );
     }
     let run = TrainedRun::open(&args.run, args.weights)?;
     let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));

@@ -29,7 +29,6 @@ enum Command {
     Train(train::Args),
     /// Evaluate a run on a story file: the tiered table
     Eval(eval::Args),
-    /// Say which of two stories is plausible, which sentences conflict and why
     Predict(predict::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),

@@ -3,7 +3,7 @@
 use super::eval::split;
 use super::output::print;
 use crate::config::Config;
-use crate::data::{self, Pair, Story, read_plain, split_names};
+use crate::data::{self, Pair, read_plain, split_names};
 use crate::decode::Decode;
 use crate::error::{Error, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
@@ -11,7 +11,7 @@ use crate::report::Answer;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-/// Reads one or two stories and says which is plausible, which sentences conflict and which states explain it.
+/// Say which of two stories is plausible, which sentences conflict and why
 ///
 /// Stories are text, one sentence a line with a blank line between two stories, or JSON:
 /// {"stories": [{"sentences": [...], "entities": [...]}, ...]} or one such object. A story in text may begin with a
@@ -47,49 +47,45 @@ pub(super) struct Args {
 }
 
 /// What is asked about.
-enum Question {
-    Pair(Pair),
-    Story(Story),
+struct Question {
+    pair: Pair,
+    /// Whether the pair is one story beside itself, since what is said about a story does not depend on the other.
+    alone: bool,
+    /// Where the stories are from.
+    source: String,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let (question, source) = question(args)?;
+    let Question { pair, alone, source } = question(args)?;
     let run = TrainedRun::open(&args.run, args.weights)?;
-    let answer = answer(&run, question, args.decode).map_err(|error| error.about(source))?;
+    let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let answer = if alone { Answer::of_story } else { Answer::of_pair };
+    let answer = answer(&evaluation.predictions[0], args.decode);
     print(&if args.json { answer.to_json() } else { answer.to_text() })?;
     Ok(())
 }
 
-/// With the name of the file it is from.
-fn question(args: &Args) -> Result<(Question, String)> {
+fn question(args: &Args) -> Result<Question> {
     if let (Some(id), Some(file)) = (&args.pair, &args.data) {
         // The run's seed, so that the stories come in the order in which `tiered eval` records them.
         let seed = Config::open(&RunFolder::open(&args.run)?.config_file(), &[])?.seed;
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
-        return Ok((Question::Pair(pair), file.display().to_string()));
+        return Ok(Question { pair, alone: false, source: file.display().to_string() });
     }
     let (text, source) = read_input(args.file.as_deref())?;
     let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
-    let stories = read_plain(&text, &source, &entities)?;
-    match <[Story; 2]>::try_from(stories) {
-        Ok(both) => Ok((Question::Pair(Pair::unlabelled(both)), source)),
-        Err(mut stories) => match (stories.pop(), stories.is_empty()) {
-            (Some(story), true) => Ok((Question::Story(story), source)),
-            _ => Err(Error::data(format!(
-                "{source}: holds {} stories, and at most two can be compared; a blank line begins a new story",
-                stories.len() + 1
-            ))),
-        },
-    }
-}
-
-/// One story alone is asked about beside itself: what is said about a story does not depend on the other.
-fn answer(run: &TrainedRun, question: Question, decode: Decode) -> Result<Answer> {
-    let predict = |pair| -> Result<_> { Ok(run.evaluate(vec![pair], |_| ())?.predictions.remove(0)) };
-    Ok(match question {
-        Question::Pair(pair) => Answer::of_pair(&predict(pair)?, decode),
-        Question::Story(story) => Answer::of_story(&predict(Pair::unlabelled([story.clone(), story]))?, decode),
-    })
+    let typed = read_plain(&text, &source, &entities)?;
+    let stories = match typed.as_slice() {
+        [story] => [story.clone(), story.clone()],
+        [first, second] => [first.clone(), second.clone()],
+        many => {
+            let count = many.len();
+            return Err(Error::data(format!(
+                "{source}: holds {count} stories, and at most two can be compared; a blank line begins a new story"
+            )));
+        }
+    };
+    Ok(Question { pair: Pair::unlabelled(stories), alone: typed.len() == 1, source })
 }
 
 fn pair_of_file(path: &Path, partition: Option<&str>, id: &str, seed: u64) -> Result<Pair> {

@@ -2,7 +2,7 @@
 
 use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::tiered::ENCODER_PREFIX;
 use crate::model::weights::NamedTensors;
 use crate::model::{ModelConfig, TieredModel, weights};
@@ -28,6 +28,7 @@ impl Network {
         train: &Corpus,
         device: Device,
     ) -> Result<Self> {
+        check_freeze(&config.encoder.freeze, model_config)?;
         tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
@@ -82,5 +83,16 @@ impl Network {
                 let _ = tensor.set_requires_grad(false);
             }
         }
+    }
+}
+
+fn check_freeze(parts: &[Freeze], model: &ModelConfig) -> Result<()> {
+    let layers = model.encoder.num_hidden_layers;
+    match parts.iter().find(|part| matches!(part, Freeze::Layers(k) if i64::from(*k) > layers)) {
+        Some(part) => {
+            let part = String::from(*part);
+            Err(Error::config(format!("encoder.freeze: \"{part}\", but the encoder has {layers} layers")))
+        }
+        None => Ok(()),
     }
 }

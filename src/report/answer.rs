@@ -152,11 +152,20 @@ impl Answer {
         if self.conflict.is_empty() {
             return String::new();
         }
+        let doubted = self.plausible.map_or(1, |choice| 3 - choice.story);
+        if self.conflict.iter().filter(|sentence| sentence.story == doubted).count() < 2 {
+            let story = if self.plausible.is_some() { "the implausible story" } else { "the story" };
+            return format!(
+                "\nNo two sentences of {story} conflict, so that no states explain it (--decode pair names the likeliest \
+                 two).\n"
+            );
+        }
         if self.states.is_empty() {
             return "\nNo state is asserted that explains it.\n".to_owned();
         }
         let lines: String = self.states.iter().map(|state| format!("  {}\n", state.words)).collect();
-        format!("\nStates that explain it:\n{lines}")
+        let title = if self.conflict_believed { "States that explain it" } else { "States asserted there" };
+        format!("\n{title}:\n{lines}")
     }
 }
 
@@ -246,6 +255,15 @@ States that explain it:
         for decode in Decode::ALL {
             assert_eq!(Answer::of_pair(&prediction, decode).to_text(), expected);
         }
+    }
+
+    #[test]
+    fn one_sentence_alone_is_not_explained() {
+        let prediction = prediction([story([0.9, 0.2]), story([0.1, 0.7])], [0.25, 0.75]);
+        let answer = Answer::of_pair(&prediction, Decode::Threshold);
+        let places: Vec<_> = answer.conflict.iter().map(|sentence| (sentence.story, sentence.sentence)).collect();
+        assert_eq!((places, answer.states.len()), (vec![(1, 1), (2, 2)], 0));
+        assert!(answer.to_text().contains("No two sentences of the implausible story"), "{}", answer.to_text());
     }
 
     #[test]

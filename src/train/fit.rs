@@ -101,12 +101,12 @@ pub struct DevRecord {
 }
 
 impl EpochRecord {
-    /// The epoch with the larger one is kept; on a tie the earlier. Verifiability first, then accuracy (paper's
-    /// decoding), then consistency. Without dev pairs every epoch beats the ones before.
-    pub fn rank(&self) -> (u64, u64, u64, u64) {
+    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy, by the paper's
+    /// decoding. Without dev pairs every epoch beats the ones before.
+    pub fn rank(&self) -> (u64, u64) {
         match &self.dev {
-            Some(dev) => (dev.threshold.verifiable, dev.threshold.accurate, dev.threshold.consistent, 0),
-            None => (0, 0, 0, self.epoch),
+            Some(dev) => (dev.threshold.verifiable, dev.threshold.accurate),
+            None => (0, self.epoch),
         }
     }
 }
@@ -148,6 +148,9 @@ impl Fit<'_> {
             let started = Instant::now();
             let dev = fit.dev.map(|dev| fit.evaluate(dev));
             let dev_seconds = started.elapsed().as_secs_f64();
+            if let Some(what) = dev.as_ref().and_then(|dev| dev.losses.not_finite()) {
+                return Err(Diverged { step, what, pairs: vec!["of dev".to_owned()] }.into());
+            }
             on(Event::Epoch(&EpochRecord { epoch, step, train: train.mean(), dev, train_seconds, dev_seconds }))?;
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tch::Tensor;
 use tiered::model::weights;
+use tiered::train::EpochRecord;
 
 /// Training with these arguments fails with that exit code, says all this, and makes no run folder.
 fn refuses(tiny: &Tiny, more: &[&str], code: i32, said: &[&str]) {
@@ -62,7 +63,11 @@ fn stories_that_are_malformed() {
 #[test]
 fn a_sentence_that_is_too_long_for_the_encoder() {
     let long = "Ada looked ".repeat(40);
-    refuses_stories(&edited("/test/1-C0/sentences/1", json!(long)), 65, &["bad.json: story 1-C0, sentence 2", "85 tokens", "64"]);
+    refuses_stories(
+        &edited("/test/1-C0/sentences/1", json!(long)),
+        65,
+        &["bad.json: story 1-C0, sentence 2", "85 tokens", "64"],
+    );
 }
 
 #[test]
@@ -152,19 +157,31 @@ fn a_loss_that_is_not_a_number_stops_before_the_weights_see_it() {
 }
 
 #[test]
-fn the_last_good_epoch_is_kept_when_a_loss_is_not_finite() {
+fn weights_that_predict_nothing_finite_are_not_kept() {
     let tiny = Tiny::new();
     let output = tiny.train("run", &["--set", "train.pairs_per_step=8", "--set", "train.learning_rate=1e30"]);
-    assert_eq!(output.status.code(), Some(76), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("is not finite") && stderr(&output).contains("learning_rate"),
-        "{}",
-        stderr(&output)
-    );
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(76), "{message}");
+    assert!(message.contains("loss is not finite (pairs of dev)") && message.contains("learning_rate"), "{message}");
+    assert!(!tiny.path("run/metrics.jsonl").exists() && !tiny.path("run/last/model.safetensors").exists());
+}
+
+#[test]
+fn the_last_good_epoch_is_kept_when_training_diverges() {
+    let tiny = Tiny::new();
+    let rate = ["train.pairs_per_step=8", "train.epochs=60", "train.learning_rate=200"];
+    let output = tiny.train("run", &rate.map(|set| ["--set", set]).concat());
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(76), "{message}");
+    assert!(message.contains("is not finite (pairs ") && message.contains("3-C0"), "{message}");
     let metrics = std::fs::read_to_string(tiny.path("run/metrics.jsonl")).unwrap();
+    let records: Vec<EpochRecord> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!((1..60).contains(&records.len()), "{metrics}");
     let last = weights::read(&tiny.path("run/last/model.safetensors")).unwrap();
-    assert_eq!(metrics.lines().count(), 1);
     assert!(last.values().all(|tensor| tensor.isfinite().all().int64_value(&[]) == 1));
+    let (run, stories) = (tiny.path("run"), tiny.stories());
+    let output = tiered(["eval", text(&run), "--data", text(&stories), "--split", "dev", "--weights", "last"]);
+    assert!(output.status.success(), "{}", stderr(&output));
 }
 
 #[test]
