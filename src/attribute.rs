@@ -59,8 +59,26 @@ impl Attribute {
     pub const ALL: [Attribute; ATTRIBUTES] = {
         use Attribute::*;
         [
-            HLocation, Conscious, Wearing, HWet, Hygiene, Location, Exist, Clean, Power, Functional, Pieces, Wet, Open,
-            Temperature, Solid, Contain, Running, Moveable, Mixed, Edible,
+            HLocation,
+            Conscious,
+            Wearing,
+            HWet,
+            Hygiene,
+            Location,
+            Exist,
+            Clean,
+            Power,
+            Functional,
+            Pieces,
+            Wet,
+            Open,
+            Temperature,
+            Solid,
+            Contain,
+            Running,
+            Moveable,
+            Mixed,
+            Edible,
         ]
     };
 

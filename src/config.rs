@@ -188,7 +188,8 @@ fn set(table: &mut Table, assignment: &str) -> Result<()> {
     let mut table = table;
     for part in parts {
         let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        table = entry.as_table_mut().ok_or_else(|| Error::config(format!("--set {assignment}: {part} is no section")))?;
+        table =
+            entry.as_table_mut().ok_or_else(|| Error::config(format!("--set {assignment}: {part} is no section")))?;
     }
     table.insert(last.to_owned(), value);
     Ok(())
@@ -203,7 +204,8 @@ fn explain(source: &str, error: &toml::de::Error) -> String {
 /// Of "unknown field `a`, expected one of `b`, `c`" the expected name that is nearest.
 fn suggestion(message: &str) -> Option<&str> {
     let mut names = message.split('`').skip(1).step_by(2);
-    let unknown = names.next().filter(|_| message.starts_with("unknown field") || message.starts_with("unknown variant"))?;
+    let unknown =
+        names.next().filter(|_| message.starts_with("unknown field") || message.starts_with("unknown variant"))?;
     let near = |name: &&str| strsim::jaro_winkler(unknown, name);
     names.filter(|name| near(name) > 0.75).max_by(|a, b| near(a).total_cmp(&near(b)))
 }
@@ -248,7 +250,8 @@ mod tests {
 
     #[test]
     fn overrides_are_typed() {
-        let config = open(MINIMAL, &["train.epochs=3", "train.schedule=linear", "encoder.freeze=[\"layers:2\"]"]).unwrap();
+        let config =
+            open(MINIMAL, &["train.epochs=3", "train.schedule=linear", "encoder.freeze=[\"layers:2\"]"]).unwrap();
         assert_eq!((config.train.epochs, config.train.schedule), (3, crate::train::Schedule::Linear));
         assert_eq!(config.encoder.freeze, [Freeze::Layers(2)]);
     }
@@ -263,7 +266,9 @@ mod tests {
 
     #[test]
     fn impossible_values_are_refused() {
-        for bad in ["train.epochs=0", "train.learning_rate=-1", "model.dropout=1.0", "model.detector.heads=7", "seed=-1"] {
+        for bad in
+            ["train.epochs=0", "train.learning_rate=-1", "model.dropout=1.0", "model.detector.heads=7", "seed=-1"]
+        {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
     }

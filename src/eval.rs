@@ -25,7 +25,12 @@ pub struct Evaluation {
 }
 
 /// Predicts every pair of a corpus; `progress` is told how many pairs each batch held.
-pub fn evaluate(model: &TieredModel, corpus: &Corpus, config: EvalConfig, mut progress: impl FnMut(usize)) -> Evaluation {
+pub fn evaluate(
+    model: &TieredModel,
+    corpus: &Corpus,
+    config: EvalConfig,
+    mut progress: impl FnMut(usize),
+) -> Evaluation {
     let _guard = tch::no_grad_guard();
     let layout = Layout { sentences: config.sentences, pad_to_entities: None };
     let mut predictions = Vec::with_capacity(corpus.len());
@@ -143,8 +148,13 @@ impl OutputReader {
             entities.push(EntityPrediction {
                 name: entity.name.clone(),
                 beliefs: self.beliefs.row(self.row)[..n].to_vec(),
-                gold_beliefs: (0..n).map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into()).collect(),
-                preconditions: StateLabels { gold: entity.preconditions.clone(), predicted: classes(&self.preconditions) },
+                gold_beliefs: (0..n)
+                    .map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into())
+                    .collect(),
+                preconditions: StateLabels {
+                    gold: entity.preconditions.clone(),
+                    predicted: classes(&self.preconditions),
+                },
                 effects: StateLabels { gold: entity.effects.clone(), predicted: classes(&self.effects) },
             });
             self.row += 1;

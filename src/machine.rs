@@ -18,6 +18,12 @@ impl Default for DeviceChoice {
     }
 }
 
+impl From<String> for DeviceChoice {
+    fn from(text: String) -> Self {
+        DeviceChoice(text)
+    }
+}
+
 impl DeviceChoice {
     /// The device, if this libtorch has it.
     ///
@@ -61,6 +67,15 @@ pub const BF16_ADVANTAGE: f64 = 1.5;
 pub struct ProductRates {
     pub fp32: f64,
     pub bf16: f64,
+}
+
+impl From<Precision> for PrecisionChoice {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::Fp32 => PrecisionChoice::Fp32,
+            Precision::Bf16 => PrecisionChoice::Bf16,
+        }
+    }
 }
 
 impl PrecisionChoice {

@@ -1,13 +1,14 @@
 //! `tiered eval`: a run on a story file -> the tiered table and the predictions.
 
-use super::output::print;
+use super::output::{ReportArgs, print};
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::decode::Decode;
 use crate::error::{Error, Result};
 use crate::experiment::{TrainedRun, Which};
+use crate::machine::DeviceChoice;
 use crate::metrics::{StateCounts, TierCounts};
 use crate::prediction::{PairPrediction, write_predictions};
-use crate::report::{DataDescription, Detail, PublishedSet, Report, TierRow, published};
+use crate::report::{DataDescription, Report, TierRow};
 use clap::ValueEnum;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -32,18 +33,11 @@ pub(super) struct Args {
     /// Which weights of the run
     #[arg(long, value_enum, default_value_t = Which::Best)]
     weights: Which,
-    /// Print everything as JSON
-    #[arg(long, conflicts_with_all = ["markdown", "per_attribute"])]
-    json: bool,
-    /// Print Markdown
+    /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]
-    markdown: bool,
-    /// Show macro-F1 of every attribute too
-    #[arg(long)]
-    per_attribute: bool,
-    /// Show the scores published for this set beneath
-    #[arg(long, value_name = "SET")]
-    beside: Option<PublishedSet>,
+    device: Option<DeviceChoice>,
+    #[command(flatten)]
+    show: ReportArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,7 +74,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
         );
     }
-    let run = TrainedRun::open(&args.run, args.weights)?;
+    let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));
     if pairs.is_empty() {
         let (path, kind) = (args.data.display(), args.kind.name());
@@ -98,12 +92,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let report = report(args, &split, &recorded);
     run.folder.write_evaluation(&name, "report.json", &report.to_json())?;
 
-    let detail = if args.per_attribute { Detail::PerAttribute } else { Detail::Summary };
-    print(&match (args.json, args.markdown) {
-        (true, _) => report.to_json(),
-        (_, true) => report.to_markdown(detail),
-        _ => report.to_text(detail) + &format!("\npredictions: {}\n", predictions.display()),
-    })?;
+    print(&args.show.format(&report))?;
+    if args.show.is_text() {
+        print(&format!("\npredictions: {}\n", predictions.display()))?;
+    }
     Ok(())
 }
 
@@ -120,7 +112,7 @@ fn report(args: &Args, split: &str, predictions: &[PairPrediction]) -> Report {
         },
         rows: shown.into_iter().map(row).collect(),
         states: StateCounts::of(predictions).scores(),
-        published: args.beside.map(published).unwrap_or_default(),
+        published: args.show.published(),
     }
 }
 

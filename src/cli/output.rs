@@ -1,6 +1,8 @@
-//! Standard output that may be closed early (`| head`) without a fuss.
+//! What is printed: reports in the format that was asked for, on a standard output that may be closed early
+//! (`| head`) without a fuss.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::report::{Detail, PublishedRow, PublishedSet, Report, published};
 use std::io::{ErrorKind as IoErrorKind, Write};
 
 /// Prints text as it is. A reader that has gone away is no error.
@@ -11,5 +13,42 @@ pub(super) fn print(text: &str) -> Result<()> {
             Err(Error::new(ErrorKind::Io, format!("standard output cannot be written: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// How a report is shown.
+#[derive(clap::Args)]
+pub(super) struct ReportArgs {
+    /// Print everything as JSON
+    #[arg(long, conflicts_with_all = ["markdown", "per_attribute"])]
+    pub json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    markdown: bool,
+    /// Show macro-F1 of every attribute too
+    #[arg(long)]
+    per_attribute: bool,
+    /// Show the scores published for this set beneath
+    #[arg(long, value_name = "SET")]
+    beside: Option<PublishedSet>,
+}
+
+impl ReportArgs {
+    pub fn published(&self) -> Vec<PublishedRow> {
+        self.beside.map(published).unwrap_or_default()
+    }
+
+    pub fn format(&self, report: &Report) -> String {
+        let detail = if self.per_attribute { Detail::PerAttribute } else { Detail::Summary };
+        match (self.json, self.markdown) {
+            (true, _) => report.to_json(),
+            (_, true) => report.to_markdown(detail),
+            _ => report.to_text(detail),
+        }
+    }
+
+    /// Whether lines for a person may follow the report.
+    pub fn is_text(&self) -> bool {
+        !self.json && !self.markdown
     }
 }

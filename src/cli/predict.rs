@@ -7,6 +7,7 @@ use crate::data::{self, Pair, read_plain, split_names};
 use crate::decode::Decode;
 use crate::error::{Error, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
+use crate::machine::DeviceChoice;
 use crate::report::Answer;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -41,8 +42,11 @@ pub(super) struct Args {
     /// Which weights of the run
     #[arg(long, value_enum, default_value_t = Which::Best)]
     weights: Which,
+    /// Where to compute: auto, cpu or cuda:N [default: as in training]
+    #[arg(long)]
+    device: Option<DeviceChoice>,
     /// How to decide which sentences conflict
-    #[arg(long, value_enum, default_value_t = Decode::Threshold)]
+    #[arg(long, value_enum, default_value_t = Decode::Pair)]
     decode: Decode,
 }
 
@@ -57,7 +61,7 @@ struct Question {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let Question { pair, alone, source } = question(args)?;
-    let run = TrainedRun::open(&args.run, args.weights)?;
+    let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
     let answer = answer(&evaluation.predictions[0], args.decode);

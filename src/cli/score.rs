@@ -1,10 +1,10 @@
 //! `tiered score`: predictions -> the tiered table.
 
-use super::output::print;
+use super::output::{ReportArgs, print};
 use crate::decode::Decode;
 use crate::metrics::{StateCounts, TierCounts};
 use crate::prediction::{PairPrediction, PredictionFile, PredictionFormat, read_predictions};
-use crate::report::{DataDescription, Detail, PublishedSet, Report, TierRow, published};
+use crate::report::{DataDescription, Report, TierRow};
 use std::path::PathBuf;
 
 /// Scores a file of predictions: JSON lines of ours, or the list published with GITA.
@@ -12,28 +12,13 @@ use std::path::PathBuf;
 pub(super) struct Args {
     /// predictions.jsonl, or a published list
     file: PathBuf,
-    /// Print everything as JSON
-    #[arg(long, conflicts_with_all = ["markdown", "per_attribute"])]
-    json: bool,
-    /// Print Markdown
-    #[arg(long)]
-    markdown: bool,
-    /// Show macro-F1 of every attribute too
-    #[arg(long)]
-    per_attribute: bool,
-    /// Show the scores published for this set beneath
-    #[arg(long, value_name = "SET")]
-    beside: Option<PublishedSet>,
+    #[command(flatten)]
+    show: ReportArgs,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let report = report(args, &read_predictions(&args.file)?);
-    let detail = if args.per_attribute { Detail::PerAttribute } else { Detail::Summary };
-    print(&match (args.json, args.markdown) {
-        (true, _) => report.to_json(),
-        (_, true) => report.to_markdown(detail),
-        _ => report.to_text(detail),
-    })?;
+    print(&args.show.format(&report))?;
     Ok(())
 }
 
@@ -48,7 +33,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Report {
         data: DataDescription { file: None, split: None, kind: kind(pairs), pairs: pairs.len() as u64 },
         rows: rows(predictions),
         states: states.scores(),
-        published: args.beside.map(published).unwrap_or_default(),
+        published: args.show.published(),
     }
 }
 

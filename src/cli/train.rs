@@ -81,7 +81,8 @@ fn epoch_line(epoch: &EpochRecord) -> String {
     let losses = |l: &crate::loss::LossValues| {
         format!("{:.4} {:.4} {:.4} {:.4}", l.preconditions, l.effects, l.conflicts, l.story)
     };
-    let mut line = format!("epoch {}: train losses {} ({:.0} s)", epoch.epoch, losses(&epoch.train), epoch.train_seconds);
+    let mut line =
+        format!("epoch {}: train losses {} ({:.0} s)", epoch.epoch, losses(&epoch.train), epoch.train_seconds);
     if let Some(dev) = &epoch.dev {
         line += &format!("; dev losses {} ({:.0} s)", losses(&dev.losses), epoch.dev_seconds);
         for (name, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair)] {

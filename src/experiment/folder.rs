@@ -67,7 +67,8 @@ impl RunFolder {
     /// `MissingInput` if it is no run folder.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.join("model.json").is_file() {
-            let message = format!("{}: not a run folder (it has no model.json); `tiered train` makes one", path.display());
+            let message =
+                format!("{}: not a run folder (it has no model.json); `tiered train` makes one", path.display());
             return Err(Error::new(ErrorKind::MissingInput, message));
         }
         Ok(RunFolder { path: path.to_owned() })
@@ -101,8 +102,8 @@ impl RunFolder {
     pub fn model_config(&self) -> Result<ModelConfig> {
         let path = self.path.join("model.json");
         let bytes = fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
-        let mut config: ModelConfig = serde_json::from_slice(&bytes)
-            .map_err(|error| Error::config(format!("{}: {error}", path.display())))?;
+        let mut config: ModelConfig =
+            serde_json::from_slice(&bytes).map_err(|error| Error::config(format!("{}: {error}", path.display())))?;
         config.encoder = EncoderConfig::open(&self.path.join("encoder/config.json"))?;
         Ok(config)
     }

@@ -101,6 +101,7 @@ impl Experiment {
     pub fn run(self, mut on: impl FnMut(&Event)) -> Result<Option<EpochRecord>> {
         let mut config = self.config.clone();
         config.model.max_sentences = Some(self.model_config.max_sentences);
+        config.precision = self.compute.precision.into();
         let folder = RunFolder::create(&self.out, &config, &self.model_config, &self.encoder_folder)?;
         let mut best: Option<EpochRecord> = None;
         self.fit().run(|event| {

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::data::Pair;
 use crate::error::{Error, Result};
 use crate::eval::{Evaluation, evaluate};
+use crate::machine::DeviceChoice;
 use crate::model::ModelConfig;
 use std::path::Path;
 
@@ -21,11 +22,16 @@ pub struct TrainedRun {
 }
 
 impl TrainedRun {
+    /// `device` replaces that of the run's config.
+    ///
     /// # Errors
     /// `MissingInput` if it is no run folder or has no such weights; `Config` if the weights don't fit.
-    pub fn open(path: &Path, which: Which) -> Result<Self> {
+    pub fn open(path: &Path, which: Which, device: Option<&DeviceChoice>) -> Result<Self> {
         let folder = RunFolder::open(path)?;
-        let config = Config::open(&folder.config_file(), &[])?;
+        let mut config = Config::open(&folder.config_file(), &[])?;
+        if let Some(device) = device {
+            config.device = device.clone();
+        }
         let compute = Compute::resolve(&config)?;
         let model_config = folder.model_config()?;
         let tokenizer = InputTokenizer::open(&folder.tokenizer_file())?;

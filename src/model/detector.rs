@@ -83,7 +83,8 @@ impl Detector {
 
     /// `[U, H]`, `[U, 132]` -> `[U, D]`; an ablated half is zeros.
     fn entity_dynamics(&self, embeddings: &Tensor, state_logits: &Tensor, mode: Mode) -> Tensor {
-        let project = |x: &Tensor, layer| linear(&dropout(x, self.dropout_prob, mode), layer, mode).to_kind(Kind::Float);
+        let project =
+            |x: &Tensor, layer| linear(&dropout(x, self.dropout_prob, mode), layer, mode).to_kind(Kind::Float);
         let inputs = self.config.inputs;
         let embedding = project(embeddings, &self.embedding) * f64::from(inputs != DetectorInputs::States);
         let states = project(state_logits, &self.states) * f64::from(inputs != DetectorInputs::Embeddings);

@@ -22,7 +22,10 @@ const NOT_OF_THE_ENCODER: [&str; 4] = ["pooler.", "lm_head.", "classifier.", "em
 pub fn read(path: &Path) -> Result<NamedTensors> {
     let bytes = std::fs::read(path).map_err(|error| Error::reading(path, &error))?;
     let file = SafeTensors::deserialize(&bytes).map_err(|error| {
-        Error::new(ErrorKind::Refused, format!("{}: not a safetensors file ({error}); no other format is read", path.display()))
+        Error::new(
+            ErrorKind::Refused,
+            format!("{}: not a safetensors file ({error}); no other format is read", path.display()),
+        )
     })?;
     let named = file.iter().filter(|(name, _)| !name.ends_with("position_ids"));
     named
@@ -50,7 +53,19 @@ pub fn write(path: &Path, tensors: &NamedTensors) -> Result<()> {
     let views = tensors.iter().map(|(name, tensor)| (name.as_str(), FloatView::new(tensor)));
     let metadata = [("format".to_owned(), "pt".to_owned())].into();
     safetensors::serialize_to_file(views, Some(metadata), path)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("{}: cannot be written: {error}", path.display())))
+        .map_err(|error| Error::new(ErrorKind::Io, format!("{}: cannot be written: {error}", path.display())))?;
+    share(path)
+}
+
+/// Lets others read the file: it was made as a temporary one, which only its owner may.
+fn share(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let readable = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(path, readable).map_err(|error| Error::writing(path, &error))?;
+    }
+    Ok(())
 }
 
 /// A tensor as safetensors wants to see it.

@@ -6,7 +6,7 @@ use crate::batch::{Corpus, Layout};
 use crate::data::Pair;
 use crate::decode::Decode;
 use crate::eval::{EvalConfig, LossMean, evaluate};
-use crate::loss::{LossValues, LossConfig, Losses};
+use crate::loss::{LossConfig, LossValues, Losses};
 use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
@@ -162,7 +162,13 @@ impl Fit<'_> {
     }
 
     /// One step: losses, number of slots they average over, norm of the gradients.
-    fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<(LossValues, f64, f64), Diverged> {
+    fn step(
+        &self,
+        optimiser: &mut AdamW,
+        pairs: &[usize],
+        step: u64,
+        rate: f64,
+    ) -> Result<(LossValues, f64, f64), Diverged> {
         let (batch, targets) = self.train.batch(pairs, self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let noise = Noise::new(seed::key(self.seed, "dropout", step));

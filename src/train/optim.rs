@@ -137,11 +137,8 @@ impl Parameter {
 
     /// All of it in one pass over memory, on as many threads as libtorch uses.
     fn apply_fused(&mut self, gradient: &Tensor, update: Update) {
-        let (p, m, v) = (
-            floats_mut(&mut self.tensor),
-            floats_mut(&mut self.first_moment),
-            floats_mut(&mut self.second_moment),
-        );
+        let (p, m, v) =
+            (floats_mut(&mut self.tensor), floats_mut(&mut self.first_moment), floats_mut(&mut self.second_moment));
         let g = floats(gradient);
         let threads = if p.len() < 1 << 16 { 1 } else { tch::get_num_threads().max(1) as usize };
         let chunk = p.len().div_ceil(threads).max(1);

@@ -17,7 +17,7 @@ fn codes<'a>(file: &'a StoryFile, story: &str) -> Vec<&'a str> {
 
 #[test]
 fn every_fault_of_gita_is_found() {
-    let Some(file) = read("gita/GITA_test.json") else { return };
+    let Some(file) = read("data/gita/GITA_test.json") else { return };
     let inferred = ["repeated-key", "plausible-contradicted", "key-contradicted", "type-contradicted", "inferred-kind"];
     let faults: BTreeMap<&str, &[&str]> = BTreeMap::from([
         ("98#2", &inferred[..]),
@@ -50,7 +50,7 @@ fn every_fault_of_gita_is_found() {
 
 #[test]
 fn gita_has_the_published_number_of_pairs() {
-    let Some(file) = read("gita/GITA_test.json") else { return };
+    let Some(file) = read("data/gita/GITA_test.json") else { return };
     let pairs = pairs(file.partition("test").unwrap(), 0);
     assert_eq!(of_kind(pairs.clone(), Kind::Cloze).len(), 117);
     assert_eq!(of_kind(pairs.clone(), Kind::Order).len(), 122);
@@ -60,7 +60,7 @@ fn gita_has_the_published_number_of_pairs() {
 
 #[test]
 fn trip_is_clean_and_paired() {
-    let Some(file) = read("trip/www.json") else { return };
+    let Some(file) = read("data/trip/www.json") else { return };
     assert_eq!(file.count(Severity::Error), 0);
     for (partition, count) in [("train", 322), ("dev", 173)] {
         assert_eq!(pairs(file.partition(partition).unwrap(), 0).len(), count);
@@ -73,7 +73,7 @@ fn trip_is_clean_and_paired() {
 
 #[test]
 fn statistics_are_near_the_published_ones() {
-    let (Some(gita), Some(trip)) = (read("gita/GITA_test.json"), read("trip/www.json")) else { return };
+    let (Some(gita), Some(trip)) = (read("data/gita/GITA_test.json"), read("data/trip/www.json")) else { return };
     let gita = PartitionStats::of("test", gita.partition("test").unwrap());
     assert_eq!([gita.plausible.stories, gita.cloze.stories, gita.order.stories], [117, 117, 122]);
     assert_eq!(gita.plausible.reported_labels + gita.order.reported_labels, 2800);

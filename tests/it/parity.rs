@@ -53,7 +53,8 @@ impl Arrays {
     }
 
     fn below(&self, prefix: &str) -> BTreeMap<String, Tensor> {
-        let stripped = self.tensors.iter().filter_map(|(n, t)| Some((n.strip_prefix(prefix)?.to_owned(), t.shallow_clone())));
+        let stripped =
+            self.tensors.iter().filter_map(|(n, t)| Some((n.strip_prefix(prefix)?.to_owned(), t.shallow_clone())));
         stripped.collect()
     }
 
@@ -136,7 +137,8 @@ fn every_token_equals_hugging_face() {
     let (tokens, order) = packed_inputs(&arrays);
     let hidden = encoder.forward(&tokens, EVAL);
     let mut start = 0;
-    let lengths = tokens.groups.iter().flat_map(|&LengthGroup { count, length }| std::iter::repeat_n(length, count as usize));
+    let lengths =
+        tokens.groups.iter().flat_map(|&LengthGroup { count, length }| std::iter::repeat_n(length, count as usize));
     for (&input, length) in order.iter().zip(lengths) {
         let expected = arrays.get("hidden").get(input as i64).narrow(0, 0, length);
         assert_close(&hidden.narrow(0, start, length), &expected, ENCODER, &format!("input {input}"));
@@ -355,7 +357,7 @@ fn twenty_steps_of_adamw_equal_pytorch() {
 
 #[test]
 fn real_encoder_gives_hugging_faces_ids_and_vectors() {
-    let Some(reference) = real_data("../fixtures/e5-small-reference.jsonl") else { return };
+    let Some(reference) = real_data("fixtures/e5-small-reference.jsonl") else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/encoders/e5-small");
     if !folder.exists() {
         println!("skipped: {} is not there (scripts/get-encoder.py makes it)", folder.display());

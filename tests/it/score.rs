@@ -15,7 +15,7 @@ fn predictions() -> Vec<PairPrediction> {
 #[test]
 fn published_predictions_score_as_published() {
     for (kind, pairs, counts) in [("cloze", 117, [85, 23, 3]), ("order", 122, [71, 2, 1])] {
-        let Some(path) = real_data(&format!("gita/published/{kind}.json")) else { return };
+        let Some(path) = real_data(&format!("data/gita/published/{kind}.json")) else { return };
         let output = tiered(["score", "--json", text(&path)]);
         assert!(output.status.success(), "{}", stderr(&output));
         let report: Report = serde_json::from_slice(&output.stdout).unwrap();

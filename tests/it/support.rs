@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -10,13 +11,35 @@ use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::data::{StoryFile, read_file};
 use tiered::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
 
-/// A file of the real data; `None`, with a line saying so, where `TIERED_DATA` does not say where they are.
+/// Beginnings of the SHA-256 of the files whose exact counts are tested.
+const KNOWN: [(&str, &str); 5] = [
+    ("data/trip/www.json", "1b0a6865d566f75a"),
+    ("data/gita/GITA_test.json", "00b7659cfb25cd69"),
+    ("data/gita/published/cloze.json", "de4af7bcac4bb6ab"),
+    ("data/gita/published/order.json", "4e5aa8b018128eb4"),
+    ("fixtures/e5-small-reference.jsonl", "68364226bab0eab5"),
+];
+
+/// A file of the real data, by its path below `TIERED_DATA`; `None`, with a line saying so, where it is not at hand
+/// or is another version.
 pub fn real_data(file: &str) -> Option<PathBuf> {
-    let directory = std::env::var_os("TIERED_DATA");
-    if directory.is_none() {
-        println!("skipped: TIERED_DATA is not set, so data/{file} can't be read");
+    let skipped = |why: &str| println!("skipped: {file} is needed, and {why}");
+    let Some(directory) = std::env::var_os("TIERED_DATA") else {
+        skipped("TIERED_DATA is not set");
+        return None;
+    };
+    let path = PathBuf::from(directory).join(file);
+    let Ok(bytes) = std::fs::read(&path) else {
+        skipped(&format!("{} can't be read", path.display()));
+        return None;
+    };
+    let (_, expected) = KNOWN.iter().find(|(name, _)| *name == file).expect("a file with a known hash");
+    let found: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    if found != *expected {
+        skipped(&format!("{} is another version", path.display()));
+        return None;
     }
-    Some(PathBuf::from(directory?).join("data").join(file))
+    Some(path)
 }
 
 /// A fixture of the repository.
