@@ -58,10 +58,16 @@ fn believed(story: &StoryPrediction) -> Vec<usize> {
     (0..story.sentences.len()).filter(|&sentence| story.belief(sentence) >= THRESHOLD).collect()
 }
 
-/// The pair i < j with the largest sum over entities of belief(i)·belief(j); the earliest where several are equal.
+/// The most likely place, where there is a distribution; else the pair i < j with the largest sum over entities of
+/// belief(i)·belief(j). The earliest where several are equal.
 fn best_pair(story: &StoryPrediction) -> Vec<usize> {
     let n = story.sentences.len();
-    let support = |i: usize, j: usize| -> f32 { story.entities.iter().map(|e| e.beliefs[i] * e.beliefs[j]).sum() };
+    let support = |i: usize, j: usize| -> f32 {
+        match story.places.is_empty() {
+            true => story.entities.iter().map(|e| e.beliefs[i] * e.beliefs[j]).sum(),
+            false => story.places[i][j],
+        }
+    };
     let mut best = (f32::NEG_INFINITY, Vec::new());
     for j in 1..n {
         for i in 0..j {
@@ -89,7 +95,12 @@ mod tests {
             effects: nothing.clone(),
         };
         let sentences = vec![String::new(); beliefs[0].len()];
-        StoryPrediction { id: String::new(), sentences, entities: beliefs.iter().map(entity).collect() }
+        StoryPrediction {
+            id: String::new(),
+            sentences,
+            places: Vec::new(),
+            entities: beliefs.iter().map(entity).collect(),
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A model on a corpus -> predictions and losses.
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
-use crate::batch::{Corpus, Layout};
+use crate::batch::{Batch, Corpus, Layout};
 use crate::data::{Classes, Pair, Story};
-use crate::loss::{LossValues, Losses, attribute_log_probs};
-use crate::model::{Mode, Output, Precision, TieredModel};
+use crate::loss::{LossMean, LossValues, Losses, attribute_log_probs};
+use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
 use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
 use tch::{Device, Tensor};
 
@@ -40,45 +40,20 @@ pub fn evaluate(
         let (batch, targets) = corpus.batch(pairs, layout);
         let (batch, targets) = (batch.to_device(config.device), targets.to_device(config.device));
         let output = model.forward(&batch, Mode::eval(config.precision));
-        losses.add(Losses::new(&output, &targets).values(), targets.slot_input.size()[0] as f64, pairs.len() as f64);
-        let mut reader = OutputReader::new(&output, &batch.slots);
+        let batch_losses = Losses::new(&output, &targets);
+        losses.add(batch_losses.values(), batch_losses.counts);
+        let mut reader = OutputReader::new(&output, &batch);
         predictions.extend(pairs.iter().map(|&p| reader.pair(&corpus.pairs[p])));
         progress(pairs.len());
     }
     Evaluation { predictions, losses: losses.mean() }
 }
 
-/// Averages over slots and pairs, whatever the batches were.
-#[derive(Default)]
-pub struct LossMean {
-    sums: LossValues,
-    slots: f64,
-    pairs: f64,
-}
-
-impl LossMean {
-    pub fn add(&mut self, values: LossValues, slots: f64, pairs: f64) {
-        self.sums.preconditions += values.preconditions * slots;
-        self.sums.effects += values.effects * slots;
-        self.sums.conflicts += values.conflicts * slots;
-        self.sums.story += values.story * pairs;
-        self.slots += slots;
-        self.pairs += pairs;
-    }
-
-    pub fn mean(&self) -> LossValues {
-        LossValues {
-            preconditions: self.sums.preconditions / self.slots,
-            effects: self.sums.effects / self.slots,
-            conflicts: self.sums.conflicts / self.slots,
-            story: self.sums.story / self.pairs,
-        }
-    }
-}
-
 /// Reads a batch's output pair by pair, in the order the rows were laid out.
 struct OutputReader {
     beliefs: Table,
+    /// `[2B, N·N]`, where there is a distribution over places.
+    places: Option<Table>,
     story_probs: Table,
     preconditions: Table,
     effects: Table,
@@ -108,13 +83,17 @@ impl Table {
 }
 
 impl OutputReader {
-    fn new(output: &Output, slots: &Tensor) -> Self {
+    fn new(output: &Output, batch: &Batch) -> Self {
         OutputReader {
-            beliefs: Table::new(&output.belief_logits.sigmoid()),
+            beliefs: Table::new(&output.conflicts.beliefs(batch)),
+            places: match &output.conflicts {
+                Conflicts::Beliefs { .. } => None,
+                Conflicts::Places { log_probs } => Some(Table::new(&log_probs.exp().flatten(0, 1).flatten(1, 2))),
+            },
             story_probs: Table::new(&output.story_scores.softmax(1, tch::Kind::Float)),
             preconditions: Table::new(&attribute_log_probs(&output.precondition_logits)),
             effects: Table::new(&attribute_log_probs(&output.effect_logits)),
-            slots: Vec::<i64>::try_from(slots.contiguous().view([-1])).expect("slots are integers"),
+            slots: Vec::<i64>::try_from(batch.slots.contiguous().view([-1])).expect("slots are integers"),
             row: 0,
             story: 0,
         }
@@ -138,8 +117,12 @@ impl OutputReader {
     }
 
     fn story(&mut self, story: &Story) -> StoryPrediction {
-        self.story += 1;
         let n = story.sentences.len();
+        let places = self.places.as_ref().map_or(Vec::new(), |table| {
+            let width = self.beliefs.width;
+            (0..n).map(|i| table.row(self.story)[i * width..][..n].to_vec()).collect()
+        });
+        self.story += 1;
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
             let gold = story.conflict_target(entity);
@@ -159,7 +142,7 @@ impl OutputReader {
             });
             self.row += 1;
         }
-        StoryPrediction { id: story.id.clone(), sentences: story.sentences.clone(), entities }
+        StoryPrediction { id: story.id.clone(), sentences: story.sentences.clone(), places, entities }
     }
 }
 

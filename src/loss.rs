@@ -2,7 +2,7 @@
 
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::batch::Targets;
-use crate::model::Output;
+use crate::model::{Conflicts, Output};
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Reduction, Tensor};
 
@@ -38,10 +38,13 @@ pub struct Losses {
     /// Cross-entropy a head, averaged over slots, summed over the attributes and divided by 20.
     pub preconditions: Tensor,
     pub effects: Tensor,
-    /// Binary cross-entropy of the beliefs, averaged over slots.
+    /// Of beliefs: binary cross-entropy, averaged over slots. Of places: minus the log-probability of the gold place,
+    /// averaged over pairs.
     pub conflicts: Tensor,
     /// Cross-entropy of the two story scores.
     pub story: Tensor,
+    /// How many items each is an average over.
+    pub counts: LossValues,
 }
 
 /// The losses as numbers.
@@ -56,16 +59,16 @@ pub struct LossValues {
 impl Losses {
     pub fn new(output: &Output, targets: &Targets) -> Self {
         let states = |logits, columns| state_loss(logits, &targets.slot_input, columns);
-        let beliefs = output.belief_logits.view([-1]).index_select(0, &targets.slot_place); // [S]
+        let (slots, pairs) = (targets.slot_input.size()[0] as f64, targets.plausible.size()[0] as f64);
+        let conflicts = match &output.conflicts {
+            Conflicts::Beliefs { .. } => slots,
+            Conflicts::Places { .. } => pairs,
+        };
         Losses {
+            counts: LossValues { preconditions: slots, effects: slots, conflicts, story: pairs },
             preconditions: states(&output.precondition_logits, &targets.precondition_columns),
             effects: states(&output.effect_logits, &targets.effect_columns),
-            conflicts: beliefs.binary_cross_entropy_with_logits::<Tensor>(
-                &targets.conflicts,
-                None,
-                None,
-                Reduction::Mean,
-            ),
+            conflicts: conflict_loss(&output.conflicts, targets),
             story: output.story_scores.cross_entropy_for_logits(&targets.plausible),
         }
     }
@@ -88,6 +91,15 @@ impl Losses {
 }
 
 impl LossValues {
+    fn zip(self, other: LossValues, f: impl Fn(f64, f64) -> f64) -> LossValues {
+        LossValues {
+            preconditions: f(self.preconditions, other.preconditions),
+            effects: f(self.effects, other.effects),
+            conflicts: f(self.conflicts, other.conflicts),
+            story: f(self.story, other.story),
+        }
+    }
+
     /// The name of the first loss that is not finite.
     pub fn not_finite(&self) -> Option<&'static str> {
         let named = [
@@ -97,6 +109,37 @@ impl LossValues {
             ("the story loss", self.story),
         ];
         named.into_iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| name)
+    }
+}
+
+fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
+    match conflicts {
+        Conflicts::Beliefs { logits } => {
+            let beliefs = logits.view([-1]).index_select(0, &targets.slot_place); // [S]
+            beliefs.binary_cross_entropy_with_logits::<Tensor>(&targets.conflicts, None, None, Reduction::Mean)
+        }
+        Conflicts::Places { log_probs } => {
+            let gold = log_probs.flatten(1, 3).gather(1, &targets.gold_place.unsqueeze(1), false); // [B, 1]
+            -gold.mean(Kind::Float)
+        }
+    }
+}
+
+/// Averages over all items, whatever the batches were.
+#[derive(Default)]
+pub struct LossMean {
+    sums: LossValues,
+    counts: LossValues,
+}
+
+impl LossMean {
+    pub fn add(&mut self, values: LossValues, counts: LossValues) {
+        self.sums = self.sums.zip(values.zip(counts, |value, count| value * count), |sum, value| sum + value);
+        self.counts = self.counts.zip(counts, |sum, count| sum + count);
+    }
+
+    pub fn mean(&self) -> LossValues {
+        self.sums.zip(self.counts, |sum, count| sum / count)
     }
 }
 

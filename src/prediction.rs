@@ -36,6 +36,10 @@ pub struct PairPrediction {
 pub struct StoryPrediction {
     pub id: String,
     pub sentences: Vec<String>,
+    /// `[N][N]` probability that the conflict of the pair is here, between sentences i < j; empty where the system
+    /// has no such distribution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Vec<f32>>,
     pub entities: Vec<EntityPrediction>,
 }
 

@@ -1,8 +1,9 @@
 //! Some pairs of a corpus -> tensors: what the model reads ([`Batch`]) and what the loss compares it to ([`Targets`]).
 
+use super::Tokens;
 use super::corpus::{Corpus, PADDING_INPUT};
 use crate::attribute::{ATTRIBUTES, Attribute};
-use crate::data::{Classes, Conflict, Entity, Story};
+use crate::data::{Classes, Conflict, Entity, Pair, Story};
 use std::collections::HashMap;
 use tch::{Device, Kind, Tensor};
 
@@ -16,29 +17,12 @@ pub struct Layout {
     pub pad_to_entities: Option<usize>,
 }
 
-/// U token sequences without padding, sorted by length and laid end to end (T tokens in all).
-pub struct Tokens {
-    /// `[T]` token ids.
-    pub ids: Tensor,
-    /// `[T]` position of each token in its sequence, from 0.
-    pub positions: Tensor,
-    /// `[U]` index of each sequence's first token.
-    pub first: Tensor,
-    /// Runs of sequences of one length, in order: attention works on each run as a dense block, so that nothing is
-    /// ever padded or masked.
-    pub groups: Vec<LengthGroup>,
-}
-
-/// `count` consecutive sequences of `length` tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LengthGroup {
-    pub count: i64,
-    pub length: i64,
-}
-
 /// The model's input: B pairs as R rows, one for each (story, entity), of N sentences.
 pub struct Batch {
+    /// The U distinct (entity, sentence) inputs and, where they are read, the distinct stories.
     pub tokens: Tokens,
+    /// `[U]` index of each (entity, sentence) input's first token.
+    pub first: Tensor,
     /// `[R, N]` which of the U inputs is at this place; the padding's where `mask` is false.
     pub slots: Tensor,
     /// `[R, N]` true where the row's story has that sentence and that entity.
@@ -47,6 +31,20 @@ pub struct Batch {
     pub row_story: Tensor,
     /// B.
     pub pairs: i64,
+    /// Where the sentences of whole stories are, if whole stories are read.
+    pub stories: Option<StoryTokens>,
+}
+
+/// The tokens of the sentences of V distinct stories, each encoded as one input.
+pub struct StoryTokens {
+    /// V.
+    pub distinct: i64,
+    /// `[K]` which of the T tokens.
+    pub token: Tensor,
+    /// `[K]` the sentence it is in, as N·story + sentence.
+    pub sentence: Tensor,
+    /// `[2B]` which distinct story each story of the batch is.
+    pub of_story: Tensor,
 }
 
 /// Gold answers for a batch, as lists over the S slots (places of rows) that the losses average over.
@@ -63,6 +61,8 @@ pub struct Targets {
     pub conflicts: Tensor,
     /// `[B]` index of the plausible story.
     pub plausible: Tensor,
+    /// `[B]` the gold conflict's place in the flattened `[2, N, N]`: story, evidence, breakpoint.
+    pub gold_place: Tensor,
 }
 
 impl Corpus {
@@ -77,9 +77,80 @@ impl Corpus {
                 rows.push_story(2 * b + s, story, &self.slots[p][s]);
             }
         }
-        let (tokens, rank) = pack(&self.inputs, &rows.inputs);
-        let plausible: Vec<i64> = pairs.iter().map(|&p| self.pairs[p].plausible as i64).collect();
-        rows.finish(tokens, &rank, &plausible)
+        let packed = Packed::new(self, &rows.inputs, pairs, layout);
+        rows.finish(packed, pairs.iter().map(|&p| &self.pairs[p]))
+    }
+}
+
+/// The distinct inputs of a batch, packed, and where each went.
+struct Packed {
+    tokens: Tokens,
+    first: Tensor,
+    /// Number of an input in the corpus -> which of the U it is.
+    rank: HashMap<usize, i64>,
+    stories: Option<StoryTokens>,
+}
+
+/// A sequence to pack, by its number in the corpus.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sequence {
+    Input(usize),
+    Story(usize),
+}
+
+impl Packed {
+    fn new(corpus: &Corpus, inputs: &[usize], pairs: &[usize], layout: Layout) -> Self {
+        let stories: Vec<usize> = match corpus.stories.is_empty() {
+            true => Vec::new(),
+            false => pairs.iter().flat_map(|&p| corpus.story_numbers[p]).collect(),
+        };
+        let tokens_of = |sequence: &Sequence| match *sequence {
+            Sequence::Input(i) => corpus.inputs[i].as_slice(),
+            Sequence::Story(i) => corpus.stories[i].tokens.as_slice(),
+        };
+        let mut order: Vec<Sequence> = inputs.iter().map(|&i| Sequence::Input(i)).collect();
+        order.extend(stories.iter().map(|&i| Sequence::Story(i)));
+        order.sort_unstable_by_key(|sequence| (tokens_of(sequence).len(), *sequence));
+        order.dedup();
+
+        let (mut first, mut rank, mut starts) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut start = 0;
+        for sequence in &order {
+            match *sequence {
+                Sequence::Input(i) => {
+                    rank.insert(i, first.len() as i64);
+                    first.push(start);
+                }
+                Sequence::Story(i) => starts.push((i, start)),
+            }
+            start += tokens_of(sequence).len() as i64;
+        }
+        let tokens = Tokens::pack(order.iter().map(tokens_of));
+        let stories = (!stories.is_empty()).then(|| StoryTokens::new(corpus, &starts, &stories, layout.sentences));
+        Packed { tokens, first: Tensor::from_slice(&first), rank, stories }
+    }
+}
+
+impl StoryTokens {
+    /// `starts`: the distinct stories with their first token; `stories`: those of the batch, by number in the corpus.
+    fn new(corpus: &Corpus, starts: &[(usize, i64)], stories: &[usize], sentences: usize) -> Self {
+        let (mut token, mut sentence) = (Vec::new(), Vec::new());
+        for (v, &(story, start)) in starts.iter().enumerate() {
+            for (t, of) in corpus.stories[story].sentences.iter().enumerate() {
+                if let Some(n) = of {
+                    token.push(start + t as i64);
+                    sentence.push((v * sentences + n) as i64);
+                }
+            }
+        }
+        let number: HashMap<usize, i64> = starts.iter().enumerate().map(|(v, &(story, _))| (story, v as i64)).collect();
+        let of_story: Vec<i64> = stories.iter().map(|story| number[story]).collect();
+        StoryTokens {
+            distinct: starts.len() as i64,
+            token: Tensor::from_slice(&token),
+            sentence: Tensor::from_slice(&sentence),
+            of_story: Tensor::from_slice(&of_story),
+        }
     }
 }
 
@@ -149,12 +220,17 @@ impl Rows {
         self.conflicts.push(f32::from(u8::from(conflict)));
     }
 
-    fn finish(self, tokens: Tokens, rank: &HashMap<usize, i64>, plausible: &[i64]) -> (Batch, Targets) {
+    fn finish<'a>(self, packed: Packed, pairs: impl Iterator<Item = &'a Pair>) -> (Batch, Targets) {
+        let Packed { tokens, first, rank, stories } = packed;
+        let (plausible, gold_place): (Vec<i64>, Vec<i64>) =
+            pairs.map(|pair| (pair.plausible as i64, gold_place(pair, self.layout.sentences) as i64)).unzip();
         let ranked = |inputs: &[usize]| Tensor::from_slice(&inputs.iter().map(|i| rank[i]).collect::<Vec<_>>());
         let n = self.layout.sentences as i64;
         let slots = self.slot_inputs.len() as i64;
         let batch = Batch {
             tokens,
+            first,
+            stories,
             slots: ranked(&self.inputs).view([-1, n]),
             mask: Tensor::from_slice(&self.mask).view([-1, n]),
             row_story: Tensor::from_slice(&self.row_story),
@@ -166,10 +242,16 @@ impl Rows {
             effect_columns: Tensor::from_slice(&self.effect_columns).view([slots, ATTRIBUTES as i64]),
             slot_place: Tensor::from_slice(&self.slot_place),
             conflicts: Tensor::from_slice(&self.conflicts),
-            plausible: Tensor::from_slice(plausible),
+            plausible: Tensor::from_slice(&plausible),
+            gold_place: Tensor::from_slice(&gold_place),
         };
         (batch, targets)
     }
+}
+
+/// The gold conflict in the flattened `[2, N, N]` of a pair.
+fn gold_place(pair: &Pair, n: usize) -> usize {
+    ((1 - pair.plausible) * n + pair.conflict.evidence) * n + pair.conflict.breakpoint
 }
 
 /// The column of each attribute's class among the logits of a side.
@@ -177,60 +259,12 @@ fn columns(classes: &Classes) -> impl Iterator<Item = i64> + '_ {
     Attribute::ALL.into_iter().zip(classes).map(|(attribute, &class)| attribute.offset() as i64 + i64::from(class))
 }
 
-/// Packs the distinct ones of `wanted` end to end, shortest first, and says where each went.
-fn pack(inputs: &[Vec<i64>], wanted: &[usize]) -> (Tokens, HashMap<usize, i64>) {
-    let mut order = wanted.to_vec();
-    order.sort_unstable_by_key(|&i| (inputs[i].len(), i));
-    order.dedup();
-    let rank = order.iter().enumerate().map(|(r, &i)| (i, r as i64)).collect();
-    (Tokens::pack(order.iter().map(|&i| inputs[i].as_slice())), rank)
-}
-
-impl Tokens {
-    /// Lays sequences end to end. They must come sorted by length.
-    pub fn pack<'a>(sequences: impl Iterator<Item = &'a [i64]>) -> Self {
-        let (mut ids, mut positions, mut first) = (Vec::new(), Vec::new(), Vec::new());
-        let mut groups: Vec<LengthGroup> = Vec::new();
-        for sequence in sequences {
-            first.push(ids.len() as i64);
-            ids.extend_from_slice(sequence);
-            positions.extend(0..sequence.len() as i64);
-            match groups.last_mut() {
-                Some(group) if group.length == sequence.len() as i64 => group.count += 1,
-                _ => groups.push(LengthGroup { count: 1, length: sequence.len() as i64 }),
-            }
-        }
-        Tokens {
-            ids: Tensor::from_slice(&ids),
-            positions: Tensor::from_slice(&positions),
-            first: Tensor::from_slice(&first),
-            groups,
-        }
-    }
-
-    /// T.
-    pub fn len(&self) -> i64 {
-        self.ids.size()[0]
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub fn to_device(&self, device: Device) -> Self {
-        Tokens {
-            ids: self.ids.to_device(device),
-            positions: self.positions.to_device(device),
-            first: self.first.to_device(device),
-            groups: self.groups.clone(),
-        }
-    }
-}
-
 impl Batch {
     pub fn to_device(&self, device: Device) -> Self {
         Batch {
             tokens: self.tokens.to_device(device),
+            first: self.first.to_device(device),
+            stories: self.stories.as_ref().map(|stories| stories.to_device(device)),
             slots: self.slots.to_device(device),
             mask: self.mask.to_device(device),
             row_story: self.row_story.to_device(device),
@@ -241,6 +275,29 @@ impl Batch {
     /// `[R, N]` 1.0 where `mask` is true.
     pub fn mask_f32(&self) -> Tensor {
         self.mask.to_kind(Kind::Float)
+    }
+
+    /// Adds up the rows of each story. `[R, ..]` -> `[2B, ..]`
+    pub fn sum_over_rows(&self, rows: &Tensor) -> Tensor {
+        let mut shape = rows.size();
+        shape[0] = 2 * self.pairs;
+        Tensor::zeros(&shape, (rows.kind(), rows.device())).index_add(0, &self.row_story, rows)
+    }
+
+    /// `[2B, N]` 1.0 where the story has that sentence.
+    pub fn sentences_present(&self) -> Tensor {
+        self.sum_over_rows(&self.mask_f32()).clamp_max(1.)
+    }
+}
+
+impl StoryTokens {
+    fn to_device(&self, device: Device) -> Self {
+        StoryTokens {
+            distinct: self.distinct,
+            token: self.token.to_device(device),
+            sentence: self.sentence.to_device(device),
+            of_story: self.of_story.to_device(device),
+        }
     }
 }
 
@@ -253,6 +310,7 @@ impl Targets {
             slot_place: self.slot_place.to_device(device),
             conflicts: self.conflicts.to_device(device),
             plausible: self.plausible.to_device(device),
+            gold_place: self.gold_place.to_device(device),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A set of pairs with every input tokenized once.
 
-use super::InputTokenizer;
+use super::{InputTokenizer, StoryInput};
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::error::{Error, Result};
@@ -13,6 +13,10 @@ pub struct Corpus {
     pub(super) inputs: Vec<Vec<i64>>,
     /// `[pair][story][entity][sentence]` -> index into `inputs`.
     pub(super) slots: Vec<[Vec<Vec<usize>>; 2]>,
+    /// Each distinct story as one input.
+    pub(super) stories: Vec<StoryInput>,
+    /// `[pair][story]` -> index into `stories`.
+    pub(super) story_numbers: Vec<[usize; 2]>,
 }
 
 /// How often each label occurs among the slots of a corpus, smoothed so that none is 0 or 1.
@@ -29,16 +33,23 @@ pub struct ClassFrequencies {
 pub(super) const PADDING_INPUT: usize = 0;
 
 impl Corpus {
-    /// Tokenizes all pairs.
+    /// Tokenizes all pairs, and whole stories too if `with_stories`.
     ///
     /// # Errors
     /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated in silence.
-    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize) -> Result<Self> {
-        let mut index = Index::default();
-        index.get("", "");
-        let slots = pairs.iter().map(|pair| pair.stories.each_ref().map(|story| index.story(story))).collect();
-        let inputs = tokenizer.encode(index.texts)?;
-        let corpus = Corpus { pairs, inputs, slots };
+    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, with_stories: bool) -> Result<Self> {
+        let mut inputs = Distinct::new();
+        inputs.number((String::new(), String::new()));
+        let slots =
+            pairs.iter().map(|pair| pair.stories.each_ref().map(|story| number_inputs(&mut inputs, story))).collect();
+        let mut stories = Distinct::new();
+        let story_numbers = match with_stories {
+            true => pairs.iter().map(|p| p.stories.each_ref().map(|s| stories.number(s.sentences.clone()))).collect(),
+            false => Vec::new(),
+        };
+        let inputs = tokenizer.encode(inputs.items)?;
+        let stories = tokenizer.encode_stories(&stories.items)?;
+        let corpus = Corpus { pairs, inputs, slots, stories, story_numbers };
         corpus.check_lengths(max_tokens)?;
         Ok(corpus)
     }
@@ -63,7 +74,8 @@ impl Corpus {
 
     /// Every token id that occurs, sorted: the only rows of the embedding table that training on this can move.
     pub fn token_ids(&self) -> Vec<i64> {
-        self.inputs.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
+        let stories = self.stories.iter().map(|story| &story.tokens);
+        self.inputs.iter().chain(stories).flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Distinct inputs of some pairs.
@@ -89,6 +101,18 @@ impl Corpus {
     }
 
     fn check_lengths(&self, max_tokens: usize) -> Result<()> {
+        for (pair, numbers) in self.pairs.iter().zip(&self.story_numbers) {
+            for (story, &number) in pair.stories.iter().zip(numbers) {
+                let tokens = self.stories[number].tokens.len();
+                if tokens > max_tokens {
+                    return Err(Error::data(format!(
+                        "story {}: as one input it has {tokens} tokens, and the encoder has positions for {max_tokens}; \
+                         shorten it, or use model.detector.context = \"sentence\"",
+                        story.id
+                    )));
+                }
+            }
+        }
         for (pair, slots) in self.pairs.iter().zip(&self.slots) {
             for (story, rows) in pair.stories.iter().zip(slots) {
                 for (entity, row) in story.entities.iter().zip(rows) {
@@ -126,27 +150,29 @@ fn side_frequencies<'a>(slots: impl Iterator<Item = &'a Classes>) -> Vec<f32> {
     counts.iter().zip(totals).map(|(count, total)| count / total).collect()
 }
 
-/// Numbers distinct (entity, sentence) texts in the order they are met.
-#[derive(Default)]
-struct Index {
-    numbers: HashMap<(String, String), usize>,
-    texts: Vec<(String, String)>,
+/// Numbers distinct items in the order they are met.
+struct Distinct<T> {
+    numbers: HashMap<T, usize>,
+    items: Vec<T>,
 }
 
-impl Index {
-    fn get(&mut self, entity: &str, sentence: &str) -> usize {
-        let text = (entity.to_owned(), sentence.to_owned());
-        *self.numbers.entry(text).or_insert_with_key(|text| {
-            self.texts.push(text.clone());
-            self.texts.len() - 1
-        })
+impl<T: Clone + Eq + std::hash::Hash> Distinct<T> {
+    fn new() -> Self {
+        Distinct { numbers: HashMap::new(), items: Vec::new() }
     }
 
-    /// `[entity][sentence]` -> number.
-    fn story(&mut self, story: &Story) -> Vec<Vec<usize>> {
-        let row = |entity: &str, index: &mut Self| -> Vec<usize> {
-            story.sentences.iter().map(|sentence| index.get(entity, sentence)).collect()
-        };
-        story.entities.iter().map(|entity| row(&entity.name, self)).collect()
+    fn number(&mut self, item: T) -> usize {
+        *self.numbers.entry(item).or_insert_with_key(|item| {
+            self.items.push(item.clone());
+            self.items.len() - 1
+        })
     }
+}
+
+/// `[entity][sentence]` -> number of the (entity, sentence).
+fn number_inputs(inputs: &mut Distinct<(String, String)>, story: &Story) -> Vec<Vec<usize>> {
+    let mut row = |entity: &Entity| {
+        story.sentences.iter().map(|sentence| inputs.number((entity.name.clone(), sentence.clone()))).collect()
+    };
+    story.entities.iter().map(|entity| row(entity)).collect()
 }

@@ -7,7 +7,9 @@
 mod collate;
 mod corpus;
 mod tokenize;
+mod tokens;
 
-pub use collate::{Batch, Layout, LengthGroup, Targets, Tokens};
+pub use collate::{Batch, Layout, StoryTokens, Targets};
 pub use corpus::{ClassFrequencies, Corpus};
-pub use tokenize::InputTokenizer;
+pub use tokenize::{InputTokenizer, StoryInput};
+pub use tokens::{LengthGroup, Tokens};

@@ -32,4 +32,47 @@ impl InputTokenizer {
             .map_err(|error| Error::new(ErrorKind::Internal, format!("tokenizer: {error}")))?;
         Ok(encodings.iter().map(|encoding| encoding.get_ids().iter().map(|&id| id.into()).collect()).collect())
     }
+
+    /// Token ids of `<s> sentence sentence ... </s>` for every story, with the sentence that each token is in.
+    pub fn encode_stories(&self, stories: &[Vec<String>]) -> Result<Vec<StoryInput>> {
+        let texts: Vec<String> = stories.iter().map(|sentences| sentences.join(" ")).collect();
+        let encodings = self
+            .inner
+            .encode_batch(texts, true)
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("tokenizer: {error}")))?;
+        let input = |(encoding, sentences): (&tokenizers::Encoding, &Vec<String>)| StoryInput {
+            tokens: encoding.get_ids().iter().map(|&id| id.into()).collect(),
+            sentences: encoding.get_offsets().iter().map(|&(start, end)| sentence_at(sentences, start, end)).collect(),
+        };
+        Ok(encodings.iter().zip(stories).map(input).collect())
+    }
+}
+
+/// A whole story as one input.
+pub struct StoryInput {
+    pub tokens: Vec<i64>,
+    /// Of each token; `None` for the special ones.
+    pub sentences: Vec<Option<usize>>,
+}
+
+/// The sentence that the last byte of a token is in, when they are joined by spaces: a token may begin with the space
+/// before its sentence.
+fn sentence_at(sentences: &[String], start: usize, end: usize) -> Option<usize> {
+    let mut before = 0;
+    sentences.iter().position(|sentence| {
+        before += sentence.len() + 1;
+        start < end && end < before + 1
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_in_the_sentence_of_its_last_byte() {
+        let sentences = ["ab c".to_owned(), String::new(), "d".to_owned()]; // "ab c  d"
+        let places = [(0, 0), (0, 2), (2, 4), (5, 7), (6, 7)].map(|(start, end)| sentence_at(&sentences, start, end));
+        assert_eq!(places, [None, Some(0), Some(0), Some(2), Some(2)]);
+    }
 }

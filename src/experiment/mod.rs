@@ -10,10 +10,11 @@ pub use run::TrainedRun;
 use crate::batch::{Corpus, InputTokenizer, Layout};
 use crate::config::{Config, DataSource, expand};
 use crate::data;
+use crate::decode::Decode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
-use crate::model::{EncoderConfig, ModelConfig, Precision};
+use crate::model::{DetectorKind, EncoderConfig, ModelConfig, Precision};
 use crate::train::{Diverged, EpochRecord, Event, Fit};
 use network::Network;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ impl Experiment {
         let encoder_folder = expand(&config.encoder.path)?;
         let encoder = EncoderConfig::open(&encoder_folder.join("config.json"))?;
         let tokenizer = InputTokenizer::open(&encoder_folder.join("tokenizer.json"))?;
-        let read = |source| read_training_pairs(source, config.seed, limit, &tokenizer, encoder.max_tokens());
+        let read = |source| read_training_pairs(source, &config, limit, &tokenizer, encoder.max_tokens());
         let train = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?;
         let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
@@ -130,6 +131,10 @@ impl Experiment {
             loss: self.config.loss,
             layout: Layout { sentences: self.model_config.max_sentences, pad_to_entities },
             eval: self.compute.eval(&self.model_config),
+            decode: match self.config.model.detector.kind {
+                DetectorKind::Belief => Decode::Threshold,
+                DetectorKind::Joint => Decode::Pair,
+            },
             seed: self.config.seed,
         }
     }
@@ -144,7 +149,7 @@ impl From<Diverged> for Error {
 
 fn read_training_pairs(
     source: &DataSource,
-    seed: u64,
+    config: &Config,
     limit: Option<usize>,
     tokenizer: &InputTokenizer,
     max_tokens: usize,
@@ -152,7 +157,7 @@ fn read_training_pairs(
     let path = expand(&source.file)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
-    let mut pairs = data::pairs(file.partition(&source.split)?, seed);
+    let mut pairs = data::pairs(file.partition(&source.split)?, config.seed);
     if let Some(kind) = source.kind {
         pairs = data::of_kind(pairs, kind);
     }
@@ -160,7 +165,8 @@ fn read_training_pairs(
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }
-    Corpus::new(pairs, tokenizer, max_tokens).map_err(|error| error.about(path.display()))
+    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
+        .map_err(|error| error.about(path.display()))
 }
 
 fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {

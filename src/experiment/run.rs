@@ -54,7 +54,8 @@ impl TrainedRun {
                 length = story.sentences.len(),
             )));
         }
-        let corpus = Corpus::new(pairs, &self.tokenizer, self.model_config.encoder.max_tokens())?;
+        let config = &self.model_config;
+        let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.detector.reads_stories())?;
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }
 }

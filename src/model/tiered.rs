@@ -1,6 +1,6 @@
 //! The tiered model: encoder, state heads, conflict detector, story choice (TRIP, section 3).
 
-use super::detector::{Detector, DetectorConfig};
+use super::detector::{Conflicts, Detector, DetectorConfig, DetectorInput};
 use super::encoder::{Encoder, EncoderConfig};
 use super::heads::StateHeads;
 use super::layers::Mode;
@@ -26,9 +26,8 @@ pub struct Output {
     pub precondition_logits: Tensor,
     /// `[U, 66]`
     pub effect_logits: Tensor,
-    /// `[R, N]` before the sigmoid.
-    pub belief_logits: Tensor,
-    /// `[B, 2]` score of each story: minus half its beliefs, summed.
+    pub conflicts: Conflicts,
+    /// `[B, 2]` score of each story: the larger, the more plausible.
     pub story_scores: Tensor,
 }
 
@@ -62,13 +61,45 @@ impl TieredModel {
     }
 
     pub fn forward(&self, batch: &Batch, mode: Mode) -> Output {
-        let embeddings = self.encoder.first_tokens(&batch.tokens, mode); // [U, H]
+        let tokens = self.encoder.forward(&batch.tokens, mode); // [T, H]
+        let embeddings = tokens.index_select(0, &batch.first); // [U, H]
         let precondition_logits = self.preconditions.forward(&embeddings, mode);
         let effect_logits = self.effects.forward(&embeddings, mode);
         let state_logits = Tensor::cat(&[&precondition_logits, &effect_logits], 1); // [U, 132]
-        let belief_logits = self.detector.forward(&embeddings, &state_logits, batch, mode);
-        let story_scores = story_scores(&belief_logits, batch);
-        Output { precondition_logits, effect_logits, belief_logits, story_scores }
+        let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens: &tokens };
+        let conflicts = self.detector.forward(input, batch, mode);
+        let story_scores = conflicts.story_scores(batch);
+        Output { precondition_logits, effect_logits, conflicts, story_scores }
+    }
+}
+
+impl Conflicts {
+    /// The larger, the more plausible; a softmax over them is the probability of being the plausible story.
+    ///
+    /// # Shapes
+    /// -> `[B, 2]`
+    pub fn story_scores(&self, batch: &Batch) -> Tensor {
+        match self {
+            Conflicts::Beliefs { logits } => story_scores(logits, batch),
+            // A story is plausible if the conflict is anywhere in the other one.
+            Conflicts::Places { log_probs } => log_probs.flatten(2, 3).logsumexp(2, false).flip([1]),
+        }
+    }
+
+    /// The belief that a sentence takes part in a conflict, for each row; of places it is what they add up to.
+    ///
+    /// # Shapes
+    /// -> `[R, N]`
+    pub fn beliefs(&self, batch: &Batch) -> Tensor {
+        match self {
+            Conflicts::Beliefs { logits } => logits.sigmoid(),
+            Conflicts::Places { log_probs } => {
+                let probs = log_probs.exp().flatten(0, 1); // [2B, N, N]
+                let as_first = probs.sum_dim_intlist(2, false, Kind::Float);
+                let as_second = probs.sum_dim_intlist(1, false, Kind::Float);
+                (as_first + as_second).index_select(0, &batch.row_story)
+            }
+        }
     }
 }
 

@@ -35,6 +35,13 @@ impl StoryPrediction {
         let check = |(i, entity): (usize, &EntityPrediction)| {
             entity.check(self.sentences.len()).map_err(|error| format!("entities[{i}].{error}"))
         };
+        if !self.places.is_empty() {
+            one_a_sentence("places", self.places.len(), self.sentences.len())?;
+            for row in &self.places {
+                one_a_sentence("places", row.len(), self.sentences.len())?;
+                finite("places", row)?;
+            }
+        }
         self.entities.iter().enumerate().try_for_each(check)
     }
 }

@@ -41,6 +41,7 @@ fn prediction(item: Item) -> Result<PairPrediction, String> {
         return Err("story_label and story_pred must be 0 or 1".into());
     }
     let mut stories = [&item.story0, &item.story1].map(|text| StoryPrediction {
+        places: Vec::new(),
         id: String::new(),
         sentences: text.split('\n').map(str::to_owned).collect(),
         entities: Vec::new(),

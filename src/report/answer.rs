@@ -221,7 +221,7 @@ mod tests {
             effects: open([1, 2]),
         };
         let sentences = vec!["Mia shut the fridge.".into(), "Mia took milk from the fridge.".into()];
-        StoryPrediction { id: "1".into(), sentences, entities: vec![fridge] }
+        StoryPrediction { id: "1".into(), sentences, places: Vec::new(), entities: vec![fridge] }
     }
 
     fn prediction(stories: [StoryPrediction; 2], story_probs: [f32; 2]) -> PairPrediction {

@@ -5,8 +5,8 @@ use super::{AdamW, AdamWConfig, Parameter, Schedule};
 use crate::batch::{Corpus, Layout};
 use crate::data::Pair;
 use crate::decode::Decode;
-use crate::eval::{EvalConfig, LossMean, evaluate};
-use crate::loss::{LossConfig, LossValues, Losses};
+use crate::eval::{EvalConfig, evaluate};
+use crate::loss::{LossConfig, LossMean, LossValues, Losses};
 use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
@@ -53,6 +53,8 @@ pub struct Fit<'a> {
     pub loss: LossConfig,
     pub layout: Layout,
     pub eval: EvalConfig,
+    /// The decoding by which the best epoch is chosen.
+    pub decode: Decode,
     pub seed: u64,
 }
 
@@ -96,19 +98,38 @@ pub struct EpochRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DevRecord {
     pub losses: LossValues,
+    /// The decoding by which the best epoch is chosen.
+    pub decode: Decode,
     pub threshold: TierCounts,
     pub pair: TierCounts,
 }
 
+impl DevRecord {
+    /// By the decoding that counts.
+    pub fn tiers(&self) -> &TierCounts {
+        match self.decode {
+            Decode::Threshold => &self.threshold,
+            Decode::Pair => &self.pair,
+        }
+    }
+}
+
 impl EpochRecord {
-    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy, by the paper's
-    /// decoding. Without dev pairs every epoch beats the ones before.
+    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy, by the
+    /// detector's own decoding. Without dev pairs every epoch beats the ones before.
     pub fn rank(&self) -> (u64, u64) {
         match &self.dev {
-            Some(dev) => (dev.threshold.verifiable, dev.threshold.accurate),
+            Some(dev) => (dev.tiers().verifiable, dev.tiers().accurate),
             None => (0, self.epoch),
         }
     }
+}
+
+/// What one step came to.
+struct Step {
+    losses: LossValues,
+    counts: LossValues,
+    gradient_norm: f64,
 }
 
 /// A loss or gradient that is not finite; the weights are those before the step.
@@ -137,9 +158,9 @@ impl Fit<'_> {
             for pairs in order::steps(&fit.train.pairs, fit.config.pairs_per_step, fit.seed, epoch) {
                 let factor = fit.config.schedule.factor(step, steps, fit.config.warmup);
                 let rate = fit.config.learning_rate * factor;
-                let (losses, slots, gradient_norm) = fit.step(&mut optimiser, &pairs, step, rate)?;
+                let Step { losses, counts, gradient_norm } = fit.step(&mut optimiser, &pairs, step, rate)?;
                 step += 1;
-                train.add(losses, slots, pairs.len() as f64);
+                train.add(losses, counts);
                 let learning_rate = rate;
                 let pairs = pairs.len();
                 on(Event::Step(&StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs }))?;
@@ -161,14 +182,7 @@ impl Fit<'_> {
         (std::mem::take(&mut self.parameters), self)
     }
 
-    /// One step: losses, number of slots they average over, norm of the gradients.
-    fn step(
-        &self,
-        optimiser: &mut AdamW,
-        pairs: &[usize],
-        step: u64,
-        rate: f64,
-    ) -> Result<(LossValues, f64, f64), Diverged> {
+    fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
         let (batch, targets) = self.train.batch(pairs, self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let noise = Noise::new(seed::key(self.seed, "dropout", step));
@@ -184,13 +198,18 @@ impl Fit<'_> {
         if !norm.is_finite() {
             return Err(ids("the norm of the gradients"));
         }
-        Ok((values, targets.slot_input.size()[0] as f64, norm))
+        Ok(Step { losses: values, counts: losses.counts, gradient_norm: norm })
     }
 
     fn evaluate(&self, dev: &Corpus) -> DevRecord {
         let evaluation = evaluate(self.model, dev, self.eval, |_| ());
         let tiers = |decode: Decode| TierCounts::of(&decode.apply(&evaluation.predictions));
-        DevRecord { losses: evaluation.losses, threshold: tiers(Decode::Threshold), pair: tiers(Decode::Pair) }
+        DevRecord {
+            losses: evaluation.losses,
+            decode: self.decode,
+            threshold: tiers(Decode::Threshold),
+            pair: tiers(Decode::Pair),
+        }
     }
 }
 

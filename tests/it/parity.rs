@@ -9,10 +9,12 @@ use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
 use tiered::batch::{Batch, InputTokenizer, LengthGroup, Targets, Tokens};
 use tiered::loss::{LossConfig, Losses};
-use tiered::model::detector::Detector;
+use tiered::model::detector::{BeliefDetector, DetectorInput, JointDetector};
 use tiered::model::heads::StateHeads;
 use tiered::model::tiered::story_scores;
-use tiered::model::{DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Precision, weights};
+use tiered::model::{
+    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Precision, weights,
+};
 use tiered::train::{AdamW, AdamWConfig, Parameter};
 
 const LAYER: f64 = 1e-5;
@@ -179,6 +181,8 @@ fn dense_batch(mask: &Tensor) -> Batch {
     let (r, n) = mask.size2().unwrap();
     Batch {
         tokens: Tokens::pack(std::iter::empty()),
+        first: Tensor::new(),
+        stories: None,
         slots: Tensor::arange(r * n, (Kind::Int64, Device::Cpu)).view([r, n]),
         mask: mask.shallow_clone(),
         row_story: Tensor::zeros([r], (Kind::Int64, Device::Cpu)),
@@ -186,7 +190,7 @@ fn dense_batch(mask: &Tensor) -> Batch {
     }
 }
 
-fn detector(arrays: &Arrays, inputs: DetectorInputs) -> (nn::VarStore, Detector) {
+fn detector(arrays: &Arrays, inputs: DetectorInputs) -> (nn::VarStore, BeliefDetector) {
     let store = nn::VarStore::new(Device::Cpu);
     let int = |name| arrays.int(name);
     let config = DetectorConfig {
@@ -195,8 +199,9 @@ fn detector(arrays: &Arrays, inputs: DetectorInputs) -> (nn::VarStore, Detector)
         width: int("width"),
         heads: int("heads"),
         feed_forward: int("feed_forward"),
+        ..DetectorConfig::default()
     };
-    let detector = Detector::new(&store.root(), &config, int("hidden"), int("sentences"), 0.);
+    let detector = BeliefDetector::new(&store.root(), &config, int("hidden"), int("sentences"), 0.);
     arrays.fill(&store);
     (store, detector)
 }
@@ -232,6 +237,35 @@ fn no_gradient_flows_from_the_detector_into_the_states() {
     let states = arrays.get("state_logits").view([-1, 132]).copy().set_requires_grad(true);
     detector.forward(&embeddings, &states, &dense_batch(arrays.get("mask")), EVAL).sum(Kind::Float).backward();
     assert!(!states.grad().defined());
+}
+
+#[test]
+fn joint_detector_equals_loops_over_places_with_its_ablations() {
+    let arrays = Arrays::open("joint.safetensors");
+    let mut batch = dense_batch(arrays.get("mask"));
+    batch.row_story = arrays.get("row_story").shallow_clone();
+    batch.pairs = arrays.int("pairs");
+    let (states, hidden) = (arrays.get("state_logits").view([-1, 132]), arrays.int("hidden"));
+    for (inputs, name) in [
+        (DetectorInputs::Both, "probs"),
+        (DetectorInputs::Embeddings, "probs.embeddings_only"),
+        (DetectorInputs::States, "probs.states_only"),
+    ] {
+        let store = nn::VarStore::new(Device::Cpu);
+        let config = DetectorConfig { inputs, pair_width: arrays.int("pair_width"), ..DetectorConfig::default() };
+        let detector = JointDetector::new(&store.root(), &config, hidden, 0.);
+        arrays.fill(&store);
+        let embeddings = arrays.get("embeddings").view([-1, hidden]).copy().set_requires_grad(true);
+        let nothing = Tensor::new();
+        let input = DetectorInput { embeddings: &embeddings, state_logits: &states, tokens: &nothing };
+        let probs = detector.forward(input, &batch, EVAL).exp();
+        assert_close(&probs, arrays.get(name), LAYER, name);
+        if inputs == DetectorInputs::Both {
+            (probs * arrays.get("cotangent")).sum(Kind::Float).backward();
+            arrays.check_gradients(&store, LAYER);
+            assert_close(&embeddings.grad(), &arrays.get("grads.embeddings").view([-1, hidden]), LAYER, "embeddings");
+        }
+    }
 }
 
 /// The loss fixture as the model's output and targets.
@@ -294,7 +328,7 @@ impl LossCase {
             output: Output {
                 precondition_logits: pre_logits,
                 effect_logits: eff_logits,
-                belief_logits: beliefs,
+                conflicts: Conflicts::Beliefs { logits: beliefs },
                 story_scores,
             },
             targets: Targets {
@@ -304,6 +338,7 @@ impl LossCase {
                 slot_place: Tensor::from_slice(&slot_place),
                 conflicts,
                 plausible: arrays.get("plausible").shallow_clone(),
+                gold_place: Tensor::new(),
             },
             leaves,
         }

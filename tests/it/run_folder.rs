@@ -173,7 +173,7 @@ impl Loaded {
     }
 
     fn corpus(&self, pairs: Vec<Pair>) -> Corpus {
-        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens()).unwrap()
+        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens(), false).unwrap()
     }
 
     fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<PairPrediction> {

@@ -134,7 +134,12 @@ fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
         effects: random_labels(rng, sentences),
     });
     let entities = entities.collect();
-    StoryPrediction { id: "story".into(), sentences: vec!["A sentence.".into(); sentences], entities }
+    StoryPrediction {
+        id: "story".into(),
+        sentences: vec!["A sentence.".into(); sentences],
+        places: Vec::new(),
+        entities,
+    }
 }
 
 /// Mostly zeros, and predictions that mostly equal the gold.

@@ -1,40 +1,13 @@
 //! The paper's conflict detector: a transformer over the sentences of a story, for one entity at a time.
 
-use super::layers::{Mode, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, product};
+use super::{DetectorConfig, DetectorInputs};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::Batch;
-use serde::{Deserialize, Serialize};
+use crate::model::layers::{Mode, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, product};
 use tch::{Kind, Tensor, nn};
 
-/// What the detector reads (ablated in TRIP, tables 7 and 8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DetectorInputs {
-    /// Embeddings and state logits.
-    Both,
-    Embeddings,
-    States,
-}
-
-/// Sizes of the detector. `width` is that of the two projections together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DetectorConfig {
-    pub inputs: DetectorInputs,
-    pub layers: i64,
-    pub width: i64,
-    pub heads: i64,
-    pub feed_forward: i64,
-}
-
-impl Default for DetectorConfig {
-    fn default() -> Self {
-        DetectorConfig { inputs: DetectorInputs::Both, layers: 6, width: 512, heads: 8, feed_forward: 2048 }
-    }
-}
-
 /// Projections, transformer layers, and one belief a sentence (TRIP, appendix B).
-pub struct Detector {
+pub struct BeliefDetector {
     config: DetectorConfig,
     embedding: nn::Linear,
     states: nn::Linear,
@@ -43,11 +16,11 @@ pub struct Detector {
     dropout_prob: f64,
 }
 
-impl Detector {
+impl BeliefDetector {
     /// `sentences` is N, the longest story the model can read.
     pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, sentences: i64, dropout_prob: f64) -> Self {
         let half = config.width / 2;
-        Detector {
+        BeliefDetector {
             config: config.clone(),
             embedding: new_linear(p / "embedding", hidden, half),
             states: new_linear(p / "states", 2 * SIDE_CLASSES as i64, half),

@@ -1,0 +1,64 @@
+//! Token sequences laid end to end, without padding.
+
+use tch::{Device, Tensor};
+
+/// Token sequences without padding, sorted by length and laid end to end (T tokens in all).
+pub struct Tokens {
+    /// `[T]` token ids.
+    pub ids: Tensor,
+    /// `[T]` position of each token in its sequence, from 0.
+    pub positions: Tensor,
+    /// Index of each sequence's first token.
+    pub first: Tensor,
+    /// Runs of sequences of one length, in order: attention works on each run as a dense block, so that nothing is
+    /// ever padded or masked.
+    pub groups: Vec<LengthGroup>,
+}
+
+/// `count` consecutive sequences of `length` tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LengthGroup {
+    pub count: i64,
+    pub length: i64,
+}
+
+impl Tokens {
+    /// Lays sequences end to end. They must come sorted by length.
+    pub fn pack<'a>(sequences: impl Iterator<Item = &'a [i64]>) -> Self {
+        let (mut ids, mut positions, mut first) = (Vec::new(), Vec::new(), Vec::new());
+        let mut groups: Vec<LengthGroup> = Vec::new();
+        for sequence in sequences {
+            first.push(ids.len() as i64);
+            ids.extend_from_slice(sequence);
+            positions.extend(0..sequence.len() as i64);
+            match groups.last_mut() {
+                Some(group) if group.length == sequence.len() as i64 => group.count += 1,
+                _ => groups.push(LengthGroup { count: 1, length: sequence.len() as i64 }),
+            }
+        }
+        Tokens {
+            ids: Tensor::from_slice(&ids),
+            positions: Tensor::from_slice(&positions),
+            first: Tensor::from_slice(&first),
+            groups,
+        }
+    }
+
+    /// T.
+    pub fn len(&self) -> i64 {
+        self.ids.size()[0]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn to_device(&self, device: Device) -> Self {
+        Tokens {
+            ids: self.ids.to_device(device),
+            positions: self.positions.to_device(device),
+            first: self.first.to_device(device),
+            groups: self.groups.clone(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Where the conflict is: two formulations, equal in rank.
+//!
+//! The paper's [`BeliefDetector`] asks of every sentence, for one entity at a time, whether it takes part in a
+//! conflict. The [`JointDetector`] knows that a pair has exactly one conflict, and spreads one distribution over all
+//! places where it could be.
+
+mod belief;
+mod joint;
+
+pub use belief::BeliefDetector;
+pub use joint::JointDetector;
+
+use super::layers::Mode;
+use crate::batch::Batch;
+use serde::{Deserialize, Serialize};
+use tch::{Tensor, nn};
+
+/// Which formulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DetectorKind {
+    /// The paper's: a belief a sentence and entity.
+    Belief,
+    /// One distribution over (story, first sentence, second sentence) of both stories.
+    Joint,
+}
+
+/// What the detector reads (ablated in TRIP, tables 7 and 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DetectorInputs {
+    /// Embeddings and state logits.
+    Both,
+    Embeddings,
+    States,
+}
+
+/// Which embeddings the joint detector reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Context {
+    /// The mean over entities of the entity-sentence embeddings.
+    Sentence,
+    /// The whole story encoded as one input, a sentence being the mean of its tokens.
+    Story,
+}
+
+/// The detector and its sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DetectorConfig {
+    pub kind: DetectorKind,
+    pub inputs: DetectorInputs,
+    /// Of the joint detector; the paper's reads single sentences.
+    pub context: Context,
+    /// Transformer layers of the paper's detector.
+    pub layers: i64,
+    /// Width of its two projections together.
+    pub width: i64,
+    pub heads: i64,
+    pub feed_forward: i64,
+    /// Width of the joint detector's pair scores.
+    pub pair_width: i64,
+}
+
+impl Default for DetectorConfig {
+    fn default() -> Self {
+        DetectorConfig {
+            kind: DetectorKind::Belief,
+            inputs: DetectorInputs::Both,
+            context: Context::Sentence,
+            layers: 6,
+            width: 512,
+            heads: 8,
+            feed_forward: 2048,
+            pair_width: 256,
+        }
+    }
+}
+
+impl DetectorConfig {
+    /// Whether whole stories have to be encoded.
+    pub fn reads_stories(&self) -> bool {
+        self.kind == DetectorKind::Joint && self.context == Context::Story && self.inputs != DetectorInputs::States
+    }
+}
+
+/// What a detector says about a batch.
+pub enum Conflicts {
+    /// `[R, N]` logits of the belief that the sentence takes part in a conflict of the row's entity.
+    Beliefs { logits: Tensor },
+    /// `[B, 2, N, N]` log-probability that the conflict is in this story, between these two sentences; they add up to
+    /// one over a pair of stories.
+    Places { log_probs: Tensor },
+}
+
+/// One of the two.
+pub enum Detector {
+    Belief(BeliefDetector),
+    Joint(JointDetector),
+}
+
+/// What a detector reads.
+pub struct DetectorInput<'a> {
+    /// `[U, H]`
+    pub embeddings: &'a Tensor,
+    /// `[U, 132]`; no gradient flows into them.
+    pub state_logits: &'a Tensor,
+    /// `[T, H]` every token of the batch.
+    pub tokens: &'a Tensor,
+}
+
+impl Detector {
+    /// `sentences` is N, the longest story the model can read.
+    pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, sentences: i64, dropout: f64) -> Self {
+        match config.kind {
+            DetectorKind::Belief => Detector::Belief(BeliefDetector::new(p, config, hidden, sentences, dropout)),
+            DetectorKind::Joint => Detector::Joint(JointDetector::new(p, config, hidden, dropout)),
+        }
+    }
+
+    /// Starts the paper's beliefs at the share of slots that take part in a conflict; a distribution over places has
+    /// no such bias.
+    pub fn set_output_bias(&self, frequency: f32) {
+        if let Detector::Belief(detector) = self {
+            detector.set_output_bias(frequency);
+        }
+    }
+
+    pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Conflicts {
+        match self {
+            Detector::Belief(detector) => {
+                let logits = detector.forward(input.embeddings, input.state_logits, batch, mode);
+                Conflicts::Beliefs { logits }
+            }
+            Detector::Joint(detector) => Conflicts::Places { log_probs: detector.forward(input, batch, mode) },
+        }
+    }
+}
