@@ -163,8 +163,12 @@ impl Config {
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (detector.width % (2 * detector.heads.max(1)) == 0, "model.detector.width must be a multiple of 2 * heads"),
             (
-                detector.layers > 0 && detector.heads > 0 && detector.feed_forward > 0 && detector.width > 0,
-                "model.detector: layers, width, heads and feed_forward must be above 0",
+                detector.layers > 0
+                    && detector.heads > 0
+                    && detector.feed_forward > 0
+                    && detector.width > 0
+                    && detector.pair_width > 0,
+                "model.detector: layers, width, heads, feed_forward and pair_width must be above 0",
             ),
             (
                 [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story]

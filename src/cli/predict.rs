@@ -5,9 +5,10 @@ use super::output::print;
 use crate::config::Config;
 use crate::data::{self, Pair, read_plain, split_names};
 use crate::decode::Decode;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
+use crate::model::DetectorKind;
 use crate::report::Answer;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -62,6 +63,14 @@ struct Question {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let Question { pair, alone, source } = question(args)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    if alone && run.config.model.detector.kind == DetectorKind::Joint {
+        let run = args.run.display();
+        let message = format!(
+            "{run}: its joint detector knows that one of two stories has a conflict, and can't judge one alone; give \
+             two stories, or use a run with model.detector.kind = \"belief\""
+        );
+        return Err(Error::new(ErrorKind::Unavailable, message).into());
+    }
     let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
     let answer = answer(&evaluation.predictions[0], args.decode);

@@ -73,20 +73,21 @@ impl AdamW {
         AdamW { parameters, config, step: 0 }
     }
 
-    /// The gradient of `loss` with respect to each parameter.
+    /// The gradient of `loss` with respect to each parameter; undefined where the loss does not depend on it.
     pub fn gradients(&self, loss: &Tensor) -> Vec<Tensor> {
         let tensors: Vec<&Tensor> = self.parameters.iter().map(|p| &p.tensor).collect();
         Tensor::run_backward(&[loss], &tensors, false, false)
     }
 
     /// Takes one step unless the norm of the gradients is not finite, and returns that norm (before clipping).
+    /// A parameter without gradient stays as it is, as in PyTorch.
     pub fn step(&mut self, gradients: &[Tensor], rate: f64) -> f64 {
         let norm = global_norm(gradients);
         if norm.is_finite() {
             let clip = (self.config.clip_norm / (norm + 1e-6)).min(1.);
             self.step += 1;
             let _guard = tch::no_grad_guard();
-            for (parameter, gradient) in self.parameters.iter_mut().zip(gradients) {
+            for (parameter, gradient) in self.parameters.iter_mut().zip(gradients).filter(|(_, g)| g.defined()) {
                 let update = Update::new(&self.config, self.step, rate * parameter.rate_scale, clip, parameter.decays);
                 parameter.apply(gradient, update);
             }
@@ -96,7 +97,7 @@ impl AdamW {
 }
 
 fn global_norm(gradients: &[Tensor]) -> f64 {
-    let norms: Vec<Tensor> = gradients.iter().map(|gradient| gradient.norm()).collect();
+    let norms: Vec<Tensor> = gradients.iter().filter(|gradient| gradient.defined()).map(Tensor::norm).collect();
     Tensor::stack(&norms, 0).norm().double_value(&[])
 }
 

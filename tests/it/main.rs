@@ -5,6 +5,7 @@ mod configs;
 mod data_cli;
 mod findings;
 mod gita;
+mod joint;
 mod layering;
 mod metrics;
 mod mutation;
