@@ -16,7 +16,7 @@ endif
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
-	@echo "make test        formatting, lints, sample stories, all tests"
+	@echo "make test        formatting, lints, sample stories and tables up to date, all tests"
 	@echo "make build       $(tiered)"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures"
 	@echo "make fixtures    compute tests/fixtures/ anew"
@@ -38,6 +38,7 @@ test: $(libtorch) $(encoder)
 	@echo "tests on real data: $(if $(TIERED_DATA),TIERED_DATA is $(TIERED_DATA),skipped; TIERED_DATA is not set)"
 	$(CARGO) fmt --check
 	$(PYTHON) scripts/make-sample.py --check
+	$(PYTHON) scripts/results.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	$(CARGO) test --release
 

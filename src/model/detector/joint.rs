@@ -95,3 +95,21 @@ fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
     let means = (sums / counts.unsqueeze(-1)).view([stories.distinct, n, h]);
     means.index_select(0, &stories.of_story)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_means_of_their_tokens() {
+        let tokens = Tensor::from_slice(&[1f32, 3., 5., 7.]).view([4, 1]);
+        let stories = StoryTokens {
+            distinct: 2,
+            token: Tensor::from_slice(&[0i64, 1, 3]),
+            sentence: Tensor::from_slice(&[0i64, 0, 3]),
+            of_story: Tensor::from_slice(&[1i64, 0]),
+        };
+        let means = Vec::<f32>::try_from(mean_of_tokens(&tokens, &stories, 2).view([-1])).unwrap();
+        assert_eq!(means, [0., 7., 2., 0.]);
+    }
+}

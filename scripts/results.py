@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Writes the results tables of README.md and docs/results.md from what runs left in docs/results/.
+
+docs/results/RUN/ holds the metrics.jsonl of a run folder and the report.json of its evaluations, copied by
+`results.py --collect runs/RUN`. The tables stand between `<!-- results NAME -->` and `<!-- end -->`.
+
+usage: results.py [--collect RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
+"""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
+PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
+SETS = {"www-dev-all": "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze, zero-shot",
+        "GITA_test-test-order": "GITA order, zero-shot"}
+TIERS = ["accuracy", "consistency", "verifiability"]
+Z = 1.959963984540054  # of a 95% interval
+
+
+def collect(run):
+    """Copies the small files of a run that the tables are made of."""
+    target = RESULTS / run.name
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(run / "metrics.jsonl", target)
+    for report in sorted(run.glob("eval/*/report.json")):
+        shutil.copy(report, target / f"{report.parent.name}.json")
+
+
+def share(count, total):
+    """Percent with its Wilson interval."""
+    p, n = count / total, total
+    centre, half = p + Z * Z / (2 * n), Z * (p * (1 - p) / n + Z * Z / (4 * n * n)) ** 0.5
+    low, high = ((centre + sign * half) / (1 + Z * Z / n) for sign in (-1, 1))
+    return f"{100 * p:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def tiers():
+    """Every run on every set, by its decodings, and the published systems beneath."""
+    rows = []
+    for name, title in SETS.items():
+        published = {}
+        for file in sorted(RESULTS.glob(f"*/{name}.json")):
+            report = json.loads(file.read_text())
+            published |= {row["system"]: row for row in report["published"]}
+            for row in report["rows"]:
+                scores = [share(row[tier]["count"], row[tier]["total"]) for tier in TIERS]
+                rows.append([title, f"`{file.parent.name}`, {row['decoding']}", *scores])
+        rows += [[title, system, *(f"{row[tier]:.1f}" for tier in TIERS)] for system, row in published.items()]
+    return table(["set", "system", *TIERS], rows)
+
+
+def curves(run):
+    """Losses and dev tiers after each epoch of a run."""
+    rows = []
+    for line in (RESULTS / run / "metrics.jsonl").read_text().splitlines():
+        epoch = json.loads(line)
+        dev = epoch["dev"]
+        losses = [f"{epoch['train'][name]:.3f} / {dev['losses'][name]:.3f}"
+                  for name in ("preconditions", "effects", "conflicts", "story")]
+        decoded = [" / ".join(str(dev[by][tier]) for tier in ("accurate", "consistent", "verifiable"))
+                   for by in ("threshold", "pair")]
+        rows.append([str(epoch["epoch"]), *losses, *decoded, f"{epoch['train_seconds']:.0f} + {epoch['dev_seconds']:.0f}"])
+    return table(["epoch", "Lp train / dev", "Lf", "Lc", "Ls", "dev, threshold", "dev, pair", "seconds"], rows)
+
+
+def filled(text):
+    def fill(match):
+        name = match[1]
+        return f"<!-- results {name} -->\n\n{tiers() if name == 'tiers' else curves(name)}\n\n<!-- end -->"
+    return re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
+
+
+def main(arguments):
+    check = "--check" in arguments
+    arguments = [a for a in arguments if a != "--check"]
+    while arguments[:1] == ["--collect"] and len(arguments) > 1:
+        collect(pathlib.Path(arguments[1]))
+        arguments = arguments[2:]
+    if arguments:
+        sys.exit(__doc__)
+    for page in PAGES:
+        old = page.read_text()
+        new = filled(old)
+        if check and new != old:
+            sys.exit(f"{page}: its tables are out of date; run scripts/results.py")
+        if not check:
+            page.write_text(new)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
