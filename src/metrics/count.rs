@@ -106,9 +106,9 @@ mod tests {
         (actual[0] - expected[0]).abs() < 5e-3 && (actual[1] - expected[1]).abs() < 5e-3
     }
 
-    /// Values of Newcombe (1998), Statistics in Medicine 17, table I, method 3.
+    /// Values of `scipy.stats.binomtest(count, total).proportion_ci(method="wilson")`, the examples of Newcombe (1998).
     #[test]
-    fn wilson_intervals_are_those_of_newcombe_1998() {
+    fn wilson_intervals_are_those_of_scipy() {
         for (count, total, bounds) in
             [(81, 263, [25.53, 36.62]), (15, 148, [6.24, 16.05]), (0, 20, [0.0, 16.11]), (1, 29, [0.61, 17.18])]
         {
