@@ -26,15 +26,17 @@ def collect(run):
     target = RESULTS / run.name
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "metrics.jsonl", target)
-    for report in sorted(run.glob("eval/*/report.json")):
-        shutil.copy(report, target / f"{report.parent.name}.json")
+    for file in sorted(run.glob("eval/*/report.json")):
+        report = json.loads(file.read_text())
+        report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # where it lay is nobody's business
+        (target / f"{file.parent.name}.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 def share(count, total):
     """Percent with its Wilson interval."""
     p, n = count / total, total
     centre, half = p + Z * Z / (2 * n), Z * (p * (1 - p) / n + Z * Z / (4 * n * n)) ** 0.5
-    low, high = ((centre + sign * half) / (1 + Z * Z / n) for sign in (-1, 1))
+    low, high = (min(max((centre + sign * half) / (1 + Z * Z / n), 0), 1) for sign in (-1, 1))
     return f"{100 * p:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
