@@ -171,8 +171,8 @@ impl<T: Clone + Eq + std::hash::Hash> Distinct<T> {
 
 /// `[entity][sentence]` -> number of the (entity, sentence).
 fn number_inputs(inputs: &mut Distinct<(String, String)>, story: &Story) -> Vec<Vec<usize>> {
-    let mut row = |entity: &Entity| {
+    let row = |entity: &Entity| {
         story.sentences.iter().map(|sentence| inputs.number((entity.name.clone(), sentence.clone()))).collect()
     };
-    story.entities.iter().map(|entity| row(entity)).collect()
+    story.entities.iter().map(row).collect()
 }
