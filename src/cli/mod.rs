@@ -39,6 +39,7 @@ enum Command {
 /// Runs the command line and turns its outcome into an exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    crate::machine::keep_memory();
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

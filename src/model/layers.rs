@@ -2,7 +2,7 @@
 
 use super::noise::Noise;
 use serde::{Deserialize, Serialize};
-use tch::{Kind, Tensor, nn};
+use tch::{Device, Kind, Tensor, nn};
 
 /// In what the matrix products are computed. Weights, losses, softmax and norms are float32 in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,15 +18,26 @@ pub struct Mode<'a> {
     /// What training drops out with; `None` evaluates.
     pub noise: Option<&'a Noise>,
     pub precision: Precision,
+    /// Whether the encoder uses kernels of our own where it can, which is on the CPU.
+    pub fused: bool,
 }
 
 impl<'a> Mode<'a> {
     pub fn train(noise: &'a Noise, precision: Precision) -> Self {
-        Mode { noise: Some(noise), precision }
+        Mode { noise: Some(noise), precision, fused: true }
     }
 
     pub fn eval(precision: Precision) -> Self {
-        Mode { noise: None, precision }
+        Mode { noise: None, precision, fused: true }
+    }
+
+    /// By libtorch's operations only.
+    pub const fn unfused(self) -> Self {
+        Mode { fused: false, ..self }
+    }
+
+    pub fn fuses_on(self, device: Device) -> bool {
+        self.fused && device == Device::Cpu
     }
 }
 

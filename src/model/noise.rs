@@ -1,5 +1,6 @@
 //! The randomness of dropout: counter-based, and many times faster than libtorch's Bernoulli on a CPU.
 
+use super::kernels::Dropout;
 use std::cell::Cell;
 use tch::{Device, Tensor};
 
@@ -9,47 +10,23 @@ pub struct Noise {
     masks: Cell<u64>,
 }
 
-/// Masks are decided by 16 random bits a value.
-const LEVELS: f64 = 65536.;
-
 impl Noise {
     /// `key` should come from (seed, "dropout", step).
     pub fn new(key: u64) -> Self {
         Noise { key, masks: Cell::new(0) }
     }
 
-    /// A float32 tensor that is 0 with probability `p` and otherwise the inverse of the share that is kept.
-    pub fn dropout_mask(&self, shape: &[i64], p: f64, device: Device) -> Tensor {
+    /// The next mask.
+    pub fn dropout(&self, p: f64) -> Dropout {
         let number = self.masks.replace(self.masks.get() + 1);
-        let threshold = (p * LEVELS).round().min(LEVELS - 1.);
-        let keep = (LEVELS / (LEVELS - threshold)) as f32;
-        let mut values = vec![0.; shape.iter().product::<i64>() as usize];
-        fill_mask(&mut values, mix(self.key ^ mix(number)), threshold as u16, keep);
-        Tensor::from_slice(&values).view(shape).to_device(device)
+        Dropout::new(mix(self.key ^ mix(number)), p)
     }
-}
 
-/// Values below which a second thread costs more than it saves.
-const WORTH_A_THREAD: usize = 1 << 18;
-
-/// Four values from each 64-bit word, in parallel where it is worth it; the values don't depend on that.
-fn fill_mask(values: &mut [f32], key: u64, threshold: u16, keep: f32) {
-    let threads = if values.len() < WORTH_A_THREAD { 1 } else { tch::get_num_threads().max(1) as usize };
-    let chunk = values.len().div_ceil(4 * threads).max(1) * 4;
-    let mut parts = values.chunks_mut(chunk).enumerate();
-    let own = parts.next();
-    let fill = |(part, values): (usize, &mut [f32])| {
-        for (i, four) in values.chunks_mut(4).enumerate() {
-            let word = mix(key.wrapping_add(((part * chunk / 4 + i) as u64).wrapping_mul(GOLDEN)));
-            for (k, value) in four.iter_mut().enumerate() {
-                *value = if ((word >> (16 * k)) as u16) < threshold { 0. } else { keep };
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        parts.for_each(|part| drop(scope.spawn(move || fill(part))));
-        own.into_iter().for_each(fill);
-    });
+    /// The next mask as a float32 tensor that is 0 with probability `p` and otherwise the inverse of the share that is
+    /// kept.
+    pub fn dropout_mask(&self, shape: &[i64], p: f64, device: Device) -> Tensor {
+        self.dropout(p).mask(shape).to_device(device)
+    }
 }
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -76,17 +53,6 @@ mod tests {
             assert!((zeros - p).abs() < 0.005, "{zeros} of {p}");
             assert!((mask.mean(Kind::Float).double_value(&[]) - 1.).abs() < 0.005);
         }
-    }
-
-    #[test]
-    fn a_mask_is_the_same_however_many_threads_made_it() {
-        let fill = |count| {
-            let mut values = vec![0.; count];
-            fill_mask(&mut values, 5, 20_000, 1.5);
-            values
-        };
-        let (alone, shared) = (fill(WORTH_A_THREAD - 1), fill(WORTH_A_THREAD + 9));
-        assert_eq!(alone, shared[..alone.len()]);
     }
 
     #[test]

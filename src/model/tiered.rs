@@ -60,13 +60,18 @@ impl TieredModel {
         self.detector.set_output_bias(frequencies.conflicts);
     }
 
+    /// Differentiable if `mode` is not fused; training goes by [`Encoder::trace`] and [`TieredModel::read`].
     pub fn forward(&self, batch: &Batch, mode: Mode) -> Output {
-        let tokens = self.encoder.forward(&batch.tokens, mode); // [T, H]
+        self.read(&self.encoder.forward(&batch.tokens, mode), batch, mode)
+    }
+
+    /// What heads and detector make of the encoder's output `tokens [T, H]`.
+    pub fn read(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> Output {
         let embeddings = tokens.index_select(0, &batch.first); // [U, H]
         let precondition_logits = self.preconditions.forward(&embeddings, mode);
         let effect_logits = self.effects.forward(&embeddings, mode);
         let state_logits = Tensor::cat(&[&precondition_logits, &effect_logits], 1); // [U, 132]
-        let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens: &tokens };
+        let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens };
         let conflicts = self.detector.forward(input, batch, mode);
         let story_scores = conflicts.story_scores(batch);
         Output { precondition_logits, effect_logits, conflicts, story_scores }

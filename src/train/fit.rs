@@ -186,14 +186,16 @@ impl Fit<'_> {
         let (batch, targets) = self.train.batch(pairs, self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let noise = Noise::new(seed::key(self.seed, "dropout", step));
-        let output = self.model.forward(&batch, Mode::train(&noise, self.eval.precision));
+        let mode = Mode::train(&noise, self.eval.precision);
+        let trace = self.model.encoder.trace(&batch.tokens, mode);
+        let output = self.model.read(&trace.hidden, &batch, mode);
         let losses = Losses::new(&output, &targets);
         let values = losses.values();
         let ids = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
         if let Some(what) = values.not_finite() {
             return Err(ids(what));
         }
-        let gradients = optimiser.gradients(&losses.total(&self.loss));
+        let gradients = trace.gradients(&losses.total(&self.loss), &optimiser.variables());
         let norm = optimiser.step(&gradients, rate);
         if !norm.is_finite() {
             return Err(ids("the norm of the gradients"));

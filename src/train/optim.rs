@@ -73,10 +73,9 @@ impl AdamW {
         AdamW { parameters, config, step: 0 }
     }
 
-    /// The gradient of `loss` with respect to each parameter; undefined where the loss does not depend on it.
-    pub fn gradients(&self, loss: &Tensor) -> Vec<Tensor> {
-        let tensors: Vec<&Tensor> = self.parameters.iter().map(|p| &p.tensor).collect();
-        Tensor::run_backward(&[loss], &tensors, false, false)
+    /// What is trained.
+    pub fn variables(&self) -> Vec<&Tensor> {
+        self.parameters.iter().map(|p| &p.tensor).collect()
     }
 
     /// Takes one step unless the norm of the gradients is not finite, and returns that norm (before clipping).

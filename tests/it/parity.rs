@@ -19,7 +19,7 @@ use tiered::train::{AdamW, AdamWConfig, Parameter};
 
 const LAYER: f64 = 1e-5;
 const ENCODER: f64 = 1e-4;
-const EVAL: Mode = Mode { noise: None, precision: Precision::Fp32 };
+const EVAL: Mode = Mode { noise: None, precision: Precision::Fp32, fused: true };
 
 /// Tensors and config of a fixture.
 struct Arrays {
@@ -69,11 +69,10 @@ impl Arrays {
     }
 
     /// Every variable's gradient must be the fixture's, relative to its size.
-    fn check_gradients(&self, store: &nn::VarStore, tolerance: f64) {
-        let variables = store.variables();
+    fn check_gradients(&self, gradients: &BTreeMap<String, Tensor>, tolerance: f64) {
         for (name, expected) in self.below("grads.") {
-            let Some(variable) = variables.get(&name).filter(|v| v.requires_grad()) else { continue };
-            assert_close(&variable.grad(), &expected, tolerance, &name);
+            let Some(gradient) = gradients.get(&name) else { continue };
+            assert_close(gradient, &expected, tolerance, &name);
         }
     }
 }
@@ -90,19 +89,34 @@ fn assert_close(found: &Tensor, expected: &Tensor, tolerance: f64, what: &str) {
     assert!(distance <= tolerance * scale, "{what}: {distance:e} apart, of {scale}");
 }
 
+/// What `backward` has left at the variables.
+fn accumulated(store: &nn::VarStore) -> BTreeMap<String, Tensor> {
+    store.variables().into_iter().filter(|(_, v)| v.requires_grad()).map(|(name, v)| (name, v.grad())).collect()
+}
+
 /// The fixture's encoder on its inputs: `[U, H]` in the fixture's order.
 fn encode(arrays: &Arrays, config: &EncoderConfig, mode: Mode) -> (nn::VarStore, Encoder, Tensor) {
+    let (store, encoder) = encoder(arrays, config);
+    let (tokens, order) = packed_inputs(arrays);
+    let output = in_order(&encoder.first_tokens(&tokens, mode), &order);
+    (store, encoder, output)
+}
+
+/// The fixture's encoder, all its words trained.
+fn encoder(arrays: &Arrays, config: &EncoderConfig) -> (nn::VarStore, Encoder) {
     let store = nn::VarStore::new(Device::Cpu);
     let encoder = Encoder::new(&store.root(), config);
     let words = arrays.get("weights.embeddings.word_embeddings.weight");
     arrays.fill(&store);
     let all: Vec<i64> = (0..words.size()[0]).collect();
     encoder.embeddings.train_rows(&(store.root() / "embeddings"), &all);
-    let (tokens, order) = packed_inputs(arrays);
-    let first = encoder.first_tokens(&tokens, mode);
+    (store, encoder)
+}
+
+/// Packed first tokens -> those of the fixture's inputs.
+fn in_order(first: &Tensor, order: &[usize]) -> Tensor {
     let rank: Vec<i64> = (0..order.len()).map(|i| order.iter().position(|&o| o == i).unwrap() as i64).collect();
-    let output = first.index_select(0, &Tensor::from_slice(&rank));
-    (store, encoder, output)
+    first.index_select(0, &Tensor::from_slice(&rank))
 }
 
 /// The fixture's inputs packed by length, and which of them each packed one is.
@@ -122,14 +136,24 @@ fn encoder_config(arrays: &Arrays) -> EncoderConfig {
 
 #[test]
 fn encoder_equals_hugging_face_in_outputs_and_gradients() {
-    let arrays = Arrays::open("encoder.safetensors");
     let noise = Noise::new(0); // the fixture's dropout probabilities are 0: this trains the compact word table
-    let (store, _, output) = encode(&arrays, &encoder_config(&arrays), Mode::train(&noise, Precision::Fp32));
-    assert_close(&output, arrays.get("cls"), ENCODER, "first tokens");
-    (output * arrays.get("cotangent")).sum(Kind::Float).backward();
-    arrays.check_gradients(&store, ENCODER);
-    let rows = store.variables()["embeddings.word_embeddings.trained_rows"].grad();
-    assert_close(&rows, arrays.get("grads.embeddings.word_embeddings.weight"), ENCODER, "word embeddings");
+    let mode = Mode::train(&noise, Precision::Fp32);
+    for (mode, how) in [(mode, "by kernels"), (mode.unfused(), "by libtorch")] {
+        let arrays = Arrays::open("encoder.safetensors");
+        let (store, encoder) = encoder(&arrays, &encoder_config(&arrays));
+        let (tokens, order) = packed_inputs(&arrays);
+        let trace = encoder.trace(&tokens, mode);
+        let output = in_order(&trace.hidden.index_select(0, &tokens.first), &order);
+        assert_close(&output, arrays.get("cls"), ENCODER, &format!("first tokens {how}"));
+        let variables: BTreeMap<_, _> = store.variables().into_iter().filter(|(_, v)| v.requires_grad()).collect();
+        let loss = (output * arrays.get("cotangent")).sum(Kind::Float);
+        let gradients = trace.gradients(&loss, &variables.values().collect::<Vec<_>>());
+        let mut gradients: BTreeMap<_, _> = variables.keys().cloned().zip(gradients).collect();
+        assert!(gradients.values().all(Tensor::defined), "{how}");
+        arrays.check_gradients(&gradients, ENCODER);
+        let rows = gradients.remove("embeddings.word_embeddings.trained_rows").unwrap();
+        assert_close(&rows, arrays.get("grads.embeddings.word_embeddings.weight"), ENCODER, "word embeddings");
+    }
 }
 
 #[test]
@@ -172,7 +196,7 @@ fn heads_equal_twenty_separate_pytorch_modules() {
     let logits = heads.forward(&input, EVAL);
     assert_close(&logits, arrays.get("logits"), LAYER, "logits");
     (logits * arrays.get("cotangent")).sum(Kind::Float).backward();
-    arrays.check_gradients(&store, LAYER);
+    arrays.check_gradients(&accumulated(&store), LAYER);
     assert_close(&input.grad(), arrays.get("grads.input"), LAYER, "input");
 }
 
@@ -222,7 +246,7 @@ fn detector_equals_pytorch_with_its_ablations() {
         assert_close(&logits, arrays.get(name), LAYER, name);
         if inputs == DetectorInputs::Both {
             (logits * arrays.get("cotangent")).sum(Kind::Float).backward();
-            arrays.check_gradients(&store, ENCODER);
+            arrays.check_gradients(&accumulated(&store), ENCODER);
             let expected = arrays.get("grads.embeddings").view([-1, arrays.int("hidden")]);
             assert_close(&embeddings.grad(), &expected, ENCODER, "embeddings");
         }
@@ -262,7 +286,7 @@ fn joint_detector_equals_loops_over_places_with_its_ablations() {
         assert_close(&probs, arrays.get(name), LAYER, name);
         if inputs == DetectorInputs::Both {
             (probs * arrays.get("cotangent")).sum(Kind::Float).backward();
-            arrays.check_gradients(&store, LAYER);
+            arrays.check_gradients(&accumulated(&store), LAYER);
             assert_close(&embeddings.grad(), &arrays.get("grads.embeddings").view([-1, hidden]), LAYER, "embeddings");
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use tch::{Device, Kind, nn};
+use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{Corpus, InputTokenizer, Layout};
 use tiered::data::{Pair, pairs, read_file};
 use tiered::decode::Decode;
@@ -248,17 +248,20 @@ fn gradients_reach(loaded: &Loaded) {
     let layout = Layout { sentences: loaded.config.max_sentences, pad_to_entities: None };
     let (batch, targets) = corpus.batch(&(0..corpus.len()).collect::<Vec<_>>(), layout);
     let noise = tiered::model::Noise::new(0);
-    let losses = Losses::new(&loaded.model.forward(&batch, Mode::train(&noise, Precision::Fp32)), &targets);
-    losses
-        .total(&LossConfig { preconditions: 0.4, effects: 0.4, conflicts: 0.1, story: 0.1, ..LossConfig::default() })
-        .backward();
+    let mode = Mode::train(&noise, Precision::Fp32);
+    let trace = loaded.model.encoder.trace(&batch.tokens, mode);
+    let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets);
+    let weights = LossConfig { preconditions: 0.4, effects: 0.4, conflicts: 0.1, story: 0.1, ..LossConfig::default() };
+    let variables: Vec<(String, Tensor)> =
+        loaded.store.variables().into_iter().filter(|(_, variable)| variable.requires_grad()).collect();
+    let tensors: Vec<&Tensor> = variables.iter().map(|(_, variable)| variable).collect();
+    let gradients = trace.gradients(&losses.total(&weights), &tensors);
     let mut trained = 0;
-    for (name, variable) in loaded.store.variables().into_iter().filter(|(_, variable)| variable.requires_grad()) {
-        let gradient = variable.grad();
+    for ((name, _), gradient) in variables.iter().zip(&gradients) {
         assert!(gradient.defined(), "{name} has no gradient");
         let largest = gradient.abs().max().to_kind(Kind::Double).double_value(&[]);
         // What is added to all keys, or to the scores of all places, cancels in the softmax: only rounding is left.
-        let places = loaded.config.detector.kind == DetectorKind::Joint && name == "detector.out.bias";
+        let places = loaded.config.detector.kind == DetectorKind::Joint && *name == "detector.out.bias";
         assert!(largest > 1e-8 || places || name.ends_with("self.key.bias"), "{name}: {largest}");
         trained += 1;
     }

@@ -6,17 +6,18 @@ use crate::model::layers::{Mode, attention, dropout, layer_norm, linear, new_lay
 use tch::{Tensor, nn};
 
 pub struct Layer {
-    query: nn::Linear,
-    key: nn::Linear,
-    value: nn::Linear,
-    attention_output: nn::Linear,
-    attention_norm: nn::LayerNorm,
-    intermediate: nn::Linear,
-    output: nn::Linear,
-    output_norm: nn::LayerNorm,
-    heads: i64,
-    hidden_dropout: f64,
-    attention_dropout: f64,
+    pub(super) query: nn::Linear,
+    pub(super) key: nn::Linear,
+    pub(super) value: nn::Linear,
+    pub(super) attention_output: nn::Linear,
+    pub(super) attention_norm: nn::LayerNorm,
+    pub(super) intermediate: nn::Linear,
+    pub(super) output: nn::Linear,
+    pub(super) output_norm: nn::LayerNorm,
+    pub(super) heads: i64,
+    pub(super) hidden_dropout: f64,
+    pub(super) attention_dropout: f64,
+    pub(super) norm_eps: f64,
 }
 
 impl Layer {
@@ -35,9 +36,12 @@ impl Layer {
             heads: config.num_attention_heads,
             hidden_dropout: config.hidden_dropout_prob,
             attention_dropout: config.attention_probs_dropout_prob,
+            norm_eps: eps,
         }
     }
 
+    /// By libtorch's operations, differentiable; `fused` does the same by kernels.
+    ///
     /// # Shapes
     /// `hidden [T, H]` -> `[T, H]`
     pub fn forward(&self, hidden: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {

@@ -1,0 +1,300 @@
+//! Scaled dot-product attention within each of many short sequences that lie end to end.
+
+use super::Element;
+use super::dropout::{BLOCK, Dropout};
+use super::matrix::Matrix;
+use super::parallel::{self, Rows};
+use super::vector::{LANES, exp_of_negative, padded, small_product, sum};
+use crate::batch::LengthGroup;
+use std::ops::Range;
+use tch::{Device, Kind, Tensor};
+
+/// Where each sequence ends among the packed tokens.
+pub struct Sequences {
+    ends: Vec<usize>,
+}
+
+impl Sequences {
+    pub fn of(groups: &[LengthGroup]) -> Self {
+        let lengths = groups.iter().flat_map(|group| std::iter::repeat_n(group.length as usize, group.count as usize));
+        let ends = lengths.scan(0, |end, length| {
+            *end += length;
+            Some(*end)
+        });
+        Sequences { ends: ends.collect() }
+    }
+
+    #[inline(always)]
+    fn tokens(&self, sequence: usize) -> Range<usize> {
+        let start = if sequence == 0 { 0 } else { self.ends[sequence - 1] };
+        start..self.ends[sequence]
+    }
+
+    fn longest(&self) -> usize {
+        (0..self.ends.len()).map(|sequence| self.tokens(sequence).len()).max().unwrap_or(0)
+    }
+}
+
+/// Attention over queries, keys and values that one product has made.
+pub struct Attention<'a, S> {
+    /// `[T, 3H]` without the bias
+    products: Matrix<'a, S>,
+    /// `[3H]`
+    bias: &'a [f32],
+    sequences: &'a Sequences,
+    heads: usize,
+    dropout: Dropout,
+}
+
+impl<'a, S: Element> Attention<'a, S> {
+    /// `products [T, 3H]`: queries, keys and values side by side, without their `bias [3H]`.
+    pub fn new(
+        products: &'a Tensor,
+        bias: &'a Tensor,
+        sequences: &'a Sequences,
+        heads: i64,
+        dropout: Dropout,
+    ) -> Self {
+        let (products, bias) = (Matrix::of(products), Matrix::of(bias).row(0));
+        Attention { products, bias, sequences, heads: heads as usize, dropout }
+    }
+
+    /// -> `[T, H]`
+    pub fn forward(&self) -> Tensor {
+        let shape = [self.products.rows() as i64, self.width() as i64];
+        let context = Tensor::empty(shape, (S::KIND, Device::Cpu));
+        let kernel = Forward { attention: self, context: Matrix::of(&context) };
+        parallel::run(&kernel, &parallel::balanced(&self.sequences.ends));
+        context
+    }
+
+    /// Gradient of the context `[T, H]` -> that of the products `[T, 3H]`, and of their bias `[3H]`.
+    pub fn backward(&self, context_gradient: &Tensor) -> (Tensor, Tensor) {
+        let parts = parallel::balanced(&self.sequences.ends);
+        let width = 3 * self.width() as i64;
+        let products = Tensor::empty([self.products.rows() as i64, width], (S::KIND, Device::Cpu));
+        let sums = Tensor::zeros([parts.len() as i64, width], (Kind::Float, Device::Cpu));
+        let kernel = Backward {
+            attention: self,
+            context: Matrix::of(context_gradient),
+            products: Matrix::of(&products),
+            sums: Matrix::of(&sums),
+        };
+        parallel::run(&kernel, &parts);
+        (products, sums.sum_dim_intlist(0, false, Kind::Float))
+    }
+
+    /// H.
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.products.width() / 3
+    }
+
+    /// Columns of a head.
+    #[inline(always)]
+    fn depth(&self) -> usize {
+        self.width() / self.heads
+    }
+
+    #[inline(always)]
+    fn scale(&self) -> f32 {
+        1. / (self.depth() as f32).sqrt()
+    }
+
+    /// Reads a head of a sequence and computes its attention weights.
+    #[inline(always)]
+    fn read(&self, head: &mut Head, tokens: Range<usize>, number: usize) {
+        let (l, d, dp, lp) = (tokens.len(), self.depth(), padded(self.depth()), padded(tokens.len()));
+        let (h, column) = (self.width(), number * self.depth());
+        for (i, token) in tokens.enumerate() {
+            let row = self.products.row(token);
+            for j in 0..d {
+                let at = |part: usize| row[part * h + column + j].get() + self.bias[part * h + column + j];
+                head.queries[i * dp + j] = at(0) * self.scale();
+                head.keys[i * dp + j] = at(1);
+                head.values[i * dp + j] = at(2);
+            }
+        }
+        transpose(&head.keys, &mut head.across, (l, d, dp, lp));
+        small_product(&head.queries, (dp, 1), &head.across, &mut head.weights, (l, d, lp));
+        for i in 0..l {
+            softmax(&mut head.weights[i * lp..][..lp], l);
+        }
+    }
+
+    /// Drops out of the attention weights (or their gradient) of a head.
+    #[inline(always)]
+    fn drop_out(&self, weights: &mut [f32], tokens: Range<usize>, number: usize) {
+        let (l, lp) = (tokens.len(), padded(tokens.len()));
+        for (i, token) in tokens.enumerate() {
+            let row = token * self.heads + number;
+            self.dropout.apply(row * l.div_ceil(BLOCK), &mut weights[i * lp..][..lp]);
+        }
+    }
+}
+
+/// One head of one sequence of L tokens, in float32, its rows padded with zeros to whole vectors.
+struct Head {
+    /// `[L, D']` and scaled
+    queries: Vec<f32>,
+    /// `[L, D']`
+    keys: Vec<f32>,
+    /// `[L, D']`
+    values: Vec<f32>,
+    /// `[L, D']` context or its gradient
+    context: Vec<f32>,
+    /// `[D, L']` something transposed
+    across: Vec<f32>,
+    /// `[L, L']`
+    weights: Vec<f32>,
+    /// `[L, L']` dropped weights, or gradients
+    dropped: Vec<f32>,
+    /// `[L, L']` gradient of the weights, then of the scores
+    scores: Vec<f32>,
+}
+
+impl Head {
+    fn new(longest: usize, depth: usize) -> Self {
+        let [rows, columns, square] =
+            [longest * padded(depth), depth * padded(longest), longest * padded(longest)].map(|size| vec![0.; size]);
+        Head {
+            queries: rows.clone(),
+            keys: rows.clone(),
+            values: rows.clone(),
+            context: rows,
+            across: columns,
+            weights: square.clone(),
+            dropped: square.clone(),
+            scores: square,
+        }
+    }
+}
+
+/// `rows [l, dp]` -> `columns [d, lp]`, padded with zeros.
+#[inline(always)]
+fn transpose(rows: &[f32], columns: &mut [f32], (l, d, dp, lp): (usize, usize, usize, usize)) {
+    for j in 0..d {
+        let column = &mut columns[j * lp..][..lp];
+        for i in 0..l {
+            column[i] = rows[i * dp + j];
+        }
+        column[l..].fill(0.);
+    }
+}
+
+/// Over the first `l` numbers; the rest become 0.
+#[inline(always)]
+fn softmax(row: &mut [f32], l: usize) {
+    row[l..].fill(f32::NEG_INFINITY);
+    let mut largest = [f32::NEG_INFINITY; LANES];
+    for chunk in row.chunks_exact(LANES) {
+        for lane in 0..LANES {
+            largest[lane] = if chunk[lane] > largest[lane] { chunk[lane] } else { largest[lane] };
+        }
+    }
+    let largest = largest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+    for chunk in row.chunks_exact_mut(LANES) {
+        for value in chunk {
+            *value = exp_of_negative(*value - largest);
+        }
+    }
+    let inverse = 1. / sum(row.len(), |i| row[i]);
+    row.iter_mut().for_each(|value| *value *= inverse);
+}
+
+struct Forward<'a, 'k, S> {
+    attention: &'k Attention<'a, S>,
+    context: Matrix<'k, S>,
+}
+
+impl<S: Element> Rows for Forward<'_, '_, S> {
+    #[inline(always)]
+    fn work(&self, _: usize, sequences: Range<usize>) {
+        let attention = self.attention;
+        let (d, dp) = (attention.depth(), padded(attention.depth()));
+        let mut head = Head::new(attention.sequences.longest(), d);
+        for sequence in sequences {
+            let tokens = attention.sequences.tokens(sequence);
+            let (l, lp) = (tokens.len(), padded(tokens.len()));
+            for number in 0..attention.heads {
+                attention.read(&mut head, tokens.clone(), number);
+                attention.drop_out(&mut head.weights, tokens.clone(), number);
+                small_product(&head.weights, (lp, 1), &head.values, &mut head.context, (l, l, dp));
+                for (i, token) in tokens.clone().enumerate() {
+                    // SAFETY: the tokens of this part's own sequences.
+                    let row = &mut unsafe { self.context.row_mut(token) }[number * d..][..d];
+                    row.iter_mut().zip(&head.context[i * dp..]).for_each(|(out, value)| *out = S::put(*value));
+                }
+            }
+        }
+    }
+}
+
+struct Backward<'a, 'k, S> {
+    attention: &'k Attention<'a, S>,
+    context: Matrix<'k, S>,
+    products: Matrix<'k, S>,
+    /// A row for each part: the gradient of the bias.
+    sums: Matrix<'k, f32>,
+}
+
+impl<S: Element> Rows for Backward<'_, '_, S> {
+    #[inline(always)]
+    fn work(&self, part: usize, sequences: Range<usize>) {
+        let attention = self.attention;
+        let (d, dp) = (attention.depth(), padded(attention.depth()));
+        let mut head = Head::new(attention.sequences.longest(), d);
+        let mut gradient = vec![0f32; head.queries.len()];
+        // SAFETY: this part's own row.
+        let sums = unsafe { self.sums.row_mut(part) };
+        for sequence in sequences {
+            let tokens = attention.sequences.tokens(sequence);
+            let (l, lp) = (tokens.len(), padded(tokens.len()));
+            for number in 0..attention.heads {
+                attention.read(&mut head, tokens.clone(), number);
+                for (i, token) in tokens.clone().enumerate() {
+                    let row = &self.context.row(token)[number * d..][..d];
+                    head.context[i * dp..].iter_mut().zip(row).for_each(|(value, from)| *value = from.get());
+                }
+                // values: dV = Pdᵀ·dC
+                head.dropped[..l * lp].copy_from_slice(&head.weights[..l * lp]);
+                attention.drop_out(&mut head.dropped, tokens.clone(), number);
+                small_product(&head.dropped, (1, lp), &head.context, &mut gradient, (l, l, dp));
+                self.write(&gradient, tokens.clone(), 2, number, 1., sums);
+                // weights: dP = drop(dC·Vᵀ), and through the softmax dS = P∘(dP − Σ P∘dP)
+                transpose(&head.values, &mut head.across, (l, d, dp, lp));
+                small_product(&head.context, (dp, 1), &head.across, &mut head.scores, (l, d, lp));
+                attention.drop_out(&mut head.scores, tokens.clone(), number);
+                for i in 0..l {
+                    let (weights, scores) = (&head.weights[i * lp..][..lp], &mut head.scores[i * lp..][..lp]);
+                    let along = sum(lp, |j| weights[j] * scores[j]);
+                    scores.iter_mut().zip(weights).for_each(|(score, weight)| *score = weight * (*score - along));
+                }
+                // queries: dQ = dS·K; keys: dK = dSᵀ·Q (which is scaled already)
+                small_product(&head.scores, (lp, 1), &head.keys, &mut gradient, (l, l, dp));
+                self.write(&gradient, tokens.clone(), 0, number, attention.scale(), sums);
+                small_product(&head.scores, (1, lp), &head.queries, &mut gradient, (l, l, dp));
+                self.write(&gradient, tokens.clone(), 1, number, 1., sums);
+            }
+        }
+    }
+}
+
+impl<S: Element> Backward<'_, '_, S> {
+    /// Stores the gradient of queries (0), keys (1) or values (2) of a head.
+    #[inline(always)]
+    fn write(&self, gradient: &[f32], tokens: Range<usize>, part: usize, number: usize, scale: f32, sums: &mut [f32]) {
+        let (d, dp) = (self.attention.depth(), padded(self.attention.depth()));
+        let column = part * self.attention.width() + number * d;
+        let sums = &mut sums[column..][..d];
+        for (i, token) in tokens.enumerate() {
+            // SAFETY: the tokens of this part's own sequences.
+            let row = &mut unsafe { self.products.row_mut(token) }[column..][..d];
+            for ((out, value), sum) in row.iter_mut().zip(&gradient[i * dp..]).zip(sums.iter_mut()) {
+                let value = value * scale;
+                *out = S::put(value);
+                *sum += value;
+            }
+        }
+    }
+}

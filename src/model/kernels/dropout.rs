@@ -1,0 +1,108 @@
+//! Dropout decided on the spot, forward and again backward, by a function of a key and of the place.
+
+use super::matrix::Matrix;
+use super::parallel::{self, Rows};
+use std::ops::Range;
+use tch::{Kind, Tensor};
+
+/// Values that are decided at once.
+pub const BLOCK: usize = 32;
+
+/// Every value has 16 random bits.
+const LEVELS: f64 = 65536.;
+
+/// Zeroes each value with a probability and scales the others up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dropout {
+    key: [u32; 2],
+    /// Of 2^16: values whose bits are below are dropped.
+    threshold: u32,
+    keep: f32,
+}
+
+impl Dropout {
+    /// Drops nothing.
+    pub const NONE: Dropout = Dropout { key: [0; 2], threshold: 0, keep: 1. };
+
+    pub fn new(key: u64, p: f64) -> Self {
+        let threshold = (p * LEVELS).round().min(LEVELS - 1.);
+        let keep = (LEVELS / (LEVELS - threshold)) as f32;
+        Dropout { key: [key as u32, (key >> 32) as u32], threshold: threshold as u32, keep }
+    }
+
+    pub fn drops(&self) -> bool {
+        self.threshold > 0
+    }
+
+    /// What the values at `32·block` and after are multiplied by.
+    #[inline(always)]
+    pub fn block(&self, block: usize) -> [f32; BLOCK] {
+        const HALF: usize = BLOCK / 2;
+        let mut factors = [0f32; BLOCK];
+        for lane in 0..HALF {
+            let bits = hash((block * HALF + lane) as u32, self.key);
+            factors[lane] = if bits & 0xffff < self.threshold { 0. } else { self.keep };
+            factors[HALF + lane] = if bits >> 16 < self.threshold { 0. } else { self.keep };
+        }
+        factors
+    }
+
+    /// Multiplies values by the factors from `32·block` on.
+    #[inline(always)]
+    pub fn apply(&self, block: usize, values: &mut [f32]) {
+        if self.drops() {
+            for (i, values) in values.chunks_mut(BLOCK).enumerate() {
+                let factors = self.block(block + i);
+                match <&mut [f32; BLOCK]>::try_from(&mut *values) {
+                    Ok(whole) => whole.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor),
+                    Err(_) => values.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor),
+                }
+            }
+        }
+    }
+
+    /// The factors as a float32 tensor on the CPU.
+    pub fn mask(&self, shape: &[i64]) -> Tensor {
+        let mask = Tensor::empty(shape, (Kind::Float, tch::Device::Cpu));
+        let flat = mask.view([-1, 1]);
+        let count = mask.numel();
+        let blocks = count.div_ceil(BLOCK);
+        let parts = if count < WORTH_A_THREAD { vec![0..blocks] } else { parallel::even(blocks) };
+        parallel::run(&Fill { dropout: *self, values: Matrix::of(&flat), count }, &parts);
+        mask
+    }
+}
+
+/// Values below which a second thread costs more than it saves.
+const WORTH_A_THREAD: usize = 1 << 16;
+
+struct Fill<'a> {
+    dropout: Dropout,
+    values: Matrix<'a, f32>,
+    count: usize,
+}
+
+impl Rows for Fill<'_> {
+    #[inline(always)]
+    fn work(&self, _: usize, blocks: Range<usize>) {
+        for block in blocks {
+            let (start, factors) = (block * BLOCK, self.dropout.block(block));
+            let end = self.count.min(start + BLOCK);
+            // SAFETY: these values belong to this block.
+            unsafe { self.values.span_mut(start..end) }.copy_from_slice(&factors[..end - start]);
+        }
+    }
+}
+
+/// A bijection of 32 bits for each key, in which every input bit reaches every output bit (Wellons' "hash prospector").
+#[inline(always)]
+fn hash(x: u32, key: [u32; 2]) -> u32 {
+    let mut x = x.wrapping_add(key[0]);
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x21f0_aaad);
+    x ^= key[1];
+    x ^= x >> 15;
+    x = x.wrapping_mul(0xd35a_2d97);
+    x ^ (x >> 15)
+}
+

@@ -1,0 +1,86 @@
+//! The activation of the feed-forward block, with the bias of the product before it.
+
+use super::Element;
+use super::matrix::Matrix;
+use super::parallel::{self, Rows};
+use super::vector::normal;
+use std::ops::Range;
+use tch::{Kind, Tensor};
+
+/// gelu(x + b), with the error function.
+pub struct Gelu<'a, S> {
+    inputs: Matrix<'a, S>,
+    bias: &'a [f32],
+}
+
+impl<'a, S: Element> Gelu<'a, S> {
+    /// `inputs [T, F]` (the product without its bias), `bias [F]`
+    pub fn new(inputs: &'a Tensor, bias: &'a Tensor) -> Self {
+        Gelu { inputs: Matrix::of(inputs), bias: Matrix::of(bias).row(0) }
+    }
+
+    /// -> `[T, F]`
+    pub fn forward(&self) -> Tensor {
+        let outputs = Tensor::empty(self.shape(), (S::KIND, tch::Device::Cpu));
+        parallel::run(&Forward { gelu: self, outputs: Matrix::of(&outputs) }, &parallel::even(self.inputs.rows()));
+        outputs
+    }
+
+    /// Turns the gradient of the outputs, in place, into that of the inputs; returns that of the bias.
+    pub fn backward(&self, gradient: &Tensor) -> Tensor {
+        let parts = parallel::even(self.inputs.rows());
+        let sums = Tensor::zeros([parts.len() as i64, self.bias.len() as i64], (Kind::Float, tch::Device::Cpu));
+        parallel::run(&Backward { gelu: self, gradient: Matrix::of(gradient), sums: Matrix::of(&sums) }, &parts);
+        sums.sum_dim_intlist(0, false, Kind::Float)
+    }
+
+    fn shape(&self) -> [i64; 2] {
+        [self.inputs.rows() as i64, self.inputs.width() as i64]
+    }
+}
+
+struct Forward<'a, 'g, S> {
+    gelu: &'g Gelu<'a, S>,
+    outputs: Matrix<'g, S>,
+}
+
+impl<S: Element> Rows for Forward<'_, '_, S> {
+    #[inline(always)]
+    fn work(&self, _: usize, rows: Range<usize>) {
+        let bias = self.gelu.bias;
+        for row in rows {
+            // SAFETY: this part's own row.
+            let (inputs, outputs) = (self.gelu.inputs.row(row), unsafe { self.outputs.row_mut(row) });
+            for ((output, input), bias) in outputs.iter_mut().zip(inputs).zip(bias) {
+                let x = input.get() + bias;
+                *output = S::put(x * normal(x).0);
+            }
+        }
+    }
+}
+
+struct Backward<'a, 'g, S> {
+    gelu: &'g Gelu<'a, S>,
+    gradient: Matrix<'g, S>,
+    /// A row for each part: the gradient of the bias.
+    sums: Matrix<'g, f32>,
+}
+
+impl<S: Element> Rows for Backward<'_, '_, S> {
+    #[inline(always)]
+    fn work(&self, part: usize, rows: Range<usize>) {
+        let bias = self.gelu.bias;
+        // SAFETY: this part's own rows.
+        let sums = unsafe { self.sums.row_mut(part) };
+        for row in rows {
+            let (inputs, gradients) = (self.gelu.inputs.row(row), unsafe { self.gradient.row_mut(row) });
+            for (((gradient, input), bias), sum) in gradients.iter_mut().zip(inputs).zip(bias).zip(sums.iter_mut()) {
+                let x = input.get() + bias;
+                let (below, density) = normal(x);
+                let value = gradient.get() * (below + x * density);
+                *gradient = S::put(value);
+                *sum += value;
+            }
+        }
+    }
+}

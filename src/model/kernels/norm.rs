@@ -1,0 +1,218 @@
+//! What closes each block of a layer: bias, dropout, residual, layer norm.
+
+use super::Element;
+use super::dropout::{BLOCK, Dropout};
+use super::matrix::Matrix;
+use super::parallel::{self, Rows};
+use super::vector::sum;
+use std::ops::Range;
+use tch::{Device, Kind, Tensor};
+
+/// A layer norm's result before its scale and shift, from which the result follows and which the backward pass needs.
+pub struct Normed {
+    /// `[T, H]` mean 0 and variance 1 in each row.
+    standard: Tensor,
+    /// `[T, 1]` what the centred row was divided by, inverted.
+    inverse_deviation: Tensor,
+    /// `[H]`
+    pub scale: Tensor,
+    /// `[H]`
+    pub shift: Tensor,
+}
+
+impl Normed {
+    /// A residual that comes from no norm.
+    pub fn unscaled(values: &Tensor) -> Self {
+        let width = values.size()[1];
+        let options = (Kind::Float, Device::Cpu);
+        Normed {
+            standard: values.contiguous(),
+            inverse_deviation: Tensor::ones([values.size()[0], 1], options),
+            scale: Tensor::ones([width], options),
+            shift: Tensor::zeros([width], options),
+        }
+    }
+
+    /// `[T, H]` float32
+    pub fn values(&self) -> Tensor {
+        self.shift.addcmul(&self.standard, &self.scale)
+    }
+}
+
+/// norm(residual + dropout(x + b)).
+pub struct ResidualNorm<'a> {
+    /// `[H]`
+    pub bias: &'a Tensor,
+    /// `[H]`
+    pub scale: &'a Tensor,
+    /// `[H]`
+    pub shift: &'a Tensor,
+    pub eps: f64,
+    pub dropout: Dropout,
+}
+
+/// Gradients of `[H]` vectors.
+pub struct NormGradients {
+    pub bias: Tensor,
+    pub scale: Tensor,
+    pub shift: Tensor,
+}
+
+impl ResidualNorm<'_> {
+    /// `x [T, H]` (a product without its bias), `residual [T, H]` -> the norm, and its values as an operand `[T, H]`.
+    pub fn forward<S: Element>(&self, x: &Tensor, residual: &Normed) -> (Normed, Tensor) {
+        let (t, h) = x.size2().expect("x is [T, H]");
+        let float = (Kind::Float, Device::Cpu);
+        let standard = Tensor::empty([t, h], float);
+        let inverse_deviation = Tensor::empty([t, 1], float);
+        let operand = Tensor::empty([t, h], (S::KIND, Device::Cpu));
+        let kernel = Forward::<S> {
+            x: Matrix::of(x),
+            bias: vector(self.bias),
+            residual: Matrix::of(&residual.standard),
+            residual_scale: vector(&residual.scale),
+            residual_shift: vector(&residual.shift),
+            scale: vector(self.scale),
+            shift: vector(self.shift),
+            eps: self.eps as f32,
+            dropout: self.dropout,
+            standard: Matrix::of(&standard),
+            inverse_deviation: Matrix::of(&inverse_deviation),
+            operand: Matrix::of(&operand),
+        };
+        parallel::run(&kernel, &parallel::even(t as usize));
+        let (scale, shift) = (self.scale.shallow_clone(), self.shift.shallow_clone());
+        (Normed { standard, inverse_deviation, scale, shift }, operand)
+    }
+
+    /// Turns the gradient of the result into that of the residual, in place; returns that of `x [T, H]`.
+    ///
+    /// The gradient comes in two parts that are added up: `stream [T, H]` float32, and `operand [T, H]` from the
+    /// products that read the result, absent at the top.
+    pub fn backward<S: Element>(
+        &self,
+        normed: &Normed,
+        stream: &Tensor,
+        operand: Option<&Tensor>,
+    ) -> (Tensor, NormGradients) {
+        let (t, h) = stream.size2().expect("stream is [T, H]");
+        let x = Tensor::empty([t, h], (S::KIND, Device::Cpu));
+        let parts = parallel::even(t as usize);
+        let sums = Tensor::zeros([parts.len() as i64, 3 * h], (Kind::Float, Device::Cpu));
+        let kernel = Backward::<S> {
+            stream: Matrix::of(stream),
+            operand: operand.map(Matrix::of),
+            standard: Matrix::of(&normed.standard),
+            inverse_deviation: Matrix::of(&normed.inverse_deviation),
+            scale: vector(self.scale),
+            dropout: self.dropout,
+            x: Matrix::of(&x),
+            sums: Matrix::of(&sums),
+        };
+        parallel::run(&kernel, &parts);
+        let sums = sums.sum_dim_intlist(0, false, Kind::Float);
+        let part = |i| sums.narrow(0, i * h, h);
+        (x, NormGradients { scale: part(0), shift: part(1), bias: part(2) })
+    }
+}
+
+fn vector(tensor: &Tensor) -> &[f32] {
+    Matrix::of(tensor).row(0)
+}
+
+struct Forward<'a, S> {
+    x: Matrix<'a, S>,
+    bias: &'a [f32],
+    residual: Matrix<'a, f32>,
+    residual_scale: &'a [f32],
+    residual_shift: &'a [f32],
+    scale: &'a [f32],
+    shift: &'a [f32],
+    eps: f32,
+    dropout: Dropout,
+    standard: Matrix<'a, f32>,
+    inverse_deviation: Matrix<'a, f32>,
+    operand: Matrix<'a, S>,
+}
+
+impl<S: Element> Rows for Forward<'_, S> {
+    #[inline(always)]
+    fn work(&self, _: usize, rows: Range<usize>) {
+        let h = self.bias.len();
+        let (bias, scale, shift) = (self.bias, &self.scale[..h], &self.shift[..h]);
+        let (residual_scale, residual_shift) = (&self.residual_scale[..h], &self.residual_shift[..h]);
+        for row in rows {
+            let (x, residual) = (&self.x.row(row)[..h], &self.residual.row(row)[..h]);
+            // SAFETY: this part's own row.
+            let (standard, inverse, operand) = unsafe {
+                (self.standard.row_mut(row), self.inverse_deviation.row_mut(row), self.operand.row_mut(row))
+            };
+            let (standard, operand) = (&mut standard[..h], &mut operand[..h]);
+            for i in 0..h {
+                standard[i] = x[i].get() + bias[i];
+            }
+            self.dropout.apply(row * h.div_ceil(BLOCK), standard);
+            for i in 0..h {
+                standard[i] += residual[i] * residual_scale[i] + residual_shift[i];
+            }
+            let mean = sum(h, |i| standard[i]) / h as f32;
+            let variance = sum(h, |i| (standard[i] - mean) * (standard[i] - mean)) / h as f32;
+            let inverse_deviation = 1. / (variance + self.eps).sqrt();
+            inverse[0] = inverse_deviation;
+            for i in 0..h {
+                let value = (standard[i] - mean) * inverse_deviation;
+                standard[i] = value;
+                operand[i] = S::put(value * scale[i] + shift[i]);
+            }
+        }
+    }
+}
+
+struct Backward<'a, S> {
+    stream: Matrix<'a, f32>,
+    operand: Option<Matrix<'a, S>>,
+    standard: Matrix<'a, f32>,
+    inverse_deviation: Matrix<'a, f32>,
+    scale: &'a [f32],
+    dropout: Dropout,
+    x: Matrix<'a, S>,
+    /// A row for each part: the gradients of scale, shift and bias, side by side.
+    sums: Matrix<'a, f32>,
+}
+
+impl<S: Element> Rows for Backward<'_, S> {
+    #[inline(always)]
+    fn work(&self, part: usize, rows: Range<usize>) {
+        let h = self.scale.len();
+        let scale = self.scale;
+        // SAFETY: this part's own rows.
+        let (scale_sums, rest) = unsafe { self.sums.row_mut(part) }.split_at_mut(h);
+        let (shift_sums, bias_sums) = rest.split_at_mut(h);
+        let mut dropped = vec![0f32; h];
+        for row in rows {
+            let standard = &self.standard.row(row)[..h];
+            // SAFETY: as above.
+            let (stream, x) = unsafe { (&mut self.stream.row_mut(row)[..h], &mut self.x.row_mut(row)[..h]) };
+            if let Some(operand) = &self.operand {
+                stream.iter_mut().zip(operand.row(row)).for_each(|(stream, operand)| *stream += operand.get());
+            }
+            for i in 0..h {
+                scale_sums[i] += stream[i] * standard[i];
+                shift_sums[i] += stream[i];
+                stream[i] *= scale[i];
+            }
+            let mean = sum(h, |i| stream[i]) / h as f32;
+            let along = sum(h, |i| stream[i] * standard[i]) / h as f32;
+            let inverse_deviation = self.inverse_deviation.row(row)[0];
+            for i in 0..h {
+                stream[i] = inverse_deviation * (stream[i] - mean - standard[i] * along);
+            }
+            dropped.copy_from_slice(stream);
+            self.dropout.apply(row * h.div_ceil(BLOCK), &mut dropped);
+            for i in 0..h {
+                bias_sums[i] += dropped[i];
+                x[i] = S::put(dropped[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Kernels on the threads libtorch already has, compiled for the widest vectors of the processor.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Work that can be divided by rows.
+pub trait Rows: Sync {
+    /// Works on these rows, the `part`-th share; no other thread has them. Must be `#[inline(always)]`.
+    fn work(&self, part: usize, rows: Range<usize>);
+}
+
+/// Cuts `rows` into equal parts, one a thread.
+pub fn even(rows: usize) -> Vec<Range<usize>> {
+    let parts = threads();
+    (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
+}
+
+/// Cuts rows of different sizes into parts that are about equal; `ends[i]` is the sum of the sizes up to and with row i.
+pub fn balanced(ends: &[usize]) -> Vec<Range<usize>> {
+    let (parts, total) = (threads(), ends.last().copied().unwrap_or(0));
+    let cut = |part: usize| match part == parts {
+        true => ends.len(),
+        false => ends.partition_point(|&end| end <= total * part / parts),
+    };
+    (0..parts).map(|part| cut(part)..cut(part + 1)).collect()
+}
+
+pub fn threads() -> usize {
+    tch::get_num_threads().max(1) as usize
+}
+
+/// Runs a kernel, a thread for each part.
+pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
+    let work = |part: usize| {
+        if let Some(rows) = parts.get(part) {
+            widest(kernel, part, rows.clone());
+        }
+    };
+    match (&*TEAM, parts.len()) {
+        (_, 0 | 1) => work(0),
+        (Some(team), count) => team.run(count, &work),
+        (None, count) => std::thread::scope(|scope| {
+            for part in 1..count {
+                scope.spawn(move || work(part));
+            }
+            work(0);
+        }),
+    }
+}
+
+/// The kernel in its version for this processor.
+fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+        fn avx512<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
+            kernel.work(part, rows);
+        }
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
+            kernel.work(part, rows);
+        }
+        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let has_avx512 = has_avx2
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        // SAFETY: the features are there.
+        match (has_avx512, has_avx2) {
+            (true, _) => return unsafe { avx512(kernel, part, rows) },
+            (false, true) => return unsafe { avx2(kernel, part, rows) },
+            _ => {}
+        }
+    }
+    kernel.work(part, rows);
+}
+
+/// The team of threads of GNU's OpenMP, which libtorch multiplies with. Threads of our own would compete with them:
+/// after a product they go on spinning for a while, waiting for the next.
+struct Team {
+    parallel: unsafe extern "C" fn(extern "C" fn(*mut libc::c_void), *mut libc::c_void, libc::c_uint, libc::c_uint),
+    thread_num: unsafe extern "C" fn() -> libc::c_int,
+}
+
+/// `None` where libtorch was built with another OpenMP.
+static TEAM: LazyLock<Option<Team>> = LazyLock::new(|| {
+    // SAFETY: the names are literals that end in NUL; the two functions have had these types since OpenMP 4.0.
+    unsafe {
+        let find = |name: &std::ffi::CStr| libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
+        let (parallel, thread_num) = (find(c"GOMP_parallel"), find(c"omp_get_thread_num"));
+        if parallel.is_null() || thread_num.is_null() {
+            return None;
+        }
+        Some(Team { parallel: std::mem::transmute(parallel), thread_num: std::mem::transmute(thread_num) })
+    }
+});
+
+impl Team {
+    /// Calls `work(0)` to `work(count - 1)`, each on a thread of its own.
+    fn run<F: Fn(usize) + Sync>(&self, count: usize, work: &F) {
+        struct Call<'a, F> {
+            work: &'a F,
+            thread_num: unsafe extern "C" fn() -> libc::c_int,
+        }
+        extern "C" fn enter<F: Fn(usize) + Sync>(call: *mut libc::c_void) {
+            // SAFETY: `call` is the one below, which waits until all threads are done.
+            let call = unsafe { &*call.cast::<Call<F>>() };
+            (call.work)(unsafe { (call.thread_num)() } as usize);
+        }
+        let mut call = Call { work, thread_num: self.thread_num };
+        // SAFETY: GOMP_parallel returns after `count` threads have returned from `enter`.
+        unsafe { (self.parallel)(enter::<F>, (&raw mut call).cast(), count as libc::c_uint, 0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Count(Vec<AtomicUsize>);
+
+    impl Rows for Count {
+        #[inline(always)]
+        fn work(&self, _: usize, rows: Range<usize>) {
+            rows.for_each(|row| {
+                self.0[row].fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    }
+
+    #[test]
+    fn every_row_is_worked_on_once() {
+        for parts in [vec![0..10, 10..10, 10..37], balanced(&(1..=37).map(|i| i * i).collect::<Vec<_>>()), even(37)] {
+            let count = Count((0..37).map(|_| AtomicUsize::new(0)).collect());
+            run(&count, &parts);
+            assert!(count.0.iter().all(|rows| rows.load(Ordering::Relaxed) == 1), "{parts:?}");
+        }
+    }
+}
