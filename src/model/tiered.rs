@@ -31,6 +31,14 @@ pub struct Output {
     pub story_scores: Tensor,
 }
 
+/// What the state heads say about the (entity, sentence) inputs of a batch.
+pub struct States {
+    /// `[U, H]` what they read.
+    embeddings: Tensor,
+    precondition_logits: Tensor,
+    effect_logits: Tensor,
+}
+
 pub struct TieredModel {
     pub encoder: Encoder,
     preconditions: StateHeads,
@@ -61,12 +69,32 @@ impl TieredModel {
     }
 
     pub fn forward(&self, batch: &Batch, mode: Mode) -> Output {
-        let tokens = self.encoder.forward(&batch.tokens, mode); // [T, H]
+        let tokens = self.encode(batch, mode);
+        let states = self.states(&tokens, batch, mode);
+        self.conflicts(&tokens, states, batch, mode)
+    }
+
+    /// The first part of [`TieredModel::forward`]: every token of the batch in its context.
+    ///
+    /// # Shapes
+    /// -> `[T, H]`
+    pub fn encode(&self, batch: &Batch, mode: Mode) -> Tensor {
+        self.encoder.forward(&batch.tokens, mode)
+    }
+
+    /// The second part: the states before and after each sentence. `tokens [T, H]`
+    pub fn states(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> States {
         let embeddings = tokens.index_select(0, &batch.first); // [U, H]
         let precondition_logits = self.preconditions.forward(&embeddings, mode);
         let effect_logits = self.effects.forward(&embeddings, mode);
+        States { embeddings, precondition_logits, effect_logits }
+    }
+
+    /// The third part: the sentences in conflict, and from them the story. `tokens [T, H]`
+    pub fn conflicts(&self, tokens: &Tensor, states: States, batch: &Batch, mode: Mode) -> Output {
+        let States { embeddings, precondition_logits, effect_logits } = states;
         let state_logits = Tensor::cat(&[&precondition_logits, &effect_logits], 1); // [U, 132]
-        let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens: &tokens };
+        let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens };
         let conflicts = self.detector.forward(input, batch, mode);
         let story_scores = conflicts.story_scores(batch);
         Output { precondition_logits, effect_logits, conflicts, story_scores }
