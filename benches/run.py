@@ -59,7 +59,7 @@ def main():
     started = time.monotonic()
     data = [] if "TIERED_DATA" in os.environ else SAMPLE
     sizes = ["--pairs-per-step", "1,2" if arguments.quick else "1,2,4,8,16"]
-    steps = ["--steps", "2", "--seconds", "0"] if arguments.quick else []
+    steps = ["--steps", "2", "--seconds", "0"] if arguments.quick else ["--seconds", "12"]
     plot = WORK / "cost.svg"
     rounds = []
     for _ in range(1 if arguments.quick else ROUNDS):

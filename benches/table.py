@@ -80,7 +80,7 @@ def speeds(result):
 
     def row(name, train, evaluation, memory):
         ratios = [f"{train / reference['train']:.1f}", f"{evaluation / reference['eval']:.1f}"]
-        rows.append([name, f"{train:.2f}", ratios[0], f"{evaluation:.2f}", ratios[1], gigabytes(memory)])
+        rows.append([name, f"{train:.3f}", ratios[0], f"{evaluation:.3f}", ratios[1], gigabytes(memory)])
 
     for precision in ("fp32", "bf16"):
         speed = [result.peer_speed(precision, what) for what in ("train", "eval")]

@@ -237,7 +237,7 @@ def main():
         "eval": {"pairs_per_second": size / statistics.median(eval_seconds), "seconds": eval_seconds},
         "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
-    print(f"PyTorch {result['precision']}, {size} pairs a step: {result['train']['pairs_per_second']:.3f} pairs/s in "
+    print(f"PyTorch {result['precision']}, {size} pair{'s' * (size > 1)} a step: {result['train']['pairs_per_second']:.3f} pairs/s in "
           f"training, {result['eval']['pairs_per_second']:.3f} in evaluation, {result['peak_memory'] / 1e9:.2f} GB, "
           f"{result['encoder_inputs_per_pair']} inputs of {TOKENS} tokens a pair; logits differ by {difference:.1e}")
     if arguments.json:

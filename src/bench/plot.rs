@@ -34,6 +34,7 @@ fn picture(report: &BenchReport, svg: &mut String) -> std::result::Result<(), Bo
         .configure_mesh()
         .x_desc("unique tokens of a step")
         .y_desc("seconds of a training step")
+        .x_label_formatter(&|tokens| format!("{tokens:.0}"))
         .light_line_style(WHITE)
         .label_style(("sans-serif", 13))
         .draw()?;
@@ -44,10 +45,7 @@ fn picture(report: &BenchReport, svg: &mut String) -> std::result::Result<(), Bo
     for (i, size) in report.sizes.iter().enumerate() {
         let colour = Palette99::pick(i).to_rgba();
         let dots = size.points.iter().map(|&point| Circle::new(point, 4, colour.filled()));
-        chart
-            .draw_series(dots)?
-            .label(format!("{} pairs a step", size.pairs_per_step))
-            .legend(move |(x, y)| Circle::new((x + 10, y), 4, colour.filled()));
+        chart.draw_series(dots)?.label(size.name()).legend(move |(x, y)| Circle::new((x + 10, y), 4, colour.filled()));
     }
     chart
         .configure_series_labels()

@@ -5,6 +5,7 @@ use super::operations::{Operations, TrainedLayers};
 use super::profile::Phases;
 use super::sample::Sample;
 use super::time::Measurement;
+use crate::batch::LengthGroup;
 use crate::experiment::Trial;
 use crate::machine::ProductRates;
 use crate::model::{EncoderConfig, Precision};
@@ -89,10 +90,7 @@ impl SizeReport {
         trained: &TrainedLayers,
         rate: f64,
     ) -> Self {
-        let tokens_of = |step: &Vec<crate::batch::LengthGroup>| {
-            step.iter().map(|group| (group.count * group.length) as f64).sum::<f64>()
-        };
-        let tokens: Vec<f64> = measurement.groups.iter().map(tokens_of).collect();
+        let tokens: Vec<f64> = measurement.groups.iter().map(|groups| tokens_of(groups)).collect();
         let (steps, all_tokens) = (tokens.len() as f64, tokens.iter().sum::<f64>());
         let pairs = sample.pairs().count() as f64;
         let speed = |seconds: &[f64]| {
@@ -130,12 +128,18 @@ impl SizeReport {
         self.pairs_per_step as f64 / self.train.pairs_per_second
     }
 
+    /// "4 pairs a step"
+    pub fn name(&self) -> String {
+        let plural = if self.pairs_per_step == 1 { "" } else { "s" };
+        format!("{} pair{plural} a step", self.pairs_per_step)
+    }
+
     /// A line for the impatient.
     pub fn line(&self) -> String {
         format!(
-            "{} pairs a step: {:.2} pairs/s in training, {:.2} in evaluation, {:.0}% of the product rate in the encoder \
+            "{}: {:.2} pairs/s in training, {:.2} in evaluation, {:.0}% of the product rate in the encoder \
              ({} steps, {} rounds)",
-            self.pairs_per_step,
+            self.name(),
             self.train.pairs_per_second,
             self.eval.pairs_per_second,
             100. * self.encoder.share,
@@ -143,6 +147,10 @@ impl SizeReport {
             self.rounds,
         )
     }
+}
+
+fn tokens_of(groups: &[LengthGroup]) -> f64 {
+    groups.iter().map(|group| (group.count * group.length) as f64).sum()
 }
 
 fn sum_of_phases(phases: &[Phases]) -> Phases {
