@@ -12,13 +12,14 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test venv fixtures sample clean-runs
+.PHONY: help build demo test bench venv fixtures sample clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
 	@echo "make test        formatting, lints, sample stories and tables up to date, all tests"
 	@echo "make build       $(tiered)"
-	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures"
+	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
+	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make fixtures    compute tests/fixtures/ anew"
 	@echo "make sample      compile data/sample/*.txt to JSON"
 	@echo "make clean-runs  delete runs/ with all its models"
@@ -39,8 +40,13 @@ test: $(libtorch) $(encoder)
 	$(CARGO) fmt --check
 	$(PYTHON) scripts/make-sample.py --check
 	$(PYTHON) scripts/results.py --check
+	$(PYTHON) benches/table.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	$(CARGO) test --release
+
+# About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
+bench: build $(encoder) venv
+	$(PYTHON) benches/run.py $(BENCH)
 
 venv:
 	scripts/make-venv.sh

@@ -25,12 +25,14 @@
 //! | 7 | [`config`] | the experiment file, read strictly |
 //! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
 //! | 9 | `study` | many experiments |
+//! | 9 | [`bench`] | how fast all that is, and where the time goes |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
 //! `attribute`, `data`, `prediction`, `metrics`, `decode` and `report` know no tensors: they never name `tch`.
 
 pub mod attribute;
 pub mod batch;
+pub mod bench;
 pub mod cli;
 pub mod config;
 pub mod data;

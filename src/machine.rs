@@ -103,18 +103,54 @@ impl ProductRates {
     /// Times a product of the shape an encoder layer has, the two precisions in turn, so that another program that is
     /// busy for a while slows both; takes a fifth of a second.
     pub fn measure(device: Device) -> Self {
-        const ROUNDS: usize = 16;
-        let (fp32, bf16) = (Product::new(device, Precision::Fp32), Product::new(device, Precision::Bf16));
+        Self::best_of(16, Shape { tokens: 1024, inputs: 384, outputs: 1536 }, device)
+    }
+
+    /// The most that products reach here: [`ProductRates::measure`], or a far larger product if that is faster; takes
+    /// one or two seconds.
+    pub fn peak(device: Device) -> Self {
+        let large = Self::best_of(5, Shape { tokens: 4096, inputs: 1024, outputs: 4096 }, device);
+        Self::measure(device).max(large)
+    }
+
+    /// The larger rate of each precision.
+    pub fn max(self, other: Self) -> Self {
+        ProductRates { fp32: self.fp32.max(other.fp32), bf16: self.bf16.max(other.bf16) }
+    }
+
+    pub fn of(&self, precision: Precision) -> f64 {
+        match precision {
+            Precision::Fp32 => self.fp32,
+            Precision::Bf16 => self.bf16,
+        }
+    }
+
+    fn best_of(rounds: usize, shape: Shape, device: Device) -> Self {
+        let [fp32, bf16] = [Precision::Fp32, Precision::Bf16].map(|precision| Product::new(shape, device, precision));
         let mut best = [f64::INFINITY; 2];
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             best = [best[0].min(fp32.seconds()), best[1].min(bf16.seconds())];
         }
-        let [fp32, bf16] = best.map(|seconds| Product::OPERATIONS / seconds / 1e9);
+        let [fp32, bf16] = best.map(|seconds| shape.operations() / seconds / 1e9);
         ProductRates { fp32, bf16 }
     }
 
     pub fn preferred(&self) -> Precision {
         if self.bf16 >= BF16_ADVANTAGE * self.fp32 { Precision::Bf16 } else { Precision::Fp32 }
+    }
+}
+
+/// x `[tokens, inputs]` times the transpose of a weight `[outputs, inputs]`.
+#[derive(Clone, Copy)]
+struct Shape {
+    tokens: i64,
+    inputs: i64,
+    outputs: i64,
+}
+
+impl Shape {
+    fn operations(self) -> f64 {
+        (2 * self.tokens * self.inputs * self.outputs) as f64
     }
 }
 
@@ -127,17 +163,12 @@ struct Product {
 }
 
 impl Product {
-    const TOKENS: i64 = 1024;
-    const INPUTS: i64 = 384;
-    const OUTPUTS: i64 = 1536;
-    const OPERATIONS: f64 = (2 * Self::TOKENS * Self::INPUTS * Self::OUTPUTS) as f64;
-
-    fn new(device: Device, precision: Precision) -> Self {
+    fn new(Shape { tokens, inputs, outputs }: Shape, device: Device, precision: Precision) -> Self {
         let operand = |shape: &[i64]| precision.cast(&Tensor::ones(shape, (Kind::Float, device)));
         Product {
-            x: operand(&[Self::TOKENS, Self::INPUTS]),
-            weight: operand(&[Self::OUTPUTS, Self::INPUTS]),
-            bias: operand(&[Self::OUTPUTS]),
+            x: operand(&[tokens, inputs]),
+            weight: operand(&[outputs, inputs]),
+            bias: operand(&[outputs]),
             precision,
         }
     }

@@ -83,6 +83,17 @@ impl Corpus {
         pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).collect::<BTreeSet<_>>().len()
     }
 
+    /// Tokens that a batch of these pairs encodes: those of its distinct inputs and, where they are read, its distinct
+    /// stories.
+    pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
+        let inputs: BTreeSet<usize> =
+            pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).copied().collect();
+        let stories: BTreeSet<usize> =
+            pairs.iter().filter_map(|&p| self.story_numbers.get(p)).flatten().copied().collect();
+        let of_inputs: usize = inputs.iter().map(|&i| self.inputs[i].len()).sum();
+        of_inputs + stories.iter().map(|&i| self.stories[i].tokens.len()).sum::<usize>()
+    }
+
     /// Label frequencies over all (entity, sentence) slots of all stories.
     pub fn class_frequencies(&self) -> ClassFrequencies {
         let entities = || self.stories().flat_map(|story| &story.entities);

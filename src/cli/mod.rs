@@ -1,5 +1,6 @@
 //! One file a subcommand: arguments, call, print.
 
+mod bench;
 mod data;
 mod doctor;
 mod eval;
@@ -32,6 +33,7 @@ enum Command {
     Predict(predict::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    Bench(bench::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
 }
@@ -57,6 +59,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Doctor(args) => doctor::run(&args),
     }
 }

@@ -3,9 +3,11 @@
 mod folder;
 mod network;
 mod run;
+mod trial;
 
 pub use folder::{RunFolder, Which};
 pub use run::TrainedRun;
+pub use trial::Trial;
 
 use crate::batch::{Corpus, InputTokenizer, Layout};
 use crate::config::{Config, DataSource, expand};
@@ -120,23 +122,28 @@ impl Experiment {
     }
 
     fn fit(&self) -> Fit<'_> {
-        let pad = |corpus: &Corpus| corpus.max_entities();
-        let pad_to_entities = (self.config.loss.normalization == Normalization::Padded).then(|| pad(&self.train));
-        Fit {
-            model: &self.network.model,
-            parameters: self.network.parameters(&self.config.train),
-            train: &self.train,
-            dev: self.dev.as_ref(),
-            config: self.config.train,
-            loss: self.config.loss,
-            layout: Layout { sentences: self.model_config.max_sentences, pad_to_entities },
-            eval: self.compute.eval(&self.model_config),
-            decode: match self.config.model.detector.kind {
-                DetectorKind::Belief => Decode::Threshold,
-                DetectorKind::Joint => Decode::Pair,
-            },
-            seed: self.config.seed,
-        }
+        let eval = self.compute.eval(&self.model_config);
+        Fit { dev: self.dev.as_ref(), ..fit(&self.config, &self.network, &self.train, eval) }
+    }
+}
+
+/// Training as the config has it, without dev pairs.
+fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalConfig) -> Fit<'a> {
+    let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
+    Fit {
+        model: &network.model,
+        parameters: network.parameters(&config.train),
+        train,
+        dev: None,
+        config: config.train,
+        loss: config.loss,
+        layout: Layout { sentences: eval.sentences, pad_to_entities },
+        eval,
+        decode: match config.model.detector.kind {
+            DetectorKind::Belief => Decode::Threshold,
+            DetectorKind::Joint => Decode::Pair,
+        },
+        seed: config.seed,
     }
 }
 

@@ -28,11 +28,34 @@ impl Network {
         train: &Corpus,
         device: Device,
     ) -> Result<Self> {
+        let load = |store: &nn::VarStore| weights::load_encoder(store, &encoder_folder.join(WEIGHTS));
+        Self::starting(config, model_config, train, device, load)
+    }
+
+    /// An untrained model on an untrained encoder.
+    pub fn random(config: &Config, model_config: &ModelConfig, train: &Corpus, device: Device) -> Result<Self> {
+        Self::starting(config, model_config, train, device, |store| {
+            // The word table alone is made without values, since it is never trained as a whole.
+            let word_table = |name: &str| name.ends_with("word_embeddings.weight");
+            let tables = store.variables().into_iter().filter(|(name, _)| word_table(name));
+            tch::no_grad(|| tables.for_each(|(_, mut table)| drop(table.normal_(0., 0.02))));
+            Ok(Vec::new())
+        })
+    }
+
+    /// `fill` gives the encoder its weights and returns what it passed over.
+    fn starting(
+        config: &Config,
+        model_config: &ModelConfig,
+        train: &Corpus,
+        device: Device,
+        fill: impl FnOnce(&nn::VarStore) -> Result<Vec<String>>,
+    ) -> Result<Self> {
         check_freeze(&config.encoder.freeze, model_config)?;
         tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
-        let passed_over = weights::load_encoder(&store, &encoder_folder.join(WEIGHTS))?;
+        let passed_over = fill(&store)?;
         if config.model.output_bias == OutputBias::Frequency {
             model.set_output_bias(&train.class_frequencies());
         }

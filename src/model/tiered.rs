@@ -31,6 +31,14 @@ pub struct Output {
     pub story_scores: Tensor,
 }
 
+/// What the state heads say about the (entity, sentence) inputs of a batch.
+pub struct States {
+    /// `[U, H]` what they read.
+    embeddings: Tensor,
+    precondition_logits: Tensor,
+    effect_logits: Tensor,
+}
+
 pub struct TieredModel {
     pub encoder: Encoder,
     preconditions: StateHeads,
@@ -65,11 +73,22 @@ impl TieredModel {
         self.read(&self.encoder.forward(&batch.tokens, mode), batch, mode)
     }
 
-    /// What heads and detector make of the encoder's output `tokens [T, H]`.
+    /// What heads and detector make of the encoder's output. `tokens [T, H]`
     pub fn read(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> Output {
+        self.conflicts(tokens, self.states(tokens, batch, mode), batch, mode)
+    }
+
+    /// The first part of [`TieredModel::read`]: the states before and after each sentence. `tokens [T, H]`
+    pub fn states(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> States {
         let embeddings = tokens.index_select(0, &batch.first); // [U, H]
         let precondition_logits = self.preconditions.forward(&embeddings, mode);
         let effect_logits = self.effects.forward(&embeddings, mode);
+        States { embeddings, precondition_logits, effect_logits }
+    }
+
+    /// The second part: the sentences in conflict, and from them the story. `tokens [T, H]`
+    pub fn conflicts(&self, tokens: &Tensor, states: States, batch: &Batch, mode: Mode) -> Output {
+        let States { embeddings, precondition_logits, effect_logits } = states;
         let state_logits = Tensor::cat(&[&precondition_logits, &effect_logits], 1); // [U, 132]
         let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens };
         let conflicts = self.detector.forward(input, batch, mode);

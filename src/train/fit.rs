@@ -126,10 +126,12 @@ impl EpochRecord {
 }
 
 /// What one step came to.
-struct Step {
-    losses: LossValues,
-    counts: LossValues,
-    gradient_norm: f64,
+pub struct Step {
+    pub losses: LossValues,
+    /// How many items each loss is an average over.
+    pub counts: LossValues,
+    /// Before clipping.
+    pub gradient_norm: f64,
 }
 
 /// A loss or gradient that is not finite; the weights are those before the step.
@@ -182,7 +184,11 @@ impl Fit<'_> {
         (std::mem::take(&mut self.parameters), self)
     }
 
-    fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
+    /// One step on these pairs, given by their index; `step` counts from 0.
+    ///
+    /// # Errors
+    /// [`Diverged`]; the weights are then those before the step.
+    pub fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
         let (batch, targets) = self.train.batch(pairs, self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let noise = Noise::new(seed::key(self.seed, "dropout", step));

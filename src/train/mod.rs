@@ -2,9 +2,9 @@
 
 mod fit;
 mod optim;
-mod order;
+pub mod order;
 mod schedule;
 
-pub use fit::{Diverged, EpochRecord, Event, Fit, StepRecord, TrainConfig};
+pub use fit::{Diverged, EpochRecord, Event, Fit, Step, StepRecord, TrainConfig};
 pub use optim::{AdamW, AdamWConfig, Parameter};
 pub use schedule::Schedule;

@@ -1,6 +1,7 @@
 //! The one integration-test binary: a module for each part of the crate.
 
 mod bad_input;
+mod bench;
 mod configs;
 mod data_cli;
 mod findings;

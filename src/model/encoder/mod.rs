@@ -49,14 +49,14 @@ impl Encoder {
     /// [`Encoder::forward`] kept for [`Trace::gradients`].
     pub fn trace(&self, tokens: &Tokens, mode: Mode) -> Trace<'_> {
         let embedded = self.embeddings.forward(tokens, mode);
-        if mode.fuses_on(embedded.device()) {
+        let (graph, hidden, pass) = if mode.fuses_on(embedded.device()) {
             let (pass, hidden) = fused::Pass::new(&self.layers, &embedded, Sequences::of(&tokens.groups), mode);
-            let hidden = hidden.set_requires_grad(true);
-            return Trace { encoder: self, embedded, hidden, pass: Some(pass) };
-        }
-        let hidden =
-            self.layers.iter().fold(embedded.shallow_clone(), |hidden, layer| layer.forward(&hidden, &tokens.groups, mode));
-        Trace { encoder: self, embedded, hidden, pass: None }
+            (embedded, hidden, Some(pass))
+        } else {
+            let hidden = self.layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &tokens.groups, mode));
+            (hidden.shallow_clone(), hidden.detach(), None)
+        };
+        Trace { encoder: self, graph, hidden: hidden.set_requires_grad(true), pass }
     }
 
     /// The vector of each sequence's first token.
@@ -68,44 +68,54 @@ impl Encoder {
     }
 }
 
-/// A forward pass through the encoder that can be gone back.
+/// A forward pass through the encoder that can be gone back, in two strides: what reads the encoder, and itself.
 pub struct Trace<'a> {
     encoder: &'a Encoder,
-    /// `[T, H]`
-    embedded: Tensor,
-    /// `[T, H]` the encoder's output; everything after it is differentiated by libtorch.
+    /// From where on, backwards, libtorch differentiates: the embedded tokens, or without kernels the output.
+    graph: Tensor,
+    /// `[T, H]` the encoder's output.
     pub hidden: Tensor,
-    /// What the kernels kept; without it libtorch differentiates the encoder too.
+    /// What the kernels kept.
     pass: Option<fused::Pass>,
 }
 
 impl Trace<'_> {
     /// The gradient of `loss` with respect to each of `variables`; undefined where the loss does not depend on it.
     pub fn gradients(self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
-        let Some(pass) = self.pass else {
-            return Tensor::run_backward(&[loss], variables, false, false);
+        let (mut gradients, of_hidden) = self.gradients_of_readers(loss, variables);
+        self.add_gradients_of_encoder(&of_hidden, variables, &mut gradients);
+        gradients
+    }
+
+    /// The first stride: the gradients of variables outside of the encoder, and of the encoder's output `[T, H]`.
+    pub fn gradients_of_readers(&self, loss: &Tensor, variables: &[&Tensor]) -> (Vec<Tensor>, Tensor) {
+        let inputs = [variables, &[&self.hidden]].concat();
+        let mut gradients = Tensor::run_backward(&[loss], &inputs, false, false);
+        let of_hidden = gradients.pop().expect("one for each tensor asked for");
+        (gradients, of_hidden)
+    }
+
+    /// The second stride: the gradients of variables inside of the encoder.
+    pub fn add_gradients_of_encoder(self, of_hidden: &Tensor, variables: &[&Tensor], gradients: &mut [Tensor]) {
+        if !of_hidden.defined() {
+            return; // the loss does not depend on the encoder
+        }
+        let further = self.graph.requires_grad();
+        let (of_layers, of_graph) = match self.pass {
+            Some(pass) => pass.backward(&self.encoder.layers, of_hidden, further),
+            None => (Vec::new(), further.then(|| of_hidden.shallow_clone())),
         };
-        let mut gradients = Tensor::run_backward(&[loss], &[variables, &[&self.hidden]].concat(), false, false);
-        let hidden = gradients.pop().expect("one for each tensor asked for");
-        if hidden.defined() {
-            let to_embeddings = self.embedded.requires_grad();
-            let (of_layers, embedded) = pass.backward(&self.encoder.layers, &hidden, to_embeddings);
-            let place: HashMap<_, _> = variables.iter().enumerate().map(|(i, tensor)| (tensor.data_ptr(), i)).collect();
-            for (variable, gradient) in of_layers {
-                if let Some(&i) = place.get(&variable.data_ptr()) {
-                    gradients[i] = gradient;
-                }
-            }
-            if let Some(embedded) = embedded {
-                let along = (&self.embedded * embedded).sum(Kind::Float);
-                let of_embeddings = Tensor::run_backward(&[along], variables, false, false);
-                for (gradient, of_embeddings) in gradients.iter_mut().zip(of_embeddings) {
-                    if of_embeddings.defined() {
-                        *gradient = of_embeddings;
-                    }
-                }
+        let place: HashMap<_, _> = variables.iter().enumerate().map(|(i, tensor)| (tensor.data_ptr(), i)).collect();
+        for (variable, gradient) in of_layers {
+            if let Some(&i) = place.get(&variable.data_ptr()) {
+                gradients[i] = gradient;
             }
         }
-        gradients
+        if let Some(of_graph) = of_graph {
+            let along = (self.graph * of_graph).sum(Kind::Float);
+            let found = Tensor::run_backward(&[along], variables, false, false);
+            let found = gradients.iter_mut().zip(found).filter(|(_, found)| found.defined());
+            found.for_each(|(gradient, found)| *gradient = found);
+        }
     }
 }

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Runs `tiered bench` and its PyTorch peer in turns and writes what came out (`make bench`).
+
+Noise of the machine must not favour either, so both are run ROUNDS times, one after the other, and compared by their
+medians. What is written: results/bench.json (all numbers), results/cost.svg, and the tables of README.md.
+
+usage: run.py [--quick] [--out DIR]    --quick: two steps of everything, to see that it works; implies another DIR
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE))
+import table  # noqa: E402
+
+TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+TIERED = TARGET / "release" / "tiered"
+WORK = TARGET / "bench"
+PYTHON = ROOT / ".venv" / "bin" / "python"
+ROUNDS = 2
+SAMPLE = ["--set", "data.train.file=data/sample/en.json", "--set", "data.train.split=train"]
+
+
+def run(*command):
+    print("+ " + " ".join(map(str, command)), flush=True)
+    if (code := subprocess.run(command, cwd=ROOT).returncode) != 0:
+        sys.exit(f"error: {pathlib.Path(command[0]).name} ended with {code}")
+
+
+def ours(data, *more):
+    file = WORK / "tiered.json"
+    run(TIERED, "bench", *data, "--json", file, *more)
+    return json.loads(file.read_text())
+
+
+def peer(precision, quick):
+    file = WORK / "peer.json"
+    flags = {"fp32": [], "bf16": ["--bf16"]}[precision] + (["--pairs", "1"] if quick else [])
+    run(PYTHON, HERE / "peer" / "peer.py", WORK / "peer", "--json", file, *flags)
+    return json.loads(file.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path)
+    arguments = parser.parse_args()
+    out = arguments.out or (WORK / "quick" if arguments.quick else HERE / "results")
+    WORK.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
+
+    started = time.monotonic()
+    data = [] if "TIERED_DATA" in os.environ else SAMPLE
+    sizes = ["--pairs-per-step", "1,2" if arguments.quick else "1,2,4,8,16"]
+    steps = ["--steps", "2", "--seconds", "0"] if arguments.quick else ["--seconds", "12"]
+    plot = WORK / "cost.svg"
+    rounds = []
+    for _ in range(1 if arguments.quick else ROUNDS):
+        tiered = ours(data, *sizes, *steps, "--plot", plot, "--peer", WORK / "peer")
+        rounds.append({"tiered": tiered, "peers": [peer(precision, arguments.quick) for precision in ("fp32", "bf16")]})
+    best = max(rounds[-1]["tiered"]["sizes"], key=lambda size: size["train"]["pairs_per_second"])["pairs_per_step"]
+    base = ours(data, "--encoder-size", "base", "--pairs-per-step", str(best), "--steps", "2" if arguments.quick else "3",
+                "--seconds", "0" if arguments.quick else "30")
+
+    doctor = json.loads(subprocess.run([TIERED, "doctor", "--json"], capture_output=True, check=True, text=True).stdout)
+    machine = {"cpu": doctor["cpu"]["model"], "cores": doctor["cpu"]["cores"], "features": doctor["cpu"]["features"],
+               "libtorch": doctor["libtorch"]["version"], "tiered": doctor["tiered"]}
+    result = {"machine": machine, "data": "TRIP" if not data else "sample", "date": time.strftime("%Y-%m-%d"),
+              "seconds": round(time.monotonic() - started), "rounds": rounds, "xlm_roberta_base": base}
+    (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n")
+    shutil.copy(plot, out / "cost.svg")
+    print("\n" + table.text(result))
+    if out == HERE / "results":
+        table.main([])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+//! The most memory this process has held, as Linux counts it.
+
+/// The largest resident size since the process began or since [`reset_peak`], in bytes; `None` where there is no
+/// `/proc`.
+pub fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    kilobytes.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| 1024 * kilobytes)
+}
+
+/// Starts [`peak`] anew at what is held now; false where the system does not let us.
+pub fn reset_peak() -> bool {
+    std::fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_grows_with_what_is_touched() {
+        const MORE: usize = 64 << 20;
+        reset_peak();
+        let before = peak().unwrap();
+        let touched = vec![1u8; MORE];
+        assert!(touched.iter().map(|&byte| u64::from(byte)).sum::<u64>() == MORE as u64);
+        // Other tests of this process may free memory meanwhile, but the peak never falls by itself.
+        assert!(peak().unwrap() >= before.max(MORE as u64));
+    }
+}

@@ -1,0 +1,120 @@
+//! The floating-point operations of the encoder's matrix products.
+
+use crate::batch::LengthGroup;
+use crate::model::EncoderConfig;
+use crate::model::tiered::ENCODER_PREFIX;
+use crate::train::Parameter;
+
+/// Which parts of the encoder are trained: it decides what has to be computed backwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrainedLayers {
+    pub embeddings: bool,
+    /// From the lowest.
+    pub layers: Vec<bool>,
+}
+
+impl TrainedLayers {
+    pub fn of(parameters: &[Parameter], config: &EncoderConfig) -> Self {
+        let any = |prefix: String| parameters.iter().any(|parameter| parameter.name.starts_with(&prefix));
+        let layer = |i| any(format!("{ENCODER_PREFIX}.encoder.layer.{i}."));
+        TrainedLayers {
+            embeddings: any(format!("{ENCODER_PREFIX}.embeddings.")),
+            layers: (0..config.num_hidden_layers).map(layer).collect(),
+        }
+    }
+}
+
+/// Operations (a multiplication and an addition are two) of all matrix products of the encoder on some sequences;
+/// nothing else is counted, and no padding.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Operations {
+    pub forward: f64,
+    pub backward: f64,
+}
+
+impl Operations {
+    /// Forward, a layer takes 4H² + 2·H·F multiplications a token (four projections, two feed-forward products) and,
+    /// in a sequence of L, 2·H·L a token for attention. Backward, each product takes as much for the gradient of its
+    /// weights and as much for that of its input, where either is needed; attention has two inputs, both needed.
+    pub fn of(config: &EncoderConfig, groups: &[LengthGroup], trained: &TrainedLayers) -> Self {
+        let (h, f) = (config.hidden_size as f64, config.intermediate_size as f64);
+        let tokens: f64 = groups.iter().map(|group| (group.count * group.length) as f64).sum();
+        let squares: f64 = groups.iter().map(|group| (group.count * group.length * group.length) as f64).sum();
+        let qkv = 2. * 3. * h * h * tokens;
+        let others = 2. * (h * h + 2. * h * f) * tokens;
+        let attention = 2. * 2. * h * squares;
+        let mut operations = Operations::default();
+        let mut trained_below = trained.embeddings;
+        for &trained_here in &trained.layers {
+            operations.forward += qkv + others + attention;
+            if trained_here {
+                operations.backward += qkv + others;
+            }
+            if trained_here || trained_below {
+                operations.backward += others + 2. * attention;
+            }
+            if trained_below {
+                operations.backward += qkv;
+            }
+            trained_below |= trained_here;
+        }
+        operations
+    }
+
+    pub fn total(&self) -> f64 {
+        self.forward + self.backward
+    }
+}
+
+impl std::iter::Sum for Operations {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Operations::default(), |a, b| Operations {
+            forward: a.forward + b.forward,
+            backward: a.backward + b.backward,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::EncoderSize;
+
+    const GROUPS: [LengthGroup; 2] = [LengthGroup { count: 2, length: 3 }, LengthGroup { count: 1, length: 5 }];
+
+    fn operations(embeddings: bool, frozen: usize) -> Operations {
+        let config =
+            EncoderConfig { hidden_size: 2, intermediate_size: 8, num_hidden_layers: 3, ..EncoderSize::Base.config() };
+        Operations::of(&config, &GROUPS, &TrainedLayers { embeddings, layers: (0..3).map(|i| i >= frozen).collect() })
+    }
+
+    #[test]
+    fn forward_is_what_the_products_of_a_layer_add_up_to() {
+        // [11, 2]·[2, 6], [11, 2]·[2, 2], [11, 2]·[2, 8], [11, 8]·[8, 2]; scores and contexts of lengths 3, 3 and 5.
+        let products = 2 * (11 * 2 * 6 + 11 * 2 * 2 + 11 * 2 * 8 + 11 * 8 * 2);
+        let attention = 2 * 2 * (2 * 3 * 3 * 2 + 5 * 5 * 2);
+        assert_eq!(operations(true, 0).forward, 3. * f64::from(products + attention));
+    }
+
+    #[test]
+    fn backward_is_twice_the_forward_less_what_is_frozen() {
+        let whole = operations(true, 0);
+        assert_eq!(whole.backward, 2. * whole.forward);
+        let first_qkv = f64::from(2 * 11 * 2 * 6);
+        assert_eq!(operations(false, 0).backward, 2. * whole.forward - first_qkv);
+        assert_eq!(operations(false, 2).backward, 2. * whole.forward / 3. - first_qkv);
+        assert_eq!(operations(false, 3).backward, 0.);
+        let weights_of_one_layer = f64::from(2 * 11 * (4 * 2 * 2 + 2 * 2 * 8));
+        assert_eq!(operations(true, 1).backward, 2. * whole.forward - weights_of_one_layer);
+    }
+
+    #[test]
+    fn frozen_parts_are_told_by_their_names() {
+        let tensor = tch::Tensor::zeros([1], (tch::Kind::Float, tch::Device::Cpu));
+        let named = |name: &str| Parameter::new(name, &tensor, 1., false);
+        let parameters = [named("roberta.encoder.layer.1.output.dense.weight"), named("preconditions.out.bias")];
+        let config = EncoderConfig { num_hidden_layers: 3, ..EncoderSize::Base.config() };
+        let trained = TrainedLayers::of(&parameters, &config);
+        assert_eq!(trained, TrainedLayers { embeddings: false, layers: vec![false, true, false] });
+    }
+}

@@ -1,0 +1,282 @@
+//! What was measured, as numbers and as text.
+
+use super::line::Line;
+use super::operations::{Operations, TrainedLayers};
+use super::profile::Phases;
+use super::sample::Sample;
+use super::time::Measurement;
+use crate::batch::LengthGroup;
+use crate::experiment::Trial;
+use crate::machine::ProductRates;
+use crate::model::{EncoderConfig, Precision};
+use crate::report::Table;
+use serde::Serialize;
+
+/// The training the papers did: 10 epochs of the official training partition of TRIP.
+const FULL_TRIP_PAIRS: f64 = 799. * 10.;
+
+/// A run of the benchmark.
+#[derive(Debug, Clone, Serialize)]
+pub struct BenchReport {
+    pub encoder: EncoderConfig,
+    pub trained_parameters: usize,
+    pub precision: Precision,
+    pub device: String,
+    pub threads: i32,
+    /// Pairs of an epoch.
+    pub pairs: usize,
+    /// The fastest matrix products measured in this run, in GFLOP/s.
+    pub products: ProductRates,
+    pub memory: Memory,
+    pub sizes: Vec<SizeReport>,
+    /// Seconds of a training step by the tokens it encodes, over all steps measured.
+    pub cost: Option<Line>,
+}
+
+/// Largest resident sizes, in bytes; `None` where the system does not tell.
+#[derive(Debug, Clone, Serialize)]
+pub struct Memory {
+    /// Until model and data were ready.
+    pub loading: Option<u64>,
+}
+
+/// What steps of one size cost. Tokens are those that are encoded: real ones, equal inputs of a step once.
+#[derive(Debug, Clone, Serialize)]
+pub struct SizeReport {
+    pub pairs_per_step: usize,
+    pub steps: usize,
+    pub rounds: usize,
+    pub train: Speed,
+    pub eval: Speed,
+    pub tokens_per_pair: f64,
+    pub tokens_per_pair_of_the_epoch: f64,
+    pub encoder: EncoderWork,
+    /// Seconds of a step, on average.
+    pub phases: Phases,
+    /// In bytes, with what was loaded before; `None` where the system does not tell.
+    pub peak_memory: Option<u64>,
+    /// For 10 epochs of the 799 pairs of TRIP's official training partition, at this speed.
+    pub full_trip_hours: f64,
+    /// (tokens, seconds) of each step.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// How much a second.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Speed {
+    pub pairs_per_second: f64,
+    pub tokens_per_second: f64,
+}
+
+/// The matrix products of the encoder, forward and backward.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct EncoderWork {
+    /// Of a step, on average.
+    pub gflop: f64,
+    /// While the encoder is at work.
+    pub gflops: f64,
+    /// Of what the fastest matrix product reaches, while the encoder is at work.
+    pub share: f64,
+    /// The same over the whole step.
+    pub share_of_step: f64,
+}
+
+impl SizeReport {
+    /// `rate` is what the fastest product reaches, in GFLOP/s.
+    pub(super) fn new(
+        trial: &Trial,
+        sample: &Sample,
+        measurement: &Measurement,
+        trained: &TrainedLayers,
+        rate: f64,
+    ) -> Self {
+        let tokens: Vec<f64> = measurement.groups.iter().map(|groups| tokens_of(groups)).collect();
+        let (steps, all_tokens) = (tokens.len() as f64, tokens.iter().sum::<f64>());
+        let pairs = sample.pairs().count() as f64;
+        let speed = |seconds: &[f64]| {
+            let seconds: f64 = seconds.iter().sum();
+            Speed { pairs_per_second: pairs / seconds, tokens_per_second: all_tokens / seconds }
+        };
+        let operations = measurement.groups.iter().map(|g| Operations::of(&trial.model_config.encoder, g, trained));
+        let gflop = operations.sum::<Operations>().total() / 1e9;
+        let sums = sum_of_phases(&measurement.phases);
+        let gflops = gflop / (sums.encoder_forward + sums.encoder_backward);
+        let train = speed(&measurement.train_seconds);
+        SizeReport {
+            pairs_per_step: sample.pairs_per_step,
+            steps: tokens.len(),
+            rounds: measurement.rounds,
+            train,
+            eval: speed(&measurement.eval_seconds),
+            tokens_per_pair: all_tokens / pairs,
+            tokens_per_pair_of_the_epoch: sample.tokens_per_pair,
+            encoder: EncoderWork {
+                gflop: gflop / steps,
+                gflops,
+                share: gflops / rate,
+                share_of_step: gflop / measurement.train_seconds.iter().sum::<f64>() / rate,
+            },
+            phases: Phases::from_array(sums.to_array().map(|seconds| seconds / steps)),
+            peak_memory: measurement.peak_memory,
+            full_trip_hours: FULL_TRIP_PAIRS / train.pairs_per_second / 3600.,
+            points: tokens.into_iter().zip(measurement.train_seconds.iter().copied()).collect(),
+        }
+    }
+
+    /// Seconds of a training step, on average.
+    pub fn step_seconds(&self) -> f64 {
+        self.pairs_per_step as f64 / self.train.pairs_per_second
+    }
+
+    /// "4 pairs a step"
+    pub fn name(&self) -> String {
+        let plural = if self.pairs_per_step == 1 { "" } else { "s" };
+        format!("{} pair{plural} a step", self.pairs_per_step)
+    }
+
+    /// A line for the impatient.
+    pub fn line(&self) -> String {
+        format!(
+            "{}: {:.2} pairs/s in training, {:.2} in evaluation, {:.0}% of the product rate in the encoder \
+             ({} steps, {} rounds)",
+            self.name(),
+            self.train.pairs_per_second,
+            self.eval.pairs_per_second,
+            100. * self.encoder.share,
+            self.steps,
+            self.rounds,
+        )
+    }
+}
+
+fn tokens_of(groups: &[LengthGroup]) -> f64 {
+    groups.iter().map(|group| (group.count * group.length) as f64).sum()
+}
+
+fn sum_of_phases(phases: &[Phases]) -> Phases {
+    let sum = |phase: usize| phases.iter().map(|step| step.to_array()[phase]).sum();
+    Phases::from_array(std::array::from_fn(sum))
+}
+
+impl BenchReport {
+    pub(super) fn new(
+        trial: &Trial,
+        trained_parameters: usize,
+        products: ProductRates,
+        loading: Option<u64>,
+        sizes: Vec<SizeReport>,
+    ) -> Self {
+        let points: Vec<(f64, f64)> = sizes.iter().flat_map(|size| size.points.iter().copied()).collect();
+        BenchReport {
+            encoder: trial.model_config.encoder.clone(),
+            trained_parameters,
+            precision: trial.compute.precision,
+            device: format!("{:?}", trial.compute.device).to_lowercase(),
+            threads: tch::get_num_threads(),
+            pairs: trial.train.len(),
+            products,
+            memory: Memory { loading },
+            sizes,
+            cost: Line::through(&points),
+        }
+    }
+
+    pub fn to_text(&self) -> String {
+        let Self { encoder, products, .. } = self;
+        let mut text = format!(
+            "encoder: {} layers, {} wide; trained parameters: {:.1} M; {:?} products on {}, {} threads\n\
+             fastest product: fp32 {:.0} GFLOP/s, bf16 {:.0}; largest memory while loading: {} GB\n\n",
+            encoder.num_hidden_layers,
+            encoder.hidden_size,
+            self.trained_parameters as f64 / 1e6,
+            self.precision,
+            self.device,
+            self.threads,
+            products.fp32,
+            products.bf16,
+            gigabytes(self.memory.loading),
+        );
+        text += &self.speeds().to_text();
+        text += "\nmilliseconds of a step\n";
+        text += &self.profile().to_text();
+        if let Some(cost) = &self.cost {
+            text += &format!(
+                "\na step takes {:.1} ms and {:.1} ms for each 1000 unique tokens (R² {:.4})\n",
+                1e3 * cost.intercept,
+                1e6 * cost.slope,
+                cost.r_squared
+            );
+        }
+        text
+    }
+
+    fn speeds(&self) -> Table {
+        let mut table = Table::new([
+            "pairs a step",
+            "train pairs/s",
+            "eval pairs/s",
+            "tokens/pair",
+            "train tokens/s",
+            "encoder GFLOP/s",
+            "of product",
+            "whole step",
+            "peak GB",
+            "10 epochs of 799",
+        ]);
+        for size in &self.sizes {
+            table.push([
+                size.pairs_per_step.to_string(),
+                format!("{:.2}", size.train.pairs_per_second),
+                format!("{:.2}", size.eval.pairs_per_second),
+                format!("{:.0}", size.tokens_per_pair),
+                format!("{:.0}", size.train.tokens_per_second),
+                format!("{:.0}", size.encoder.gflops),
+                format!("{:.0}%", 100. * size.encoder.share),
+                format!("{:.0}%", 100. * size.encoder.share_of_step),
+                gigabytes(size.peak_memory),
+                format!("{:.2} h", size.full_trip_hours),
+            ]);
+        }
+        table
+    }
+
+    fn profile(&self) -> Table {
+        let [data, encoder, heads, detector, losses, heads_backward, encoder_backward, optimiser] = Phases::NAMES;
+        let mut table = Table::new([
+            "pairs a step",
+            data,
+            encoder,
+            heads,
+            detector,
+            losses,
+            heads_backward,
+            encoder_backward,
+            optimiser,
+            "sum",
+            "whole step",
+        ]);
+        for size in &self.sizes {
+            let ms = |seconds: f64| format!("{:.1}", 1e3 * seconds);
+            let [data, encoder, heads, detector, losses, heads_backward, encoder_backward, optimiser] =
+                size.phases.to_array().map(ms);
+            table.push([
+                size.pairs_per_step.to_string(),
+                data,
+                encoder,
+                heads,
+                detector,
+                losses,
+                heads_backward,
+                encoder_backward,
+                optimiser,
+                ms(size.phases.total()),
+                ms(size.step_seconds()),
+            ]);
+        }
+        table
+    }
+}
+
+fn gigabytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{:.2}", bytes as f64 / 1e9))
+}

@@ -1,0 +1,98 @@
+//! Takes the steps of a sample again and again, and keeps the medians.
+
+use super::memory;
+use super::profile::{self, Phases, Watch};
+use super::sample::Sample;
+use crate::batch::LengthGroup;
+use crate::error::Result;
+use crate::experiment::Trial;
+use crate::train::{AdamW, Fit};
+
+/// Rounds after which another one says nothing new.
+const ROUNDS: usize = 5;
+
+/// What was measured at one size. Seconds are medians over the rounds, one for each step of the sample.
+pub struct Measurement {
+    pub rounds: usize,
+    pub train_seconds: Vec<f64>,
+    pub eval_seconds: Vec<f64>,
+    pub phases: Vec<Phases>,
+    /// The sequences that each step encodes.
+    pub groups: Vec<Vec<LengthGroup>>,
+    /// In bytes; `None` where it can't be told from that of earlier sizes.
+    pub peak_memory: Option<u64>,
+}
+
+/// After a step to warm up, the whole sample in rounds: every step as training takes it, then part by part, then
+/// evaluation.
+///
+/// # Errors
+/// `Diverged`.
+pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample, seconds: f64) -> Result<Measurement> {
+    let (device, rate) = (trial.compute.device, fit.config.learning_rate);
+    let corpus = trial.corpus(sample.pairs())?;
+    let is_own_peak = memory::reset_peak();
+    let largest = sample.steps.last().expect("a sample has steps");
+    fit.step(optimiser, largest, 0, rate)?;
+    profile::step(fit, optimiser, largest, 0, rate)?;
+
+    let mut rounds: Vec<Round> = Vec::new();
+    let mut whole = Watch::start(device);
+    let mut spent = 0.;
+    while rounds.is_empty() || (rounds.len() < ROUNDS && spent < seconds) {
+        let mut round = Round::default();
+        for pairs in &sample.steps {
+            let mut watch = Watch::start(device);
+            fit.step(optimiser, pairs, rounds.len() as u64, rate)?;
+            round.train.push(watch.lap());
+            round.phases.push(profile::step(fit, optimiser, pairs, rounds.len() as u64, rate)?);
+        }
+        let mut watch = Watch::start(device);
+        trial.evaluate(&corpus, sample.pairs_per_step, |_| round.eval.push(watch.lap()));
+        rounds.push(round);
+        spent += whole.lap();
+    }
+    Ok(Measurement {
+        rounds: rounds.len(),
+        train_seconds: medians(&rounds, sample, |round, step| round.train[step]),
+        eval_seconds: medians(&rounds, sample, |round, step| round.eval[step]),
+        phases: (0..sample.steps.len()).map(|step| median_phases(&rounds, step)).collect(),
+        groups: sample.steps.iter().map(|pairs| fit.train.batch(pairs, fit.layout).0.tokens.groups).collect(),
+        peak_memory: memory::peak().filter(|_| is_own_peak),
+    })
+}
+
+/// Seconds of each step.
+#[derive(Default)]
+struct Round {
+    train: Vec<f64>,
+    eval: Vec<f64>,
+    phases: Vec<Phases>,
+}
+
+fn medians(rounds: &[Round], sample: &Sample, of: impl Fn(&Round, usize) -> f64) -> Vec<f64> {
+    (0..sample.steps.len()).map(|step| median(rounds.iter().map(|round| of(round, step)).collect())).collect()
+}
+
+fn median_phases(rounds: &[Round], step: usize) -> Phases {
+    let of_phase = |phase| median(rounds.iter().map(|round: &Round| round.phases[step].to_array()[phase]).collect());
+    Phases::from_array(std::array::from_fn(of_phase))
+}
+
+/// The lower of the two middle values if there are two: what disturbs a measurement only ever adds to it.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_take_the_middle() {
+        assert_eq!(median(vec![3.]), 3.);
+        assert_eq!(median(vec![9., 1., 2.]), 2.);
+        assert_eq!(median(vec![9., 1., 2., 3.]), 2.);
+    }
+}

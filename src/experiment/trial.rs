@@ -1,0 +1,90 @@
+//! A training run that keeps nothing: what there is to be measured.
+
+use super::network::Network;
+use super::{Compute, fit, read_training_pairs, resolve_model};
+use crate::batch::{Corpus, InputTokenizer};
+use crate::config::{Config, expand};
+use crate::data::Pair;
+use crate::error::{Error, Result};
+use crate::eval::{EvalConfig, Evaluation, evaluate};
+use crate::model::weights::NamedTensors;
+use crate::model::{EncoderConfig, ModelConfig, TieredModel};
+use crate::train::Fit;
+use std::path::PathBuf;
+
+/// A model before its first step, and the pairs it would be trained on.
+pub struct Trial {
+    pub config: Config,
+    pub model_config: ModelConfig,
+    pub train: Corpus,
+    pub compute: Compute,
+    pub encoder_folder: PathBuf,
+    tokenizer: InputTokenizer,
+    network: Network,
+}
+
+impl Trial {
+    /// Reads and checks what the config names. With `random_encoder` the encoder is one of those sizes with random
+    /// weights, and only the tokenizer of the config's encoder is used.
+    ///
+    /// # Errors
+    /// Whatever is wrong with data, encoder or config.
+    pub fn prepare(config: Config, random_encoder: Option<EncoderConfig>) -> Result<Self> {
+        let compute = Compute::resolve(&config)?;
+        let encoder_folder = expand(&config.encoder.path)?;
+        let tokenizer = InputTokenizer::open(&encoder_folder.join("tokenizer.json"))?;
+        let is_random = random_encoder.is_some();
+        let encoder = match random_encoder {
+            Some(encoder) => encoder,
+            None => EncoderConfig::open(&encoder_folder.join("config.json"))?,
+        };
+        let read = |source| read_training_pairs(source, &config, None, &tokenizer, encoder.max_tokens());
+        let train = read(&config.data.train)?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?; // decides how long a story the model can read
+        check_vocabulary(&train, &encoder)?;
+        let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
+        let network = match is_random {
+            true => Network::random(&config, &model_config, &train, compute.device)?,
+            false => Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,
+        };
+        Ok(Trial { config, model_config, train, compute, encoder_folder, tokenizer, network })
+    }
+
+    /// The training run; its steps change the model.
+    pub fn fit(&self) -> Fit<'_> {
+        fit(&self.config, &self.network, &self.train, self.compute.eval(&self.model_config))
+    }
+
+    pub fn model(&self) -> &TieredModel {
+        &self.network.model
+    }
+
+    /// All weights, under the names they are saved with.
+    pub fn weights(&self) -> NamedTensors {
+        self.network.weights()
+    }
+
+    /// Pairs of the training pairs, given by their index, as a corpus of their own.
+    pub fn corpus(&self, pairs: impl Iterator<Item = usize>) -> Result<Corpus> {
+        let pairs: Vec<Pair> = pairs.map(|pair| self.train.pairs[pair].clone()).collect();
+        let with_stories = self.config.model.detector.reads_stories();
+        Corpus::new(pairs, &self.tokenizer, self.model_config.encoder.max_tokens(), with_stories)
+    }
+
+    /// Predicts every pair of a corpus, so many at a time; `progress` is told how many pairs each batch held.
+    pub fn evaluate(&self, corpus: &Corpus, pairs_per_batch: usize, progress: impl FnMut(usize)) -> Evaluation {
+        let config = EvalConfig { pairs_per_batch, ..self.compute.eval(&self.model_config) };
+        evaluate(&self.network.model, corpus, config, progress)
+    }
+}
+
+/// A tokenizer may know more tokens than the encoder has vectors for.
+fn check_vocabulary(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
+    match corpus.token_ids().last() {
+        Some(&largest) if largest >= encoder.vocab_size => Err(Error::config(format!(
+            "the tokenizer gives the token {largest}, and the encoder has only {}; use a tokenizer made for it",
+            encoder.vocab_size
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,126 @@
+//! `tiered bench`: that it times what training does, and reports what it timed.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use serde_json::Value;
+use std::process::Output;
+use tiered::batch::Layout;
+use tiered::bench::profile;
+use tiered::config::Config;
+use tiered::experiment::Trial;
+use tiered::model::weights::NamedTensors;
+use tiered::train::AdamW;
+
+fn bench(tiny: &Tiny, more: &[&str]) -> Output {
+    let config = tiny.config();
+    let common = ["bench", "--config", text(&config), "--steps", "2", "--seconds", "0"];
+    tiered(common.into_iter().chain(more.iter().copied()))
+}
+
+fn json(path: &std::path::Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn number(value: &Value, pointer: &str) -> f64 {
+    value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} of {value}"))
+}
+
+#[test]
+fn the_report_agrees_with_itself() {
+    let tiny = Tiny::new();
+    let (report, plot, peer) = (tiny.path("bench.json"), tiny.path("cost.svg"), tiny.path("peer"));
+    let output = bench(
+        &tiny,
+        &["--pairs-per-step", "1,2", "--json", text(&report), "--plot", text(&plot), "--peer", text(&peer)],
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("encoder backward"), "{}", stdout(&output));
+    let report = json(&report);
+    let rate = number(&report, "/products/fp32");
+    for (size, pairs_per_step) in report["sizes"].as_array().unwrap().iter().zip([1., 2.]) {
+        let points = size["points"].as_array().unwrap();
+        assert_eq!((points.len(), number(size, "/pairs_per_step")), (2, pairs_per_step));
+        let sum = |i: usize| points.iter().map(|point| point[i].as_f64().unwrap()).sum::<f64>();
+        let close = |pointer: &str, expected: f64| {
+            let found = number(size, pointer);
+            assert!((found - expected).abs() <= 1e-9 * expected, "{pointer}: {found}, not {expected}");
+        };
+        close("/train/pairs_per_second", 2. * pairs_per_step / sum(1));
+        close("/train/tokens_per_second", sum(0) / sum(1));
+        close("/tokens_per_pair", sum(0) / (2. * pairs_per_step));
+        let at_work = number(size, "/phases/encoder_forward") + number(size, "/phases/encoder_backward");
+        close("/encoder/gflops", number(size, "/encoder/gflop") / at_work);
+        close("/encoder/share", number(size, "/encoder/gflops") / rate);
+        close("/full_trip_hours", 7990. / number(size, "/train/pairs_per_second") / 3600.);
+        assert!(number(size, "/eval/pairs_per_second") > 0.);
+    }
+    let svg = std::fs::read_to_string(plot).unwrap();
+    assert!(svg.starts_with("<svg") && svg.matches("<circle").count() >= 4, "{svg}");
+    let pairs = json(&peer.join("pairs.json"));
+    assert_eq!(pairs["pairs"].as_array().unwrap().len(), 2);
+    assert!(peer.join("heads.safetensors").exists() && peer.join("expected.safetensors").exists());
+}
+
+#[test]
+fn a_step_taken_apart_is_the_same_step() {
+    let tiny = Tiny::new();
+    // With dropout: the parts must draw their noise as the whole does.
+    let open = || Trial::prepare(Config::open(&tiny.config(), &["model.dropout=0.3".into()]).unwrap(), None).unwrap();
+    let (whole, parts) = (open(), open());
+    let before: NamedTensors = whole.weights().iter().map(|(name, tensor)| (name.clone(), tensor.copy())).collect();
+    tch::no_grad(|| {
+        parts.weights().iter().for_each(|(name, tensor)| tensor.shallow_clone().copy_(&before[name]));
+    });
+    let optimiser = |trial: &Trial| AdamW::new(trial.fit().parameters, trial.fit().config.adamw);
+    let (mut of_whole, mut of_parts) = (optimiser(&whole), optimiser(&parts));
+    for step in 0..3 {
+        let pairs = [2 * step, 2 * step + 1];
+        let number = step as u64;
+        whole.fit().step(&mut of_whole, &pairs, number, 1e-2).map_err(|error| error.to_string()).unwrap();
+        let phases = profile::step(&parts.fit(), &mut of_parts, &pairs, number, 1e-2).unwrap();
+        assert!(phases.to_array().iter().all(|&seconds| seconds > 0.), "{phases:?}");
+    }
+    let after = parts.weights();
+    for (name, expected) in whole.weights() {
+        let difference = |other: &tch::Tensor| (&expected - other).abs().max().double_value(&[]);
+        assert!(difference(&after[&name]) < 1e-6, "{name}: {}", difference(&after[&name]));
+        let never_trained = name.contains("position_embeddings");
+        assert!(never_trained || difference(&before[&name]) > 0., "{name} did not move");
+    }
+}
+
+#[test]
+fn unique_tokens_are_those_of_the_batch() {
+    let tiny = Tiny::new();
+    for more in [vec![], vec!["model.detector.kind=joint".to_owned(), "model.detector.context=story".to_owned()]] {
+        let trial = Trial::prepare(Config::open(&tiny.config(), &more).unwrap(), None).unwrap();
+        let layout = Layout { sentences: trial.train.max_sentences(), pad_to_entities: None };
+        let mut seen = 0;
+        for pairs in [vec![0], vec![0, 1], vec![1, 4, 6]] {
+            let whole = |p: &usize| trial.train.pairs[*p].stories.iter().all(|s| s.sentences.len() == layout.sentences);
+            if pairs.iter().all(whole) {
+                let batch = trial.train.batch(&pairs, layout).0;
+                assert_eq!(batch.tokens.len() as usize, trial.train.unique_tokens(&pairs));
+                seen += 1;
+            }
+        }
+        assert!(seen > 0, "every batch has a short story and with it the padding's input");
+    }
+}
+
+#[test]
+fn what_can_t_be_measured_is_said_before() {
+    let tiny = Tiny::new();
+    let missing = tiny.path("nowhere/bench.json");
+    let peer = tiny.path("peer");
+    for (arguments, code, words) in [
+        (vec!["--pairs-per-step", "0"], 2, "a number from 1 on"),
+        (vec!["--pairs-per-step", "9"], 2, "only 8 pairs"),
+        (vec!["--json", text(&missing)], 73, "there is no folder"),
+        (vec!["--set", "model.detector.kind=joint", "--peer", text(&peer)], 78, "the paper's detector only"),
+    ] {
+        let output = bench(&tiny, &arguments);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
