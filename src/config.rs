@@ -1,7 +1,8 @@
 //! The experiment file: what the user wrote, read strictly, with `--set` laid over it.
 
+use crate::checkpoint::CheckpointConfig;
 use crate::data::Kind;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::loss::LossConfig;
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::DetectorConfig;
@@ -32,6 +33,8 @@ pub struct Config {
     pub loss: LossConfig,
     #[serde(default)]
     pub train: TrainConfig,
+    #[serde(default)]
+    pub checkpoint: CheckpointConfig,
 }
 
 /// The pretrained encoder.
@@ -127,10 +130,14 @@ impl Config {
     /// `MissingInput`, or `Config` naming file, line and key, with the key that was probably meant.
     pub fn open(path: &Path, overrides: &[String]) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::reading(path, &error))?;
+        Self::parse(&text, path, overrides)
+    }
+
+    fn parse(text: &str, path: &Path, overrides: &[String]) -> Result<Self> {
         let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
-        let mut table: Table = toml::from_str(&text).map_err(invalid)?;
+        let mut table: Table = toml::from_str(text).map_err(invalid)?;
         if overrides.is_empty() {
-            return Self::checked(toml::from_str(&text).map_err(invalid)?, path);
+            return Self::checked(toml::from_str(text).map_err(invalid)?, path);
         }
         for assignment in overrides {
             set(&mut table, assignment)?;
@@ -138,6 +145,15 @@ impl Config {
         let source = format!("{} with --set", path.display());
         let config = table.try_into().map_err(|error| Error::config(explain(&source, &error)))?;
         Self::checked(config, path)
+    }
+
+    /// With overrides laid over it.
+    ///
+    /// # Errors
+    /// `Config`.
+    pub fn overridden(&self, overrides: &[String]) -> Result<Self> {
+        let text = toml::to_string(self).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+        Self::parse(&text, Path::new("the config of the run"), overrides)
     }
 
     fn checked(config: Config, path: &Path) -> Result<Self> {
@@ -155,6 +171,7 @@ impl Config {
             (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
             (positive(train.learning_rate), "train.learning_rate must be above 0"),
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
+            (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
             (self.threads.is_none_or(|threads| threads > 0), "threads must be at least 1"),
             (share(train.warmup), "train.warmup must be at least 0 and below 1"),
             (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
@@ -270,9 +287,15 @@ mod tests {
 
     #[test]
     fn impossible_values_are_refused() {
-        for bad in
-            ["train.epochs=0", "train.learning_rate=-1", "model.dropout=1.0", "model.detector.heads=7", "seed=-1"]
-        {
+        for bad in [
+            "train.epochs=0",
+            "checkpoint.keep=0",
+            "checkpoint.every=often",
+            "train.learning_rate=-1",
+            "model.dropout=1.0",
+            "model.detector.heads=7",
+            "seed=-1",
+        ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
     }

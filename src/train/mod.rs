@@ -3,8 +3,11 @@
 mod fit;
 mod optim;
 mod order;
+mod poison;
+mod progress;
 mod schedule;
 
-pub use fit::{Diverged, EpochRecord, Event, Fit, StepRecord, TrainConfig};
+pub use fit::{Diverged, Event, Fit, StepRecord, TrainConfig, Training};
 pub use optim::{AdamW, AdamWConfig, Parameter};
+pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;

@@ -1,6 +1,9 @@
 //! AdamW (Loshchilov and Hutter, 2019) with gradients clipped by their global norm.
 
+use crate::error::{Error, Result};
+use crate::model::weights::NamedTensors;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use tch::{Device, Kind, Tensor};
 
 /// Constants of AdamW; the defaults are the paper's.
@@ -73,6 +76,64 @@ impl AdamW {
         AdamW { parameters, config, step: 0 }
     }
 
+    /// Steps taken and both moments of every parameter, under PyTorch's names for them: `NAME.exp_avg` and
+    /// `NAME.exp_avg_sq`.
+    pub fn state(&self) -> (i32, NamedTensors) {
+        let moments = self.parameters.iter().flat_map(|parameter| {
+            let [first, second] = parameter.moment_names();
+            [(first, parameter.first_moment.shallow_clone()), (second, parameter.second_moment.shallow_clone())]
+        });
+        (self.step, moments.collect())
+    }
+
+    /// Takes up [`AdamW::state`], as it was read from `path`.
+    ///
+    /// # Errors
+    /// `Config` if these are not exactly the moments of the parameters; nothing has changed then.
+    pub fn restore(&mut self, step: i32, moments: &NamedTensors, path: &Path) -> Result<()> {
+        let expected = 2 * self.parameters.len();
+        for parameter in &self.parameters {
+            for name in parameter.moment_names() {
+                if moments.get(&name).is_none_or(|moment| moment.size() != parameter.tensor.size()) {
+                    let size = parameter.tensor.size();
+                    return Err(Error::config(format!("{}: has no tensor {name} of shape {size:?}", path.display())));
+                }
+            }
+        }
+        if moments.len() != expected {
+            let found = moments.len();
+            return Err(Error::config(format!("{}: has {found} tensors instead of {expected}", path.display())));
+        }
+        for parameter in &mut self.parameters {
+            let [first, second] = parameter.moment_names();
+            parameter.first_moment.copy_(&moments[&first]);
+            parameter.second_moment.copy_(&moments[&second]);
+        }
+        self.step = step;
+        Ok(())
+    }
+
+    /// The name of a parameter, or of a moment, that holds a number that is not finite.
+    pub fn not_finite(&self) -> Option<String> {
+        let finite = |tensor: &Tensor| tensor.isfinite().all().int64_value(&[]) == 1;
+        self.parameters.iter().find_map(|parameter| {
+            let [first, second] = parameter.moment_names();
+            let named = [
+                (parameter.name.clone(), &parameter.tensor),
+                (first, &parameter.first_moment),
+                (second, &parameter.second_moment),
+            ];
+            named.into_iter().find(|(_, tensor)| !finite(tensor)).map(|(name, _)| name)
+        })
+    }
+
+    /// The name of the first parameter whose gradient is not finite.
+    pub fn gradient_not_finite(&self, gradients: &[Tensor]) -> Option<&str> {
+        let finite = |gradient: &Tensor| gradient.isfinite().all().int64_value(&[]) == 1;
+        let mut named = self.parameters.iter().zip(gradients).filter(|(_, gradient)| gradient.defined());
+        named.find(|(_, gradient)| !finite(gradient)).map(|(parameter, _)| parameter.name.as_str())
+    }
+
     /// The gradient of `loss` with respect to each parameter; undefined where the loss does not depend on it.
     pub fn gradients(&self, loss: &Tensor) -> Vec<Tensor> {
         let tensors: Vec<&Tensor> = self.parameters.iter().map(|p| &p.tensor).collect();
@@ -93,6 +154,12 @@ impl AdamW {
             }
         }
         norm
+    }
+}
+
+impl Parameter {
+    fn moment_names(&self) -> [String; 2] {
+        ["exp_avg", "exp_avg_sq"].map(|moment| format!("{}.{moment}", self.name))
     }
 }
 
