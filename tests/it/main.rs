@@ -13,6 +13,7 @@ mod mutation;
 mod overfit;
 mod parity;
 mod predict;
+mod resume;
 mod run_folder;
 mod score;
 mod support;
