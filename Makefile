@@ -12,11 +12,12 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test venv fixtures sample clean-runs
+.PHONY: help build demo test faults venv fixtures sample clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
 	@echo "make test        formatting, lints, sample stories and tables up to date, all tests"
+	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered)"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures"
 	@echo "make fixtures    compute tests/fixtures/ anew"
@@ -41,6 +42,9 @@ test: $(libtorch) $(encoder)
 	$(PYTHON) scripts/results.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	$(CARGO) test --release
+
+faults: $(libtorch)
+	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it faults -- --nocapture --test-threads=1
 
 venv:
 	scripts/make-venv.sh

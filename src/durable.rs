@@ -112,8 +112,10 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     at(path, fault::operation(|| File::open(path)?.sync_all()))
 }
 
-fn sync_parent(path: &Path) -> Result<()> {
-    sync_folder(path.parent().unwrap_or(Path::new(".")))
+/// The same for the folder that `path` is in.
+pub fn sync_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_folder(parent.unwrap_or(Path::new(".")))
 }
 
 pub fn remove_file(path: &Path) -> Result<()> {

@@ -75,6 +75,7 @@ impl RunFolder {
             durable::write(&part.path.join("encoder").join(name), &bytes)?;
         }
         durable::rename(&part.path, path)?;
+        durable::sync_parent(path)?;
         Ok((RunFolder { path: path.to_owned() }, lock))
     }
 

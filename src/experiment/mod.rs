@@ -291,3 +291,15 @@ fn little_space(out: &Path, free: u64, checkpoint: u64) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_for_less_than_three_checkpoints_is_warned_of() {
+        let warning = |free| little_space(Path::new("runs/x"), free, 1_000_000_000);
+        assert_eq!(warning(3_000_000_000), None);
+        assert_eq!(warning(2_990_000_000).unwrap(), "runs/x: 2.99 GB are free, and three checkpoints take 3.00 GB");
+    }
+}
