@@ -20,7 +20,7 @@ def main() -> int:
             if found:
                 rows.append([cell.strip() for cell in row.split("|")])
                 print(".", end="", flush=True, file=sys.stderr)
-            elif "panicked" in line or "memory:" in line or line.startswith("test result"):
+            elif "panicked" in line or "memory:" in line or "a run:" in line or line.startswith("test result"):
                 print(line.rstrip(), file=sys.stderr)
     width = max((len(name) for name, _ in rows), default=0)
     print(f"\n{'fault':<{width}}  passed")

@@ -2,7 +2,7 @@
 
 use crate::checkpoint::CheckpointConfig;
 use crate::data::Kind;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::loss::LossConfig;
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::DetectorConfig;
@@ -130,14 +130,10 @@ impl Config {
     /// `MissingInput`, or `Config` naming file, line and key, with the key that was probably meant.
     pub fn open(path: &Path, overrides: &[String]) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::reading(path, &error))?;
-        Self::parse(&text, path, overrides)
-    }
-
-    fn parse(text: &str, path: &Path, overrides: &[String]) -> Result<Self> {
         let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
-        let mut table: Table = toml::from_str(text).map_err(invalid)?;
+        let mut table: Table = toml::from_str(&text).map_err(invalid)?;
         if overrides.is_empty() {
-            return Self::checked(toml::from_str(text).map_err(invalid)?, path);
+            return Self::checked(toml::from_str(&text).map_err(invalid)?, path);
         }
         for assignment in overrides {
             set(&mut table, assignment)?;
@@ -145,15 +141,6 @@ impl Config {
         let source = format!("{} with --set", path.display());
         let config = table.try_into().map_err(|error| Error::config(explain(&source, &error)))?;
         Self::checked(config, path)
-    }
-
-    /// With overrides laid over it.
-    ///
-    /// # Errors
-    /// `Config`.
-    pub fn overridden(&self, overrides: &[String]) -> Result<Self> {
-        let text = toml::to_string(self).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
-        Self::parse(&text, Path::new("the config of the run"), overrides)
     }
 
     fn checked(config: Config, path: &Path) -> Result<Self> {

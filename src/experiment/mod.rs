@@ -98,15 +98,16 @@ impl Experiment {
         Self::new(config, out, compute, material, network, Start::New { encoder_folder }, Vec::new())
     }
 
-    /// Reads and checks everything to go on with the run in `out`, from its newest good checkpoint. `config` is its
-    /// own where absent; `overrides` are laid over either.
+    /// Reads and checks everything to go on with the run in `out`, from its newest good checkpoint. Without `config`
+    /// its own is taken, `overrides` laid over it.
     ///
     /// # Errors
     /// `MissingInput` if there is no run; `CantCreate` if another process trains it; `Config` if keys changed that
     /// must not, `Data` if files it was made from did, or no checkpoint can be trusted.
     pub fn resume(out: &Path, config: Option<Config>, overrides: &[String], limit: Option<usize>) -> Result<Self> {
         let (resumed, run_config, mut warnings) = Resumed::find(out)?;
-        let mut config = config.map_or_else(|| run_config.overridden(overrides), Ok)?;
+        let of_folder = || Config::open(&resumed.folder.config_file(), overrides);
+        let mut config = config.map_or_else(of_folder, Ok)?;
         changes::resolve_as(&run_config, &mut config);
         warnings.extend(changes::compare(&run_config, &config)?);
         let compute = Compute::resolve(&config)?;
@@ -130,8 +131,7 @@ impl Experiment {
         mut warnings: Vec<String>,
     ) -> Result<Self> {
         let Material { model_config, train, dev, inputs } = material;
-        let moments: usize = network.parameters(&config.train).iter().map(|p| 8 * p.tensor.numel()).sum();
-        let checkpoint_bytes = network.saved_bytes() + moments as u64;
+        let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
         config.model.max_sentences = Some(model_config.max_sentences);
         config.precision = compute.precision.into();
@@ -147,7 +147,7 @@ impl Experiment {
 
     /// Numbers that are trained.
     pub fn trained_parameters(&self) -> usize {
-        self.network.parameters(&self.config.train).iter().map(|parameter| parameter.tensor.numel()).sum()
+        self.network.trained_numbers()
     }
 
     /// Tensors of the encoder's file that are no part of the encoder and were passed over.

@@ -8,7 +8,7 @@ use crate::model::weights::NamedTensors;
 use crate::model::{ModelConfig, TieredModel, weights};
 use crate::train::{Parameter, TrainConfig};
 use std::path::Path;
-use tch::{Device, nn};
+use tch::{Device, Tensor, nn};
 
 pub const WEIGHTS: &str = "model.safetensors";
 
@@ -71,6 +71,11 @@ impl Network {
     /// Bytes of the weights as they are saved.
     pub fn saved_bytes(&self) -> u64 {
         weights::named(&self.store).values().map(|tensor| 4 * tensor.numel() as u64).sum()
+    }
+
+    /// Numbers that are trained.
+    pub fn trained_numbers(&self) -> usize {
+        self.store.variables().values().filter(|tensor| tensor.requires_grad()).map(Tensor::numel).sum()
     }
 
     /// What is trained, in the order of the names, with its rate and decay.

@@ -122,6 +122,16 @@ fn keys_that_may_change_and_keys_that_may_not() {
 }
 
 #[test]
+fn a_config_that_was_edited_in_the_run_folder() {
+    let run = copied("edited");
+    let file = run.join("config.toml");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("seed = 1", "seed = 2")).unwrap();
+    let output = resume(&run, &[]);
+    assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+    assert!(stderr(&output).contains("seed: 1 then, 2 now"), "{}", stderr(&output));
+}
+
+#[test]
 fn longer_than_it_was_to_be() {
     let run = copied("longer");
     let output = resume(&run, &["--set", "train.epochs=3"]);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tiered::checkpoint::{MANIFEST, Manifest};
 use tiered::durable::FileDigest;
 use tiered::model::weights;
@@ -21,6 +21,8 @@ const SIGTERM: i32 = 15;
 enum Moment {
     /// This long after its start.
     After(Duration),
+    /// This long after training began.
+    InTraining(Duration),
     /// After this file operation, nearly all of which are part of a save.
     InSave(u64),
 }
@@ -28,11 +30,13 @@ enum Moment {
 #[test]
 fn kill_9() {
     let rig = Rig::shared();
+    let reference = rig.reference();
     let mut rng = rng(1);
     let moments: Vec<Moment> = (0..count(9, 100))
-        .map(|i| match i % 3 {
-            0 => Moment::InSave(rng.random_range(1..=rig.operations())),
-            _ => Moment::After(rig.reference().duration.mul_f64(rng.random_range(0. ..1.))),
+        .map(|i| match i % 6 {
+            0 | 3 => Moment::InSave(rng.random_range(1..=rig.operations())),
+            1 => Moment::After(reference.startup.mul_f64(rng.random_range(0. ..1.))),
+            _ => Moment::InTraining(reference.training.mul_f64(rng.random_range(0. ..1.))),
         })
         .collect();
     trials("kill -9 at random moments, a third inside a save; resumed: equal weights", &moments, |moment| {
@@ -46,6 +50,12 @@ fn killed(run: &Run, moment: &Moment) -> Result<(), String> {
     let mut child = match moment {
         Moment::After(time) => {
             let child = run.spawn(&[]);
+            std::thread::sleep(*time);
+            child
+        }
+        Moment::InTraining(time) => {
+            let mut child = run.spawn(&[]);
+            run.has_begun(&mut child)?;
             std::thread::sleep(*time);
             child
         }
@@ -126,21 +136,11 @@ fn send(signal: &str, child: &Child) {
     assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Waits until the run has begun to train.
-fn begun(run: &Run, child: &mut Child) -> Result<(), String> {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !run.folder.join("config.toml").exists() {
-        ensure(Instant::now() < deadline && child.try_wait().unwrap().is_none(), || "it never began".into())?;
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    Ok(())
-}
-
 /// Sends a signal at a random moment of training, a sooner one if the run was over by then.
 fn stopped(run: &Run, signal: &str, mut after: Duration) -> Result<ExitStatus, String> {
     loop {
         let mut child = run.spawn(&[]);
-        begun(run, &mut child)?;
+        run.has_begun(&mut child)?;
         std::thread::sleep(after);
         send(signal, &child);
         let output = child.wait_with_output().unwrap();
@@ -161,10 +161,10 @@ fn signals() {
     let rig = Rig::shared();
     let mut rng = rng(2);
     for signal in ["TERM", "INT", "USR1"] {
-        let moments: Vec<f64> = (0..count(2, 20)).map(|_| rng.random_range(0. ..0.5)).collect();
+        let moments: Vec<f64> = (0..count(2, 20)).map(|_| rng.random_range(0. ..0.9)).collect();
         trials(&format!("SIG{signal}: saved, exit 75; resumed: equal weights"), &moments, |moment| {
             let run = rig.run();
-            stopped(&run, signal, rig.reference().duration.mul_f64(*moment))?;
+            stopped(&run, signal, rig.reference().training.mul_f64(*moment))?;
             let events = std::fs::read_to_string(run.folder.join("events.jsonl")).map_err(|error| error.to_string())?;
             ensure(events.contains("and saved"), || events.clone())?;
             ensure(run.newest()?.is_some(), || "nothing was saved".to_owned())?;

@@ -25,7 +25,10 @@ pub struct Rig {
 /// What an uninterrupted run ends with, and how long it takes.
 pub struct Reference {
     weights: Weights,
-    pub duration: Duration,
+    /// Until there is a run folder and training begins.
+    pub startup: Duration,
+    /// Of training.
+    pub training: Duration,
 }
 
 /// SHA-256 of the best and of the last weights.
@@ -67,8 +70,14 @@ impl Rig {
         self.reference.get_or_init(|| {
             let run = self.run();
             let started = Instant::now();
-            run.succeeds().unwrap();
-            Reference { weights: Weights::of(&run.folder).unwrap(), duration: started.elapsed() }
+            let mut child = run.spawn(&[]);
+            run.has_begun(&mut child).unwrap();
+            let startup = started.elapsed();
+            let output = child.wait_with_output().unwrap();
+            let training = started.elapsed() - startup;
+            assert!(output.status.success(), "{}", said(&output));
+            println!("a run: {startup:.2?} until training begins, {training:.2?} of training");
+            Reference { weights: Weights::of(&run.folder).unwrap(), startup, training }
         })
     }
 
@@ -136,6 +145,17 @@ impl Run<'_> {
         let mut command = self.command();
         command.envs(environment.iter().copied()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
+    }
+
+    /// Waits until the process has begun to train.
+    pub fn has_begun(&self, child: &mut Child) -> Result<(), String> {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !self.folder.join("config.toml").exists() {
+            let goes_on = Instant::now() < deadline && child.try_wait().unwrap().is_none();
+            ensure(goes_on, || "it never began".to_owned())?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     pub fn succeeds(&self) -> Result<(), String> {
