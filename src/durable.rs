@@ -87,6 +87,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Lets `path` be `source`'s content too (a hard link; a copy where there are none), in the place of what was there.
 pub fn link(source: &Path, path: &Path) -> Result<()> {
+    if at(path, is_same_file(source, path))? {
+        return Ok(());
+    }
     let part = beside(path);
     let linked = fault::operation(|| {
         if part.exists() {
@@ -97,6 +100,13 @@ pub fn link(source: &Path, path: &Path) -> Result<()> {
     at(path, linked)?;
     rename(&part, path)?;
     sync_parent(path)
+}
+
+/// A rename onto another link of the same file would do nothing and leave both.
+fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| path.metadata().map(|data| (data.dev(), data.ino()));
+    Ok(b.exists() && identity(a)? == identity(b)?)
 }
 
 pub fn create_folder(path: &Path) -> Result<()> {
@@ -188,6 +198,8 @@ mod tests {
         let [a, b] = ["a.json", "b.json"].map(|name| folder.path().join(name));
         replace(&a, b"one").unwrap();
         link(&a, &b).unwrap();
+        link(&a, &b).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "a link made twice");
         replace(&a, b"two").unwrap();
         assert_eq!((fs::read(&a).unwrap(), fs::read(&b).unwrap()), (b"two".to_vec(), b"one".to_vec()));
         link(&a, &b).unwrap();

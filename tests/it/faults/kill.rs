@@ -136,6 +136,26 @@ fn send(signal: &str, child: &Child) {
     assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
 }
 
+#[test]
+fn every_kind_of_run() {
+    let kinds: [&[&str]; 5] = [
+        &["model.detector.kind=joint", "model.detector.context=story"],
+        &["precision=bf16"],
+        &["encoder.freeze=[\"embeddings\", \"layers:1\"]", "train.pairs_per_step=1"],
+        &["loss.normalization=padded", "loss.story=0.2", "model.output_bias=frequency", "train.pairs_per_step=3"],
+        &["train.adamw.weight_decay=0.01", "train.warmup=0.3", "train.head_learning_rate=2e-3", "checkpoint.keep=1"],
+    ];
+    trials("aborted: other detector, precision, freezing, losses, rates; equal weights", &kinds, |kind| {
+        let rig = Rig::new(3, kind);
+        let run = rig.run();
+        let output = run.with("TIERED_FAIL_POINT", "abort:80");
+        ensure(output.status.signal().is_some(), || said(&output))?;
+        let step = run.newest()?.map(|found| found.checkpoint.manifest.step);
+        ensure(step.is_some_and(|step| step > 0), || format!("the newest is of step {step:?}"))?;
+        run.ends_as_if_uninterrupted()
+    });
+}
+
 /// Sends a signal at a random moment of training, a sooner one if the run was over by then.
 fn stopped(run: &Run, signal: &str, mut after: Duration) -> Result<ExitStatus, String> {
     loop {

@@ -19,6 +19,7 @@ pub struct Rig {
     pub tiny: Tiny,
     sets: Vec<String>,
     reference: OnceLock<Reference>,
+    operations: OnceLock<u64>,
     runs: AtomicUsize,
 }
 
@@ -51,7 +52,7 @@ impl Rig {
         let sets = sets.iter().chain(more).map(|&set| set.to_owned()).collect();
         let tiny = Tiny::new();
         tiny.config();
-        Rig { tiny, sets, reference: OnceLock::new(), runs: AtomicUsize::new(0) }
+        Rig { tiny, sets, reference: OnceLock::new(), operations: OnceLock::new(), runs: AtomicUsize::new(0) }
     }
 
     /// Of 3 epochs, for all tests that need no other.
@@ -83,8 +84,7 @@ impl Rig {
 
     /// How many file operations an uninterrupted run does.
     pub fn operations(&self) -> u64 {
-        static OPERATIONS: OnceLock<u64> = OnceLock::new();
-        *OPERATIONS.get_or_init(|| {
+        *self.operations.get_or_init(|| {
             let aborts = |n: u64| !self.run().with("TIERED_FAIL_POINT", &format!("abort:{n}")).status.success();
             let mut beyond = 64;
             while aborts(beyond) {
