@@ -12,11 +12,12 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench venv fixtures sample clean-runs
+.PHONY: help build demo test bench faults venv fixtures sample clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
 	@echo "make test        formatting, lints, sample stories and tables up to date, all tests"
+	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered)"
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
@@ -47,6 +48,9 @@ test: $(libtorch) $(encoder)
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv
 	$(PYTHON) benches/run.py $(BENCH)
+
+faults: $(libtorch)
+	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it faults -- --nocapture --test-threads=1
 
 venv:
 	scripts/make-venv.sh

@@ -1,5 +1,6 @@
 //! The experiment file: what the user wrote, read strictly, with `--set` laid over it.
 
+use crate::checkpoint::CheckpointConfig;
 use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::loss::LossConfig;
@@ -32,6 +33,8 @@ pub struct Config {
     pub loss: LossConfig,
     #[serde(default)]
     pub train: TrainConfig,
+    #[serde(default)]
+    pub checkpoint: CheckpointConfig,
 }
 
 /// The pretrained encoder.
@@ -155,6 +158,7 @@ impl Config {
             (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
             (positive(train.learning_rate), "train.learning_rate must be above 0"),
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
+            (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
             (self.threads.is_none_or(|threads| threads > 0), "threads must be at least 1"),
             (share(train.warmup), "train.warmup must be at least 0 and below 1"),
             (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
@@ -270,9 +274,15 @@ mod tests {
 
     #[test]
     fn impossible_values_are_refused() {
-        for bad in
-            ["train.epochs=0", "train.learning_rate=-1", "model.dropout=1.0", "model.detector.heads=7", "seed=-1"]
-        {
+        for bad in [
+            "train.epochs=0",
+            "checkpoint.keep=0",
+            "checkpoint.every=often",
+            "train.learning_rate=-1",
+            "model.dropout=1.0",
+            "model.detector.heads=7",
+            "seed=-1",
+        ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
     }

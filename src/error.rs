@@ -21,6 +21,8 @@ pub enum ErrorKind {
     CantCreate = 73,
     /// Reading or writing failed.
     Io = 74,
+    /// Stopped before its end, and can be gone on with.
+    Resumable = 75,
     /// Training met a loss or gradient that is not finite.
     Diverged = 76,
     /// A file was refused for what it is.
@@ -28,6 +30,22 @@ pub enum ErrorKind {
     /// A configuration (ours, or a checkpoint's against its weights) is wrong.
     Config = 78,
 }
+
+/// Every exit code and what it means, for `--help`; the README says the same.
+pub const EXIT_CODES: [(u8, &str); 12] = [
+    (0, "done"),
+    (ErrorKind::Usage as u8, "the command line makes no sense"),
+    (ErrorKind::Data as u8, "a data file was read and is wrong, or no checkpoint can be trusted"),
+    (ErrorKind::MissingInput as u8, "an input file or folder does not exist"),
+    (ErrorKind::Unavailable as u8, "something needed is not available here, such as a GPU"),
+    (ErrorKind::Internal as u8, "a bug of ours (101 likewise)"),
+    (ErrorKind::CantCreate as u8, "an output can't be created, exists already or is in use"),
+    (ErrorKind::Io as u8, "reading or writing failed"),
+    (ErrorKind::Resumable as u8, "training stopped before its end; `train --resume` goes on"),
+    (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
+    (ErrorKind::Refused as u8, "a file was refused for what it is: weights that are not safetensors"),
+    (ErrorKind::Config as u8, "a config is wrong, or does not go with the weights or the run"),
+];
 
 /// An error with its kind; the message names the file, the place and the remedy.
 #[derive(Debug, thiserror::Error)]

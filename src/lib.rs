@@ -10,12 +10,15 @@
 //! |---|---|---|
 //! | 0 | [`attribute`] | the 20 attributes, label spaces, defaults |
 //! | 0 | [`error`] | one error type: a message for a person, an exit code for a script |
+//! | 0 | [`fault`] | faults put in on purpose, for tests |
 //! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
+//! | 1 | [`durable`] | file operations that survive |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
 //! | 2 | [`decode`] | beliefs -> the sentences in conflict |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
+//! | 2 | [`checkpoint`] | checkpoints on disk: whole or not at all, verified, rotated |
 //! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
 //! | 3 | [`model`] | tensors -> named outputs |
 //! | 4 | [`loss`] | output + targets + weights -> named losses |
@@ -33,13 +36,16 @@
 pub mod attribute;
 pub mod batch;
 pub mod bench;
+pub mod checkpoint;
 pub mod cli;
 pub mod config;
 pub mod data;
 pub mod decode;
+pub mod durable;
 pub mod error;
 pub mod eval;
 pub mod experiment;
+pub mod fault;
 pub mod loss;
 pub mod machine;
 pub mod metrics;

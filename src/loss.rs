@@ -126,7 +126,7 @@ fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
 }
 
 /// Averages over all items, whatever the batches were.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossMean {
     sums: LossValues,
     counts: LossValues,

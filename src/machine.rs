@@ -1,5 +1,6 @@
 //! What this machine is and how fast it multiplies.
 
+use crate::checkpoint::MadeWith;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Precision;
 use crate::model::layers::product;
@@ -56,6 +57,37 @@ impl DeviceChoice {
             )),
             None => Err(Error::config(format!("device = {:?}: must be auto, cpu or cuda:N", self.0))),
         }
+    }
+}
+
+/// The libtorch that this was built with; libtorch has no function that tells.
+pub const LIBTORCH_VERSION: Option<&str> = option_env!("TIERED_LIBTORCH_VERSION");
+
+/// Instructions that decide how products are computed and how fast, by the names of `/proc/cpuinfo`.
+pub const FEATURES: [&str; 5] = ["avx2", "avx512f", "avx512_bf16", "amx_bf16", "bf16"];
+
+/// Which of [`FEATURES`] a `/proc/cpuinfo` tells of; `None` if it tells nothing.
+pub fn features(cpuinfo: &str) -> Option<Vec<&'static str>> {
+    let flags = proc_value(cpuinfo, "flags").or_else(|| proc_value(cpuinfo, "Features"))?;
+    Some(FEATURES.into_iter().filter(|feature| flags.split_whitespace().any(|flag| flag == *feature)).collect())
+}
+
+/// The first `name : value` of a file of `/proc`.
+pub fn proc_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let of_line = |line: &'a str| line.split_once(':').filter(|(n, _)| n.trim() == name).map(|(_, value)| value.trim());
+    text.lines().find_map(of_line)
+}
+
+/// What the last digits of a run's numbers depend on, as it is now.
+pub fn made_with(device: Device) -> MadeWith {
+    // Empty where there is no such file: then what it would tell is unknown.
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    MadeWith {
+        tiered: env!("CARGO_PKG_VERSION").to_owned(),
+        libtorch: LIBTORCH_VERSION.unwrap_or("unknown").to_owned(),
+        device: format!("{device:?}").to_lowercase(),
+        threads: tch::get_num_threads(),
+        processor: features(&cpuinfo).unwrap_or_default().into_iter().map(str::to_owned).collect(),
     }
 }
 

@@ -50,10 +50,10 @@ pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport
     let samples = samples?;
     let loading_peak = memory::peak();
     let mut products = ProductRates::peak(trial.compute.device);
-    let mut fit = trial.fit();
-    let trained = TrainedLayers::of(&fit.parameters, &trial.model_config.encoder);
-    let trained_parameters = fit.parameters.iter().map(|parameter| parameter.tensor.numel()).sum();
-    let mut optimiser = AdamW::new(std::mem::take(&mut fit.parameters), fit.config.adamw);
+    let (fit, parameters) = (trial.fit(), trial.parameters());
+    let trained = TrainedLayers::of(&parameters, &trial.model_config.encoder);
+    let trained_parameters = parameters.iter().map(|parameter| parameter.tensor.numel()).sum();
+    let mut optimiser = AdamW::new(parameters, fit.config.adamw);
     let mut measurements: Vec<Measurement> = Vec::new();
     for sample in &samples {
         let measurement = measure(trial, &fit, &mut optimiser, sample, options.seconds)?;

@@ -80,7 +80,7 @@ pub fn step(fit: &Fit, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: 
     let losses = Losses::new(&output, &targets);
     if let Some(what) = losses.values().not_finite() {
         let pairs = pairs.iter().map(|&pair| fit.train.pairs[pair].id.clone()).collect();
-        return Err(Diverged { step: step + 1, what, pairs }.into());
+        return Err(Diverged { step: step + 1, what: what.to_owned(), pairs }.into());
     }
     let loss = losses.total(&fit.loss);
     let losses = watch.lap();

@@ -1,11 +1,12 @@
 //! `tiered doctor`: what this machine has of what training needs.
 
 use super::output::print;
+use crate::durable::free_bytes;
 use crate::error::{Error, ErrorKind, Result};
-use crate::machine::{BF16_ADVANTAGE, DeviceChoice, ProductRates};
+use crate::machine::{BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, ProductRates, features, proc_value};
 use crate::model::Precision;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Describes this machine, to send along with a question or a measurement.
 #[derive(clap::Args)]
@@ -74,29 +75,23 @@ struct Disk {
     free: Option<u64>,
 }
 
-/// Instructions that decide how fast products are, by the names of `/proc/cpuinfo`.
-const FEATURES: [&str; 5] = ["avx2", "avx512f", "avx512_bf16", "amx_bf16", "bf16"];
-
 impl Machine {
     fn examine() -> Result<Self> {
         let (cpuinfo, meminfo) = (read("/proc/cpuinfo"), read("/proc/meminfo"));
         Ok(Machine {
             tiered: env!("CARGO_PKG_VERSION"),
-            libtorch: Libtorch {
-                version: option_env!("TIERED_LIBTORCH_VERSION"),
-                folder: option_env!("TIERED_LIBTORCH_FOLDER"),
-            },
+            libtorch: Libtorch { version: LIBTORCH_VERSION, folder: option_env!("TIERED_LIBTORCH_FOLDER") },
             gpus: tch::Cuda::device_count().max(0),
             cudnn: tch::Cuda::cudnn_is_available(),
             cpu: Cpu {
-                model: value(&cpuinfo, "model name").map(str::to_owned),
+                model: proc_value(&cpuinfo, "model name").map(str::to_owned),
                 cores: std::thread::available_parallelism().ok().map(usize::from),
                 threads: tch::get_num_threads(),
                 features: features(&cpuinfo),
             },
             products: Products::measure()?,
             memory: Memory { total: kilobytes(&meminfo, "MemTotal"), available: kilobytes(&meminfo, "MemAvailable") },
-            disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes() },
+            disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes(Path::new(".")) },
         })
     }
 
@@ -159,27 +154,10 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The first `name : value` of a file of `/proc`.
-fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let of_line = |line: &'a str| line.split_once(':').filter(|(n, _)| n.trim() == name).map(|(_, value)| value.trim());
-    text.lines().find_map(of_line)
-}
-
-fn features(cpuinfo: &str) -> Option<Vec<&'static str>> {
-    let flags = value(cpuinfo, "flags").or_else(|| value(cpuinfo, "Features"))?;
-    Some(FEATURES.into_iter().filter(|feature| flags.split_whitespace().any(|flag| flag == *feature)).collect())
-}
-
 /// A size of `/proc/meminfo`, in bytes.
 fn kilobytes(meminfo: &str, name: &str) -> Option<u64> {
-    let number: u64 = value(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
+    let number: u64 = proc_value(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
     Some(1024 * number)
-}
-
-/// What an ordinary user may still write into the current folder.
-fn free_bytes() -> Option<u64> {
-    let disk = rustix::fs::statvfs(".").ok()?;
-    Some(disk.f_bavail * disk.f_frsize)
 }
 
 fn gigabytes(bytes: Option<u64>) -> String {
@@ -197,7 +175,7 @@ mod tests {
     #[test]
     fn proc_files_are_read() {
         let cpuinfo = "processor\t: 0\nmodel name\t: Some CPU: X\nflags\t\t: fpu avx2 avx512_bf16 avx512foo\n";
-        assert_eq!(value(cpuinfo, "model name"), Some("Some CPU: X"));
+        assert_eq!(proc_value(cpuinfo, "model name"), Some("Some CPU: X"));
         assert_eq!(features(cpuinfo), Some(vec!["avx2", "avx512_bf16"]));
         assert_eq!(features(""), None);
         assert_eq!(kilobytes("MemTotal:       24684084 kB\n", "MemTotal"), Some(24684084 * 1024));

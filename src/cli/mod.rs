@@ -8,14 +8,16 @@ mod output;
 mod predict;
 mod progress;
 mod score;
+mod signal;
 mod train;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{EXIT_CODES, Error, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "tiered", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = exit_codes())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -45,11 +47,19 @@ pub fn main() -> ExitCode {
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
             let kind = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.kind);
+            match kind {
+                Some(ErrorKind::Resumable) => eprintln!("{error:#}"),
+                _ => eprintln!("error: {error:#}"),
+            }
             ExitCode::from(kind.unwrap_or(ErrorKind::Internal) as u8)
         }
     }
+}
+
+fn exit_codes() -> String {
+    let lines = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code:>2}  {meaning}\n"));
+    format!("Exit codes:\n{}", lines.collect::<String>().trim_end())
 }
 
 fn run(command: Command) -> anyhow::Result<()> {

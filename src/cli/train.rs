@@ -1,7 +1,9 @@
 //! `tiered train`: one config -> one run folder.
 
 use super::progress::Progress;
+use super::signal::Signals;
 use crate::config::Config;
+use crate::error::{Error, ErrorKind};
 use crate::experiment::Experiment;
 use crate::train::{EpochRecord, Event};
 use clap::Args as ClapArgs;
@@ -9,15 +11,18 @@ use std::path::{Path, PathBuf};
 
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The experiment file (configs/*.toml)
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
+    /// The experiment file (configs/*.toml); with --resume RUN, that of the run where absent
+    #[arg(long, value_name = "FILE", required_unless_present = "resume")]
+    config: Option<PathBuf>,
     /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The run folder to make [default: runs/NAME-OF-THE-CONFIG]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Go on with a run from its newest checkpoint; without RUN: with that in --out if it was begun, else begin it
+    #[arg(long, value_name = "RUN", num_args = 0..=1)]
+    resume: Option<Option<PathBuf>>,
     /// Use only the first N pairs of train and of dev
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -27,25 +32,55 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let config = Config::open(&args.config, &args.set)?;
-    let out = args.out.clone().unwrap_or_else(|| default_out(&args.config));
-    let experiment = Experiment::prepare(config, &out, args.limit)?;
+    let (experiment, out) = prepare(args)?;
+    for warning in &experiment.warnings {
+        eprintln!("warning: {warning}");
+    }
     describe(&experiment, &out);
     if args.dry_run {
         println!("dry run: nothing was trained or written");
         return Ok(());
     }
+    let signals = Signals::watch()?;
     let mut progress = Progress::new(experiment.steps() as u64);
-    let best = experiment.run(|event| match event {
-        Event::Step(step) => progress.step(step),
-        Event::Epoch(epoch) => progress.say(&epoch_line(epoch)),
-    })?;
+    let best = experiment.run(
+        || signals.received(),
+        |event| match event {
+            Event::Step(step) => progress.step(step),
+            Event::Epoch { record, .. } => progress.say(&epoch_line(record)),
+        },
+    )?;
     progress.finish();
     if let Some(best) = best {
         println!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
     }
     println!("evaluate them with: tiered eval {} --data FILE", out.display());
     Ok(())
+}
+
+/// The experiment and its run folder: a new one, or one that was begun.
+fn prepare(args: &Args) -> anyhow::Result<(Experiment, PathBuf)> {
+    let config = args.config.as_deref().map(|path| Config::open(path, &args.set)).transpose()?;
+    let out = match (&args.resume, &args.out, &args.config) {
+        (Some(Some(run)), None, _) => run.clone(),
+        (Some(Some(_)), Some(_), _) => {
+            return Err(usage("--resume RUN names the run folder; leave out --out, or RUN").into());
+        }
+        (_, Some(out), _) => out.clone(),
+        (_, None, Some(config)) => default_out(config),
+        (_, None, None) => return Err(usage("--resume alone does not say which run: --resume RUN").into()),
+    };
+    let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
+    let experiment = match config {
+        config if begun => Experiment::resume(&out, config, &args.set, args.limit)?,
+        Some(config) => Experiment::prepare(config, &out, args.limit)?,
+        None => return Err(usage(format!("{} was not begun, and there is no --config", out.display())).into()),
+    };
+    Ok((experiment, out))
+}
+
+fn usage(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Usage, message)
 }
 
 fn default_out(config: &Path) -> PathBuf {
@@ -75,6 +110,9 @@ fn describe(experiment: &Experiment, out: &Path) {
         experiment.model_config.max_sentences,
         out.display(),
     );
+    if let Some(beginning) = experiment.beginning() {
+        println!("{beginning}");
+    }
 }
 
 fn epoch_line(epoch: &EpochRecord) -> String {

@@ -3,23 +3,29 @@
 //! ```text
 //! RUN/config.toml              the config as resolved
 //! RUN/model.json               shapes and names of the model
+//! RUN/run.json                 SHA-256 of the files it is made from
 //! RUN/encoder/                 the encoder's config.json and tokenizer.json
 //! RUN/metrics.jsonl            a line an epoch
+//! RUN/events.jsonl             starts, stops and troubles
+//! RUN/checkpoints/step-STEP/   all that it takes to go on: weights, moments, position, manifest
 //! RUN/best/model.safetensors   weights of the best epoch (the encoder's under Hugging Face's names)
-//! RUN/last/model.safetensors   weights of the last epoch
+//! RUN/last/model.safetensors   weights of the newest checkpoint
 //! RUN/eval/NAME/               predictions.jsonl and report.json of an evaluation
+//! RUN/lock                     held by the process that trains
 //! ```
 
 use super::network::WEIGHTS;
+use crate::checkpoint::{Inputs, Store};
 use crate::config::Config;
+use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::weights::{self, NamedTensors};
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::train::EpochRecord;
 use serde::Serialize;
+use serde_json::json;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Which of the kept weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -37,28 +43,40 @@ impl Which {
     }
 }
 
+#[derive(Clone)]
 pub struct RunFolder {
     path: PathBuf,
 }
 
 impl RunFolder {
-    /// Makes the folder with all that is known before training.
-    pub fn create(path: &Path, config: &Config, model: &ModelConfig, encoder_folder: &Path) -> Result<Self> {
-        let folder = RunFolder { path: path.to_owned() };
-        for part in ["best", "last", "encoder"] {
-            let part = path.join(part);
-            fs::create_dir_all(&part).map_err(|error| Error::writing(&part, &error))?;
+    /// Makes the folder with all that is known before training: beside, then by one rename. Its lock is held.
+    ///
+    /// # Errors
+    /// `CantCreate`, also if another process is making it; `Io`.
+    pub fn create(
+        path: &Path,
+        config: &Config,
+        model: &ModelConfig,
+        inputs: &Inputs,
+        encoder_folder: &Path,
+    ) -> Result<(Self, Lock)> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let part = RunFolder { path: path.with_file_name(format!(".{name}.part")) };
+        for folder in ["best", "last", "encoder", "checkpoints"] {
+            durable::create_folder(&part.path.join(folder))?;
         }
-        let resolved = toml::to_string(config)
-            .map_err(|error| Error::new(ErrorKind::Internal, format!("the config can't be written: {error}")))?;
-        folder.write("config.toml", resolved.as_bytes())?;
-        folder.write("model.json", &json(model)?)?;
+        let lock = part.lock()?;
+        part.write_config(config)?;
+        durable::write(&part.path.join("model.json"), &json_bytes(model)?)?;
+        durable::write(&part.path.join("run.json"), &json_bytes(inputs)?)?;
         for name in ["config.json", "tokenizer.json"] {
             let source = encoder_folder.join(name);
             let bytes = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
-            folder.write(&format!("encoder/{name}"), &bytes)?;
+            durable::write(&part.path.join("encoder").join(name), &bytes)?;
         }
-        Ok(folder)
+        durable::rename(&part.path, path)?;
+        durable::sync_parent(path)?;
+        Ok((RunFolder { path: path.to_owned() }, lock))
     }
 
     /// An existing run.
@@ -72,6 +90,36 @@ impl RunFolder {
             return Err(Error::new(ErrorKind::MissingInput, message));
         }
         Ok(RunFolder { path: path.to_owned() })
+    }
+
+    /// For as long as the run is trained.
+    ///
+    /// # Errors
+    /// `CantCreate` if another process trains here.
+    pub fn lock(&self) -> Result<Lock> {
+        Lock::take(&self.path.join("lock"))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn encoder_folder(&self) -> PathBuf {
+        self.path.join("encoder")
+    }
+
+    pub fn checkpoints(&self) -> Store {
+        Store::new(self.path.join("checkpoints"))
+    }
+
+    /// What the run was begun with.
+    ///
+    /// # Errors
+    /// `MissingInput` if the run is from a time before there were checkpoints.
+    pub fn inputs(&self) -> Result<Inputs> {
+        let path = self.path.join("run.json");
+        let bytes = fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
+        serde_json::from_slice(&bytes).map_err(|error| Error::data(format!("{}: {error}", path.display())))
     }
 
     pub fn config_file(&self) -> PathBuf {
@@ -108,33 +156,53 @@ impl RunFolder {
         Ok(config)
     }
 
-    /// Appends the epoch's record and keeps its weights as the last, and as the best if they are.
-    pub fn save_epoch(&self, record: &EpochRecord, weights: &NamedTensors, is_best: bool) -> Result<()> {
-        let last = self.weights_file(Which::Last);
-        weights::write(&last, weights)?;
-        if is_best {
-            // A link costs nothing, and the next epoch replaces `last` by a rename, which leaves `best` as it is.
-            let best = self.weights_file(Which::Best);
-            let part = best.with_extension("part");
-            let _ = fs::remove_file(&part);
-            let linked = fs::hard_link(&last, &part).or_else(|_| fs::copy(&last, &part).map(|_| ()));
-            linked.and_then(|()| fs::rename(&part, &best)).map_err(|error| Error::writing(&best, &error))?;
+    /// Writes the config as resolved, with every default.
+    pub fn write_config(&self, config: &Config) -> Result<()> {
+        let text = config_text(config)?;
+        let is_there = fs::read(self.config_file()).is_ok_and(|bytes| bytes == text.as_bytes());
+        if is_there { Ok(()) } else { durable::replace(&self.config_file(), text.as_bytes()) }
+    }
+
+    /// Lets `best` or `last` be the weights in this file.
+    pub fn keep(&self, which: Which, weights: &Path) -> Result<()> {
+        durable::link(weights, &self.weights_file(which))
+    }
+
+    /// Removes the weights of an epoch that is none of the run's any more.
+    pub fn keep_no_best(&self) -> Result<()> {
+        let best = self.weights_file(Which::Best);
+        if best.exists() { durable::remove_file(&best) } else { Ok(()) }
+    }
+
+    /// The lines of all epochs, in the place of those that are there.
+    pub fn write_metrics(&self, epochs: &[EpochRecord]) -> Result<()> {
+        let mut lines = Vec::new();
+        for epoch in epochs {
+            lines.extend(json_bytes(epoch)?);
+            lines.push(b'\n');
         }
-        self.append("metrics.jsonl", &json(record)?)
+        let path = self.path.join("metrics.jsonl");
+        if fs::read(&path).unwrap_or_default() == lines { Ok(()) } else { durable::replace(&path, &lines) }
     }
 
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.path.join(name);
-        fs::write(&path, bytes).map_err(|error| Error::writing(&path, &error))
-    }
-
-    fn append(&self, name: &str, line: &[u8]) -> Result<()> {
-        let path = self.path.join(name);
-        let file = fs::OpenOptions::new().create(true).append(true).open(&path);
-        file.and_then(|mut file| file.write_all(&[line, b"\n"].concat())).map_err(|error| Error::writing(&path, &error))
+    /// Notes what happened in `events.jsonl`, or on standard error if even that can't be written.
+    pub fn note(&self, event: &str, step: u64, message: &str) {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let seconds = (since.as_secs_f64() * 1e3).round() / 1e3;
+        let line = json!({"time": seconds, "event": event, "step": step, "message": message});
+        let path = self.path.join("events.jsonl");
+        if let Err(error) = durable::append(&path, &line.to_string()) {
+            eprintln!("warning: {error}; it would have said: {line}");
+        }
     }
 }
 
-fn json(value: &impl Serialize) -> Result<Vec<u8>> {
+/// The config as TOML.
+pub fn config_text(config: &Config) -> Result<String> {
+    toml::to_string(config)
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("the config can't be written: {error}")))
+}
+
+pub fn json_bytes(value: &impl Serialize) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
 }

@@ -1,24 +1,34 @@
 //! One config -> one run folder, and a run folder -> a model that predicts.
 
+mod changes;
 mod folder;
+mod material;
 mod network;
+mod resume;
 mod run;
+mod save;
 mod trial;
 
+pub use changes::{Change, KEYS, flat};
 pub use folder::{RunFolder, Which};
 pub use run::TrainedRun;
 pub use trial::Trial;
 
-use crate::batch::{Corpus, InputTokenizer, Layout};
-use crate::config::{Config, DataSource, expand};
-use crate::data;
+use crate::batch::{Corpus, Layout};
+use crate::checkpoint::Found;
+use crate::config::{Config, expand};
 use crate::decode::Decode;
+use crate::durable::{Lock, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
-use crate::model::{DetectorKind, EncoderConfig, ModelConfig, Precision};
-use crate::train::{Diverged, EpochRecord, Event, Fit};
+use crate::machine::made_with;
+use crate::model::{DetectorKind, ModelConfig, Precision};
+use crate::train::{Diverged, EpochRecord, Event, Fit, Training};
+use material::Material;
 use network::Network;
+use resume::Resumed;
+use save::{Facts, Saver};
 use std::path::{Path, PathBuf};
 use tch::Device;
 
@@ -32,9 +42,20 @@ pub struct Experiment {
     pub train: Corpus,
     pub dev: Option<Corpus>,
     pub compute: Compute,
-    encoder_folder: PathBuf,
+    /// What to know before it starts.
+    pub warnings: Vec<String>,
     out: PathBuf,
+    facts: Facts,
+    start: Start,
     network: Network,
+}
+
+/// Where a run begins.
+enum Start {
+    /// In a folder that is to be made, with this encoder.
+    New { encoder_folder: PathBuf },
+    /// In a folder that was begun.
+    Begun(Box<Resumed>),
 }
 
 /// Where and in what to compute.
@@ -60,26 +81,65 @@ impl Compute {
 }
 
 impl Experiment {
-    /// Reads and checks everything a run needs; nothing is written.
+    /// Reads and checks everything a new run needs; nothing is written.
     ///
     /// # Errors
     /// `CantCreate` if `out` exists; whatever is wrong with data, encoder or config.
     pub fn prepare(config: Config, out: &Path, limit: Option<usize>) -> Result<Self> {
         if out.exists() {
-            let message = format!("{}: exists already; name another folder with --out, or remove it", out.display());
+            let message = format!(
+                "{}: exists already; go on with it by --resume, name another folder with --out, or remove it",
+                out.display()
+            );
             return Err(Error::new(ErrorKind::CantCreate, message));
         }
         let compute = Compute::resolve(&config)?;
         let encoder_folder = expand(&config.encoder.path)?;
-        let encoder = EncoderConfig::open(&encoder_folder.join("config.json"))?;
-        let tokenizer = InputTokenizer::open(&encoder_folder.join("tokenizer.json"))?;
-        let read = |source| read_training_pairs(source, &config, limit, &tokenizer, encoder.max_tokens());
-        let train = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?;
-        let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
-        let network = Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?;
+        let material = Material::read(&config, &encoder_folder, limit)?;
+        let network = material.pretrained(&config, &encoder_folder, compute.device)?;
+        Self::new(config, out, compute, material, network, Start::New { encoder_folder }, Vec::new())
+    }
+
+    /// Reads and checks everything to go on with the run in `out`, from its newest good checkpoint. Without `config`
+    /// its own is taken, `overrides` laid over it.
+    ///
+    /// # Errors
+    /// `MissingInput` if there is no run; `CantCreate` if another process trains it; `Config` if keys changed that
+    /// must not, `Data` if files it was made from did, or no checkpoint can be trusted.
+    pub fn resume(out: &Path, config: Option<Config>, overrides: &[String], limit: Option<usize>) -> Result<Self> {
+        let (resumed, run_config, mut warnings) = Resumed::find(out)?;
+        let of_folder = || Config::open(&resumed.folder.config_file(), overrides);
+        let mut config = config.map_or_else(of_folder, Ok)?;
+        changes::resolve_as(&run_config, &mut config);
+        warnings.extend(changes::compare(&run_config, &config)?);
+        let compute = Compute::resolve(&config)?;
+        let limit = resumed.limit(limit)?;
+        let material = Material::read(&config, &resumed.folder.encoder_folder(), limit)?;
+        warnings.extend(resumed.compare(&material.inputs, &made_with(compute.device))?);
+        let network = match resumed.weights() {
+            Some(file) => Network::resumed(&config, &material.model_config, &file, &material.train, compute.device)?,
+            None => material.pretrained(&config, &expand(&config.encoder.path)?, compute.device)?,
+        };
+        Self::new(config, out, compute, material, network, Start::Begun(Box::new(resumed)), warnings)
+    }
+
+    fn new(
+        mut config: Config,
+        out: &Path,
+        compute: Compute,
+        material: Material,
+        network: Network,
+        start: Start,
+        mut warnings: Vec<String>,
+    ) -> Result<Self> {
+        let Material { model_config, train, dev, inputs } = material;
+        let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
+        warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
+        config.model.max_sentences = Some(model_config.max_sentences);
+        config.precision = compute.precision.into();
+        let facts = Facts { config: config.clone(), inputs, made_with: made_with(compute.device) };
         let out = out.to_owned();
-        Ok(Experiment { config, model_config, train, dev, compute, encoder_folder, out, network })
+        Ok(Experiment { config, model_config, train, dev, compute, warnings, out, facts, start, network })
     }
 
     /// Steps of the whole run.
@@ -89,7 +149,7 @@ impl Experiment {
 
     /// Numbers that are trained.
     pub fn trained_parameters(&self) -> usize {
-        self.network.parameters(&self.config.train).iter().map(|parameter| parameter.tensor.numel()).sum()
+        self.network.trained_numbers()
     }
 
     /// Tensors of the encoder's file that are no part of the encoder and were passed over.
@@ -97,28 +157,108 @@ impl Experiment {
         &self.network.passed_over
     }
 
-    /// Trains, keeping the weights of the best and of the last epoch; returns the record of the best.
+    /// Where it begins, in words.
+    pub fn beginning(&self) -> Option<String> {
+        match &self.start {
+            Start::New { .. } => None,
+            Start::Begun(resumed) => Some(resumed.beginning()),
+        }
+    }
+
+    /// Trains to the end, or until `stop` names a reason (a signal) to stop at the next step; returns the record of
+    /// the best epoch.
     ///
     /// # Errors
-    /// `Diverged` (the folder then holds the epochs before), `CantCreate`, `Io`.
-    pub fn run(self, mut on: impl FnMut(&Event)) -> Result<Option<EpochRecord>> {
-        let mut config = self.config.clone();
-        config.model.max_sentences = Some(self.model_config.max_sentences);
-        config.precision = self.compute.precision.into();
-        let folder = RunFolder::create(&self.out, &config, &self.model_config, &self.encoder_folder)?;
-        let mut best: Option<EpochRecord> = None;
-        self.fit().run(|event| {
-            if let Event::Epoch(record) = event {
-                let is_best = best.as_ref().is_none_or(|best| record.rank() > best.rank());
-                folder.save_epoch(record, &self.network.weights(), is_best)?;
-                if is_best {
-                    best = Some(record.clone());
-                }
+    /// `Resumable` if it was stopped, or the end or the best epoch could not be saved; `Diverged` (the checkpoints
+    /// before are kept); `CantCreate`, `Io`.
+    pub fn run(
+        self,
+        stop: impl Fn() -> Option<&'static str>,
+        mut on: impl FnMut(&Event),
+    ) -> Result<Option<EpochRecord>> {
+        let (folder, _lock, found) = self.open_folder()?;
+        let mut training = Training::new(self.fit(), self.network.parameters(&self.config.train));
+        let mut saver = Saver::new(&folder, &self.facts, &self.network);
+        if let Some(Found { checkpoint, best_is_lost, .. }) = found {
+            save::restore(&mut training, checkpoint)?;
+            if *best_is_lost {
+                training.progress.best = None;
             }
+            saver.resume(checkpoint.clone(), &training.progress);
+        }
+        folder.note("started", training.progress.step, &self.warnings.join("; "));
+        loop {
+            if let Some(reason) = stop().filter(|_| !training.is_over()) {
+                let saved = saver.save(&training)?;
+                return Err(self.stopped(&folder, reason, &saver, training.progress.step, saved));
+            }
+            let event = training.advance().map_err(|diverged| self.diverged(&folder, &diverged, &saver))?;
+            let Some(event) = event else { break };
+            saver.after(&event, &training)?;
             on(&event);
-            Ok::<(), Error>(())
-        })?;
-        Ok(best)
+        }
+        let step = training.progress.step;
+        if !saver.save(&training)? || !saver.is_safe(&training) {
+            return Err(self.unsaved(&folder, &saver, step));
+        }
+        folder.note("finished", step, "");
+        Ok(training.progress.best().cloned())
+    }
+
+    /// The run's folder, its lock unless that is held already, and the checkpoint to begin from.
+    fn open_folder(&self) -> Result<(RunFolder, Option<Lock>, Option<&Found>)> {
+        let Facts { config, inputs, .. } = &self.facts;
+        match &self.start {
+            Start::New { encoder_folder } => {
+                let (folder, lock) = RunFolder::create(&self.out, config, &self.model_config, inputs, encoder_folder)?;
+                Ok((folder, Some(lock), None))
+            }
+            Start::Begun(resumed) => {
+                let Resumed { folder, found, .. } = resumed.as_ref();
+                if let Some(found) = found {
+                    folder.checkpoints().pass_over(&found.passed_over)?;
+                }
+                folder.write_config(config)?;
+                Ok((folder.clone(), None, found.as_ref()))
+            }
+        }
+    }
+
+    /// It was asked to stop.
+    fn stopped(&self, folder: &RunFolder, reason: &str, saver: &Saver, step: u64, saved: bool) -> Error {
+        let message = match (saved, saver.newest()) {
+            (true, _) => format!("stopped by {reason} after step {step}, and saved"),
+            (false, Some(newest)) => {
+                format!("stopped by {reason} after step {step}, which could not be saved; the newest is {newest}")
+            }
+            (false, None) => format!("stopped by {reason} after step {step}, and nothing could be saved"),
+        };
+        folder.note("stopped", step, &message);
+        Error::new(ErrorKind::Resumable, format!("{message}; {}", self.how_to_go_on()))
+    }
+
+    /// It came to its end, and that or the best epoch is not on disk.
+    fn unsaved(&self, folder: &RunFolder, saver: &Saver, step: u64) -> Error {
+        let newest = saver.newest().map_or("no checkpoint".to_owned(), |newest| format!("the checkpoint {newest}"));
+        let message = format!(
+            "the run came to its end, but could not be saved (see events.jsonl); there is {newest} to go on from"
+        );
+        folder.note("unsaved", step, &message);
+        Error::new(ErrorKind::Resumable, format!("{message}; make room, then {}", self.how_to_go_on()))
+    }
+
+    fn diverged(&self, folder: &RunFolder, diverged: &Diverged, saver: &Saver) -> Error {
+        let kept = match saver.newest() {
+            Some(newest) => format!("the checkpoint {newest} is kept"),
+            None => "no checkpoint was made yet".to_owned(),
+        };
+        folder.note("diverged", diverged.step, &diverged.to_string());
+        let message = format!("{diverged}; {kept}; try a lower train.learning_rate");
+        Error::new(ErrorKind::Diverged, message)
+    }
+
+    fn how_to_go_on(&self) -> String {
+        format!("go on with: tiered train --resume {}", self.out.display())
     }
 
     fn fit(&self) -> Fit<'_> {
@@ -132,7 +272,6 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalC
     let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
     Fit {
         model: &network.model,
-        parameters: network.parameters(&config.train),
         train,
         dev: None,
         config: config.train,
@@ -147,43 +286,27 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalC
     }
 }
 
-impl From<Diverged> for Error {
-    fn from(diverged: Diverged) -> Self {
-        let remedy = "the weights of the last finished epoch are kept; try a lower train.learning_rate";
-        Error::new(ErrorKind::Diverged, format!("{diverged}; {remedy}"))
-    }
+/// A warning if there is no room for three checkpoints: the one being made and the two kept by default.
+fn little_space(out: &Path, free: u64, checkpoint: u64) -> Option<String> {
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    (free < 3 * checkpoint).then(|| {
+        format!(
+            "{}: {:.2} GB are free, and three checkpoints take {:.2} GB",
+            out.display(),
+            gigabytes(free),
+            gigabytes(3 * checkpoint)
+        )
+    })
 }
 
-fn read_training_pairs(
-    source: &DataSource,
-    config: &Config,
-    limit: Option<usize>,
-    tokenizer: &InputTokenizer,
-    max_tokens: usize,
-) -> Result<Corpus> {
-    let path = expand(&source.file)?;
-    let file = data::read_file(&path)?;
-    file.require_clean()?;
-    let mut pairs = data::pairs(file.partition(&source.split)?, config.seed);
-    if let Some(kind) = source.kind {
-        pairs = data::of_kind(pairs, kind);
-    }
-    pairs.truncate(limit.unwrap_or(usize::MAX));
-    if pairs.is_empty() {
-        return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
-    }
-    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
-        .map_err(|error| error.about(path.display()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {
-    let longest = train.max_sentences().max(dev.map_or(0, Corpus::max_sentences));
-    let max_sentences = config.model.max_sentences.unwrap_or(longest);
-    if max_sentences < longest {
-        return Err(Error::config(format!(
-            "model.max_sentences = {max_sentences}, but the longest story has {longest} sentences"
-        )));
+    #[test]
+    fn room_for_less_than_three_checkpoints_is_warned_of() {
+        let warning = |free| little_space(Path::new("runs/x"), free, 1_000_000_000);
+        assert_eq!(warning(3_000_000_000), None);
+        assert_eq!(warning(2_990_000_000).unwrap(), "runs/x: 2.99 GB are free, and three checkpoints take 3.00 GB");
     }
-    let dropout = config.model.dropout.unwrap_or(encoder.hidden_dropout_prob);
-    Ok(ModelConfig { encoder, detector: config.model.detector.clone(), max_sentences, dropout })
 }

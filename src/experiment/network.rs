@@ -8,7 +8,7 @@ use crate::model::weights::NamedTensors;
 use crate::model::{ModelConfig, TieredModel, weights};
 use crate::train::{Parameter, TrainConfig};
 use std::path::Path;
-use tch::{Device, nn};
+use tch::{Device, Tensor, nn};
 
 pub const WEIGHTS: &str = "model.safetensors";
 
@@ -60,11 +60,20 @@ impl Network {
             model.set_output_bias(&train.class_frequencies());
         }
         let network = Network { model, passed_over, store };
-        network.freeze(&config.encoder.freeze);
-        if !config.encoder.freeze.contains(&Freeze::Embeddings) {
-            let embeddings = network.store.root() / ENCODER_PREFIX / "embeddings";
-            network.model.encoder.embeddings.train_rows(&embeddings, &train.token_ids());
-        }
+        network.choose_trained(&config.encoder.freeze, train);
+        Ok(network)
+    }
+
+    /// The model of a checkpoint, to train on.
+    pub fn resumed(
+        config: &Config,
+        model_config: &ModelConfig,
+        file: &Path,
+        train: &Corpus,
+        device: Device,
+    ) -> Result<Self> {
+        let network = Self::trained(model_config, file, device)?;
+        network.choose_trained(&config.encoder.freeze, train);
         Ok(network)
     }
 
@@ -82,6 +91,16 @@ impl Network {
         weights::named(&self.store)
     }
 
+    /// Bytes of the weights as they are saved.
+    pub fn saved_bytes(&self) -> u64 {
+        weights::named(&self.store).values().map(|tensor| 4 * tensor.numel() as u64).sum()
+    }
+
+    /// Numbers that are trained.
+    pub fn trained_numbers(&self) -> usize {
+        self.store.variables().values().filter(|tensor| tensor.requires_grad()).map(Tensor::numel).sum()
+    }
+
     /// What is trained, in the order of the names, with its rate and decay.
     pub fn parameters(&self, config: &TrainConfig) -> Vec<Parameter> {
         let variables: NamedTensors = self.store.variables().into_iter().collect();
@@ -93,6 +112,15 @@ impl Network {
                 Parameter::new(name, tensor, scale, tensor.dim() > 1 && !name.contains("embeddings."))
             })
             .collect()
+    }
+
+    /// Freezes parts, and unless the embeddings are among them trains the rows of them that training can move.
+    fn choose_trained(&self, freeze: &[Freeze], train: &Corpus) {
+        self.freeze(freeze);
+        if !freeze.contains(&Freeze::Embeddings) {
+            let embeddings = self.store.root() / ENCODER_PREFIX / "embeddings";
+            self.model.encoder.embeddings.train_rows(&embeddings, &train.token_ids());
+        }
     }
 
     fn freeze(&self, parts: &[Freeze]) {

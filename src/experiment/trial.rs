@@ -1,7 +1,8 @@
 //! A training run that keeps nothing: what there is to be measured.
 
 use super::network::Network;
-use super::{Compute, fit, read_training_pairs, resolve_model};
+use super::material::{read_training_pairs, resolve_model};
+use super::{Compute, fit};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::{Config, expand};
 use crate::data::Pair;
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::weights::NamedTensors;
 use crate::model::{EncoderConfig, ModelConfig, TieredModel};
-use crate::train::Fit;
+use crate::train::{Fit, Parameter};
 use std::path::PathBuf;
 
 /// A model before its first step, and the pairs it would be trained on.
@@ -53,6 +54,11 @@ impl Trial {
     /// The training run; its steps change the model.
     pub fn fit(&self) -> Fit<'_> {
         fit(&self.config, &self.network, &self.train, self.compute.eval(&self.model_config))
+    }
+
+    /// What is trained.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        self.network.parameters(&self.config.train)
     }
 
     pub fn model(&self) -> &TieredModel {

@@ -3,7 +3,7 @@
 pub mod detector;
 pub mod encoder;
 pub mod heads;
-mod kernels;
+pub mod kernels;
 pub mod layers;
 pub mod noise;
 pub mod tiered;

@@ -1,12 +1,14 @@
 //! The training loop.
 
 use super::order;
-use super::{AdamW, AdamWConfig, Parameter, Schedule};
+use super::poison::Poisoned;
+use super::{AdamW, AdamWConfig, DevRecord, EpochRecord, Parameter, Progress, Schedule};
 use crate::batch::{Corpus, Layout};
 use crate::data::Pair;
 use crate::decode::Decode;
+use crate::error::{Error, ErrorKind};
 use crate::eval::{EvalConfig, evaluate};
-use crate::loss::{LossConfig, LossMean, LossValues, Losses};
+use crate::loss::{LossConfig, LossValues, Losses};
 use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
@@ -43,10 +45,9 @@ impl Default for TrainConfig {
     }
 }
 
-/// Everything a training run needs.
+/// What a training run is about.
 pub struct Fit<'a> {
     pub model: &'a TieredModel,
-    pub parameters: Vec<Parameter>,
     pub train: &'a Corpus,
     pub dev: Option<&'a Corpus>,
     pub config: TrainConfig,
@@ -58,11 +59,15 @@ pub struct Fit<'a> {
     pub seed: u64,
 }
 
-/// What the loop tells as it goes.
-pub enum Event<'a> {
-    Step(&'a StepRecord),
+/// What has just been done.
+#[derive(Debug)]
+pub enum Event {
+    Step(StepRecord),
     /// The weights are those after the epoch.
-    Epoch(&'a EpochRecord),
+    Epoch {
+        record: EpochRecord,
+        is_best: bool,
+    },
 }
 
 /// One optimiser step.
@@ -80,51 +85,6 @@ pub struct StepRecord {
     pub pairs: usize,
 }
 
-/// One line of `metrics.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EpochRecord {
-    /// From 1.
-    pub epoch: u64,
-    pub step: u64,
-    /// Averaged over the steps of the epoch, with dropout.
-    pub train: LossValues,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dev: Option<DevRecord>,
-    pub train_seconds: f64,
-    pub dev_seconds: f64,
-}
-
-/// How the dev pairs fare after an epoch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DevRecord {
-    pub losses: LossValues,
-    /// The decoding by which the best epoch is chosen.
-    pub decode: Decode,
-    pub threshold: TierCounts,
-    pub pair: TierCounts,
-}
-
-impl DevRecord {
-    /// By the decoding that counts.
-    pub fn tiers(&self) -> &TierCounts {
-        match self.decode {
-            Decode::Threshold => &self.threshold,
-            Decode::Pair => &self.pair,
-        }
-    }
-}
-
-impl EpochRecord {
-    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy, by the
-    /// detector's own decoding. Without dev pairs every epoch beats the ones before.
-    pub fn rank(&self) -> (u64, u64) {
-        match &self.dev {
-            Some(dev) => (dev.tiers().verifiable, dev.tiers().accurate),
-            None => (0, self.epoch),
-        }
-    }
-}
-
 /// What one step came to.
 pub struct Step {
     pub losses: LossValues,
@@ -139,51 +99,105 @@ pub struct Step {
 #[error("step {step}: {what} is not finite (pairs {})", .pairs.join(", "))]
 pub struct Diverged {
     pub step: u64,
-    pub what: &'static str,
+    pub what: String,
     pub pairs: Vec<String>,
 }
 
-impl Fit<'_> {
-    /// Trains to the end.
+impl From<Diverged> for Error {
+    fn from(diverged: Diverged) -> Self {
+        Error::new(ErrorKind::Diverged, diverged.to_string())
+    }
+}
+
+/// A run between two of its steps.
+pub struct Training<'a> {
+    fit: Fit<'a>,
+    pub optimiser: AdamW,
+    pub progress: Progress,
+    /// The steps of an epoch, each a list of pairs.
+    order: Option<(u64, Vec<Vec<usize>>)>,
+}
+
+impl<'a> Training<'a> {
+    /// At its first step; `optimiser` and `progress` can then be set to those of another run of the same kind.
+    pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
+        let optimiser = AdamW::new(parameters, fit.config.adamw);
+        Training { fit, optimiser, progress: Progress::default(), order: None }
+    }
+
+    /// Of the whole run.
+    pub fn steps(&self) -> u64 {
+        self.steps_per_epoch() * self.fit.config.epochs
+    }
+
+    fn steps_per_epoch(&self) -> u64 {
+        self.fit.train.len().div_ceil(self.fit.config.pairs_per_step) as u64
+    }
+
+    /// Whether all steps of an epoch are taken and its evaluation is not done.
+    pub fn evaluation_is_due(&self) -> bool {
+        self.progress.step / self.steps_per_epoch() > self.progress.epochs.len() as u64
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.progress.step >= self.steps() && !self.evaluation_is_due()
+    }
+
+    /// Takes the next step, or evaluates after the last one of an epoch; `None` when all is done.
     ///
     /// # Errors
-    /// [`Diverged`], and whatever `on` returns.
-    pub fn run<E: From<Diverged>>(self, mut on: impl FnMut(Event) -> Result<(), E>) -> Result<(), E> {
-        let per_epoch = self.train.len().div_ceil(self.config.pairs_per_step) as u64;
-        let steps = per_epoch * self.config.epochs;
-        let (parameters, fit) = self.split();
-        let mut optimiser = AdamW::new(parameters, fit.config.adamw);
-        let mut step = 0;
-        for epoch in 1..=fit.config.epochs {
-            let started = Instant::now();
-            let mut train = LossMean::default();
-            for pairs in order::steps(&fit.train.pairs, fit.config.pairs_per_step, fit.seed, epoch) {
-                let factor = fit.config.schedule.factor(step, steps, fit.config.warmup);
-                let rate = fit.config.learning_rate * factor;
-                let Step { losses, counts, gradient_norm } = fit.step(&mut optimiser, &pairs, step, rate)?;
-                step += 1;
-                train.add(losses, counts);
-                let learning_rate = rate;
-                let pairs = pairs.len();
-                on(Event::Step(&StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs }))?;
-            }
-            let train_seconds = started.elapsed().as_secs_f64();
-            let started = Instant::now();
-            let dev = fit.dev.map(|dev| fit.evaluate(dev));
-            let dev_seconds = started.elapsed().as_secs_f64();
-            if let Some(what) = dev.as_ref().and_then(|dev| dev.losses.not_finite()) {
-                return Err(Diverged { step, what, pairs: vec!["of dev".to_owned()] }.into());
-            }
-            on(Event::Epoch(&EpochRecord { epoch, step, train: train.mean(), dev, train_seconds, dev_seconds }))?;
+    /// [`Diverged`]; nothing has changed then.
+    pub fn advance(&mut self) -> Result<Option<Event>, Diverged> {
+        if self.evaluation_is_due() {
+            return self.finish_epoch().map(Some);
         }
-        Ok(())
+        if self.is_over() {
+            return Ok(None);
+        }
+        self.take_step().map(|record| Some(Event::Step(record)))
     }
 
-    /// Takes the parameters out, since the optimiser owns them.
-    fn split(mut self) -> (Vec<Parameter>, Self) {
-        (std::mem::take(&mut self.parameters), self)
+    fn take_step(&mut self) -> Result<StepRecord, Diverged> {
+        let started = Instant::now();
+        let Progress { step, .. } = self.progress;
+        let (steps, config) = (self.steps(), self.fit.config);
+        let epoch = step / self.steps_per_epoch() + 1;
+        let pairs = self.pairs(epoch, (step % self.steps_per_epoch()) as usize);
+        let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
+        let Step { losses, counts, gradient_norm } = self.fit.step(&mut self.optimiser, &pairs, step, learning_rate)?;
+        self.progress.step += 1;
+        self.progress.losses.add(losses, counts);
+        self.progress.train_seconds += started.elapsed().as_secs_f64();
+        let (step, pairs) = (step + 1, pairs.len());
+        Ok(StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs })
     }
 
+    /// The pairs of one step of an epoch.
+    fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
+        let Fit { train, config, seed, .. } = &self.fit;
+        let (_, order) = match self.order.take() {
+            Some(order) if order.0 == epoch => self.order.insert(order),
+            _ => self.order.insert((epoch, order::steps(&train.pairs, config.pairs_per_step, *seed, epoch))),
+        };
+        order[step].clone()
+    }
+
+    fn finish_epoch(&mut self) -> Result<Event, Diverged> {
+        let started = Instant::now();
+        let Progress { step, losses, train_seconds, .. } = self.progress;
+        let dev = self.fit.dev.map(|dev| self.fit.evaluate(dev));
+        if let Some(what) = dev.as_ref().and_then(|dev| dev.losses.not_finite()) {
+            return Err(Diverged { step, what: what.to_owned(), pairs: vec!["of dev".to_owned()] });
+        }
+        let dev_seconds = started.elapsed().as_secs_f64();
+        let epoch = step / self.steps_per_epoch();
+        let record = EpochRecord { epoch, step, train: losses.mean(), dev, train_seconds, dev_seconds };
+        let is_best = self.progress.finish_epoch(record.clone());
+        Ok(Event::Epoch { record, is_best })
+    }
+}
+
+impl Fit<'_> {
     /// One step on these pairs, given by their index; `step` counts from 0.
     ///
     /// # Errors
@@ -191,20 +205,28 @@ impl Fit<'_> {
     pub fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
         let (batch, targets) = self.train.batch(pairs, self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
+        let poisoned = Poisoned::at(step + 1);
+        poisoned.weights(&optimiser.parameters);
         let noise = Noise::new(seed::key(self.seed, "dropout", step));
         let mode = Mode::train(&noise, self.eval.precision);
         let trace = self.model.encoder.trace(&batch.tokens, mode);
         let output = self.model.read(&trace.hidden, &batch, mode);
-        let losses = Losses::new(&output, &targets);
+        let mut losses = Losses::new(&output, &targets);
+        poisoned.losses(&mut losses);
         let values = losses.values();
-        let ids = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
+        let diverged = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
         if let Some(what) = values.not_finite() {
-            return Err(ids(what));
+            return Err(diverged(what.to_owned()));
         }
         let gradients = trace.gradients(&losses.total(&self.loss), &optimiser.variables());
+        poisoned.gradients(&optimiser.parameters, &gradients);
         let norm = optimiser.step(&gradients, rate);
         if !norm.is_finite() {
-            return Err(ids("the norm of the gradients"));
+            let parameter = optimiser.gradient_not_finite(&gradients);
+            return Err(diverged(match parameter {
+                Some(name) => format!("the gradient of {name}"),
+                None => "the norm of the gradients".to_owned(),
+            }));
         }
         Ok(Step { losses: values, counts: losses.counts, gradient_norm: norm })
     }

@@ -3,8 +3,11 @@
 mod fit;
 mod optim;
 pub mod order;
+mod poison;
+mod progress;
 mod schedule;
 
-pub use fit::{Diverged, EpochRecord, Event, Fit, Step, StepRecord, TrainConfig};
+pub use fit::{Diverged, Event, Fit, Step, StepRecord, TrainConfig, Training};
 pub use optim::{AdamW, AdamWConfig, Parameter};
+pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;

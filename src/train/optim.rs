@@ -1,6 +1,12 @@
 //! AdamW (Loshchilov and Hutter, 2019) with gradients clipped by their global norm.
 
+use crate::error::{Error, Result};
+use crate::model::kernels::parallel::{self, Rows};
+use crate::model::kernels::{Bf16, Element, Matrix};
+use crate::model::weights::NamedTensors;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::path::Path;
 use tch::{Device, Kind, Tensor};
 
 /// Constants of AdamW; the defaults are the paper's.
@@ -73,6 +79,64 @@ impl AdamW {
         AdamW { parameters, config, step: 0 }
     }
 
+    /// Steps taken and both moments of every parameter, under PyTorch's names for them: `NAME.exp_avg` and
+    /// `NAME.exp_avg_sq`.
+    pub fn state(&self) -> (i32, NamedTensors) {
+        let moments = self.parameters.iter().flat_map(|parameter| {
+            let [first, second] = parameter.moment_names();
+            [(first, parameter.first_moment.shallow_clone()), (second, parameter.second_moment.shallow_clone())]
+        });
+        (self.step, moments.collect())
+    }
+
+    /// Takes up [`AdamW::state`], as it was read from `path`.
+    ///
+    /// # Errors
+    /// `Config` if these are not exactly the moments of the parameters; nothing has changed then.
+    pub fn restore(&mut self, step: i32, moments: &NamedTensors, path: &Path) -> Result<()> {
+        let expected = 2 * self.parameters.len();
+        for parameter in &self.parameters {
+            for name in parameter.moment_names() {
+                if moments.get(&name).is_none_or(|moment| moment.size() != parameter.tensor.size()) {
+                    let size = parameter.tensor.size();
+                    return Err(Error::config(format!("{}: has no tensor {name} of shape {size:?}", path.display())));
+                }
+            }
+        }
+        if moments.len() != expected {
+            let found = moments.len();
+            return Err(Error::config(format!("{}: has {found} tensors instead of {expected}", path.display())));
+        }
+        for parameter in &mut self.parameters {
+            let [first, second] = parameter.moment_names();
+            parameter.first_moment.copy_(&moments[&first]);
+            parameter.second_moment.copy_(&moments[&second]);
+        }
+        self.step = step;
+        Ok(())
+    }
+
+    /// The name of a parameter, or of a moment, that holds a number that is not finite.
+    pub fn not_finite(&self) -> Option<String> {
+        let finite = |tensor: &Tensor| tensor.isfinite().all().int64_value(&[]) == 1;
+        self.parameters.iter().find_map(|parameter| {
+            let [first, second] = parameter.moment_names();
+            let named = [
+                (parameter.name.clone(), &parameter.tensor),
+                (first, &parameter.first_moment),
+                (second, &parameter.second_moment),
+            ];
+            named.into_iter().find(|(_, tensor)| !finite(tensor)).map(|(name, _)| name)
+        })
+    }
+
+    /// The name of the first parameter whose gradient is not finite.
+    pub fn gradient_not_finite(&self, gradients: &[Tensor]) -> Option<&str> {
+        let finite = |gradient: &Tensor| gradient.isfinite().all().int64_value(&[]) == 1;
+        let mut named = self.parameters.iter().zip(gradients).filter(|(_, gradient)| gradient.defined());
+        named.find(|(_, gradient)| !finite(gradient)).map(|(parameter, _)| parameter.name.as_str())
+    }
+
     /// What is trained.
     pub fn variables(&self) -> Vec<&Tensor> {
         self.parameters.iter().map(|p| &p.tensor).collect()
@@ -95,8 +159,15 @@ impl AdamW {
     }
 }
 
+impl Parameter {
+    fn moment_names(&self) -> [String; 2] {
+        ["exp_avg", "exp_avg_sq"].map(|moment| format!("{}.{moment}", self.name))
+    }
+}
+
 fn global_norm(gradients: &[Tensor]) -> f64 {
-    let norms: Vec<Tensor> = gradients.iter().filter(|gradient| gradient.defined()).map(Tensor::norm).collect();
+    let norm = |gradient: &Tensor| gradient.norm_scalaropt_dtype(2, Kind::Float);
+    let norms: Vec<Tensor> = gradients.iter().filter(|gradient| gradient.defined()).map(norm).collect();
     Tensor::stack(&norms, 0).norm().double_value(&[])
 }
 
@@ -127,32 +198,26 @@ impl Update {
 
 impl Parameter {
     fn apply(&mut self, gradient: &Tensor, update: Update) {
-        let gradient = gradient.to_kind(Kind::Float).contiguous();
-        if self.tensor.device() == Device::Cpu && self.tensor.is_contiguous() {
-            self.apply_fused(&gradient, update);
-        } else {
-            self.apply_by_tensor(&gradient, update);
+        let on_cpu = self.tensor.device() == Device::Cpu && self.tensor.is_contiguous();
+        match gradient.kind() {
+            Kind::Float if on_cpu => self.apply_fused::<f32>(&gradient.contiguous(), update),
+            Kind::BFloat16 if on_cpu => self.apply_fused::<Bf16>(&gradient.contiguous(), update),
+            _ => self.apply_by_tensor(&gradient.to_kind(Kind::Float), update),
         }
     }
 
-    /// All of it in one pass over memory, on as many threads as libtorch uses.
-    fn apply_fused(&mut self, gradient: &Tensor, update: Update) {
-        let (p, m, v) =
-            (floats_mut(&mut self.tensor), floats_mut(&mut self.first_moment), floats_mut(&mut self.second_moment));
-        let g = floats(gradient);
-        let threads = if p.len() < 1 << 16 { 1 } else { tch::get_num_threads().max(1) as usize };
-        let chunk = p.len().div_ceil(threads).max(1);
-        let parts = p.chunks_mut(chunk).zip(m.chunks_mut(chunk)).zip(v.chunks_mut(chunk)).zip(g.chunks(chunk));
-        std::thread::scope(|scope| {
-            for (((p, m), v), g) in parts {
-                let run = move || {
-                    for (((p, m), v), g) in p.iter_mut().zip(m).zip(v).zip(g) {
-                        (*p, *m, *v) = update.value(*p, *g, *m, *v);
-                    }
-                };
-                if threads == 1 { run() } else { drop(scope.spawn(run)) }
-            }
-        });
+    /// All of it in one pass over memory.
+    fn apply_fused<S: Element>(&self, gradient: &Tensor, update: Update) {
+        let kernel = Apply::<S> {
+            parameter: Matrix::of(&self.tensor),
+            first_moment: Matrix::of(&self.first_moment),
+            second_moment: Matrix::of(&self.second_moment),
+            gradient: Matrix::of(gradient),
+            update,
+        };
+        let numbers = self.tensor.numel();
+        let parts = if numbers < WORTH_A_THREAD { vec![0..numbers] } else { parallel::even(numbers) };
+        parallel::run(&kernel, &parts);
     }
 
     /// The same with libtorch's operations, for other devices.
@@ -168,18 +233,32 @@ impl Parameter {
     }
 }
 
-fn check_floats(tensor: &Tensor) {
-    assert!(tensor.device() == Device::Cpu && tensor.kind() == Kind::Float && tensor.is_contiguous());
+/// Numbers below which a second thread costs more than it saves.
+const WORTH_A_THREAD: usize = 1 << 16;
+
+/// [`Update::value`] for every number of a parameter.
+struct Apply<'a, S> {
+    parameter: Matrix<'a, f32>,
+    first_moment: Matrix<'a, f32>,
+    second_moment: Matrix<'a, f32>,
+    gradient: Matrix<'a, S>,
+    update: Update,
 }
 
-fn floats(tensor: &Tensor) -> &[f32] {
-    check_floats(tensor);
-    // SAFETY: a contiguous float32 tensor on the CPU is `numel` floats from `data_ptr`, alive as long as the tensor.
-    unsafe { std::slice::from_raw_parts(tensor.data_ptr().cast(), tensor.numel()) }
-}
-
-fn floats_mut(tensor: &mut Tensor) -> &mut [f32] {
-    check_floats(tensor);
-    // SAFETY: as above; nothing else reads or writes parameters and moments while a step is taken.
-    unsafe { std::slice::from_raw_parts_mut(tensor.data_ptr().cast(), tensor.numel()) }
+impl<S: Element> Rows for Apply<'_, S> {
+    #[inline(always)]
+    fn work(&self, _: usize, numbers: Range<usize>) {
+        // SAFETY: these numbers are this part's own; nothing else uses parameters and moments while a step is taken.
+        let (p, m, v, g) = unsafe {
+            (
+                self.parameter.span_mut(numbers.clone()),
+                self.first_moment.span_mut(numbers.clone()),
+                self.second_moment.span_mut(numbers.clone()),
+                self.gradient.span_mut(numbers),
+            )
+        };
+        for (((p, m), v), g) in p.iter_mut().zip(m).zip(v).zip(g) {
+            (*p, *m, *v) = self.update.value(*p, g.get(), *m, *v);
+        }
+    }
 }

@@ -71,7 +71,7 @@ fn a_step_taken_apart_is_the_same_step() {
     tch::no_grad(|| {
         parts.weights().iter().for_each(|(name, tensor)| tensor.shallow_clone().copy_(&before[name]));
     });
-    let optimiser = |trial: &Trial| AdamW::new(trial.fit().parameters, trial.fit().config.adamw);
+    let optimiser = |trial: &Trial| AdamW::new(trial.parameters(), trial.fit().config.adamw);
     let (mut of_whole, mut of_parts) = (optimiser(&whole), optimiser(&parts));
     for step in 0..3 {
         let pairs = [2 * step, 2 * step + 1];

@@ -88,11 +88,19 @@ fn training_leaves_these_files_and_no_others() {
         "config.toml",
         "encoder/config.json",
         "encoder/tokenizer.json",
+        "events.jsonl",
         "last/model.safetensors",
+        "lock",
         "metrics.jsonl",
         "model.json",
+        "run.json",
     ];
-    assert_eq!(files(run), expected.map(str::to_owned).into());
+    let in_checkpoint = |file: &String| file.starts_with("checkpoints/step-");
+    let (checkpoints, others): (BTreeSet<String>, BTreeSet<String>) = files(run).into_iter().partition(in_checkpoint);
+    assert_eq!(others, expected.map(str::to_owned).into());
+    let kept = ["config.toml", "manifest.json", "model.safetensors", "optimizer.safetensors", "state.json"];
+    let kept = ["04", "08"].map(|step| kept.map(|file| format!("checkpoints/step-000000{step}/{file}")));
+    assert_eq!(checkpoints, kept.into_iter().flatten().collect());
     let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     let records: Vec<EpochRecord> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records.iter().map(|record| (record.epoch, record.step)).collect::<Vec<_>>(), [(1, 4), (2, 8)]);

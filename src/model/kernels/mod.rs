@@ -9,11 +9,12 @@ mod element;
 mod gelu;
 mod matrix;
 mod norm;
-mod parallel;
+pub mod parallel;
 mod vector;
 
 pub use attention::{Attention, Sequences};
 pub use dropout::Dropout;
 pub use element::{Bf16, Element};
 pub use gelu::Gelu;
+pub use matrix::Matrix;
 pub use norm::{NormGradients, Normed, ResidualNorm};

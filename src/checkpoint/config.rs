@@ -1,0 +1,89 @@
+//! When checkpoints are made, and how many are kept.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckpointConfig {
+    pub every: Every,
+    /// The last so many are kept, and the best.
+    pub keep: usize,
+}
+
+impl Default for CheckpointConfig {
+    fn default() -> Self {
+        CheckpointConfig { every: Every::Epoch, keep: 2 }
+    }
+}
+
+/// `epoch`, `N steps` or `N minutes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Every {
+    Epoch,
+    Steps(u64),
+    Minutes(u64),
+}
+
+impl TryFrom<String> for Every {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong = || format!("`{text}`: must be `epoch`, `N steps` or `N minutes`");
+        if text == "epoch" {
+            return Ok(Every::Epoch);
+        }
+        let (number, unit) = text.split_once(' ').ok_or_else(wrong)?;
+        let number = number.parse().ok().filter(|&number| number > 0).ok_or_else(wrong)?;
+        match unit {
+            "step" | "steps" => Ok(Every::Steps(number)),
+            "minute" | "minutes" => Ok(Every::Minutes(number)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl From<Every> for String {
+    fn from(every: Every) -> Self {
+        match every {
+            Every::Epoch => "epoch".into(),
+            Every::Steps(number) => format!("{number} steps"),
+            Every::Minutes(number) => format!("{number} minutes"),
+        }
+    }
+}
+
+impl Every {
+    /// Whether one is due in the middle of an epoch, by the step of the last one and the time since.
+    pub fn is_due(self, step: u64, saved_step: u64, since: Duration) -> bool {
+        match self {
+            Every::Epoch => false,
+            Every::Steps(number) => step / number > saved_step / number,
+            Every::Minutes(number) => since >= Duration::from_secs(60 * number),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_read_and_written_alike() {
+        for text in ["epoch", "50 steps", "10 minutes"] {
+            assert_eq!(String::from(Every::try_from(text.to_owned()).unwrap()), text);
+        }
+        for text in ["", "epochs", "0 steps", "5", "5 hours", "-1 steps", "many steps"] {
+            assert!(Every::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_multiple_that_was_stepped_over_is_due() {
+        let due = |step, saved| Every::Steps(4).is_due(step, saved, Duration::ZERO);
+        assert_eq!([due(3, 0), due(4, 0), due(5, 3), due(5, 4), due(7, 5)], [false, true, true, false, false]);
+        assert!(Every::Minutes(1).is_due(1, 0, Duration::from_secs(60)));
+        assert!(!Every::Epoch.is_due(9, 0, Duration::from_secs(60)));
+    }
+}

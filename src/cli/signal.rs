@@ -1,0 +1,39 @@
+//! SIGTERM, SIGINT and SIGUSR1 ask a run to save and stop; a second one ends it at once.
+
+use crate::error::{Error, ErrorKind, Result};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const SIGNALS: [(i32, &str); 3] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGUSR1, "SIGUSR1")];
+
+/// From now on signals are only noted.
+pub struct Signals {
+    received: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// # Errors
+    /// `Internal` if the system does not let us.
+    pub fn watch() -> Result<Self> {
+        let (received, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let register = |signal: i32| {
+            // In this order: the first signal finds `again` false, sets it and is noted.
+            flag::register_conditional_default(signal, Arc::clone(&again))?;
+            flag::register(signal, Arc::clone(&again))?;
+            flag::register_usize(signal, Arc::clone(&received), signal as usize)
+        };
+        for (signal, name) in SIGNALS {
+            register(signal)
+                .map_err(|error| Error::new(ErrorKind::Internal, format!("{name} can't be watched for: {error}")))?;
+        }
+        Ok(Signals { received })
+    }
+
+    /// The name of the signal that came.
+    pub fn received(&self) -> Option<&'static str> {
+        let received = self.received.load(Ordering::Relaxed);
+        SIGNALS.into_iter().find(|(signal, _)| *signal as usize == received).map(|(_, name)| name)
+    }
+}

@@ -1,0 +1,209 @@
+//! File operations that survive: what they return from is on the disk, and nobody ever meets half a file.
+//!
+//! All pass through [`fault::operation`], so that tests can stop the program after any one of them.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Length in bytes and SHA-256 of a file, by which a changed one is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDigest {
+    pub bytes: u64,
+    pub sha256: String,
+}
+
+impl FileDigest {
+    /// # Errors
+    /// `MissingInput`, `Io`.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        File::open(path).and_then(|mut file| Self::of_open(&mut file)).map_err(|error| Error::reading(path, &error))
+    }
+
+    fn of_open(file: &mut File) -> io::Result<Self> {
+        let (mut hash, mut bytes) = (Sha256::new(), 0);
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(FileDigest { bytes, sha256: hex(&hash.finalize()) }),
+                read => {
+                    hash.update(&buffer[..read]);
+                    bytes += read as u64;
+                }
+            }
+        }
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
+    result.map_err(|error| Error::writing(path, &error))
+}
+
+/// Writes a new file.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = fault::operation(|| {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        Ok(file)
+    });
+    at(path, written.and_then(|file| fault::operation(|| file.sync_all())))
+}
+
+/// Makes a file last that `make` writes.
+pub fn write_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let mut made = Ok(());
+    at(
+        path,
+        fault::operation(|| {
+            made = make(path);
+            Ok(())
+        }),
+    )?;
+    made?;
+    at(path, fault::operation(|| File::open(path)?.sync_all()))
+}
+
+/// Puts a file in the place of another of that name, whole or not at all.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let part = beside(path);
+    write(&part, bytes)?;
+    rename(&part, path)?;
+    sync_parent(path)
+}
+
+/// Lets `path` be `source`'s content too (a hard link; a copy where there are none), in the place of what was there.
+pub fn link(source: &Path, path: &Path) -> Result<()> {
+    if at(path, is_same_file(source, path))? {
+        return Ok(());
+    }
+    let part = beside(path);
+    let linked = fault::operation(|| {
+        if part.exists() {
+            fs::remove_file(&part)?;
+        }
+        fs::hard_link(source, &part).or_else(|_| fs::copy(source, &part).and_then(|_| File::open(&part)?.sync_all()))
+    });
+    at(path, linked)?;
+    rename(&part, path)?;
+    sync_parent(path)
+}
+
+/// A rename onto another link of the same file would do nothing and leave both.
+fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| path.metadata().map(|data| (data.dev(), data.ino()));
+    Ok(b.exists() && identity(a)? == identity(b)?)
+}
+
+pub fn create_folder(path: &Path) -> Result<()> {
+    at(path, fault::operation(|| fs::create_dir_all(path)))
+}
+
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    at(to, fault::operation(|| fs::rename(from, to)))
+}
+
+/// Makes what was created, renamed or removed in a folder last.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    at(path, fault::operation(|| File::open(path)?.sync_all()))
+}
+
+/// The same for the folder that `path` is in.
+pub fn sync_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_folder(parent.unwrap_or(Path::new(".")))
+}
+
+pub fn remove_file(path: &Path) -> Result<()> {
+    at(path, fault::operation(|| fs::remove_file(path)))
+}
+
+/// Removes a folder of files.
+pub fn remove_folder(path: &Path) -> Result<()> {
+    for entry in at(path, fs::read_dir(path))? {
+        remove_file(&at(path, entry)?.path())?;
+    }
+    at(path, fault::operation(|| fs::remove_dir(path)))
+}
+
+/// Appends a line.
+pub fn append(path: &Path, line: &str) -> Result<()> {
+    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    at(path, file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())))
+}
+
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension("part")
+}
+
+/// A file that only one process can hold; given back when dropped, or when the process ends.
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// # Errors
+    /// `CantCreate` if another process holds it.
+    pub fn take(path: &Path) -> Result<Self> {
+        let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock { _file: file }),
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("{}: another process is at work in this folder; wait for it", path.display());
+                Err(Error::new(ErrorKind::CantCreate, message))
+            }
+            Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
+        }
+    }
+}
+
+/// What an ordinary user may still write where `path` is or will be; `None` if that can't be learned.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let existing = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let disk = rustix::fs::statvfs(existing).ok()?;
+    Some(disk.f_bavail * disk.f_frsize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_once_and_given_back() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("lock");
+        let held = Lock::take(&path).unwrap();
+        assert_eq!(Lock::take(&path).err().unwrap().kind, ErrorKind::CantCreate);
+        drop(held);
+        assert!(Lock::take(&path).is_ok());
+    }
+
+    #[test]
+    fn replacing_and_linking_leave_nothing_beside() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [a, b] = ["a.json", "b.json"].map(|name| folder.path().join(name));
+        replace(&a, b"one").unwrap();
+        link(&a, &b).unwrap();
+        link(&a, &b).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "a link made twice");
+        replace(&a, b"two").unwrap();
+        assert_eq!((fs::read(&a).unwrap(), fs::read(&b).unwrap()), (b"two".to_vec(), b"one".to_vec()));
+        link(&a, &b).unwrap();
+        assert_eq!(FileDigest::of_file(&b).unwrap(), FileDigest { bytes: 3, sha256: sha256(b"two") });
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,85 @@
+//! What a run is made from: encoder's config, tokenizer, pairs; with the SHA-256 of each file.
+
+use super::network::Network;
+use crate::batch::{Corpus, InputTokenizer};
+use crate::checkpoint::Inputs;
+use crate::config::{Config, DataSource, expand};
+use crate::data;
+use crate::durable::FileDigest;
+use crate::error::{Error, Result};
+use crate::model::{EncoderConfig, ModelConfig};
+use std::path::Path;
+use tch::Device;
+
+/// Read and checked.
+pub struct Material {
+    pub model_config: ModelConfig,
+    pub train: Corpus,
+    pub dev: Option<Corpus>,
+    pub inputs: Inputs,
+}
+
+impl Material {
+    /// `encoder_folder` holds the encoder's `config.json` and `tokenizer.json`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with data, encoder or config.
+    pub fn read(config: &Config, encoder_folder: &Path, limit: Option<usize>) -> Result<Self> {
+        let [encoder_file, tokenizer_file] = ["config.json", "tokenizer.json"].map(|name| encoder_folder.join(name));
+        let encoder = EncoderConfig::open(&encoder_file)?;
+        let tokenizer = InputTokenizer::open(&tokenizer_file)?;
+        let read = |source| read_training_pairs(source, config, limit, &tokenizer, encoder.max_tokens());
+        let train = read(&config.data.train)?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?;
+        let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
+        let data = |source: &DataSource| digest(&expand(&source.file)?);
+        let inputs = Inputs {
+            train: data(&config.data.train)?,
+            dev: config.data.dev.as_ref().map(data).transpose()?,
+            tokenizer: digest(&tokenizer_file)?,
+            encoder_config: digest(&encoder_file)?,
+            limit,
+        };
+        let model_config = resolve_model(config, encoder, &train, dev.as_ref())?;
+        Ok(Material { model_config, train, dev, inputs })
+    }
+
+    /// An untrained network on the pretrained encoder.
+    pub fn pretrained(&self, config: &Config, encoder_folder: &Path, device: Device) -> Result<Network> {
+        Network::pretrained(config, &self.model_config, encoder_folder, &self.train, device)
+    }
+}
+
+pub fn read_training_pairs(
+    source: &DataSource,
+    config: &Config,
+    limit: Option<usize>,
+    tokenizer: &InputTokenizer,
+    max_tokens: usize,
+) -> Result<Corpus> {
+    let path = expand(&source.file)?;
+    let file = data::read_file(&path)?;
+    file.require_clean()?;
+    let mut pairs = data::pairs(file.partition(&source.split)?, config.seed);
+    if let Some(kind) = source.kind {
+        pairs = data::of_kind(pairs, kind);
+    }
+    pairs.truncate(limit.unwrap_or(usize::MAX));
+    if pairs.is_empty() {
+        return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
+    }
+    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
+        .map_err(|error| error.about(path.display()))
+}
+
+pub fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {
+    let longest = train.max_sentences().max(dev.map_or(0, Corpus::max_sentences));
+    let max_sentences = config.model.max_sentences.unwrap_or(longest);
+    if max_sentences < longest {
+        return Err(Error::config(format!(
+            "model.max_sentences = {max_sentences}, but the longest story has {longest} sentences"
+        )));
+    }
+    let dropout = config.model.dropout.unwrap_or(encoder.hidden_dropout_prob);
+    Ok(ModelConfig { encoder, detector: config.model.detector.clone(), max_sentences, dropout })
+}

@@ -1,0 +1,224 @@
+//! When and how a run is saved, and what happens when it can't be.
+
+use super::folder::{RunFolder, Which, config_text, json_bytes};
+use super::network::{Network, WEIGHTS};
+use crate::checkpoint::{Checkpoint, CheckpointConfig, Every, Inputs, MadeWith, Manifest, Store};
+use crate::config::Config;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault;
+use crate::model::weights;
+use crate::train::{Event, Progress, Training};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const OPTIMIZER: &str = "optimizer.safetensors";
+const STATE: &str = "state.json";
+pub const CONFIG: &str = "config.toml";
+
+/// How often a save is tried, and the pause after the first try; every pause is five times the one before.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// `state.json` of a checkpoint.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    /// Steps of the optimiser, by which its moments are corrected.
+    optimizer_step: i32,
+    progress: Progress,
+}
+
+/// Sets a training run to where a checkpoint was made.
+///
+/// # Errors
+/// `Config` or `Data` if it does not fit, `Io`.
+pub fn restore(training: &mut Training, checkpoint: &Checkpoint) -> Result<()> {
+    let path = checkpoint.file(STATE);
+    let bytes = std::fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
+    let state: State =
+        serde_json::from_slice(&bytes).map_err(|error| Error::data(format!("{}: {error}", path.display())))?;
+    let moments = checkpoint.file(OPTIMIZER);
+    training.optimiser.restore(state.optimizer_step, &weights::read(&moments)?, &moments)?;
+    training.progress = state.progress;
+    Ok(())
+}
+
+/// What is written into every checkpoint of a run.
+pub struct Facts {
+    pub config: Config,
+    pub inputs: Inputs,
+    pub made_with: MadeWith,
+}
+
+/// A place in a run: steps taken, epochs evaluated.
+type Position = (u64, usize);
+
+fn position(progress: &Progress) -> Position {
+    (progress.step, progress.epochs.len())
+}
+
+/// Saves a run as it goes.
+pub struct Saver<'a> {
+    folder: &'a RunFolder,
+    store: Store,
+    config: CheckpointConfig,
+    facts: &'a Facts,
+    network: &'a Network,
+    /// The name of the checkpoint of the best epoch; it may not have been saved.
+    best: Option<String>,
+    /// The newest checkpoint, and where it was made.
+    newest: Option<(Position, Checkpoint)>,
+    /// Where the run was when `best`, `last` and the metrics were last brought up to date.
+    published: Option<Position>,
+    /// When a save was last tried: after which step, and the time.
+    tried: (u64, Instant),
+}
+
+impl<'a> Saver<'a> {
+    pub fn new(folder: &'a RunFolder, facts: &'a Facts, network: &'a Network) -> Self {
+        let config = facts.config.checkpoint;
+        Saver {
+            folder,
+            store: folder.checkpoints(),
+            config,
+            facts,
+            network,
+            best: None,
+            newest: None,
+            published: None,
+            tried: (0, Instant::now()),
+        }
+    }
+
+    /// Goes on from a checkpoint, with `best`, `last` and the metrics as they were when it was made.
+    pub fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) {
+        self.best = checkpoint.manifest.best.clone().filter(|_| progress.best.is_some());
+        self.newest = Some((position(progress), checkpoint));
+        self.tried = (progress.step, Instant::now());
+        if let Err(error) = self.publish(progress) {
+            self.trouble("publish-failed", progress.step, &error.message);
+        }
+    }
+
+    fn trouble(&self, event: &str, step: u64, message: &str) {
+        eprintln!("warning: step {step}: {message}");
+        self.folder.note(event, step, message);
+    }
+
+    /// The name of the newest checkpoint.
+    pub fn newest(&self) -> Option<&str> {
+        self.newest.as_ref().map(|(_, checkpoint)| checkpoint.name.as_str())
+    }
+
+    /// Saves if it is time to.
+    ///
+    /// # Errors
+    /// `Diverged` if a weight is not finite. That a save fails is noted, and no error.
+    pub fn after(&mut self, event: &Event, training: &Training) -> Result<()> {
+        let due = match event {
+            Event::Step(_) => !training.evaluation_is_due() && self.interval_is_over(training),
+            Event::Epoch { is_best, .. } => {
+                if *is_best {
+                    self.best = Some(self.store.free_name(training.progress.step));
+                }
+                if let Err(error) = self.folder.write_metrics(&training.progress.epochs) {
+                    self.trouble("metrics-failed", training.progress.step, &error.message);
+                }
+                let every_epoch = self.config.every == Every::Epoch;
+                *is_best || every_epoch || training.is_over() || self.interval_is_over(training)
+            }
+        };
+        if due { self.save(training).map(|_| ()) } else { Ok(()) }
+    }
+
+    fn interval_is_over(&self, training: &Training) -> bool {
+        let (step, time) = self.tried;
+        self.config.every.is_due(training.progress.step, step, time.elapsed())
+    }
+
+    /// Whether all that the run came to is on disk.
+    pub fn is_safe(&self, training: &Training) -> bool {
+        let best_is_there = self.best.as_ref().is_none_or(|best| self.store.path(best).exists());
+        self.published == Some(position(&training.progress)) && best_is_there
+    }
+
+    /// Saves, in up to three tries, unless that is done; says whether it is.
+    ///
+    /// # Errors
+    /// `Diverged` if a weight is not finite.
+    pub fn save(&mut self, training: &Training) -> Result<bool> {
+        let step = training.progress.step;
+        if self.published == Some(position(&training.progress)) {
+            return Ok(true);
+        }
+        if let Some(name) = training.optimiser.not_finite() {
+            return Err(Error::new(ErrorKind::Diverged, format!("step {step}: {name} is not finite")));
+        }
+        let saved = self.try_to_save(training);
+        // After a failure too: the next one is tried when it is due, not at every step.
+        self.tried = (step, Instant::now());
+        Ok(saved)
+    }
+
+    fn try_to_save(&mut self, training: &Training) -> bool {
+        let step = training.progress.step;
+        let mut pause = fault::retry_pause(PAUSE);
+        for attempt in 1..=TRIES {
+            let Err(error) = self.attempt(training) else { return true };
+            self.trouble("save-failed", step, &format!("not saved, try {attempt} of {TRIES}: {error}"));
+            if attempt < TRIES {
+                std::thread::sleep(pause);
+                pause *= 5;
+            }
+        }
+        false
+    }
+
+    /// Makes the checkpoint if it is not made yet, then what follows from it.
+    fn attempt(&mut self, training: &Training) -> Result<()> {
+        let here = position(&training.progress);
+        if self.newest.as_ref().is_none_or(|(made, _)| *made != here) {
+            self.newest = Some((here, self.make(training)?));
+        }
+        self.store.sync()?;
+        self.publish(&training.progress)?;
+        self.store.rotate(self.config.keep, self.best.as_deref())
+    }
+
+    fn make(&self, training: &Training) -> Result<Checkpoint> {
+        let progress = &training.progress;
+        let name = self.store.free_name(progress.step);
+        let (optimizer_step, moments) = training.optimiser.state();
+        let state = json_bytes(&State { optimizer_step, progress: progress.clone() })?;
+        let config = config_text(&self.facts.config)?;
+        let weights = self.network.weights();
+        let write = |folder: &Path| {
+            durable::write_with(&folder.join(WEIGHTS), |path| weights::write(path, &weights))?;
+            durable::write_with(&folder.join(OPTIMIZER), |path| weights::write(path, &moments))?;
+            durable::write(&folder.join(STATE), &state)?;
+            durable::write(&folder.join(CONFIG), config.as_bytes())
+        };
+        let Facts { inputs, made_with, .. } = self.facts;
+        let (best, inputs, made_with) = (self.best.clone(), inputs.clone(), made_with.clone());
+        self.store.save(&name, write, |files| Manifest::new(progress.step, best, inputs, made_with, files))
+    }
+
+    /// Brings `last`, `best` and the metrics up to date with the newest checkpoint.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    fn publish(&mut self, progress: &Progress) -> Result<()> {
+        let Some((here, newest)) = &self.newest else { return Ok(()) };
+        self.folder.keep(Which::Last, &newest.file(WEIGHTS))?;
+        match self.best.as_ref().map(|best| self.store.path(best)) {
+            Some(best) if best.exists() => self.folder.keep(Which::Best, &best.join(WEIGHTS))?,
+            Some(_) => {}
+            None => self.folder.keep_no_best()?,
+        }
+        self.folder.write_metrics(&progress.epochs)?;
+        self.published = Some(*here);
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Faults put in on purpose, by environment variables, so that tests break the very program that ships.
+//!
+//! Always compiled in: what is tested is then what is used, and beside an fsync or a training step a look at a
+//! variable that was read once costs nothing. Whoever can set them can end the program anyway.
+//!
+//! | variable | effect |
+//! |---|---|
+//! | `TIERED_FAIL_POINT=abort:N` | abort right after the N-th file operation (from 1) of the process |
+//! | `TIERED_FAIL_POINT=pause:N` | say "paused" on standard error after it, and wait to be killed |
+//! | `TIERED_FAIL_POINT=error:N` | it fails for want of space; `errors:N` that one and all after it |
+//! | `TIERED_POISON=TARGET=VALUE@STEP` | put a value into a loss term, `gradient:NAME` or `weight:NAME` at that step |
+//! | `TIERED_RETRY_MS=N` | the pause after a save that failed for the first time |
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What happens at a file operation.
+#[derive(Clone, Copy)]
+struct FailPoint {
+    action: Action,
+    operation: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Action {
+    Abort,
+    Pause,
+    Error,
+    Errors,
+}
+
+impl FailPoint {
+    fn parse(text: &str) -> Option<Self> {
+        let (action, operation) = text.split_once(':')?;
+        let action = match action {
+            "abort" => Action::Abort,
+            "pause" => Action::Pause,
+            "error" => Action::Error,
+            "errors" => Action::Errors,
+            _ => return None,
+        };
+        Some(FailPoint { action, operation: operation.parse().ok()? })
+    }
+
+    fn fails(self, number: u64) -> bool {
+        match self.action {
+            Action::Error => number == self.operation,
+            Action::Errors => number >= self.operation,
+            Action::Abort | Action::Pause => false,
+        }
+    }
+}
+
+/// A variable of the table above, parsed.
+///
+/// # Panics
+/// If it is set and makes no sense: a test that injects nothing would pass.
+fn variable<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(parse(&text).unwrap_or_else(|| panic!("{name}={text} makes no sense (see src/fault.rs)")))
+}
+
+/// Does one file operation (a write, an fsync, a rename, an unlink), unless it is to fail here.
+pub fn operation<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    static POINT: OnceLock<Option<FailPoint>> = OnceLock::new();
+    static OPERATIONS: AtomicU64 = AtomicU64::new(0);
+    let Some(point) = *POINT.get_or_init(|| variable("TIERED_FAIL_POINT", FailPoint::parse)) else { return act() };
+    let number = 1 + OPERATIONS.fetch_add(1, Ordering::SeqCst);
+    if point.fails(number) {
+        return Err(io::Error::new(io::ErrorKind::StorageFull, "no space left (injected)"));
+    }
+    let result = act();
+    match point.action {
+        Action::Abort if number == point.operation => std::process::abort(),
+        Action::Pause if number == point.operation => loop {
+            eprintln!("paused");
+            std::thread::sleep(Duration::from_secs(60));
+        },
+        _ => result,
+    }
+}
+
+/// The pause after the first of several tries.
+pub fn retry_pause(usual: Duration) -> Duration {
+    let milliseconds = variable("TIERED_RETRY_MS", |text| text.parse().ok());
+    milliseconds.map_or(usual, Duration::from_millis)
+}
+
+/// A value to put somewhere at one step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Poison {
+    pub target: String,
+    pub value: f64,
+    /// From 1.
+    pub step: u64,
+}
+
+impl Poison {
+    fn parse(text: &str) -> Option<Self> {
+        let (target, rest) = text.split_once('=')?;
+        let (value, step) = rest.split_once('@')?;
+        Some(Poison { target: target.to_owned(), value: value.parse().ok()?, step: step.parse().ok()? })
+    }
+
+    /// What is to be put in at this step (from 1), if anything.
+    pub fn at(step: u64) -> Option<&'static Poison> {
+        static POISON: OnceLock<Option<Poison>> = OnceLock::new();
+        let poison = POISON.get_or_init(|| variable("TIERED_POISON", Poison::parse)).as_ref();
+        poison.filter(|poison| poison.step == step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_parsed() {
+        let failing = |text: &str| (1..=4).map(|n| FailPoint::parse(text).unwrap().fails(n)).collect::<Vec<_>>();
+        assert_eq!(failing("error:3"), [false, false, true, false]);
+        assert_eq!(failing("errors:3"), [false, false, true, true]);
+        assert_eq!(failing("abort:3"), [false; 4]);
+        assert!(FailPoint::parse("abort").is_none() && FailPoint::parse("burn:1").is_none());
+        let poison = Poison::parse("weight:a.b=-inf@7").unwrap();
+        assert_eq!(poison, Poison { target: "weight:a.b".into(), value: f64::NEG_INFINITY, step: 7 });
+    }
+}

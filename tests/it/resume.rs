@@ -1,0 +1,233 @@
+//! Going on with a run: what it says, what it refuses, what it leaves.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::OnceLock;
+use tiered::checkpoint::{MANIFEST, MadeWith, Manifest, Store};
+use tiered::config::Config;
+use tiered::durable::Lock;
+use tiered::error::EXIT_CODES;
+use tiered::experiment::{KEYS, flat};
+use tiered::train::EpochRecord;
+
+/// A finished run of two epochs, which the tests only read or copy.
+fn shared() -> &'static (Tiny, PathBuf) {
+    static SHARED: OnceLock<(Tiny, PathBuf)> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let tiny = Tiny::new();
+        let run = tiny.trained("run", &["--set", "checkpoint.every=3 steps"]);
+        (tiny, run)
+    })
+}
+
+fn resume(run: &Path, more: &[&str]) -> Output {
+    tiered(["train", "--resume", text(run)].into_iter().chain(more.iter().copied()))
+}
+
+/// `tiered train --dry-run --resume RUN --set ..` with these.
+fn dry(sets: &[&str]) -> Output {
+    let more: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).chain(["--dry-run"]).collect();
+    resume(&shared().1, &more)
+}
+
+fn records(run: &Path) -> Vec<EpochRecord> {
+    let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let record = |line| EpochRecord { train_seconds: 0., dev_seconds: 0., ..serde_json::from_str(line).unwrap() };
+    text.lines().map(record).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, to).unwrap();
+        }
+    }
+}
+
+/// A copy of the shared run.
+fn copied(name: &str) -> PathBuf {
+    let (tiny, run) = shared();
+    let to = tiny.path(name);
+    copy(run, &to);
+    to
+}
+
+#[test]
+fn a_finished_run_stays_as_it_is() {
+    let run = copied("finished");
+    let weights = || ["best", "last"].map(|which| fs::read(run.join(which).join("model.safetensors")).unwrap());
+    let before = (weights(), records(&run));
+    let output = resume(&run, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("resumes from") && stdout(&output).contains("after step 8"), "{output:?}");
+    assert!(before == (weights(), records(&run)));
+}
+
+#[test]
+fn metrics_have_each_epoch_once_and_as_without_the_stop() {
+    let (tiny, reference) = shared();
+    let arguments = ["--set", "checkpoint.every=3 steps", "--resume"];
+    let (config, run) = (tiny.config(), tiny.path("stopped"));
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
+    child.args(["train", "--config", text(&config), "--out", text(&run)]).args(arguments);
+    // Between the metrics of the second epoch and its checkpoint.
+    let stops = (60..).step_by(10).take(40).find(|operation| {
+        let status = child.env("TIERED_FAIL_POINT", format!("abort:{operation}")).output().unwrap().status;
+        status.success() || (run.join("metrics.jsonl").exists() && records(&run).len() == 2)
+    });
+    assert!(stops.is_some());
+    let output = resume(&run, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(records(&run), records(reference));
+}
+
+#[test]
+fn the_best_and_the_last_checkpoints_are_kept() {
+    let run = &shared().1;
+    let store = Store::new(run.join("checkpoints"));
+    let newest = store.newest().unwrap().unwrap().checkpoint;
+    assert_eq!(newest.manifest.step, 8);
+    let best = store.path(newest.manifest.best.as_ref().unwrap());
+    let bytes = |path: PathBuf| fs::read(path.join("model.safetensors")).unwrap();
+    assert!(bytes(run.join("best")) == bytes(best) && bytes(run.join("last")) == bytes(newest.folder));
+    assert!((2..=3).contains(&fs::read_dir(run.join("checkpoints")).unwrap().count()));
+}
+
+#[test]
+fn keys_that_may_change_and_keys_that_may_not() {
+    let free = dry(&["checkpoint.keep=5", "encoder.path=no/such/folder"]);
+    assert!(free.status.success() && stderr(&free).is_empty(), "{}", stderr(&free));
+    let warned = dry(&["train.learning_rate=5e-4", "train.epochs=3"]);
+    let said = stderr(&warned);
+    assert!(warned.status.success(), "{said}");
+    for words in ["train.learning_rate: 0.001 then, 0.0005 now", "train.epochs: 2 then, 3 now", "ends otherwise"] {
+        assert!(said.contains(words), "{words:?} is not in: {said}");
+    }
+    let refused = dry(&["seed=2", "model.detector.layers=2", "train.epochs=3"]);
+    let said = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(78), "{said}");
+    for words in ["seed: 1 then, 2 now", "model.detector.layers: 1 then, 2 now", "docs/config.md"] {
+        assert!(said.contains(words), "{words:?} is not in: {said}");
+    }
+    assert!(!said.contains("epochs"), "{said}");
+}
+
+#[test]
+fn a_config_that_was_edited_in_the_run_folder() {
+    let run = copied("edited");
+    let file = run.join("config.toml");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("seed = 1", "seed = 2")).unwrap();
+    let output = resume(&run, &[]);
+    assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+    assert!(stderr(&output).contains("seed: 1 then, 2 now"), "{}", stderr(&output));
+}
+
+#[test]
+fn longer_than_it_was_to_be() {
+    let run = copied("longer");
+    let output = resume(&run, &["--set", "train.epochs=3"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(records(&run).iter().map(|record| record.epoch).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(fs::read_to_string(run.join("config.toml")).unwrap().contains("epochs = 3"));
+    assert!(fs::read_to_string(run.join("events.jsonl")).unwrap().contains("train.epochs: 2 then, 3 now"));
+}
+
+#[test]
+fn inputs_that_have_changed() {
+    let run = copied("inputs");
+    let (tiny, _) = shared();
+    let other = tiny.path("other.json");
+    fs::write(&other, fs::read_to_string(tiny.stories()).unwrap() + " ").unwrap();
+    let data = |part: &str| format!("data.{part}={{ file = '{}', split = '{part}' }}", other.display());
+    let output = dry(&[&data("train")]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stderr(&output).contains("data.train has changed"), "{}", stderr(&output));
+    let output = dry(&[&data("dev")]);
+    assert!(output.status.success() && stderr(&output).contains("data.dev has changed"), "{}", stderr(&output));
+    let output = resume(&run, &["--limit", "3"]);
+    assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+    let tokenizer = run.join("encoder/tokenizer.json");
+    fs::write(&tokenizer, fs::read_to_string(&tokenizer).unwrap() + " ").unwrap();
+    let output = resume(&run, &[]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stderr(&output).contains("tokenizer.json"), "{}", stderr(&output));
+}
+
+#[test]
+fn another_machine_is_warned_of() {
+    let run = copied("machine");
+    let folder = Store::new(run.join("checkpoints")).newest().unwrap().unwrap().checkpoint.folder;
+    let Manifest { step, best, inputs, made_with, files, .. } = Manifest::verify(&folder).unwrap();
+    let made_with = MadeWith { threads: 7, libtorch: "1.0".into(), processor: vec!["mmx".into()], ..made_with };
+    let forged = Manifest::new(step, best, inputs, made_with, files).unwrap();
+    fs::write(folder.join(MANIFEST), forged.to_json().unwrap()).unwrap();
+    let output = resume(&run, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for words in ["threads: 7 then, 1 now", "libtorch: 1.0 then", "processor features: [mmx] then", "last digits"] {
+        assert!(stderr(&output).contains(words), "{words:?} is not in: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn one_process_at_a_time() {
+    let run = copied("locked");
+    let lock = Lock::take(&run.join("lock")).unwrap();
+    let output = resume(&run, &[]);
+    assert_eq!(output.status.code(), Some(73), "{}", stderr(&output));
+    assert!(stderr(&output).contains("another process"), "{}", stderr(&output));
+    drop(lock);
+    assert!(resume(&run, &[]).status.success());
+}
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    let (tiny, run) = shared();
+    let code = |arguments: &[&str]| tiered(arguments.iter().copied()).status.code();
+    assert_eq!(code(&["train", "--resume"]), Some(2));
+    assert_eq!(code(&["train"]), Some(2));
+    assert_eq!(code(&["train", "--resume", text(run), "--out", text(run)]), Some(2));
+    assert_eq!(code(&["train", "--resume", text(&tiny.path("no-such-run"))]), Some(66));
+}
+
+/// A config in which every key is set.
+fn full_config() -> Config {
+    let data = "train = { file = 'a', split = 'b', kind = 'cloze' }\ndev = { file = 'c', split = 'd', kind = 'order' }";
+    let text = format!(
+        "threads = 1\n[encoder]\npath = 'e'\n[data]\n{data}\n[model]\nmax_sentences = 5\ndropout = 0.1\n\
+         [train]\nhead_learning_rate = 1e-3\n"
+    );
+    toml::from_str(&text).unwrap()
+}
+
+#[test]
+fn every_key_of_a_config_is_in_the_table_of_changes_and_in_the_docs() {
+    let keys: BTreeSet<String> = flat(&full_config()).unwrap().into_keys().collect();
+    let table: BTreeMap<String, &str> = KEYS.iter().map(|(key, change)| (key.to_string(), change.name())).collect();
+    assert_eq!(keys, table.keys().cloned().collect());
+    let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/config.md")).unwrap();
+    let row = |line: &str| {
+        let cells: Vec<String> = line.strip_prefix("| `")?.split(" | ").map(str::to_owned).collect();
+        Some((cells[0].trim_end_matches('`').to_owned(), cells[3].clone()))
+    };
+    let documented: BTreeMap<String, String> = docs.lines().filter_map(row).collect();
+    assert_eq!(documented, table.into_iter().map(|(key, change)| (key, change.to_owned())).collect());
+}
+
+#[test]
+fn exit_codes_are_in_the_readme_and_in_the_help() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let help = stdout(&tiered(["--help"]));
+    for (code, meaning) in EXIT_CODES {
+        assert!(readme.contains(&format!("| {code} | {meaning} |")), "README: {code} {meaning}");
+        assert!(help.contains(&format!("  {code:>2}  ")), "--help: {code}");
+    }
+}
