@@ -74,6 +74,9 @@ impl Experiment {
         let read = |source| read_training_pairs(source, &config, limit, &tokenizer, encoder.max_tokens());
         let train = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?;
+        for corpus in std::iter::once(&train).chain(&dev) {
+            corpus.check_vocabulary(encoder.vocab_size).map_err(|error| error.about(encoder_folder.display()))?;
+        }
         let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
         let network = Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?;
         let out = out.to_owned();

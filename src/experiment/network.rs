@@ -4,7 +4,7 @@ use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias};
 use crate::error::{Error, Result};
 use crate::model::tiered::ENCODER_PREFIX;
-use crate::model::weights::NamedTensors;
+use crate::model::weights::{NamedTensors, WeightsFile};
 use crate::model::{ModelConfig, TieredModel, weights};
 use crate::train::{Parameter, TrainConfig};
 use std::path::Path;
@@ -30,9 +30,11 @@ impl Network {
     ) -> Result<Self> {
         check_freeze(&config.encoder.freeze, model_config)?;
         tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
+        let file = encoder_folder.join(WEIGHTS);
+        WeightsFile::open(&file)?.require_numbers(model_config.encoder.least_parameters())?;
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
-        let passed_over = weights::load_encoder(&store, &encoder_folder.join(WEIGHTS))?;
+        let passed_over = weights::load_encoder(&store, &file)?;
         if config.model.output_bias == OutputBias::Frequency {
             model.set_output_bias(&train.class_frequencies());
         }
@@ -47,6 +49,7 @@ impl Network {
 
     /// A trained model.
     pub fn trained(model_config: &ModelConfig, file: &Path, device: Device) -> Result<Self> {
+        WeightsFile::open(file)?.require_numbers(model_config.least_parameters())?;
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
         weights::load(&store, file)?;
