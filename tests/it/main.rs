@@ -3,6 +3,7 @@
 mod bad_input;
 mod configs;
 mod data_cli;
+mod faults;
 mod findings;
 mod gita;
 mod joint;
