@@ -39,7 +39,7 @@ impl Header {
     pub fn read(file: &mut (impl Read + Seek), length: u64) -> Result<Self> {
         let failed = |error: io::Error| Error::new(ErrorKind::Io, format!("cannot be read: {error}"));
         if let Some(format) = other_format(file, length).map_err(failed)? {
-            return Err(refused(format!("is {format}; {REMEDY}")));
+            return Err(not_safetensors(format!("it is {format}")));
         }
         let size = header_size(file, length)?;
         let mut bytes = vec![0; size as usize];
@@ -52,12 +52,8 @@ impl Header {
     }
 }
 
-fn refused(message: String) -> Error {
-    Error::new(ErrorKind::Refused, message)
-}
-
 fn not_safetensors(message: String) -> Error {
-    refused(format!("not a safetensors file: {message}; {REMEDY}"))
+    Error::new(ErrorKind::Refused, format!("not a safetensors file: {message}; {REMEDY}"))
 }
 
 /// The header's length, which the file must have room for.

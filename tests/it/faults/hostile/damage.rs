@@ -310,7 +310,7 @@ fn append(place: &mut Text, rng: &mut ChaCha12Rng) {
 }
 
 fn cut(mut bytes: Vec<u8>, rng: &mut ChaCha12Rng) -> Vec<u8> {
-    bytes.truncate(rng.random_range(0..bytes.len()));
+    bytes.truncate(rng.random_range(0..=bytes.len()));
     bytes
 }
 
@@ -326,8 +326,9 @@ fn half_a_letter(text: &str, rng: &mut ChaCha12Rng) -> Vec<u8> {
 
 fn noise(mut bytes: Vec<u8>, rng: &mut ChaCha12Rng) -> Vec<u8> {
     for _ in 0..rng.random_range(1..20) {
-        let at = rng.random_range(0..bytes.len());
+        let at = rng.random_range(0..=bytes.len());
         match rng.random_range(0..3) {
+            _ if at == bytes.len() => bytes.push(rng.random()),
             0 => bytes[at] = rng.random(),
             1 => bytes[at] = b"{}[],:\"0-9.eltn \\"[rng.random_range(0..17)],
             _ => bytes.insert(at, rng.random()),
