@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::loss::LossConfig;
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::DetectorConfig;
+use crate::outside::{self, MAX_CONFIG};
 use crate::train::TrainConfig;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -129,11 +130,15 @@ impl Config {
     /// # Errors
     /// `MissingInput`, or `Config` naming file, line and key, with the key that was probably meant.
     pub fn open(path: &Path, overrides: &[String]) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::reading(path, &error))?;
+        let bytes = outside::read(path, MAX_CONFIG).map_err(|error| match error.kind() {
+            std::io::ErrorKind::FileTooLarge => Error::config(format!("{}: not a config: {error}", path.display())),
+            _ => Error::reading(path, &error),
+        })?;
+        let text = outside::text(&bytes).map_err(|problem| Error::config(problem).about(path.display()))?;
         let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
-        let mut table: Table = toml::from_str(&text).map_err(invalid)?;
+        let mut table: Table = toml::from_str(text).map_err(invalid)?;
         if overrides.is_empty() {
-            return Self::checked(toml::from_str(&text).map_err(invalid)?, path);
+            return Self::checked(toml::from_str(text).map_err(invalid)?, path);
         }
         for assignment in overrides {
             set(&mut table, assignment)?;
@@ -150,7 +155,7 @@ impl Config {
 
     /// What values can't be, though their types are right.
     fn problem(&self) -> Option<String> {
-        let (train, detector, adamw) = (&self.train, &self.model.detector, &self.train.adamw);
+        let (train, adamw) = (&self.train, &self.train.adamw);
         let share = |x: f64| (0. ..1.).contains(&x);
         let positive = |x: f64| x > 0. && x.is_finite();
         let checks = [
@@ -159,21 +164,12 @@ impl Config {
             (positive(train.learning_rate), "train.learning_rate must be above 0"),
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
             (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
-            (self.threads.is_none_or(|threads| threads > 0), "threads must be at least 1"),
+            (self.threads.is_none_or(|threads| (1..=4096).contains(&threads)), "threads must be from 1 to 4096"),
             (share(train.warmup), "train.warmup must be at least 0 and below 1"),
             (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
             (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
             (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
-            (detector.width % (2 * detector.heads.max(1)) == 0, "model.detector.width must be a multiple of 2 * heads"),
-            (
-                detector.layers > 0
-                    && detector.heads > 0
-                    && detector.feed_forward > 0
-                    && detector.width > 0
-                    && detector.pair_width > 0,
-                "model.detector: layers, width, heads, feed_forward and pair_width must be above 0",
-            ),
             (
                 [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story]
                     .iter()
@@ -181,7 +177,8 @@ impl Config {
                 "loss: no weight may be negative",
             ),
         ];
-        checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem.to_owned())
+        let of_detector = || self.model.detector.problem().map(|problem| format!("model.detector: {problem}"));
+        checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem.to_owned()).or_else(of_detector)
     }
 }
 
@@ -223,17 +220,19 @@ fn suggestion(message: &str) -> Option<&str> {
 /// # Errors
 /// `Config` if the variable is not set.
 pub fn expand(path: &Path) -> Result<PathBuf> {
-    let mut text = path.to_string_lossy().into_owned();
-    while let Some(start) = text.find("${") {
-        let end = text[start..].find('}').map(|length| start + length);
-        let end = end.ok_or_else(|| Error::config(format!("{}: `${{` without `}}`", path.display())))?;
-        let name = text[start + 2..end].to_owned();
-        let value = std::env::var(&name).map_err(|_| {
+    let path_text = path.to_string_lossy();
+    let (mut expanded, mut rest) = (String::new(), path_text.as_ref());
+    while let Some((before, after)) = rest.split_once("${") {
+        let variable = after.split_once('}');
+        let (name, after) = variable.ok_or_else(|| Error::config(format!("{}: `${{` without `}}`", path.display())))?;
+        let value = std::env::var(name).map_err(|_| {
             Error::config(format!("{}: the environment variable {name} is not set; set it to a folder", path.display()))
         })?;
-        text.replace_range(start..=end, &value);
+        expanded += before;
+        expanded += &value; // as it is: a variable that names itself would be replaced for ever
+        rest = after;
     }
-    Ok(text.into())
+    Ok((expanded + rest).into())
 }
 
 #[cfg(test)]
@@ -285,6 +284,14 @@ mod tests {
         ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_variable_that_names_itself_does_not_hang() {
+        // SAFETY: no other test reads or writes this variable.
+        unsafe { std::env::set_var("TIERED_TEST_SELF", "${TIERED_TEST_SELF}") };
+        let expanded = expand(Path::new("a/${TIERED_TEST_SELF}/${TIERED_TEST_SELF}/b")).unwrap();
+        assert_eq!(expanded, Path::new("a/${TIERED_TEST_SELF}/${TIERED_TEST_SELF}/b"));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! | 0 | [`attribute`] | the 20 attributes, label spaces, defaults |
 //! | 0 | [`error`] | one error type: a message for a person, an exit code for a script |
 //! | 0 | [`fault`] | faults put in on purpose, for tests |
+//! | 0 | [`outside`] | files and names from outside: how much is read, what stays in its folder |
 //! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`durable`] | file operations that survive |
@@ -50,6 +51,7 @@ pub mod loss;
 pub mod machine;
 pub mod metrics;
 pub mod model;
+pub mod outside;
 pub mod prediction;
 pub mod report;
 pub mod seed;

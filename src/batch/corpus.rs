@@ -78,6 +78,20 @@ impl Corpus {
         self.inputs.iter().chain(stories).flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// Refuses tokens that an encoder with `vocabulary` embeddings does not know.
+    ///
+    /// # Errors
+    /// `Config`.
+    pub fn check_vocabulary(&self, vocabulary: i64) -> Result<()> {
+        match self.token_ids().last() {
+            Some(&id) if id >= vocabulary => Err(Error::config(format!(
+                "the tokenizer makes a token {id}, and the encoder's vocab_size is {vocabulary}; tokenizer.json and \
+                 config.json do not belong together"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Distinct inputs of some pairs.
     pub fn unique_inputs(&self, pairs: &[usize]) -> usize {
         pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).collect::<BTreeSet<_>>().len()

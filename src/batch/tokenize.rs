@@ -1,6 +1,7 @@
 //! (entity, sentence) -> token ids, with the tokenizer that came with the encoder.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::outside::{self, MAX_TOKENIZER, json_error, shown};
 use std::path::Path;
 
 /// The encoder's tokenizer (`tokenizer.json`), without truncation or padding.
@@ -14,9 +15,12 @@ impl InputTokenizer {
     /// # Errors
     /// `MissingInput` if there is none, `Config` if it is not a tokenizer.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| Error::reading(path, &error))?;
-        let mut inner = tokenizers::Tokenizer::from_bytes(bytes)
-            .map_err(|error| Error::config(format!("{}: not a Hugging Face tokenizer: {error}", path.display())))?;
+        let bytes = outside::read_regular(path, MAX_TOKENIZER).map_err(|error| match error.kind() {
+            std::io::ErrorKind::FileTooLarge => Error::config(format!("{}: not a tokenizer: {error}", path.display())),
+            _ => Error::reading(path, &error),
+        })?;
+        let mut inner = parse(&bytes)
+            .map_err(|problem| Error::config(format!("{}: not a Hugging Face tokenizer: {problem}", path.display())))?;
         inner.with_padding(None);
         inner
             .with_truncation(None)
@@ -45,6 +49,16 @@ impl InputTokenizer {
             sentences: encoding.get_offsets().iter().map(|&(start, end)| sentence_at(sentences, start, end)).collect(),
         };
         Ok(encodings.iter().zip(stories).map(input).collect())
+    }
+}
+
+/// Reads a tokenizer. On parts that are malformed the library panics instead of returning an error, so what is no JSON
+/// never reaches it, and what is left is caught.
+fn parse(bytes: &[u8]) -> Result<tokenizers::Tokenizer, String> {
+    let _: serde::de::IgnoredAny = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
+    match std::panic::catch_unwind(|| tokenizers::Tokenizer::from_bytes(bytes)) {
+        Ok(read) => read.map_err(|error| shown(&error.to_string(), 300)),
+        Err(_) => Err("one of its parts is malformed".into()),
     }
 }
 

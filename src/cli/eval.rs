@@ -3,10 +3,11 @@
 use super::output::{ReportArgs, print};
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::decode::Decode;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{TrainedRun, Which};
 use crate::machine::DeviceChoice;
 use crate::metrics::{StateCounts, TierCounts};
+use crate::outside::component;
 use crate::prediction::{PairPrediction, write_predictions};
 use crate::report::{DataDescription, Report, TierRow};
 use clap::ValueEnum;
@@ -74,6 +75,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
         );
     }
+    let name = evaluation_name(&args.data, &split, args.kind)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));
     if pairs.is_empty() {
@@ -86,7 +88,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     bar.finish_and_clear();
 
     let recorded = args.decode.unwrap_or(Decode::Threshold).apply(&evaluation.predictions);
-    let name = format!("{}-{split}-{}", stem(&args.data), args.kind.name());
     let predictions = run.folder.evaluation_file(&name, "predictions.jsonl")?;
     write_predictions(&predictions, &recorded)?;
     let report = report(args, &split, &recorded);
@@ -130,8 +131,20 @@ pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
     }
 }
 
-fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+/// The folder of an evaluation in the run folder. The partition's name is whatever a story file says.
+fn evaluation_name(data: &Path, split: &str, kind: PairKind) -> Result<String> {
+    let stem = data.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}-{split}-{}", kind.name());
+    for part in [stem.as_ref(), split, &name] {
+        component(part).map_err(|error| {
+            let message = format!(
+                "{}: {error}; predictions are saved in a folder named after file and partition: rename",
+                data.display()
+            );
+            Error::new(ErrorKind::Refused, message)
+        })?;
+    }
+    Ok(name)
 }
 
 fn progress_bar(pairs: u64) -> indicatif::ProgressBar {

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
 use crate::model::DetectorKind;
+use crate::outside::{self, MAX_PLAIN};
 use crate::report::Answer;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -121,22 +122,28 @@ fn pair_of_file(path: &Path, partition: Option<&str>, id: &str, seed: u64) -> Re
 fn read_input(file: Option<&Path>) -> Result<(String, String)> {
     let (bytes, source) = match file.filter(|file| *file != Path::new("-")) {
         Some(path) => {
-            let bytes = std::fs::read(path).map_err(|error| Error::reading(path, &error))?;
+            let bytes = outside::read(path, MAX_PLAIN).map_err(|error| match error.kind() {
+                std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}", path.display())),
+                _ => Error::reading(path, &error),
+            })?;
             (bytes, path.display().to_string())
         }
         None => (read_standard_input()?, "standard input".to_owned()),
     };
-    let text = String::from_utf8(bytes)
-        .map_err(|error| Error::data(format!("{source}: is not UTF-8 text: {}", error.utf8_error())))?;
-    Ok((text, source))
+    let text = outside::text(&bytes).map_err(|problem| Error::data(format!("{source}: {problem}")))?;
+    Ok((text.to_owned(), source))
 }
 
 fn read_standard_input() -> Result<Vec<u8>> {
-    let mut stdin = std::io::stdin();
+    let stdin = std::io::stdin();
     if stdin.is_terminal() {
         eprintln!("reading stories from the terminal, one sentence a line; end with Ctrl-D");
     }
     let mut bytes = Vec::new();
-    stdin.read_to_end(&mut bytes).map_err(|error| Error::reading(Path::new("standard input"), &error))?;
+    let read = stdin.lock().take(MAX_PLAIN + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::reading(Path::new("standard input"), &error))?;
+    if bytes.len() as u64 > MAX_PLAIN {
+        return Err(Error::data(format!("standard input: more than {} MiB of stories", MAX_PLAIN >> 20)));
+    }
     Ok(bytes)
 }

@@ -1,5 +1,6 @@
 //! Findings: everything irregular in a story file, each with a name, a place and how it was read.
 
+use crate::outside::{MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, shown};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,10 @@ codes! {
     UnknownKind "unknown-kind" Error;
     /// An implausible story whose group has no (readable) plausible story, so that it is in no pair.
     NoPlausibleStory "no-plausible-story" Error;
+    /// More of something than is read: a name, a story, or the stories of a file together.
+    TooLarge "too-large" Error;
+    /// There are more findings than are kept; the rest of the file is not read.
+    TooManyFindings "too-many-findings" Error;
 
     /// A partition's name occurs again; the later one gets a suffix ("test#2").
     RepeatedPartition "repeated-partition" Warning;
@@ -182,29 +187,94 @@ pub(super) struct Notes {
     pub partition: String,
     pub story: String,
     findings: Vec<Finding>,
+    errors: usize,
+    /// Bytes that stories may still take.
+    memory: usize,
+    /// Pairs of names that may still be compared.
+    name_pairs: usize,
 }
+
+/// The longest message of a finding, in characters: it may quote the file.
+const LONGEST_MESSAGE: usize = 400;
 
 impl Notes {
     pub fn new(file: &Path) -> Self {
-        Notes { file: file.to_owned(), partition: String::new(), story: String::new(), findings: Vec::new() }
+        Notes {
+            file: file.to_owned(),
+            partition: String::new(),
+            story: String::new(),
+            findings: Vec::new(),
+            errors: 0,
+            memory: MAX_STORY_MEMORY,
+            name_pairs: MAX_NAME_PAIRS,
+        }
     }
 
-    /// Notes a finding about `field` of the present story.
-    pub fn add(&mut self, code: Code, field: impl Into<String>, message: impl Into<String>) {
+    /// Notes a finding about `field` of the present story. The last one that there is room for says so.
+    pub fn add(&mut self, code: Code, field: impl AsRef<str>, message: impl AsRef<str>) {
+        self.errors += usize::from(code.severity() == Severity::Error);
+        if self.is_full() {
+            return;
+        }
+        let (code, field, message) = match self.findings.len() + 1 == MAX_FINDINGS {
+            true => (Code::TooManyFindings, "", "the rest of the file is not read; mend what is listed"),
+            false => (code, field.as_ref(), message.as_ref()),
+        };
         self.findings.push(Finding {
             severity: code.severity(),
             code,
             file: self.file.clone(),
-            partition: self.partition.clone(),
-            story: self.story.clone(),
-            field: field.into(),
-            message: message.into(),
+            partition: shown(&self.partition, MAX_NAME),
+            story: shown(&self.story, MAX_NAME),
+            field: shown(field, MAX_NAME),
+            message: shown(message, LONGEST_MESSAGE),
         });
+    }
+
+    /// Whether no more findings are kept.
+    pub fn is_full(&self) -> bool {
+        self.findings.len() == MAX_FINDINGS
     }
 
     /// Number of errors so far.
     pub fn errors(&self) -> usize {
-        count(&self.findings, Severity::Error)
+        self.errors
+    }
+
+    /// Takes memory for stories; `false`, after an error finding, if that much is not left.
+    pub fn take_memory(&mut self, bytes: usize) -> bool {
+        let left = self.memory.checked_sub(bytes);
+        match left {
+            Some(left) => self.memory = left,
+            None => {
+                let most = MAX_STORY_MEMORY >> 20;
+                let message =
+                    format!("the stories of the file and their pairs take more than {most} MiB; split the file");
+                self.add(Code::TooLarge, "", message);
+            }
+        }
+        left.is_some()
+    }
+
+    /// Takes comparisons of names; `false`, after an error finding, if that many are not left.
+    pub fn take_name_pairs(&mut self, pairs: usize) -> bool {
+        let left = self.name_pairs.checked_sub(pairs);
+        match left {
+            Some(left) => self.name_pairs = left,
+            None => self.add(Code::TooLarge, "states", "too many entities in the stories of one file; split the file"),
+        }
+        left.is_some()
+    }
+
+    /// Whether a name is short enough; an error finding if it is not.
+    pub fn has_fair_length(&mut self, name: &str, field: &str) -> bool {
+        // A character has one byte at least, and counting those of a very long name takes long.
+        let fair = name.len() <= 4 * MAX_NAME && name.chars().count() <= MAX_NAME;
+        if !fair {
+            let message = format!("a name of {} bytes; at most {MAX_NAME} characters are read: shorten it", name.len());
+            self.add(Code::TooLarge, field, message);
+        }
+        fair
     }
 
     pub fn into_findings(self) -> Vec<Finding> {

@@ -2,6 +2,7 @@
 
 use super::check::{Code, Notes};
 use super::node::Node;
+use std::collections::HashSet;
 
 /// The fields of one JSON object. Where a name is repeated, the last value stands.
 pub(super) struct Fields<'a>(&'a [(String, Node)]);
@@ -66,8 +67,9 @@ pub(super) fn wrong_type(field: &str, expected: &str, found: &Node, notes: &mut 
 
 /// Warns of names that occur more than once in one object.
 pub(super) fn note_repeated(entries: &[(String, Node)], prefix: &str, notes: &mut Notes) {
-    for (i, (name, _)) in entries.iter().enumerate() {
-        if entries[..i].iter().any(|(earlier, _)| earlier == name) {
+    let mut names = HashSet::new();
+    for (name, _) in entries {
+        if !names.insert(name) {
             notes.add(
                 Code::RepeatedField,
                 format!("{prefix}{name}"),

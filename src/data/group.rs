@@ -14,7 +14,8 @@ pub(super) fn plausible_by_group(stories: &[Story]) -> HashMap<i64, &Story> {
 }
 
 /// What only the other stories of a partition can tell: a kind that neither key nor `type` names, implausible
-/// stories without a plausible one, and second plausible stories. A story of unknown kind is left out.
+/// stories without a plausible one, and second plausible stories. A story of unknown kind is left out, and one that
+/// there is no memory for: each has its plausible story beside it in a pair.
 pub(super) fn settle(mut stories: Vec<Story>, notes: &mut Notes) -> Vec<Story> {
     let kinds: Vec<_> = kinds(&stories, notes);
     for (story, kind) in stories.iter_mut().zip(kinds) {
@@ -49,6 +50,9 @@ fn implausible_kind(story: &Story, plausible: Option<&Story>, notes: &mut Notes)
         notes.add(Code::NoPlausibleStory, "story_id", message);
         return story.kind;
     };
+    if !notes.take_memory(story.memory() + plausible.memory()) {
+        return None;
+    }
     story.kind.or_else(|| {
         let kind = if have_same_sentences(story, plausible) { Kind::Order } else { Kind::Cloze };
         let message = format!("read as {kind}, from comparing its sentences with those of {:?}", plausible.id);
@@ -59,11 +63,11 @@ fn implausible_kind(story: &Story, plausible: Option<&Story>, notes: &mut Notes)
 
 /// The same sentences in any order.
 fn have_same_sentences(a: &Story, b: &Story) -> bool {
-    let sorted = |story: &Story| {
-        let mut sentences = story.sentences.clone();
+    fn sorted(story: &Story) -> Vec<&String> {
+        let mut sentences: Vec<_> = story.sentences.iter().collect();
         sentences.sort_unstable();
         sentences
-    };
+    }
     sorted(a) == sorted(b)
 }
 

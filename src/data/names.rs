@@ -1,52 +1,101 @@
 //! Spellings of entity names: outer spaces, and names that may be slips for one another.
 
 use super::check::{Code, Notes};
+use std::collections::HashSet;
 
 /// Names this short may differ by a letter without being a slip.
 const SHORT: usize = 3;
 
 /// The ways in which one entity's name is written in a file.
 #[derive(Default)]
-pub(super) struct Spellings(Vec<String>);
+pub(super) struct Spellings {
+    first: Option<String>,
+    all: HashSet<String>,
+}
 
 impl Spellings {
     /// Notes a spelling as it stands in the file, with the place where it first stands.
     pub fn add(&mut self, raw: &str, field: &str, notes: &mut Notes) {
-        if self.0.iter().any(|known| known == raw) {
+        if !self.all.insert(raw.to_owned()) {
             return;
         }
         let name = raw.trim();
         if raw != name {
             notes.add(Code::PaddedName, field, format!("{raw:?} is read as {name:?}"));
         }
-        if let Some(first) = self.0.first() {
-            notes.add(Code::MergedNames, field, format!("{raw:?} and {first:?} are read as one entity, {name:?}"));
+        match &self.first {
+            None => self.first = Some(raw.to_owned()),
+            Some(first) => {
+                notes.add(Code::MergedNames, field, format!("{raw:?} and {first:?} are read as one entity, {name:?}"));
+            }
         }
-        self.0.push(raw.to_owned());
     }
 }
 
-/// Warns of pairs of names that may be one entity written in two ways.
-pub(super) fn note_similar(names: &[&str], notes: &mut Notes) {
+/// Warns of pairs of names that may be one entity written in two ways. `false`, after an error finding, if there are more
+/// pairs than are compared.
+pub(super) fn note_similar(names: &[&str], notes: &mut Notes) -> bool {
+    if !notes.take_name_pairs(names.len() * names.len().saturating_sub(1) / 2) {
+        return false;
+    }
+    let names: Vec<_> = names.iter().map(|name| Spelt::new(name)).collect();
     for (i, name) in names.iter().enumerate() {
-        for earlier in names[..i].iter().filter(|earlier| are_similar(earlier, name)) {
-            let message = format!("{earlier:?} and {name:?} are kept apart; if they are one entity, spell them alike");
+        for earlier in names[..i].iter().filter(|earlier| earlier.is_similar(name)) {
+            let message = format!(
+                "{:?} and {:?} are kept apart; if they are one entity, spell them alike",
+                earlier.name, name.name
+            );
             notes.add(Code::SimilarNames, "states", message);
         }
     }
+    true
 }
 
-/// Longer than [`SHORT`] letters, and one edit or only case apart.
-fn are_similar(a: &str, b: &str) -> bool {
-    let lengths = [a.chars().count(), b.chars().count()];
-    lengths.iter().all(|&length| length > SHORT)
-        && lengths[0].abs_diff(lengths[1]) <= 1
-        && (a.to_lowercase() == b.to_lowercase() || strsim::levenshtein(a, b) <= 1)
+/// A name with what comparing it needs.
+struct Spelt<'a> {
+    name: &'a str,
+    letters: Vec<char>,
+    lower: String,
+}
+
+impl<'a> Spelt<'a> {
+    fn new(name: &'a str) -> Self {
+        Spelt { name, letters: name.chars().collect(), lower: name.to_lowercase() }
+    }
+
+    /// Longer than [`SHORT`] letters, and one edit or only case apart.
+    fn is_similar(&self, other: &Self) -> bool {
+        let (a, b) = (&self.letters, &other.letters);
+        a.len().min(b.len()) > SHORT && a.len().abs_diff(b.len()) <= 1 && (self.lower == other.lower || one_edit(a, b))
+    }
+}
+
+/// Whether nothing, or one letter, lies between what two words of nearly one length have in common at their ends.
+fn one_edit(a: &[char], b: &[char]) -> bool {
+    let same = |(a, b): &(&char, &char)| a == b;
+    let start = a.iter().zip(b).take_while(same).count();
+    let end = a.iter().rev().zip(b.iter().rev()).take_while(same).count();
+    start + end + 1 >= a.len().max(b.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn are_similar(a: &str, b: &str) -> bool {
+        Spelt::new(a).is_similar(&Spelt::new(b))
+    }
+
+    #[test]
+    fn one_edit_is_a_distance_of_one() {
+        let words = ["", "a", "b", "aa", "ab", "ba", "aab", "aba", "abab", "baba", "bbab", "abba", "aabab"];
+        for (a, b) in words.iter().flat_map(|a| words.map(|b| (*a, b))) {
+            let letters = |word: &str| word.chars().collect::<Vec<_>>();
+            let near = strsim::levenshtein(a, b) <= 1;
+            let lengths = a.len().abs_diff(b.len()) <= 1;
+            assert_eq!(lengths && one_edit(&letters(a), &letters(b)), near, "{a} {b}");
+        }
+    }
 
     #[test]
     fn similar_is_one_edit_or_case_and_never_short() {

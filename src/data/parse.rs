@@ -6,6 +6,7 @@ use super::key::Key;
 use super::node::Node;
 use super::story::Story;
 use super::{conflict, states};
+use crate::outside::MAX_SENTENCES;
 
 /// Reads the story under `key`; `notes.story` is the id it gets. `None` after an error finding.
 pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> {
@@ -29,13 +30,18 @@ pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> 
         conflict: verdict.conflict,
         kind: verdict.kind,
     };
-    (notes.errors() == errors).then_some(story)
+    (notes.errors() == errors && notes.take_memory(story.memory())).then_some(story)
 }
 
 fn sentences(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>> {
     let nodes = fields.required_list("sentences", notes)?;
     if nodes.is_empty() {
         notes.add(Code::NoSentences, "sentences", "a story needs at least one sentence");
+        return None;
+    }
+    if nodes.len() > MAX_SENTENCES {
+        let message = format!("{} sentences; at most {MAX_SENTENCES} are read: shorten the story", nodes.len());
+        notes.add(Code::TooLarge, "sentences", message);
         return None;
     }
     note_length(fields, nodes.len(), notes);

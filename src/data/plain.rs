@@ -2,7 +2,9 @@
 
 use super::story::Story;
 use crate::error::{Error, Result};
+use crate::outside::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// What a line that names the entities of a story starts with.
 const ENTITIES: &str = "entities:";
@@ -21,9 +23,20 @@ pub fn read_plain(text: &str, source: &str, entities: &[String]) -> Result<Vec<S
     let is_json = text.trim_start().starts_with(['{', '[']);
     let drafts = if is_json { from_json(text, source)? } else { from_lines(text) };
     if drafts.is_empty() {
-        return Err(Error::data(format!("{source}: holds no sentences; give one a line")));
+        let lines = text.lines().count().max(1);
+        return Err(Error::data(format!("{source}: holds no sentences (lines 1 to {lines}); give one a line")));
     }
-    drafts.into_iter().enumerate().map(|(i, draft)| draft.finish(i + 1, source, entities)).collect()
+    let mut memory = MAX_STORY_MEMORY;
+    let finish = |(i, draft): (usize, Draft)| {
+        let place = format!("{source}: story {}", i + 1);
+        let story = draft.finish(i + 1, entities).map_err(|message| Error::data(format!("{place}{message}")))?;
+        memory = memory.checked_sub(story.memory()).ok_or_else(|| {
+            let most = MAX_STORY_MEMORY >> 20;
+            Error::data(format!("{place}: with those before it takes more than {most} MiB; split the stories"))
+        })?;
+        Ok(story)
+    };
+    drafts.into_iter().enumerate().map(finish).collect()
 }
 
 /// The distinct names in a list separated by commas.
@@ -32,13 +45,9 @@ pub fn split_names(list: &str) -> Vec<String> {
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut distinct: Vec<String> = Vec::new();
-    for name in names.map(str::trim).filter(|name| !name.is_empty()) {
-        if !distinct.iter().any(|known| known == name) {
-            distinct.push(name.to_owned());
-        }
-    }
-    distinct
+    let mut known = HashSet::new();
+    let new = names.map(str::trim).filter(|name| !name.is_empty() && known.insert(*name));
+    new.map(str::to_owned).collect()
 }
 
 #[derive(Default, Deserialize)]
@@ -51,21 +60,31 @@ struct Draft {
 }
 
 impl Draft {
-    fn finish(self, number: usize, source: &str, default: &[String]) -> Result<Story> {
+    /// The story, or what is wrong with it, to follow "story 1".
+    fn finish(self, number: usize, default: &[String]) -> Result<Story, String> {
         let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
         if sentences.is_empty() {
-            return Err(Error::data(format!("{source}: story {number} has no sentences")));
+            return Err(" has no sentences".into());
         }
         if let Some(blank) = sentences.iter().position(String::is_empty) {
-            return Err(Error::data(format!("{source}: story {number}: sentence {} is blank", blank + 1)));
+            return Err(format!(": sentence {} is blank", blank + 1));
         }
         let own = distinct(self.entities.iter().map(String::as_str));
         let entities = if own.is_empty() { default.to_vec() } else { own };
         if entities.is_empty() {
-            return Err(Error::data(format!(
-                "{source}: story {number} names no entities; give them with --entities \"a, b\", or with a line \
-                 `entities: a, b` (in JSON a list \"entities\") in the story"
-            )));
+            let remedy = "give them with --entities \"a, b\", or with a line `entities: a, b` (in JSON a list \
+                          \"entities\") in the story";
+            return Err(format!(" names no entities; {remedy}"));
+        }
+        for (what, count, most) in
+            [("sentences", sentences.len(), MAX_SENTENCES), ("entities", entities.len(), MAX_ENTITIES)]
+        {
+            if count > most {
+                return Err(format!(" has {count} {what}; at most {most} are read"));
+            }
+        }
+        if let Some(long) = entities.iter().find(|name| name.chars().count() > MAX_NAME) {
+            return Err(format!(": the name {} has more than {MAX_NAME} characters", shown(long, 20)));
         }
         Ok(Story::unlabelled(number.to_string(), sentences, entities))
     }
@@ -112,7 +131,7 @@ struct Document {
 fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
     let document: Document = serde_json::from_str(text).map_err(|error| {
         let shape = "must be {\"sentences\": [...], \"entities\": [...]} or {\"stories\": [...]} with one or two such";
-        Error::data(format!("{source}: {error}; the JSON {shape}"))
+        Error::data(format!("{source}: {}; the JSON {shape}", json_error(&error)))
     })?;
     let Document { stories, sentences, entities } = document;
     match stories {
@@ -163,7 +182,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let cases = [
-            ("", "input: holds no sentences"),
+            ("", "input: holds no sentences (lines 1 to 1)"),
             ("{\"stories\": []}", "input: holds no sentences"),
             ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
             ("entities: a\nA.\n\nB.", "input: story 2 names no entities"),

@@ -1,11 +1,11 @@
 //! Story files: JSON `{partition: {story id: story}}`, read whole, with every irregularity as a finding.
 
 use super::check::{self, Code, Finding, Notes, Severity};
-use super::fields::wrong_type;
-use super::node::Node;
+use super::json::{Json, Part, Raw};
 use super::story::Story;
 use super::{group, parse};
 use crate::error::{Error, Result};
+use crate::outside::{self, MAX_STORY, MAX_STORY_FILE};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -28,20 +28,42 @@ pub struct StoryFile {
 /// partition gets the suffix "#2" (then "#3" and so on).
 ///
 /// # Errors
-/// `MissingInput` or `Io` if the file can't be read; `Data` if it is no JSON object.
+/// `MissingInput` or `Io` if the file can't be read; `Data`, with line and column, if it is no JSON object or larger
+/// than [`MAX_STORY_FILE`].
 pub fn read_file(path: &Path) -> Result<StoryFile> {
-    let bytes = std::fs::read(path).map_err(|error| Error::reading(path, &error))?;
-    let root: Node = serde_json::from_slice(&bytes)
-        .map_err(|error| Error::data(format!("{}: is not valid JSON: {error}", path.display())))?;
-    let Node::Object(entries) = root else {
-        let message = format!("{}: must be an object of partitions, not {}", path.display(), root.type_name());
-        return Err(Error::data(message));
+    let bytes = outside::read(path, MAX_STORY_FILE).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}; split it", path.display())),
+        _ => Error::reading(path, &error),
+    })?;
+    read_bytes(path, &bytes)
+}
+
+/// [`read_file`] of a file that is in memory already; `path` is what it is called.
+///
+/// # Errors
+/// `Data`, as [`read_file`].
+pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<StoryFile> {
+    let stories = partitions(path, bytes);
+    let (partitions, findings) = stories.map_err(|message| Error::data(message).about(path.display()))?;
+    Ok(StoryFile { path: path.to_owned(), sha256: sha256(bytes), partitions, findings })
+}
+
+type Partitions = Vec<(String, Vec<Story>)>;
+
+/// The partitions of a file and what was found, or what is wrong with the whole.
+fn partitions(path: &Path, bytes: &[u8]) -> Result<(Partitions, Vec<Finding>), String> {
+    let json = Json::new(outside::text(bytes)?);
+    let Part::Object(entries) = json.root()? else {
+        return Err(format!("line 1: must be an object of partitions, not {}", json.root_type()));
     };
     let mut notes = Notes::new(path);
-    let mut partitions: Vec<(String, Vec<Story>)> = Vec::new();
+    let mut partitions = Partitions::new();
     let names = distinct(entries.iter().map(|(name, _)| name.as_str()));
-    for ((name, node), id) in entries.iter().zip(names) {
+    for ((name, raw), id) in entries.iter().zip(names) {
         notes.partition.clone_from(&id);
+        if !notes.has_fair_length(&id, "") || notes.is_full() {
+            continue;
+        }
         if *name != id {
             notes.add(
                 Code::RepeatedPartition,
@@ -49,28 +71,45 @@ pub fn read_file(path: &Path) -> Result<StoryFile> {
                 format!("partition {name:?} occurs again; this one is named {id:?}"),
             );
         }
-        partitions.push((id, read_partition(node, &mut notes)));
+        partitions.push((id, read_partition(&json, raw, &mut notes)?));
     }
-    Ok(StoryFile { path: path.to_owned(), sha256: sha256(&bytes), partitions, findings: notes.into_findings() })
+    Ok((partitions, notes.into_findings()))
 }
 
-fn read_partition(node: &Node, notes: &mut Notes) -> Vec<Story> {
-    let Node::Object(entries) = node else {
-        wrong_type("", "an object of stories", node, notes);
-        return Vec::new();
+fn read_partition(json: &Json, raw: &Raw, notes: &mut Notes) -> Result<Vec<Story>, String> {
+    let Part::Object(entries) = json.part(raw)? else {
+        notes.add(Code::WrongType, "", format!("must be an object of stories, not {}", raw.type_name()));
+        return Ok(Vec::new());
     };
     let mut stories = Vec::new();
     let ids = distinct(entries.iter().map(|(key, _)| key.as_str()));
-    for ((key, node), id) in entries.iter().zip(ids) {
+    for ((key, raw), id) in entries.iter().zip(ids) {
         notes.story = id;
-        if notes.story != *key {
-            let message = format!("key {key:?} occurs again; this story is named {:?}", notes.story);
+        if notes.is_full() {
+            break;
+        }
+        let story = notes.story.clone();
+        if !notes.has_fair_length(&story, "") || !has_fair_size(raw, notes) {
+            continue;
+        }
+        if story != *key {
+            let message = format!("key {key:?} occurs again; this story is named {story:?}");
             notes.add(Code::RepeatedKey, "", message);
         }
-        stories.extend(parse::story(key, node, notes));
+        stories.extend(parse::story(key, &json.node(raw)?, notes));
     }
     notes.story.clear();
-    group::settle(stories, notes)
+    Ok(group::settle(stories, notes))
+}
+
+/// Whether a story is short enough to be read; an error finding if it is not.
+fn has_fair_size(raw: &Raw, notes: &mut Notes) -> bool {
+    let bytes = raw.text().len();
+    if bytes > MAX_STORY {
+        let message = format!("a story of {bytes} bytes; at most {MAX_STORY} are read: shorten it");
+        notes.add(Code::TooLarge, "", message);
+    }
+    bytes <= MAX_STORY
 }
 
 /// The names, with "#2", "#3" ... after those that occurred before; a suffixed name is never one of the others.

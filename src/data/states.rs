@@ -6,6 +6,7 @@ use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::story::{Classes, Entity};
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
+use crate::outside::MAX_ENTITIES;
 
 /// The labels of one entity in one sentence, where there are any.
 type Labels = [Option<u8>; ATTRIBUTES];
@@ -24,7 +25,9 @@ pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Opti
         return None;
     }
     table.note_unannotated(rows.len().min(sentences), notes);
-    note_similar(&table.entities.iter().map(|entity| entity.name.as_str()).collect::<Vec<_>>(), notes);
+    if !note_similar(&table.entities.iter().map(|entity| entity.name.as_str()).collect::<Vec<_>>(), notes) {
+        return None;
+    }
     Some(table.entities.into_iter().map(Draft::finish).collect())
 }
 
@@ -94,6 +97,9 @@ impl Table {
                 }
                 (Some(attribute), Node::List(labels)) => {
                     for (i, label) in labels.iter().enumerate() {
+                        if notes.is_full() {
+                            return;
+                        }
                         self.read_label(sentence, attribute, label, &format!("{field}[{i}]"), notes);
                     }
                 }
@@ -117,7 +123,7 @@ impl Table {
         if raw.trim().is_empty() {
             return notes.add(Code::EmptyName, field, "the entity has no name; name it or remove the label");
         }
-        let entity = self.entity(raw, field, notes);
+        let Some(entity) = self.entity(raw, field, notes) else { return };
         let slot = &mut entity.labels[sentence][attribute.index()];
         if slot.is_some_and(|earlier| earlier != label) {
             let message = format!("a second label for {:?} in this sentence; the last, {label}, stands", entity.name);
@@ -126,18 +132,28 @@ impl Table {
         *slot = Some(label);
     }
 
-    /// The entity of that name, created at its first mention.
-    fn entity(&mut self, raw: &str, field: &str, notes: &mut Notes) -> &mut Draft {
+    /// The entity of that name, created at its first mention; `None`, after an error finding, if its name is too long or
+    /// there are too many.
+    fn entity(&mut self, raw: &str, field: &str, notes: &mut Notes) -> Option<&mut Draft> {
         let name = raw.trim();
         let known = self.entities.iter().position(|entity| entity.name == name);
-        let index = known.unwrap_or_else(|| {
-            let labels = vec![[None; ATTRIBUTES]; self.sentences];
-            self.entities.push(Draft { name: name.to_owned(), spellings: Spellings::default(), labels });
-            self.entities.len() - 1
-        });
+        let index = match known {
+            Some(index) => index,
+            None if !notes.has_fair_length(name, field) => return None,
+            None if self.entities.len() == MAX_ENTITIES => {
+                let message = format!("more entities than {MAX_ENTITIES}, the most that are read of a story");
+                notes.add(Code::TooLarge, field, message);
+                return None;
+            }
+            None => {
+                let labels = vec![[None; ATTRIBUTES]; self.sentences];
+                self.entities.push(Draft { name: name.to_owned(), spellings: Spellings::default(), labels });
+                self.entities.len() - 1
+            }
+        };
         let entity = &mut self.entities[index];
         entity.spellings.add(raw, field, notes);
-        entity
+        Some(entity)
     }
 
     /// Notes the sentences that have a row in which no entity is labelled.

@@ -134,6 +134,16 @@ impl Story {
         }
     }
 
+    /// Bytes that the story takes, nearly.
+    pub(super) fn memory(&self) -> usize {
+        let states = 2 * size_of::<Classes>() + size_of::<bool>();
+        let entity = |entity: &Entity| size_of::<Entity>() + entity.name.len() + states * self.sentences.len();
+        let sentence = |sentence: &String| size_of::<String>() + sentence.len();
+        size_of::<Story>()
+            + self.sentences.iter().map(sentence).sum::<usize>()
+            + self.entities.iter().map(entity).sum::<usize>()
+    }
+
     /// The sentences at which the belief "this takes part in a conflict" should be 1, for one entity: both gold
     /// sentences if the entity is annotated in either of them with a class that differs from the default
     /// (`docs/model.md`, conflict target), else none. In the published reference any annotated entity qualifies,

@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EncoderConfig, ModelConfig};
+use crate::outside::{self, MAX_CONFIG, json_error};
 use crate::train::EpochRecord;
 use serde::Serialize;
 use serde_json::json;
@@ -135,7 +136,13 @@ impl RunFolder {
     }
 
     /// A file of the evaluation of that name, whose folder is made.
+    ///
+    /// # Errors
+    /// `Refused` if the name or a link leads out of the run folder; `CantCreate`, `Io`.
     pub fn evaluation_file(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
+        outside::component(evaluation)
+            .and_then(|name| outside::within(&self.path, &format!("eval/{name}/{file}")))
+            .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))?;
         let folder = self.path.join("eval").join(evaluation);
         fs::create_dir_all(&folder).map_err(|error| Error::writing(&folder, &error))?;
         Ok(folder.join(file))
@@ -149,11 +156,11 @@ impl RunFolder {
     /// The shapes of the model.
     pub fn model_config(&self) -> Result<ModelConfig> {
         let path = self.path.join("model.json");
-        let bytes = fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
-        let mut config: ModelConfig =
-            serde_json::from_slice(&bytes).map_err(|error| Error::config(format!("{}: {error}", path.display())))?;
+        let bytes = outside::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
+        let mut config: ModelConfig = serde_json::from_slice(&bytes).map_err(|error| wrong(json_error(&error)))?;
         config.encoder = EncoderConfig::open(&self.path.join("encoder/config.json"))?;
-        Ok(config)
+        config.problem().map_or(Ok(config), |problem| Err(wrong(problem)))
     }
 
     /// Writes the config as resolved, with every default.

@@ -31,6 +31,9 @@ impl Material {
         let read = |source| read_training_pairs(source, config, limit, &tokenizer, encoder.max_tokens());
         let train = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?;
+        for corpus in std::iter::once(&train).chain(&dev) {
+            corpus.check_vocabulary(encoder.vocab_size).map_err(|error| error.about(encoder_folder.display()))?;
+        }
         let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
         let data = |source: &DataSource| digest(&expand(&source.file)?);
         let inputs = Inputs {

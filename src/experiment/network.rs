@@ -4,7 +4,7 @@ use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias};
 use crate::error::{Error, Result};
 use crate::model::tiered::ENCODER_PREFIX;
-use crate::model::weights::NamedTensors;
+use crate::model::weights::{NamedTensors, WeightsFile};
 use crate::model::{ModelConfig, TieredModel, weights};
 use crate::train::{Parameter, TrainConfig};
 use std::path::Path;
@@ -28,7 +28,9 @@ impl Network {
         train: &Corpus,
         device: Device,
     ) -> Result<Self> {
-        let load = |store: &nn::VarStore| weights::load_encoder(store, &encoder_folder.join(WEIGHTS));
+        let file = encoder_folder.join(WEIGHTS);
+        WeightsFile::open(&file)?.require_numbers(model_config.encoder.least_parameters())?;
+        let load = |store: &nn::VarStore| weights::load_encoder(store, &file);
         Self::starting(config, model_config, train, device, load)
     }
 
@@ -79,6 +81,7 @@ impl Network {
 
     /// A trained model.
     pub fn trained(model_config: &ModelConfig, file: &Path, device: Device) -> Result<Self> {
+        WeightsFile::open(file)?.require_numbers(model_config.least_parameters())?;
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
         weights::load(&store, file)?;

@@ -56,6 +56,7 @@ impl TrainedRun {
         }
         let config = &self.model_config;
         let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.detector.reads_stories())?;
+        corpus.check_vocabulary(config.encoder.vocab_size)?;
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }
 }

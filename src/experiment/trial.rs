@@ -6,7 +6,7 @@ use super::{Compute, fit};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::{Config, expand};
 use crate::data::Pair;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::weights::NamedTensors;
 use crate::model::{EncoderConfig, ModelConfig, TieredModel};
@@ -42,7 +42,7 @@ impl Trial {
         let read = |source| read_training_pairs(source, &config, None, &tokenizer, encoder.max_tokens());
         let train = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?; // decides how long a story the model can read
-        check_vocabulary(&train, &encoder)?;
+        train.check_vocabulary(encoder.vocab_size)?;
         let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
         let network = match is_random {
             true => Network::random(&config, &model_config, &train, compute.device)?,
@@ -81,16 +81,5 @@ impl Trial {
     pub fn evaluate(&self, corpus: &Corpus, pairs_per_batch: usize, progress: impl FnMut(usize)) -> Evaluation {
         let config = EvalConfig { pairs_per_batch, ..self.compute.eval(&self.model_config) };
         evaluate(&self.network.model, corpus, config, progress)
-    }
-}
-
-/// A tokenizer may know more tokens than the encoder has vectors for.
-fn check_vocabulary(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
-    match corpus.token_ids().last() {
-        Some(&largest) if largest >= encoder.vocab_size => Err(Error::config(format!(
-            "the tokenizer gives the token {largest}, and the encoder has only {}; use a tokenizer made for it",
-            encoder.vocab_size
-        ))),
-        _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod detector;
 pub mod encoder;
+pub mod header;
 pub mod heads;
 pub mod kernels;
 pub mod layers;

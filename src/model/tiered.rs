@@ -4,6 +4,7 @@ use super::detector::{Conflicts, Detector, DetectorConfig, DetectorInput};
 use super::encoder::{Encoder, EncoderConfig};
 use super::heads::StateHeads;
 use super::layers::Mode;
+use crate::attribute::ATTRIBUTES;
 use crate::batch::{Batch, ClassFrequencies};
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor, nn};
@@ -18,6 +19,30 @@ pub struct ModelConfig {
     pub max_sentences: usize,
     /// Dropout of heads and detector.
     pub dropout: f64,
+}
+
+/// The longest story, in sentences, that a model can be made for.
+const MAX_SENTENCES: usize = 1024;
+
+impl ModelConfig {
+    /// What no model can be, though the types are right.
+    pub fn problem(&self) -> Option<String> {
+        if !(1..=MAX_SENTENCES).contains(&self.max_sentences) {
+            return Some(format!("max_sentences is {}; it must be from 1 to {MAX_SENTENCES}", self.max_sentences));
+        }
+        if !(0. ..1.).contains(&self.dropout) {
+            return Some("dropout must be at least 0 and below 1".into());
+        }
+        self.detector.problem().map(|problem| format!("detector: {problem}"))
+    }
+
+    /// How many numbers such a model has at least: its matrices.
+    pub fn least_parameters(&self) -> u128 {
+        let hidden = self.encoder.hidden_size as u128;
+        let heads = 2 * ATTRIBUTES as u128 * hidden * hidden;
+        let detector = self.detector.least_parameters(hidden, self.max_sentences as u128);
+        self.encoder.least_parameters() + heads + detector
+    }
 }
 
 /// What the model says about a batch.

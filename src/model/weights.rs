@@ -1,12 +1,15 @@
 //! Reading and writing weights as safetensors, by name, checked both ways.
 
 use super::encoder::TRAINED_ROWS;
+use super::header::Header;
 use super::tiered::ENCODER_PREFIX;
 use crate::error::{Error, ErrorKind, Result};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
+use safetensors::tensor::{Dtype, TensorInfo, View};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use tch::{Device, Kind, Tensor, nn};
 
 /// Named tensors in the order of their names.
@@ -15,37 +18,101 @@ pub type NamedTensors = BTreeMap<String, Tensor>;
 /// Tensors of published checkpoints that are no part of an encoder without pooler.
 const NOT_OF_THE_ENCODER: [&str; 4] = ["pooler.", "lm_head.", "classifier.", "embeddings.position_ids"];
 
+/// A safetensors file whose header has been read and checked, and no tensor yet.
+pub struct WeightsFile {
+    path: PathBuf,
+    file: File,
+    header: Header,
+}
+
+impl WeightsFile {
+    /// Opens a file and reads its header; tensors named `position_ids`, which are no weights, are passed over.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`; `Refused` if it is no safetensors file; `Config` if it holds anything but floats.
+    pub fn open(path: &Path) -> Result<Self> {
+        let opened = || -> std::io::Result<(File, u64)> {
+            // Opening a pipe would block.
+            if !std::fs::metadata(path)?.is_file() {
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file"));
+            }
+            let file = File::open(path)?;
+            let length = file.metadata()?.len();
+            Ok((file, length))
+        };
+        let (mut file, length) = opened().map_err(|error| missing(path, &error))?;
+        let mut header = Header::read(&mut file, length).map_err(|error| error.about(path.display()))?;
+        header.tensors.retain(|(name, _)| !name.ends_with("position_ids"));
+        if let Some((name, info)) = header.tensors.iter().find(|(_, info)| kind(info.dtype).is_none()) {
+            let message = format!("{}: {name} is {:?}, not a float; save it as float32", path.display(), info.dtype);
+            return Err(Error::config(message));
+        }
+        Ok(WeightsFile { path: path.to_owned(), file, header })
+    }
+
+    /// Refuses a file that holds fewer numbers than a config asks for, before any memory is taken for them.
+    ///
+    /// # Errors
+    /// `Config`.
+    pub fn require_numbers(&self, needed: u128) -> Result<()> {
+        let held: u128 = self.header.tensors.iter().map(|(_, info)| numel(info) as u128).sum();
+        if needed <= held {
+            return Ok(());
+        }
+        let path = self.path.display();
+        Err(Error::config(format!(
+            "{path}: holds {held} numbers, and the config asks for {needed} at least; they do not belong together"
+        )))
+    }
+
+    /// The tensor at this place of the header, as float32.
+    fn tensor(&mut self, index: usize) -> Result<Tensor> {
+        let (name, info) = &self.header.tensors[index];
+        let (begin, end) = info.data_offsets;
+        let mut bytes = vec![0; end - begin];
+        let read = self.file.seek(SeekFrom::Start(self.header.data_start + begin as u64));
+        read.and_then(|_| self.file.read_exact(&mut bytes)).map_err(|error| Error::reading(&self.path, &error))?;
+        let kind = kind(info.dtype).ok_or_else(|| Error::new(ErrorKind::Internal, format!("{name}: not a float")))?;
+        Ok(Tensor::from_data_size(&bytes, &shape(info), kind).to_kind(Kind::Float))
+    }
+}
+
+/// A file that can't be opened; where a pickle of the same weights is beside it, what to do with that.
+fn missing(path: &Path, error: &std::io::Error) -> Error {
+    let mut missing = Error::reading(path, error);
+    let pickle = path.with_file_name("pytorch_model.bin");
+    if missing.kind == ErrorKind::MissingInput && pickle.exists() {
+        let remedy = "is a pickle, which is not read; convert it where you trust it, with safetensors.torch.save_file";
+        missing.message = format!("{}; {} {remedy}", missing.message, pickle.display());
+    }
+    missing
+}
+
+fn kind(dtype: Dtype) -> Option<Kind> {
+    match dtype {
+        Dtype::F32 => Some(Kind::Float),
+        Dtype::F16 => Some(Kind::Half),
+        Dtype::BF16 => Some(Kind::BFloat16),
+        Dtype::F64 => Some(Kind::Double),
+        _ => None,
+    }
+}
+
+fn shape(info: &TensorInfo) -> Vec<i64> {
+    info.shape.iter().map(|&size| size as i64).collect()
+}
+
+fn numel(info: &TensorInfo) -> usize {
+    info.shape.iter().product()
+}
+
 /// Reads all tensors of a safetensors file, as float32.
 ///
 /// # Errors
-/// `MissingInput`, `Io`; `Refused` if it is not a safetensors file; `Config` if it holds anything but floats.
+/// As [`WeightsFile::open`].
 pub fn read(path: &Path) -> Result<NamedTensors> {
-    let bytes = std::fs::read(path).map_err(|error| Error::reading(path, &error))?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|error| {
-        Error::new(
-            ErrorKind::Refused,
-            format!("{}: not a safetensors file ({error}); no other format is read", path.display()),
-        )
-    })?;
-    let named = file.iter().filter(|(name, _)| !name.ends_with("position_ids"));
-    named
-        .map(|(name, view)| match float_tensor(&view) {
-            Some(tensor) => Ok((name.to_owned(), tensor)),
-            None => Err(Error::config(format!("{}: {name} is {:?}, not a float", path.display(), view.dtype()))),
-        })
-        .collect()
-}
-
-fn float_tensor(view: &TensorView) -> Option<Tensor> {
-    let kind = match view.dtype() {
-        Dtype::F32 => Kind::Float,
-        Dtype::F16 => Kind::Half,
-        Dtype::BF16 => Kind::BFloat16,
-        Dtype::F64 => Kind::Double,
-        _ => return None,
-    };
-    let shape: Vec<i64> = view.shape().iter().map(|&d| d as i64).collect();
-    Some(Tensor::from_data_size(view.data(), &shape, kind).to_kind(Kind::Float))
+    let mut file = WeightsFile::open(path)?;
+    (0..file.header.tensors.len()).map(|i| Ok((file.header.tensors[i].0.clone(), file.tensor(i)?))).collect()
 }
 
 /// Writes tensors as float32, beside the target and then in its place: a reader never meets half a file.
@@ -114,7 +181,9 @@ pub fn named(store: &nn::VarStore) -> NamedTensors {
 /// # Errors
 /// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then.
 pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
-    assign(&named(store), &read(path)?, path)
+    let mut file = WeightsFile::open(path)?;
+    let weights = file.header.tensors.iter().enumerate().map(|(i, (name, _))| (name.clone(), i)).collect();
+    assign(&named(store), &mut file, &weights)
 }
 
 /// Copies the weights of a Hugging Face encoder, whose names may carry the model's prefix, into the encoder's
@@ -124,37 +193,41 @@ pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
 /// As [`load`].
 pub fn load_encoder(store: &nn::VarStore, path: &Path) -> Result<Vec<String>> {
     let prefix = format!("{ENCODER_PREFIX}.");
-    let (mut weights, mut passed_over) = (NamedTensors::new(), Vec::new());
-    for (name, tensor) in read(path)? {
-        let bare = name.strip_prefix(&prefix).unwrap_or(&name);
+    let mut file = WeightsFile::open(path)?;
+    let (mut weights, mut passed_over) = (BTreeMap::new(), Vec::new());
+    for (i, (name, _)) in file.header.tensors.iter().enumerate() {
+        let bare = name.strip_prefix(&prefix).unwrap_or(name);
         if NOT_OF_THE_ENCODER.iter().any(|other| bare.starts_with(other)) {
-            passed_over.push(name);
-        } else {
-            weights.insert(format!("{prefix}{bare}"), tensor);
+            passed_over.push(name.clone());
+        } else if weights.insert(format!("{prefix}{bare}"), i).is_some() {
+            return Err(Error::config(format!("{}: holds {bare} with and without \"{prefix}\"", path.display())));
         }
     }
+    passed_over.sort_unstable();
     let variables = named(store).into_iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
-    assign(&variables, &weights, path)?;
+    assign(&variables, &mut file, &weights)?;
     Ok(passed_over)
 }
 
-fn assign(variables: &NamedTensors, weights: &NamedTensors, path: &Path) -> Result<()> {
-    check_fit(variables, weights, path)?;
-    tch::no_grad(|| {
-        for (name, variable) in variables {
-            variable.shallow_clone().copy_(&weights[name]);
-        }
-    });
+/// `weights`: the name of a variable -> the place in the file's header of what it is to hold.
+fn assign(variables: &NamedTensors, file: &mut WeightsFile, weights: &BTreeMap<String, usize>) -> Result<()> {
+    let shapes = weights.iter().map(|(name, &i)| (name.as_str(), shape(&file.header.tensors[i].1))).collect();
+    check_fit(variables, &shapes, &file.path)?;
+    for (name, variable) in variables {
+        let tensor = file.tensor(weights[name])?;
+        tch::no_grad(|| variable.shallow_clone().copy_(&tensor));
+    }
     Ok(())
 }
 
-fn check_fit(variables: &NamedTensors, weights: &NamedTensors, path: &Path) -> Result<()> {
-    let missing: Vec<_> = variables.keys().filter(|name| !weights.contains_key(*name)).cloned().collect();
-    let unexpected: Vec<_> = weights.keys().filter(|name| !variables.contains_key(*name)).cloned().collect();
+fn check_fit(variables: &NamedTensors, weights: &BTreeMap<&str, Vec<i64>>, path: &Path) -> Result<()> {
+    let missing: Vec<_> = variables.keys().filter(|name| !weights.contains_key(name.as_str())).cloned().collect();
+    let unexpected =
+        weights.keys().filter(|name| !variables.contains_key(**name)).map(|name| name.to_string()).collect();
     let shapes: Vec<_> = variables
         .iter()
-        .filter_map(|(name, variable)| Some((name, variable.size(), weights.get(name)?.size())))
-        .filter(|(_, expected, found)| expected != found)
+        .filter_map(|(name, variable)| Some((name, variable.size(), weights.get(name.as_str())?)))
+        .filter(|(_, expected, found)| expected != *found)
         .map(|(name, expected, found)| format!("{name} is {found:?}, should be {expected:?}"))
         .collect();
     let problems: Vec<String> = [("missing", missing), ("unexpected", unexpected), ("of another shape", shapes)]

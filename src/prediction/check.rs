@@ -2,6 +2,7 @@
 
 use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
 use crate::attribute::{Attribute, Side};
+use crate::outside::{MAX_ENTITIES, MAX_SENTENCES};
 
 impl PairPrediction {
     /// What is wrong with the indices, lengths, classes or numbers in it, and where.
@@ -35,6 +36,8 @@ impl StoryPrediction {
         let check = |(i, entity): (usize, &EntityPrediction)| {
             entity.check(self.sentences.len()).map_err(|error| format!("entities[{i}].{error}"))
         };
+        at_most("sentences", self.sentences.len(), MAX_SENTENCES)?;
+        at_most("entities", self.entities.len(), MAX_ENTITIES)?;
         if !self.places.is_empty() {
             one_a_sentence("places", self.places.len(), self.sentences.len())?;
             for row in &self.places {
@@ -78,6 +81,10 @@ impl StateLabels {
 
 fn within(field: &str, index: usize, end: usize) -> Result<(), String> {
     if index < end { Ok(()) } else { Err(format!("{field}: {index} is not below {end}")) }
+}
+
+fn at_most(field: &str, length: usize, most: usize) -> Result<(), String> {
+    if length <= most { Ok(()) } else { Err(format!("{field}: {length} items; at most {most} are read")) }
 }
 
 fn one_a_sentence(field: &str, length: usize, sentences: usize) -> Result<(), String> {

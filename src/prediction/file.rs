@@ -2,6 +2,7 @@
 
 use super::{PairPrediction, published};
 use crate::error::{Error, Result};
+use crate::outside::{self, MAX_PREDICTIONS, json_error};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -27,13 +28,14 @@ pub struct PredictionFile {
 /// # Errors
 /// `MissingInput` or `Io` if the file can't be read; `Data`, naming line or item, if its content is wrong.
 pub fn read_predictions(path: &Path) -> Result<PredictionFile> {
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidData => wrong(path, "is not UTF-8 text"),
+    let bytes = outside::read(path, MAX_PREDICTIONS).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => wrong(path, &format!("{error}; split it")),
         _ => Error::reading(path, &error),
     })?;
+    let text = outside::text(&bytes).map_err(|problem| wrong(path, &problem))?;
     let (format, pairs) = match text.trim_start().chars().next() {
-        Some('[') => (PredictionFormat::Published, published::parse(&text)),
-        Some('{') => (PredictionFormat::Lines, parse_lines(&text)),
+        Some('[') => (PredictionFormat::Published, published::parse(text)),
+        Some('{') => (PredictionFormat::Lines, parse_lines(text)),
         _ => (PredictionFormat::Lines, Err("holds no predictions, neither JSON lines nor a JSON list".into())),
     };
     Ok(PredictionFile { format, pairs: pairs.map_err(|message| wrong(path, &message))? })
@@ -63,7 +65,7 @@ fn parse_lines(text: &str) -> Result<Vec<PairPrediction>, String> {
 }
 
 fn parse_line(line: &str) -> Result<PairPrediction, String> {
-    let prediction: PairPrediction = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let prediction: PairPrediction = serde_json::from_str(line).map_err(|error| json_error(&error))?;
     prediction.check()?;
     Ok(prediction)
 }

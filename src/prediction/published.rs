@@ -2,6 +2,7 @@
 
 use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
 use crate::attribute::{ATTRIBUTES, Attribute};
+use crate::outside::{MAX_SENTENCES, json_error, shown};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +29,10 @@ struct Item {
 /// Reads the list. What it does not hold is filled in: the plausible story has no entities, `story_probs` are 0 and
 /// 1, beliefs and their gold are 0, and a state that is not listed has class 0.
 pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
-    let items: Vec<Item> = serde_json::from_str(text).map_err(|error| format!("not a published list: {error}"))?;
+    let items: Vec<Item> =
+        serde_json::from_str(text).map_err(|error| format!("not a published list: {}", json_error(&error)))?;
     let convert = |(i, item): (usize, Item)| {
-        let place = format!("item {i} ({})", item.example_id);
+        let place = format!("item {i} ({})", shown(&item.example_id, 40));
         prediction(item).map_err(|error| format!("{place}: {error}"))
     };
     items.into_iter().enumerate().map(convert).collect()
@@ -82,6 +84,9 @@ fn group_and_kind(id: &str) -> Result<(i64, &'static str), String> {
 /// The entities named in any of the four maps.
 fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, String> {
     let maps = [&item.preconditions_label, &item.preconditions_pred, &item.effects_label, &item.effects_pred];
+    if sentences > MAX_SENTENCES {
+        return Err(format!("{sentences} sentences; at most {MAX_SENTENCES} are read"));
+    }
     let names: BTreeSet<_> = maps.iter().flat_map(|states| states.keys()).collect();
     let entity = |name: &String| {
         let rows = |states| rows(states, name, sentences);

@@ -268,6 +268,62 @@ fn repeated_partitions_and_fields_are_told() {
     assert_eq!(story(&file, "1").unwrap().group, 1);
 }
 
+/// More than is read of one thing: the story is left out, and the others are read.
+#[test]
+fn more_than_is_read() {
+    let long = "x".repeat(201);
+    let many = |n: usize| (0..n).map(|i| json!([format!("thing {i}"), 1])).collect::<Vec<_>>();
+    let cases = [
+        (with("1-C0", "sentences", json!(vec!["A."; 129])), "sentences"),
+        (with_labels("open", json!([[long, 1]])), "states[1].open[0]"),
+        (with_labels("open", json!(many(200))), "states[1].open[127]"),
+        (with("1-C0", "sentences", json!(["x".repeat(1 << 20), "B.", "C."])), ""),
+    ];
+    for (file, field) in &cases {
+        assert!(places(file).contains(&("too-large", "1-C0", field)), "{field}: {:?}", places(file).first());
+        assert!(story(file, "1-C0").is_none() && story(file, "1-O0").is_some(), "{field}");
+    }
+    let mut file = clean_file();
+    file["test"][&long] = file["test"]["1"].clone();
+    file[&long] = json!({});
+    let file = read(&file);
+    assert_eq!(file.findings.iter().filter(|finding| finding.code.name() == "too-large").count(), 2);
+    assert_eq!((file.partitions.len(), file.partition("test").unwrap().len()), (1, 3));
+}
+
+#[test]
+fn pairs_that_would_fill_memory_are_left_out() {
+    let mut file = clean_file();
+    let story = file["test"]["1-C0"].clone();
+    file["test"]["1"]["sentences"][0] = json!("x".repeat(1_000_000));
+    for i in 1..200 {
+        file["test"][format!("1-C{i}")] = story.clone();
+    }
+    let file = read(&file);
+    let left_out = file.findings.iter().filter(|finding| finding.code.name() == "too-large").count();
+    let made = pairs(file.partition("test").unwrap(), 0).len();
+    assert!(made > 100 && left_out > 50 && made + left_out == 201, "{made} {left_out}");
+}
+
+#[test]
+fn findings_without_end_stop_the_reading() {
+    let noisy = json!({"sentences": vec![" "; 128], "states": vec![json!({}); 128]});
+    let stories: serde_json::Map<_, _> = (0..1000).map(|i| (i.to_string(), noisy.clone())).collect();
+    let file = read(&json!({"test": stories, "later": clean_file()["test"]}));
+    assert_eq!(file.findings.len(), 100_000);
+    assert_eq!(file.findings.last().map(|finding| finding.code.name()), Some("too-many-findings"));
+    assert!(file.require_clean().is_err() && file.partitions.iter().all(|(name, _)| name == "test"));
+}
+
+#[test]
+fn what_is_shown_of_a_file_can_not_move_the_cursor() {
+    let mut file = clean_file();
+    file["test"]["\u{1b}[2J"] = json!(null);
+    let file = read(&file);
+    assert_eq!(places(&file), [("wrong-type", "\\u{1b}[2J", "")]);
+    assert!(!file.findings[0].to_string().chars().any(char::is_control));
+}
+
 #[test]
 fn a_partition_must_be_an_object() {
     let file = read(&json!({"train": [], "test": clean_file()["test"]}));

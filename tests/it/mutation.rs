@@ -73,7 +73,7 @@ fn strange(rng: &mut ChaCha12Rng) -> Value {
     values[rng.random_range(0..18)].clone()
 }
 
-fn check(file: &StoryFile) {
+pub fn check(file: &StoryFile) {
     for (_, stories) in &file.partitions {
         stories.iter().for_each(check_story);
         for pair in pairs(stories, 0) {

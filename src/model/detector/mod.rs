@@ -78,7 +78,29 @@ impl Default for DetectorConfig {
     }
 }
 
+/// The largest size of a detector.
+const MAX_SIZE: i64 = 1 << 20;
+
 impl DetectorConfig {
+    /// What no detector can be, though the types are right.
+    pub fn problem(&self) -> Option<&'static str> {
+        let sizes = [self.layers, self.width, self.heads, self.feed_forward, self.pair_width];
+        if !sizes.iter().all(|size| (1..=MAX_SIZE).contains(size)) {
+            return Some("layers, width, heads, feed_forward and pair_width must be above 0 and at most 1048576");
+        }
+        (self.width % (2 * self.heads) != 0).then_some("width must be a multiple of 2 * heads")
+    }
+
+    /// How many numbers such a detector has at least: its matrices.
+    pub fn least_parameters(&self, hidden: u128, sentences: u128) -> u128 {
+        let [layers, width, inner, pairs] =
+            [self.layers, self.width, self.feed_forward, self.pair_width].map(|size| size as u128);
+        match self.kind {
+            DetectorKind::Belief => layers * (4 * width * width + 2 * width * inner) + sentences * sentences * width,
+            DetectorKind::Joint => 3 * hidden * pairs,
+        }
+    }
+
     /// Whether whole stories have to be encoded.
     pub fn reads_stories(&self) -> bool {
         self.kind == DetectorKind::Joint && self.context == Context::Story && self.inputs != DetectorInputs::States

@@ -2,6 +2,7 @@
 
 mod disk;
 mod files;
+mod hostile;
 mod kill;
 mod numbers;
 mod rig;

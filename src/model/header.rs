@@ -1,0 +1,242 @@
+//! The header of a safetensors file, checked before anything else of the file is read: what is no safetensors file is
+//! refused by its content, whatever its name, and every tensor must be where and what the header says.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::outside::{json_error, shown};
+use safetensors::tensor::TensorInfo;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes of the longest header that is read. Those of encoders have some ten thousand.
+pub const MAX_HEADER: u64 = 8 << 20;
+
+/// Bytes of the header's length, which come first.
+const LENGTH: u64 = 8;
+const MAX_DIMENSIONS: usize = 8;
+const MAX_NAME: usize = 256;
+const METADATA: &str = "__metadata__";
+
+/// What can be done about a file of another format.
+const REMEDY: &str = "only safetensors are read as weights; load the file where you trust it and write its tensors with \
+                      safetensors.torch.save_file(tensors, \"model.safetensors\")";
+
+/// Where every tensor of a file is.
+#[derive(Debug)]
+pub struct Header {
+    /// In the order of their bytes, which follow each other without gaps.
+    pub tensors: Vec<(String, TensorInfo)>,
+    /// Byte of the file at which the first tensor begins.
+    pub data_start: u64,
+}
+
+impl Header {
+    /// Reads and checks the header of a file of `length` bytes.
+    ///
+    /// # Errors
+    /// `Refused`, with the place in the header, if the file is none or not wholly described by it; `Io`.
+    pub fn read(file: &mut (impl Read + Seek), length: u64) -> Result<Self> {
+        let failed = |error: io::Error| Error::new(ErrorKind::Io, format!("cannot be read: {error}"));
+        if let Some(format) = other_format(file, length).map_err(failed)? {
+            return Err(not_safetensors(format!("it is {format}")));
+        }
+        let size = header_size(file, length)?;
+        let mut bytes = vec![0; size as usize];
+        file.read_exact(&mut bytes).map_err(failed)?;
+        let Tensors(mut tensors) = parse(&bytes).map_err(not_safetensors)?;
+        tensors.sort_by_key(|(_, info)| info.data_offsets);
+        let data_start = LENGTH + size;
+        check(&tensors, length - data_start).map_err(not_safetensors)?;
+        Ok(Header { tensors, data_start })
+    }
+}
+
+fn not_safetensors(message: String) -> Error {
+    Error::new(ErrorKind::Refused, format!("not a safetensors file: {message}; {REMEDY}"))
+}
+
+/// The header's length, which the file must have room for.
+fn header_size(file: &mut (impl Read + Seek), length: u64) -> Result<u64> {
+    if length < LENGTH {
+        return Err(not_safetensors(format!(
+            "it ends at byte {length}, before the {LENGTH} bytes of the header's length"
+        )));
+    }
+    let mut bytes = [0; LENGTH as usize];
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_exact(&mut bytes));
+    read.map_err(|error| Error::new(ErrorKind::Io, format!("cannot be read: {error}")))?;
+    let size = u64::from_le_bytes(bytes);
+    if size > MAX_HEADER {
+        let message = format!("bytes 0 to 7 announce a header of {size} bytes; at most {MAX_HEADER} are read");
+        return Err(not_safetensors(message));
+    }
+    if size > length - LENGTH {
+        let message = format!("bytes 0 to 7 announce a header of {size} bytes, and the file has {length}");
+        return Err(not_safetensors(message));
+    }
+    Ok(size)
+}
+
+fn parse(header: &[u8]) -> Result<Tensors, String> {
+    if header.first() != Some(&b'{') {
+        return Err("the header, from byte 8 on, does not begin with {".into());
+    }
+    let text = std::str::from_utf8(header);
+    let text =
+        text.map_err(|error| format!("the header is not UTF-8 at byte {}", LENGTH as usize + error.valid_up_to()))?;
+    serde_json::from_str(text).map_err(|error| format!("the header is wrong: {}", json_error(&error)))
+}
+
+/// The tensors of a header, repeated names too.
+struct Tensors(Vec<(String, TensorInfo)>);
+
+impl<'de> Deserialize<'de> for Tensors {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TensorsVisitor)
+    }
+}
+
+struct TensorsVisitor;
+
+impl<'de> Visitor<'de> for TensorsVisitor {
+    type Value = Tensors;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tensors, A::Error> {
+        let (mut tensors, mut names) = (Vec::new(), HashSet::new());
+        while let Some(name) = entries.next_key::<String>()? {
+            if !names.insert(name.clone()) {
+                return Err(A::Error::custom(format_args!("{name:?} occurs again")));
+            }
+            if name == METADATA {
+                entries.next_value::<BTreeMap<String, String>>()?;
+            } else {
+                tensors.push((name, entries.next_value()?));
+            }
+        }
+        Ok(Tensors(tensors))
+    }
+}
+
+/// Whether the tensors, sorted by their offsets, are possible and fill `data` bytes exactly.
+fn check(tensors: &[(String, TensorInfo)], data: u64) -> Result<(), String> {
+    let mut end = 0;
+    for (name, info) in tensors {
+        check_tensor(name, info, end, data).map_err(|problem| format!("tensor \"{}\": {problem}", shown(name, 80)))?;
+        end = info.data_offsets.1;
+    }
+    if end as u64 != data {
+        return Err(format!("bytes {end} to {data} of the data belong to no tensor"));
+    }
+    Ok(())
+}
+
+/// `start` is where the tensor before this one ends.
+fn check_tensor(name: &str, info: &TensorInfo, start: usize, data: u64) -> Result<(), String> {
+    if name.is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
+        return Err(format!("the name is empty, longer than {MAX_NAME} bytes or not of letters"));
+    }
+    let (shape, (begin, end)) = (&info.shape, info.data_offsets);
+    if shape.len() > MAX_DIMENSIONS {
+        return Err(format!("it has {} dimensions; at most {MAX_DIMENSIONS} are read", shape.len()));
+    }
+    // Not even a shape with a 0 in it may overflow: strides are products of the others.
+    let bits = shape.iter().try_fold(info.dtype.bitsize(), |bits, &size| bits.checked_mul(size.max(1)));
+    if bits.and_then(|bits| i64::try_from(bits).ok()).is_none() {
+        return Err(format!("its shape {shape:?} is larger than any memory"));
+    }
+    let bits = shape.iter().product::<usize>() * info.dtype.bitsize();
+    match begin.cmp(&start) {
+        _ if begin > end => Err(format!("its offsets {begin} to {end} go backwards")),
+        _ if end as u64 > data => Err(format!("its offsets {begin} to {end} lead out of the {data} bytes of data")),
+        std::cmp::Ordering::Less => {
+            Err(format!("its offset {begin} overlaps the tensor before, which ends at {start}"))
+        }
+        std::cmp::Ordering::Greater => Err(format!("its offset {begin} leaves a gap after {start}")),
+        _ if !bits.is_multiple_of(8) || end - begin != bits / 8 => {
+            Err(format!("its shape {shape:?} of {} does not take {} bytes", info.dtype, end - begin))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Beginnings of other formats: the byte they are at, the bytes, the name.
+const BEGINNINGS: [(usize, &[u8], &str); 22] = [
+    (0, b"PK\x03\x04", ZIP),
+    (0, b"PK\x05\x06", ZIP),
+    (0, b"PK\x07\x08", ZIP),
+    (
+        0,
+        b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19",
+        "a pickle of an old PyTorch, which can run any code when it is loaded",
+    ),
+    (0, b"\x80\x02", PICKLE),
+    (0, b"\x80\x03", PICKLE),
+    (0, b"\x80\x04", PICKLE),
+    (0, b"\x80\x05", PICKLE),
+    (257, b"ustar", "a tar archive, as old PyTorch wrote them"),
+    (0, b"\x1f\x8b\x08", "compressed (gzip)"),
+    (0, b"BZh", "compressed (bzip2)"),
+    (0, b"\xfd7zXZ\x00", "compressed (xz)"),
+    (0, b"\x28\xb5\x2f\xfd", "compressed (zstd)"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes them"),
+    (0, b"\x93NUMPY", "a NumPy array"),
+    (0, b"GGUF", "a GGUF file"),
+    (0, b"\x7fELF", "a program"),
+    (0, b"version https://git-lfs", "a pointer to a file in Git LFS (`git lfs pull` fetches the file itself)"),
+    (0, b"<", "HTML or XML, as a failed download leaves it"),
+    (0, b"{", "JSON; a model in several files (`model.safetensors.index.json`) has to be written into one"),
+    (0, b"#!", "a script"),
+];
+
+const ZIP: &str =
+    "a zip archive (as torch.save and numpy.savez write them), whose pickles can run any code when loaded";
+const PICKLE: &str = "a pickle, which can run any code when it is loaded";
+
+/// The name of the format, if the file is or could also be read as something else than safetensors.
+fn other_format(file: &mut (impl Read + Seek), length: u64) -> io::Result<Option<&'static str>> {
+    let start = part(file, 0, 512)?;
+    let known = BEGINNINGS.iter().find(|(at, magic, _)| start.get(*at..).is_some_and(|rest| rest.starts_with(magic)));
+    if let Some((_, magic, format)) = known
+        && !(magic.len() <= 3 && could_be_length(&start))
+    {
+        return Ok(Some(format));
+    }
+    // A zip archive is read from its end, whatever comes before.
+    let tail = part(file, length.saturating_sub(ZIP_END + u64::from(u16::MAX)), ZIP_END + u64::from(u16::MAX))?;
+    if ends_as_zip(&tail) {
+        return Ok(Some("also a zip archive"));
+    }
+    let text_pickle = start.first().is_some_and(|first| b"(c]}lIF".contains(first)) && tail.ends_with(b".");
+    Ok((text_pickle && !could_be_length(&start)).then_some(PICKLE))
+}
+
+/// Whether the file begins as safetensors do whose header's length happens to be the first bytes of another format:
+/// 640 is a pickle's 0x80 0x02. No pickle goes on with five zeros, unless an instruction takes them as its argument.
+fn could_be_length(start: &[u8]) -> bool {
+    let takes_zeros = |byte: &u8| b"G\x8d\x8e\x95".contains(byte);
+    start.get(3..9).is_some_and(|bytes| bytes == b"\0\0\0\0\0{") && !takes_zeros(&start[2])
+}
+
+/// Bytes of a zip archive's last record without its comment.
+const ZIP_END: u64 = 22;
+
+/// Whether a record that ends a zip archive, with a comment to the end of the file, is there.
+fn ends_as_zip(tail: &[u8]) -> bool {
+    let records = tail.windows(ZIP_END as usize).enumerate().filter(|(_, record)| record.starts_with(b"PK\x05\x06"));
+    let comment = |record: &[u8]| usize::from(u16::from_le_bytes([record[20], record[21]]));
+    records.into_iter().any(|(at, record)| at + ZIP_END as usize + comment(record) == tail.len())
+}
+
+/// At most `most` bytes from a place on.
+fn part(file: &mut (impl Read + Seek), from: u64, most: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,109 @@
+//! Reading no more than a limit, and showing what was read without trusting it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Reads a file of at most `most` bytes; pipes and the like too.
+///
+/// # Errors
+/// [`io::ErrorKind::FileTooLarge`] if there is more, without reading the rest; whatever reading fails with.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    if length > most {
+        return Err(too_large(most));
+    }
+    let mut bytes = Vec::with_capacity(length as usize + 1);
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+/// As [`read`], for files found in a folder that came from outside: anything but a regular file (a pipe blocks whoever
+/// opens it) is refused.
+///
+/// # Errors
+/// As [`read`]; [`io::ErrorKind::InvalidInput`] if it is no regular file.
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    read(path, most)
+}
+
+fn too_large(most: u64) -> io::Error {
+    let message = format!("it is larger than {} MiB, the most that is read of such a file", most >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}
+
+/// The bytes as text, without a byte order mark.
+///
+/// # Errors
+/// A message that names the line and the byte (counted from 1) that is not UTF-8.
+pub fn text(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let good = &bytes[..error.valid_up_to()];
+        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+        format!("is not UTF-8 text: line {line}, byte {} of the file", good.len() + 1)
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Text from outside as it may stand in a message: what would move a terminal's cursor, turn the direction of the
+/// line or can't be seen is escaped, and what is longer than `most` characters is cut.
+pub fn shown(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == most {
+            shown.push_str("...");
+            break;
+        }
+        if c.is_control() || is_invisible(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// An error about a JSON file, which may quote the file, with its place.
+pub fn json_error(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    format!("{}{place}", shown(message, 300))
+}
+
+/// Marks of direction, joiners, fillers and tags.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_the_limit_is_read() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, [7; 100]).unwrap();
+        assert_eq!(read(&path, 100).unwrap(), [7; 100]);
+        assert_eq!(read(&path, 99).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read(Path::new("/dev/zero"), 1 << 20).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_regular(Path::new("/dev/zero"), 99).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(read_regular(&path.join("none"), 99).unwrap_err().kind(), io::ErrorKind::NotADirectory);
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_has_a_place() {
+        assert_eq!(text(b"a\nb\xff").unwrap_err(), "is not UTF-8 text: line 2, byte 4 of the file");
+        assert_eq!(text("\u{feff}è".as_bytes()), Ok("è"));
+    }
+
+    #[test]
+    fn what_is_shown_can_not_deceive() {
+        assert_eq!(shown("città 小", 100), "città 小");
+        assert_eq!(shown("\u{1b}[2Ja\u{202e}b\n", 100), r"\u{1b}[2Ja\u{202e}b\u{a}");
+        assert_eq!(shown("abcdef", 3), "abc...");
+    }
+}

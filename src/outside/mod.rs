@@ -1,0 +1,37 @@
+//! What comes from outside: how much of it is read, which names stay in their folder, and how it is shown.
+//!
+//! A file can be the work of somebody who means harm, or of a program gone wrong. The limits here are far above what
+//! is in use (TRIP's longest story has 7 sentences and 27 entities) and far below what would fill memory.
+
+mod file;
+mod name;
+
+pub use file::{json_error, read, read_regular, shown, text};
+pub use name::{UnsafeName, component, model_id, relative, within};
+
+/// Bytes of a story file.
+pub const MAX_STORY_FILE: u64 = 64 << 20;
+/// Bytes of one story in a story file.
+pub const MAX_STORY: usize = 1 << 20;
+/// Keys of one object of partitions or of stories.
+pub const MAX_KEYS: usize = 200_000;
+/// Sentences of a story.
+pub const MAX_SENTENCES: usize = 128;
+/// Entities of a story.
+pub const MAX_ENTITIES: usize = 128;
+/// Characters of the name of a partition, a story or an entity.
+pub const MAX_NAME: usize = 200;
+/// Bytes that the stories of a file and the pairs made of them may take.
+pub const MAX_STORY_MEMORY: usize = 128 << 20;
+/// Pairs of names of a file that are compared with each other.
+pub const MAX_NAME_PAIRS: usize = 2_000_000;
+/// Findings about one file.
+pub const MAX_FINDINGS: usize = 100_000;
+/// Bytes of stories as a person types them.
+pub const MAX_PLAIN: u64 = 2 << 20;
+/// Bytes of a file of predictions.
+pub const MAX_PREDICTIONS: u64 = 256 << 20;
+/// Bytes of a config of ours or of an encoder.
+pub const MAX_CONFIG: u64 = 1 << 20;
+/// Bytes of a `tokenizer.json`.
+pub const MAX_TOKENIZER: u64 = 256 << 20;

@@ -1,0 +1,138 @@
+//! Names that were read somewhere and are to become files or folders.
+
+use super::file::{is_invisible, shown};
+use std::path::{Path, PathBuf};
+
+/// The longest name, in bytes: file systems take 255, and a suffix may follow.
+const LONGEST: usize = 200;
+/// The most names of a relative path.
+const DEEPEST: usize = 8;
+/// The longest name in a model id.
+const LONGEST_IN_ID: usize = 96;
+
+/// A name that might lead out of its folder, or mean something to a shell, a terminal or another system.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{name}\" can't be used as a path: {why}")]
+pub struct UnsafeName {
+    name: String,
+    why: String,
+}
+
+impl UnsafeName {
+    fn new(name: &str, why: impl Into<String>) -> Self {
+        UnsafeName { name: shown(name, 80), why: why.into() }
+    }
+}
+
+/// The name, if it can be that of one file or folder: letters of any script, digits, spaces within and `-_.,+=@#()[]'&!`,
+/// beginning with neither a dash nor a dot, and not the name of a device.
+pub fn component(name: &str) -> Result<&str, UnsafeName> {
+    let refuse = |why: &str| Err(UnsafeName::new(name, why));
+    match name {
+        "" => return refuse("it is empty"),
+        _ if name.len() > LONGEST => return refuse("it is longer than 200 bytes"),
+        _ if name.starts_with('.') => return refuse("it begins with a dot"),
+        _ if name.starts_with('-') => return refuse("it begins with a dash"),
+        _ if name.starts_with(' ') || name.ends_with([' ', '.']) => {
+            return refuse("it begins or ends with a space, or ends with a dot");
+        }
+        _ if is_device(name) => return refuse("it is the name of a device on some systems"),
+        _ => {}
+    }
+    match name.chars().find(|&c| !is_safe(c)) {
+        Some(c) => refuse(&format!("it holds {} (U+{:04X})", c.escape_debug(), u32::from(c))),
+        None => Ok(name),
+    }
+}
+
+/// Signs that only look like a slash or a dot are none of these.
+fn is_safe(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric() || "-_.,+=@#()[]'&! ".contains(c);
+    }
+    // Vowel signs and accents that stand alone are no letters, but part of words.
+    let mark = ('\u{300}'..='\u{1cff}').contains(&c) && !c.is_whitespace() && !c.is_control();
+    (c.is_alphanumeric() || mark) && !is_invisible(c)
+}
+
+/// Files of these names open devices on Windows, whatever their extension.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
+    let numbered = |prefix| stem.strip_prefix(prefix).is_some_and(|n: &str| n.len() == 1 && n != "0");
+    ["con", "prn", "aux", "nul"].contains(&stem.as_str())
+        || (numbered("com") || numbered("lpt")) && stem.ends_with(|c: char| c.is_ascii_digit())
+}
+
+/// The path, if it is one to eight names ([`component`]) with slashes between them: it can't lead out of the folder it
+/// is relative to, unless through a link ([`within`]).
+pub fn relative(path: &str) -> Result<&str, UnsafeName> {
+    if path.split('/').count() > DEEPEST {
+        return Err(UnsafeName::new(path, "it has more than 8 parts"));
+    }
+    for part in path.split('/') {
+        component(part).map_err(|error| match part == path {
+            true => error,
+            false => UnsafeName::new(path, format!("of its part \"{}\", {}", shown(part, 40), error.why)),
+        })?;
+    }
+    Ok(path)
+}
+
+/// `folder/path` for a relative path from outside, which need not exist yet. No link on the way leads out of the folder.
+/// (Whoever can change the folder meanwhile can still put a link there afterwards.)
+pub fn within(folder: &Path, path: &str) -> Result<PathBuf, UnsafeName> {
+    let refuse = |why: String| Err(UnsafeName::new(path, why));
+    let joined = folder.join(relative(path)?);
+    let root = match folder.canonicalize() {
+        Ok(root) => root,
+        Err(error) => return refuse(format!("its folder {} can't be found: {error}", folder.display())),
+    };
+    for existing in joined.ancestors() {
+        match existing.canonicalize() {
+            Ok(real) if real.starts_with(&root) => return Ok(joined),
+            Ok(_) => return refuse(format!("{} is a link out of {}", existing.display(), folder.display())),
+            Err(_) if existing.is_symlink() => return refuse(format!("{} is a broken link", existing.display())),
+            Err(_) => {}
+        }
+    }
+    refuse(format!("nothing of it is in {}", folder.display()))
+}
+
+/// Organisation and name of a model id `ORG/NAME`, by the rules of the Hugging Face hub.
+pub fn model_id(id: &str) -> Result<(&str, &str), UnsafeName> {
+    let refuse = |why: &str| Err(UnsafeName::new(id, why));
+    let Some((organisation, name)) = id.split_once('/') else { return refuse("it is not ORG/NAME") };
+    for part in [organisation, name] {
+        component(part).map_err(|error| UnsafeName::new(id, error.why))?;
+        if !part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+            return refuse("a model id has letters, digits, dashes, dots and underscores only");
+        }
+        if part.len() > LONGEST_IN_ID || part.contains("--") || part.contains("..") || part.ends_with('-') {
+            return refuse("it has a name of over 96 letters, two dashes or dots in a row, or a dash at an end");
+        }
+    }
+    if name.ends_with(".git") { refuse("it ends in .git") } else { Ok((organisation, name)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_are_allowed() {
+        let names =
+            ["en-dev-all", "GITA_test-test#2-cloze", "città (due)", "città", "हिन्दी-test", "数据", "console", "comb1"];
+        assert_eq!(names.map(component), names.map(Ok));
+        assert_eq!(relative("best/model.safetensors"), Ok("best/model.safetensors"));
+        assert_eq!(relative("refs/pr/12"), Ok("refs/pr/12"));
+        assert_eq!(model_id("FacebookAI/xlm-roberta-base"), Ok(("FacebookAI", "xlm-roberta-base")));
+    }
+
+    #[test]
+    fn the_reason_is_given_with_the_name() {
+        let said = |name: &str| relative(name).unwrap_err().to_string();
+        assert_eq!(said("-rf"), "\"-rf\" can't be used as a path: it begins with a dash");
+        assert_eq!(said("a/../b"), "\"a/../b\" can't be used as a path: of its part \"..\", it begins with a dot");
+        assert_eq!(said("a\0"), "\"a\\u{0}\" can't be used as a path: it holds \\0 (U+0000)");
+    }
+}

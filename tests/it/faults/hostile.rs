@@ -1,0 +1,44 @@
+//! Files that somebody made to do harm, or that a broken program left: refused with file and place, at once, and
+//! without taking memory.
+
+mod configs;
+mod damage;
+mod fuzz;
+mod names;
+mod predictions;
+mod stories;
+mod weights;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// What reading came to (`None` after a panic), and the time it took this thread: on a busy machine the time that passes
+/// says nothing. But no more than ten seconds may pass, so that waiting for something is noticed.
+fn timed<T>(read: impl FnOnce() -> T) -> (Option<T>, Duration) {
+    let (started, before) = (Instant::now(), thread_time());
+    let outcome = catch_unwind(AssertUnwindSafe(read)).ok();
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?} passed", started.elapsed());
+    (outcome, thread_time() - before)
+}
+
+/// The time this thread has run.
+fn thread_time() -> Duration {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(schedule.split_whitespace().next().unwrap().parse().unwrap())
+}
+
+/// The most memory this process ever had, in bytes.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10
+}
+
+/// Whether a message says where in the file it went wrong.
+fn has_place(message: &str) -> bool {
+    let numbered = |word: &str| {
+        message.match_indices(word).any(|(at, _)| message[at + word.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    };
+    ["line ", "lines ", "byte ", "bytes ", "story ", "item "].into_iter().any(numbered)
+        || ["tensor \"", "it is larger than "].iter().any(|place| message.contains(place))
+}
