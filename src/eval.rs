@@ -5,7 +5,9 @@ use crate::batch::{Batch, Corpus, Layout};
 use crate::data::{Classes, Pair, Story};
 use crate::loss::{LossMean, LossValues, Losses, attribute_log_probs};
 use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::prediction::{
+    CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction,
+};
 use tch::{Device, Tensor};
 
 /// How a model is evaluated. None of it changes what comes out, but for rounding.
@@ -126,19 +128,15 @@ impl OutputReader {
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
             let gold = story.conflict_target(entity);
-            let inputs = self.slots[self.row * self.beliefs.width..][..n].to_vec();
-            let classes = |table: &Table| inputs.iter().map(|&input| most_likely(table.row(input as usize))).collect();
+            let inputs = &self.slots[self.row * self.beliefs.width..][..n];
             entities.push(EntityPrediction {
                 name: entity.name.clone(),
                 beliefs: self.beliefs.row(self.row)[..n].to_vec(),
                 gold_beliefs: (0..n)
                     .map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into())
                     .collect(),
-                preconditions: StateLabels {
-                    gold: entity.preconditions.clone(),
-                    predicted: classes(&self.preconditions),
-                },
-                effects: StateLabels { gold: entity.effects.clone(), predicted: classes(&self.effects) },
+                preconditions: state_labels(&entity.preconditions, &self.preconditions, inputs),
+                effects: state_labels(&entity.effects, &self.effects, inputs),
             });
             self.row += 1;
         }
@@ -146,14 +144,31 @@ impl OutputReader {
     }
 }
 
-/// The most likely class of each attribute, from the 66 columns of a side.
-fn most_likely(columns: &[f32]) -> Classes {
-    debug_assert_eq!(columns.len(), SIDE_CLASSES);
-    let mut classes = [0; ATTRIBUTES];
-    for attribute in Attribute::ALL {
-        let scores = &columns[attribute.offset()..][..attribute.classes()];
-        let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)));
-        classes[attribute.index()] = best.unwrap_or(0) as u8;
+/// The classes of one side: what is most likely at each sentence, and which nontrivial states are candidates.
+fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLabels {
+    let (mut predicted, mut candidates) = (Vec::with_capacity(inputs.len()), Vec::new());
+    for (sentence, &input) in inputs.iter().enumerate() {
+        let columns = log_probs.row(input as usize);
+        debug_assert_eq!(columns.len(), SIDE_CLASSES);
+        let mut classes = [0; ATTRIBUTES];
+        for attribute in Attribute::ALL {
+            let log_probs = &columns[attribute.offset()..][..attribute.classes()];
+            classes[attribute.index()] = likeliest(log_probs, |_| true);
+            let class = likeliest(log_probs, |class| attribute.is_nontrivial(class));
+            let otherwise = likeliest(log_probs, |class| !attribute.is_nontrivial(class));
+            let probability = log_probs[usize::from(class)].exp().min(1.);
+            if probability >= CANDIDATE_FLOOR {
+                candidates.push(StateCandidate { sentence, attribute, class, probability, otherwise });
+            }
+        }
+        predicted.push(classes);
     }
-    classes
+    StateLabels { gold: gold.to_vec(), predicted, candidates }
+}
+
+/// The class with the largest score among those that count; the first of several.
+fn likeliest(scores: &[f32], counts: impl Fn(u8) -> bool) -> u8 {
+    let classes = (0..scores.len() as u8).filter(|&class| counts(class));
+    let score = |class: &u8| scores[usize::from(*class)];
+    classes.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))).expect("every attribute has such a class")
 }

@@ -14,9 +14,10 @@
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
-//! | 2 | [`decode`] | beliefs -> the sentences in conflict |
+//! | 2 | [`decode`] | beliefs -> the sentences in conflict; probabilities -> the states asserted |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
 //! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
+//! | 3 | [`tune`] | predictions on dev -> temperature and state threshold |
 //! | 3 | [`model`] | tensors -> named outputs |
 //! | 4 | [`loss`] | output + targets + weights -> named losses |
 //! | 4 | [`machine`] | where and in what precision to compute |
@@ -27,7 +28,7 @@
 //! | 9 | `study` | many experiments |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `data`, `prediction`, `metrics`, `decode` and `report` know no tensors: they never name `tch`.
+//! `attribute`, `data`, `prediction`, `metrics`, `decode`, `tune` and `report` know no tensors: they never name `tch`.
 
 pub mod attribute;
 pub mod batch;
@@ -46,3 +47,4 @@ pub mod prediction;
 pub mod report;
 pub mod seed;
 pub mod train;
+pub mod tune;

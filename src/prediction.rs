@@ -60,8 +60,27 @@ pub struct EntityPrediction {
 pub struct StateLabels {
     /// `[N][20]` gold classes in attribute order.
     pub gold: Vec<[u8; ATTRIBUTES]>,
-    /// `[N][20]` predicted classes.
+    /// `[N][20]` predicted classes; in a file of predictions the most likely ones.
     pub predicted: Vec<[u8; ATTRIBUTES]>,
+    /// What nontrivial states have a probability of at least [`CANDIDATE_FLOOR`]; one a label. Empty where the system
+    /// tells no probabilities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<StateCandidate>,
+}
+
+/// Probability from which on a state is recorded as a candidate: less than any most likely class can have.
+pub const CANDIDATE_FLOOR: f32 = 0.1;
+
+/// The likeliest nontrivial class of a label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StateCandidate {
+    pub sentence: usize,
+    pub attribute: Attribute,
+    pub class: u8,
+    pub probability: f32,
+    /// The likeliest trivial class (0 or the default), which is said where this one is not.
+    pub otherwise: u8,
 }
 
 /// A physical state that was said to hold: a nontrivial predicted class.
@@ -82,6 +101,18 @@ impl EntityPrediction {
             Side::Precondition => &self.preconditions,
             Side::Effect => &self.effects,
         }
+    }
+}
+
+impl StateLabels {
+    /// Whether every nontrivial prediction has its probability, so that it can be decoded anew.
+    fn has_probabilities(&self) -> bool {
+        let is_candidate =
+            |sentence, attribute| self.candidates.iter().any(|c| c.sentence == sentence && c.attribute == attribute);
+        self.predicted.iter().enumerate().all(|(sentence, classes)| {
+            let mut asserted = Attribute::ALL.into_iter().filter(|a| a.is_nontrivial(classes[a.index()]));
+            asserted.all(|attribute| is_candidate(sentence, attribute))
+        })
     }
 }
 
@@ -139,9 +170,21 @@ impl PairPrediction {
         self.is_accurate() && self.conflict == self.gold_conflict
     }
 
-    /// Tier 3: consistent, and at least one nontrivial state is asserted at the conflict, all of them correct.
+    /// Tier 3: consistent and explained.
     pub fn is_verifiable(&self) -> bool {
+        self.is_consistent() && self.is_explained()
+    }
+
+    /// At least one nontrivial state is asserted at the gold conflict, and all of them are correct; whatever story and
+    /// sentences were chosen.
+    pub fn is_explained(&self) -> bool {
         let asserted = self.asserted_at_conflict();
-        self.is_consistent() && !asserted.is_empty() && asserted.iter().all(|state| state.correct)
+        !asserted.is_empty() && asserted.iter().all(|state| state.correct)
+    }
+
+    /// Whether the states can be decoded by a threshold: every asserted one has its probability.
+    pub fn has_state_probabilities(&self) -> bool {
+        let mut entities = self.stories.iter().flat_map(|story| &story.entities);
+        entities.all(|entity| Side::BOTH.iter().all(|&side| entity.side(side).has_probabilities()))
     }
 }

@@ -1,16 +1,16 @@
 //! `tiered eval`: a run on a story file -> the tiered table and the predictions.
 
-use super::output::{ReportArgs, print};
+use super::output::{ReportArgs, pair_bar, print};
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
-use crate::decode::Decode;
+use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
 use crate::experiment::{TrainedRun, Which};
 use crate::machine::DeviceChoice;
-use crate::metrics::{StateCounts, TierCounts};
+use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{PairPrediction, write_predictions};
-use crate::report::{DataDescription, Report, TierRow};
+use crate::report::{AssertedRow, DataDescription, Report, TierRow};
+use crate::tune::Tuned;
 use clap::ValueEnum;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// Evaluates a trained run on a story file and writes what it predicted into the run folder.
@@ -30,6 +30,10 @@ pub(super) struct Args {
     /// Show only this way of deciding which sentences conflict, and record it [default: show both, record threshold]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
+    /// Show only this way of asserting states: argmax, or from which probability on [default: argmax and, where one was
+    /// chosen on dev, that probability]
+    #[arg(long, value_name = "argmax|P")]
+    states: Option<StateDecode>,
     /// Which weights of the run
     #[arg(long, value_enum, default_value_t = Which::Best)]
     weights: Which,
@@ -80,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         let (path, kind) = (args.data.display(), args.kind.name());
         return Err(Error::data(format!("{path}: partition {split:?} has no pairs of kind {kind}")).into());
     }
-    let bar = progress_bar(pairs.len() as u64);
+    let bar = pair_bar(pairs.len() as u64);
     let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));
     let evaluation = evaluation.map_err(|error| error.about(args.data.display()))?;
     bar.finish_and_clear();
@@ -89,7 +93,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let name = format!("{}-{split}-{}", stem(&args.data), args.kind.name());
     let predictions = run.folder.evaluation_file(&name, "predictions.jsonl")?;
     write_predictions(&predictions, &recorded)?;
-    let report = report(args, &split, &recorded);
+    let report = report(args, &split, run.tuned.as_ref(), &recorded);
     run.folder.write_evaluation(&name, "report.json", &report.to_json())?;
 
     print(&args.show.format(&report))?;
@@ -99,9 +103,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn report(args: &Args, split: &str, predictions: &[PairPrediction]) -> Report {
-    let shown: Vec<Decode> = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
-    let row = |decode: Decode| TierRow::new(decode.name(), &TierCounts::of(&decode.apply(predictions)));
+fn report(args: &Args, split: &str, tuned: Option<&Tuned>, predictions: &[PairPrediction]) -> Report {
+    let conflicts: Vec<Decode> = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
+    let chosen = tuned.and_then(|tuned| tuned.state_threshold).map(StateDecode::Threshold);
+    let both = || std::iter::once(StateDecode::Argmax).chain(chosen).collect();
+    let states: Vec<StateDecode> = args.states.map_or_else(both, |states| vec![states]);
+    let temperatures = std::iter::once(1.).chain(tuned.map(|tuned| tuned.temperature));
     Report {
         system: args.run.display().to_string(),
         data: DataDescription {
@@ -110,8 +117,10 @@ fn report(args: &Args, split: &str, predictions: &[PairPrediction]) -> Report {
             kind: args.kind.name().to_owned(),
             pairs: predictions.len() as u64,
         },
-        rows: shown.into_iter().map(row).collect(),
+        rows: TierRow::by_decoding(predictions, &conflicts, &states),
+        asserted: states.iter().map(|&states| AssertedRow::new(predictions, states)).collect(),
         states: StateCounts::of(predictions).scores(),
+        calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
         published: args.show.published(),
     }
 }
@@ -132,8 +141,4 @@ pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn progress_bar(pairs: u64) -> indicatif::ProgressBar {
-    if std::io::stderr().is_terminal() { indicatif::ProgressBar::new(pairs) } else { indicatif::ProgressBar::hidden() }
 }

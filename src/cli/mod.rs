@@ -8,6 +8,7 @@ mod predict;
 mod progress;
 mod score;
 mod train;
+mod tune;
 
 use crate::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -30,6 +31,7 @@ enum Command {
     /// Evaluate a run on a story file: the tiered table
     Eval(eval::Args),
     Predict(predict::Args),
+    Tune(tune::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
@@ -55,6 +57,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Doctor(args) => doctor::run(&args),
     }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{Detail, PublishedRow, PublishedSet, Report, published};
-use std::io::{ErrorKind as IoErrorKind, Write};
+use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
 
 /// Prints text as it is. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<()> {
@@ -14,6 +14,11 @@ pub(super) fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A bar over pairs, on a terminal.
+pub(super) fn pair_bar(pairs: u64) -> indicatif::ProgressBar {
+    if std::io::stderr().is_terminal() { indicatif::ProgressBar::new(pairs) } else { indicatif::ProgressBar::hidden() }
 }
 
 /// How a report is shown.

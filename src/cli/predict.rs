@@ -4,7 +4,7 @@ use super::eval::split;
 use super::output::print;
 use crate::config::Config;
 use crate::data::{self, Pair, read_plain, split_names};
-use crate::decode::Decode;
+use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
@@ -49,6 +49,10 @@ pub(super) struct Args {
     /// How to decide which sentences conflict
     #[arg(long, value_enum, default_value_t = Decode::Pair)]
     decode: Decode,
+    /// Which states to assert: the most likely ones (argmax), or from which probability on [default: as chosen on dev,
+    /// else argmax]
+    #[arg(long, value_name = "argmax|P")]
+    states: Option<StateDecode>,
 }
 
 /// What is asked about.
@@ -71,9 +75,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         );
         return Err(Error::new(ErrorKind::Unavailable, message).into());
     }
-    let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let mut evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let prediction = run.decoded(evaluation.predictions.swap_remove(0), args.states);
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
-    let answer = answer(&evaluation.predictions[0], args.decode);
+    let answer = answer(&prediction, args.decode);
     print(&if args.json { answer.to_json() } else { answer.to_text() })?;
     Ok(())
 }

@@ -6,6 +6,7 @@
 //! RUN/encoder/                 the encoder's config.json and tokenizer.json
 //! RUN/metrics.jsonl            a line an epoch
 //! RUN/best/model.safetensors   weights of the best epoch (the encoder's under Hugging Face's names)
+//! RUN/best/decode.json         what was chosen on dev for them: temperature and state threshold
 //! RUN/last/model.safetensors   weights of the last epoch
 //! RUN/eval/NAME/               predictions.jsonl and report.json of an evaluation
 //! ```
@@ -16,6 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::weights::{self, NamedTensors};
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::train::EpochRecord;
+use crate::tune::Tuned;
 use serde::Serialize;
 use std::fs;
 use std::io::Write;
@@ -98,6 +100,33 @@ impl RunFolder {
         fs::write(&path, text).map_err(|error| Error::writing(&path, &error))
     }
 
+    /// What was chosen on dev for these weights; `None` if nothing was.
+    ///
+    /// # Errors
+    /// `Config` if the file is not one that [`RunFolder::save_tuned`] wrote.
+    pub fn tuned(&self, which: Which) -> Result<Option<Tuned>> {
+        let path = self.decode_file(which);
+        match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                let remedy = "make it anew with `tiered tune`, or remove it";
+                Error::config(format!("{}: {error}; {remedy}", path.display()))
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::reading(&path, &error)),
+        }
+    }
+
+    /// Keeps what was chosen on dev beside the weights it was chosen for.
+    pub fn save_tuned(&self, which: Which, tuned: &Tuned) -> Result<()> {
+        let path = self.decode_file(which);
+        let text = [json(tuned)?, b"\n".to_vec()].concat();
+        fs::write(&path, text).map_err(|error| Error::writing(&path, &error))
+    }
+
+    pub fn decode_file(&self, which: Which) -> PathBuf {
+        self.path.join(which.name()).join("decode.json")
+    }
+
     /// The shapes of the model.
     pub fn model_config(&self) -> Result<ModelConfig> {
         let path = self.path.join("model.json");
@@ -112,6 +141,7 @@ impl RunFolder {
     pub fn save_epoch(&self, record: &EpochRecord, weights: &NamedTensors, is_best: bool) -> Result<()> {
         let last = self.weights_file(Which::Last);
         weights::write(&last, weights)?;
+        self.forget_tuned(Which::Last)?;
         if is_best {
             // A link costs nothing, and the next epoch replaces `last` by a rename, which leaves `best` as it is.
             let best = self.weights_file(Which::Best);
@@ -119,8 +149,18 @@ impl RunFolder {
             let _ = fs::remove_file(&part);
             let linked = fs::hard_link(&last, &part).or_else(|_| fs::copy(&last, &part).map(|_| ()));
             linked.and_then(|()| fs::rename(&part, &best)).map_err(|error| Error::writing(&best, &error))?;
+            self.forget_tuned(Which::Best)?;
         }
         self.append("metrics.jsonl", &json(record)?)
+    }
+
+    /// What was chosen for other weights says nothing about new ones.
+    fn forget_tuned(&self, which: Which) -> Result<()> {
+        let path = self.decode_file(which);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::writing(&path, &error)),
+            _ => Ok(()),
+        }
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {

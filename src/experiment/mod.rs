@@ -3,13 +3,15 @@
 mod folder;
 mod network;
 mod run;
+mod tuning;
 
 pub use folder::{RunFolder, Which};
 pub use run::TrainedRun;
+pub use tuning::Tuning;
 
 use crate::batch::{Corpus, InputTokenizer, Layout};
 use crate::config::{Config, DataSource, expand};
-use crate::data;
+use crate::data::{self, Pair};
 use crate::decode::Decode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
@@ -116,6 +118,10 @@ impl Experiment {
             on(&event);
             Ok::<(), Error>(())
         })?;
+        if let Some(dev) = &self.dev {
+            let run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
+            run.tune(dev.pairs.clone(), |_| ())?;
+        }
         Ok(best)
     }
 
@@ -131,12 +137,17 @@ impl Experiment {
             loss: self.config.loss,
             layout: Layout { sentences: self.model_config.max_sentences, pad_to_entities },
             eval: self.compute.eval(&self.model_config),
-            decode: match self.config.model.detector.kind {
-                DetectorKind::Belief => Decode::Threshold,
-                DetectorKind::Joint => Decode::Pair,
-            },
+            decode: own_decode(&self.config),
             seed: self.config.seed,
         }
+    }
+}
+
+/// The decoding of conflicts that the run's detector was made for: epochs and thresholds are chosen by it.
+fn own_decode(config: &Config) -> Decode {
+    match config.model.detector.kind {
+        DetectorKind::Belief => Decode::Threshold,
+        DetectorKind::Joint => Decode::Pair,
     }
 }
 
@@ -154,10 +165,16 @@ fn read_training_pairs(
     tokenizer: &InputTokenizer,
     max_tokens: usize,
 ) -> Result<Corpus> {
+    let pairs = read_pairs(source, config.seed, limit)?;
+    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
+        .map_err(|error| error.about(source.file.display()))
+}
+
+fn read_pairs(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<Vec<Pair>> {
     let path = expand(&source.file)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
-    let mut pairs = data::pairs(file.partition(&source.split)?, config.seed);
+    let mut pairs = data::pairs(file.partition(&source.split)?, seed);
     if let Some(kind) = source.kind {
         pairs = data::of_kind(pairs, kind);
     }
@@ -165,8 +182,7 @@ fn read_training_pairs(
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }
-    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
-        .map_err(|error| error.about(path.display()))
+    Ok(pairs)
 }
 
 fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {

@@ -5,10 +5,14 @@ use super::{Compute, RunFolder, Which};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::Config;
 use crate::data::Pair;
+use crate::decode::StateDecode;
 use crate::error::{Error, Result};
 use crate::eval::{Evaluation, evaluate};
 use crate::machine::DeviceChoice;
+use crate::metrics::tempered;
 use crate::model::ModelConfig;
+use crate::prediction::PairPrediction;
+use crate::tune::Tuned;
 use std::path::Path;
 
 /// A trained model with its tokenizer.
@@ -16,6 +20,9 @@ pub struct TrainedRun {
     pub folder: RunFolder,
     pub config: Config,
     pub compute: Compute,
+    /// What was chosen on dev for these weights, if anything.
+    pub tuned: Option<Tuned>,
+    pub(super) which: Which,
     model_config: ModelConfig,
     tokenizer: InputTokenizer,
     network: Network,
@@ -36,7 +43,17 @@ impl TrainedRun {
         let model_config = folder.model_config()?;
         let tokenizer = InputTokenizer::open(&folder.tokenizer_file())?;
         let network = Network::trained(&model_config, &folder.weights_file(which), compute.device)?;
-        Ok(TrainedRun { folder, config, compute, model_config, tokenizer, network })
+        let tuned = folder.tuned(which)?;
+        Ok(TrainedRun { folder, config, compute, tuned, which, model_config, tokenizer, network })
+    }
+
+    /// The prediction as it is told to a person: its probabilities with the temperature that was fitted on dev, its
+    /// states asserted in the way asked for, else in that chosen on dev.
+    pub fn decoded(&self, prediction: PairPrediction, states: Option<StateDecode>) -> PairPrediction {
+        let tuned = self.tuned.as_ref();
+        let states = states.unwrap_or(StateDecode::new(tuned.and_then(|tuned| tuned.state_threshold)));
+        let story_probs = tempered(prediction.story_probs, tuned.map_or(1., |tuned| tuned.temperature));
+        states.apply_to(PairPrediction { story_probs: story_probs.map(|p| p as f32), ..prediction })
     }
 
     /// Predicts pairs; `progress` is told how many pairs each batch held.

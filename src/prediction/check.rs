@@ -1,6 +1,6 @@
 //! Whether a prediction holds together, so that metrics can index without fear.
 
-use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use super::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
 use crate::attribute::{Attribute, Side};
 
 impl PairPrediction {
@@ -72,7 +72,26 @@ impl StateLabels {
                 }
             }
         }
+        for (i, candidate) in self.candidates.iter().enumerate() {
+            candidate.check(sentences).map_err(|error| format!("candidates[{i}].{error}"))?;
+        }
         Ok(())
+    }
+}
+
+impl StateCandidate {
+    fn check(&self, sentences: usize) -> Result<(), String> {
+        let StateCandidate { sentence, attribute, class, probability, otherwise } = *self;
+        within("sentence", sentence, sentences)?;
+        within("class", class.into(), attribute.classes())?;
+        within("otherwise", otherwise.into(), attribute.classes())?;
+        if !attribute.is_nontrivial(class) || attribute.is_nontrivial(otherwise) {
+            return Err(format!("class: {attribute} must be nontrivial, and otherwise trivial"));
+        }
+        match (0. ..=1.).contains(&probability) {
+            true => Ok(()),
+            false => Err(format!("probability: {probability} is not from 0 to 1")),
+        }
     }
 }
 

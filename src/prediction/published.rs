@@ -84,16 +84,16 @@ fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, Stri
     let maps = [&item.preconditions_label, &item.preconditions_pred, &item.effects_label, &item.effects_pred];
     let names: BTreeSet<_> = maps.iter().flat_map(|states| states.keys()).collect();
     let entity = |name: &String| {
-        let rows = |states| rows(states, name, sentences);
+        let labels = |gold, predicted| {
+            let (gold, predicted) = (rows(gold, name, sentences)?, rows(predicted, name, sentences)?);
+            Ok::<_, String>(StateLabels { gold, predicted, candidates: Vec::new() })
+        };
         Ok(EntityPrediction {
             name: name.clone(),
             beliefs: vec![0.0; sentences],
             gold_beliefs: vec![0; sentences],
-            preconditions: StateLabels {
-                gold: rows(&item.preconditions_label)?,
-                predicted: rows(&item.preconditions_pred)?,
-            },
-            effects: StateLabels { gold: rows(&item.effects_label)?, predicted: rows(&item.effects_pred)? },
+            preconditions: labels(&item.preconditions_label, &item.preconditions_pred)?,
+            effects: labels(&item.effects_label, &item.effects_pred)?,
         })
     };
     names.into_iter().map(entity).collect()

@@ -211,7 +211,11 @@ mod tests {
     fn story(beliefs: [f32; 2]) -> StoryPrediction {
         let open = |classes: [u8; 2]| {
             let of_class = |class| Attribute::ALL.map(|a| if a == Attribute::Open { class } else { a.default_label() });
-            StateLabels { gold: vec![[0; ATTRIBUTES]; 2], predicted: classes.map(of_class).to_vec() }
+            StateLabels {
+                gold: vec![[0; ATTRIBUTES]; 2],
+                predicted: classes.map(of_class).to_vec(),
+                candidates: Vec::new(),
+            }
         };
         let fridge = EntityPrediction {
             name: "fridge".into(),

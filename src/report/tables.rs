@@ -1,9 +1,9 @@
 //! The tables of a report, for the exporters that show tables.
 
 use super::table::Table;
-use super::{PublishedRow, Report, TierRow};
+use super::{AssertedRow, PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
-use crate::metrics::{Share, SideScores};
+use crate::metrics::{Calibration, Share, SideScores};
 
 const UNDEFINED: &str = "undefined";
 
@@ -23,8 +23,9 @@ pub(super) fn title(report: &Report) -> String {
 /// The three tiers by decoding, and published scores beneath.
 pub(super) fn tiers(report: &Report) -> Table {
     let mut table = Table::new(["% [95% interval] count", "accuracy", "consistency", "verifiability"]);
-    for TierRow { decoding, accuracy, consistency, verifiability } in &report.rows {
-        table.push([decoding.clone(), share(accuracy), share(consistency), share(verifiability)]);
+    for TierRow { decoding, state_threshold, accuracy, consistency, verifiability } in &report.rows {
+        let name = state_threshold.map_or(decoding.clone(), |from| format!("{decoding}, states {from}+"));
+        table.push([name, share(accuracy), share(consistency), share(verifiability)]);
     }
     for PublishedRow { system, accuracy, consistency, verifiability } in &report.published {
         let cell = |percent| format!("{percent:.1}");
@@ -37,26 +38,43 @@ pub(super) fn tiers(report: &Report) -> Table {
 pub(super) fn states(report: &Report) -> Table {
     let states = &report.states;
     let mut table = Table::new(["classification", "macro-F1 (%)"]);
-    table.push(["preconditions, mean over attributes".into(), f1(states.preconditions.macro_f1)]);
-    table.push(["effects, mean over attributes".into(), f1(states.effects.macro_f1)]);
-    table.push(["conflicts".into(), f1(states.conflicts)]);
+    table.push(["preconditions, mean over attributes".into(), percent(states.preconditions.macro_f1)]);
+    table.push(["effects, mean over attributes".into(), percent(states.effects.macro_f1)]);
+    table.push(["conflicts".into(), percent(states.conflicts)]);
     table
 }
 
-/// Precision, recall and F1 of the nontrivial states.
+/// How many nontrivial states are asserted by each way of deciding that, and how right they are.
 pub(super) fn asserted(report: &Report) -> Table {
-    let asserted = &report.states.asserted;
-    let mut table = Table::new(["nontrivial states", "%"]);
-    table.push(["precision".into(), share(&asserted.precision())]);
-    table.push(["recall".into(), share(&asserted.recall())]);
-    table.push(["F1".into(), f1(asserted.f1())]);
+    let mut table = Table::new(["states asserted", "number", "precision", "recall", "F1", "explained pairs"]);
+    for AssertedRow { state_threshold, counts, explained } in &report.asserted {
+        table.push([
+            state_threshold.map_or("argmax".to_owned(), |from| format!("probability {from} and up")),
+            format!("{} of {}", counts.predicted, counts.gold),
+            share(&counts.precision()),
+            share(&counts.recall()),
+            percent(counts.f1()),
+            share(explained),
+        ]);
+    }
+    table
+}
+
+/// How far the probability of the story choice can be trusted.
+pub(super) fn calibration(report: &Report) -> Table {
+    let mut table = Table::new(["story choice", "NLL", "calibration error (%)"]);
+    for Calibration { temperature, nll, ece } in &report.calibration {
+        let name = if *temperature == 1. { "as it is".to_owned() } else { format!("temperature {temperature:.2}") };
+        let nll = nll.map_or(UNDEFINED.to_owned(), |nll| format!("{nll:.3}"));
+        table.push([name, nll, percent(*ece)]);
+    }
     table
 }
 
 /// Macro-F1 of each attribute.
 pub(super) fn attributes(report: &Report) -> Table {
     let mut table = Table::new(["macro-F1 (%)", "preconditions", "effects"]);
-    let cell = |side: &SideScores, attribute| f1(side.by_attribute.get(&attribute).copied().flatten());
+    let cell = |side: &SideScores, attribute| percent(side.by_attribute.get(&attribute).copied().flatten());
     for attribute in Attribute::ALL {
         let (preconditions, effects) = (&report.states.preconditions, &report.states.effects);
         table.push([attribute.to_string(), cell(preconditions, attribute), cell(effects, attribute)]);
@@ -74,6 +92,7 @@ fn share(share: &Share) -> String {
     }
 }
 
-fn f1(value: Option<f64>) -> String {
+/// Of a value between 0 and 1, in percent.
+fn percent(value: Option<f64>) -> String {
     value.map_or(UNDEFINED.to_owned(), |value| format!("{:.1}", 100.0 * value))
 }

@@ -84,6 +84,7 @@ fn weights_of(run: &Path, which: &str) -> Vec<u8> {
 fn training_leaves_these_files_and_no_others() {
     let run = &shared().1;
     let expected = [
+        "best/decode.json",
         "best/model.safetensors",
         "config.toml",
         "encoder/config.json",

@@ -86,7 +86,7 @@ mod tests {
     use crate::prediction::{EntityPrediction, StateLabels};
 
     fn story(beliefs: &[&[f32]]) -> StoryPrediction {
-        let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new() };
+        let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new(), candidates: Vec::new() };
         let entity = |beliefs: &&[f32]| EntityPrediction {
             name: String::new(),
             beliefs: beliefs.to_vec(),
