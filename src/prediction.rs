@@ -69,7 +69,7 @@ pub struct StateLabels {
 }
 
 /// Probability from which on a state is recorded as a candidate: less than any most likely class can have.
-pub const CANDIDATE_FLOOR: f32 = 0.1;
+pub const CANDIDATE_FLOOR: f32 = 0.02;
 
 /// The likeliest nontrivial class of a label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,6 +100,13 @@ impl EntityPrediction {
         match side {
             Side::Precondition => &self.preconditions,
             Side::Effect => &self.effects,
+        }
+    }
+
+    pub fn side_mut(&mut self, side: Side) -> &mut StateLabels {
+        match side {
+            Side::Precondition => &mut self.preconditions,
+            Side::Effect => &mut self.effects,
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The thresholds tried, after argmax.
-pub const THRESHOLDS: [f32; 14] = [0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
+/// The thresholds tried: after argmax, first without and then with the surest state of every conflict.
+const THRESHOLDS: [f32; 14] = [0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
 
 /// The temperatures between which the best is looked for.
 const TEMPERATURES: [f64; 2] = [0.05, 20.];
@@ -19,8 +19,8 @@ const TEMPERATURES: [f64; 2] = [0.05, 20.];
 pub struct Tuned {
     /// The scores of the two stories are divided by it before the softmax.
     pub temperature: f64,
-    /// States are asserted from this probability on; null is argmax.
-    pub state_threshold: Option<f32>,
+    /// Which states are asserted.
+    pub states: StateDecode,
     pub chosen_on: ChosenOn,
 }
 
@@ -53,8 +53,8 @@ impl Trial {
     }
 }
 
-/// Tries argmax and every threshold, in that order.
-pub fn try_thresholds(dev: &[PairPrediction], conflicts: Decode) -> Vec<Trial> {
+/// Tries argmax, every threshold alone, and every threshold with the surest state of a conflict, in that order.
+pub fn try_states(dev: &[PairPrediction], conflicts: Decode) -> Vec<Trial> {
     let dev = conflicts.apply(dev);
     let trial = |states: StateDecode| {
         let decoded = states.apply(&dev);
@@ -65,7 +65,8 @@ pub fn try_thresholds(dev: &[PairPrediction], conflicts: Decode) -> Vec<Trial> {
             asserted: StateCounts::of_nontrivial(&decoded).scores().asserted,
         }
     };
-    std::iter::once(StateDecode::Argmax).chain(THRESHOLDS.map(StateDecode::Threshold)).map(trial).collect()
+    let thresholds = [StateDecode::Threshold, StateDecode::Surest].map(|kind| THRESHOLDS.map(kind)).concat();
+    std::iter::once(StateDecode::Argmax).chain(thresholds).map(trial).collect()
 }
 
 /// The best trial; `None` if there are none.

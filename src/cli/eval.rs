@@ -8,7 +8,7 @@ use crate::experiment::{TrainedRun, Which};
 use crate::machine::DeviceChoice;
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{PairPrediction, write_predictions};
-use crate::report::{AssertedRow, DataDescription, Report, TierRow};
+use crate::report::{DataDescription, Report, TierRow};
 use crate::tune::Tuned;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -30,10 +30,10 @@ pub(super) struct Args {
     /// Show only this way of deciding which sentences conflict, and record it [default: show both, record threshold]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
-    /// Show only this way of asserting states: argmax, or from which probability on [default: argmax and, where one was
-    /// chosen on dev, that probability]
-    #[arg(long, value_name = "argmax|P")]
-    states: Option<StateDecode>,
+    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
+    /// one that explains the conflict (0.7,surest); may be repeated [default: argmax, and what was chosen on dev]
+    #[arg(long, value_name = "HOW")]
+    states: Vec<StateDecode>,
     /// Which weights of the run
     #[arg(long, value_enum, default_value_t = Which::Best)]
     weights: Which,
@@ -105,9 +105,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn report(args: &Args, split: &str, tuned: Option<&Tuned>, predictions: &[PairPrediction]) -> Report {
     let conflicts: Vec<Decode> = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
-    let chosen = tuned.and_then(|tuned| tuned.state_threshold).map(StateDecode::Threshold);
-    let both = || std::iter::once(StateDecode::Argmax).chain(chosen).collect();
-    let states: Vec<StateDecode> = args.states.map_or_else(both, |states| vec![states]);
+    let chosen = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
+    let default: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(chosen).collect();
+    let states = if args.states.is_empty() { &default } else { &args.states };
     let temperatures = std::iter::once(1.).chain(tuned.map(|tuned| tuned.temperature));
     Report {
         system: args.run.display().to_string(),
@@ -117,8 +117,7 @@ fn report(args: &Args, split: &str, tuned: Option<&Tuned>, predictions: &[PairPr
             kind: args.kind.name().to_owned(),
             pairs: predictions.len() as u64,
         },
-        rows: TierRow::by_decoding(predictions, &conflicts, &states),
-        asserted: states.iter().map(|&states| AssertedRow::new(predictions, states)).collect(),
+        rows: TierRow::by_decoding(predictions, &conflicts, states),
         states: StateCounts::of(predictions).scores(),
         calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
         published: args.show.published(),

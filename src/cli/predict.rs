@@ -49,9 +49,9 @@ pub(super) struct Args {
     /// How to decide which sentences conflict
     #[arg(long, value_enum, default_value_t = Decode::Pair)]
     decode: Decode,
-    /// Which states to assert: the most likely ones (argmax), or from which probability on [default: as chosen on dev,
-    /// else argmax]
-    #[arg(long, value_name = "argmax|P")]
+    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
+    /// one that explains the conflict (0.7,surest) [default: as chosen on dev, else argmax]
+    #[arg(long, value_name = "HOW")]
     states: Option<StateDecode>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         return Err(Error::new(ErrorKind::Unavailable, message).into());
     }
     let mut evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
-    let prediction = run.decoded(evaluation.predictions.swap_remove(0), args.states);
+    let prediction = run.decoded(evaluation.predictions.swap_remove(0), args.decode, args.states);
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
     let answer = answer(&prediction, args.decode);
     print(&if args.json { answer.to_json() } else { answer.to_text() })?;

@@ -39,20 +39,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 fn described(Tuning { tuned, trials }: &Tuning) -> String {
     let ChosenOn { file, split, pairs, conflicts } = &tuned.chosen_on;
     let title = format!("{}, {split}: {pairs} pairs, conflicts by `{}`", file.display(), conflicts.name());
-    let states = tuned.state_threshold.map_or("argmax".to_owned(), |from| format!("probability {from} and up"));
-    let chosen = format!("states asserted: {states}; temperature: {:.3}", tuned.temperature);
+    let chosen = format!("chosen: states {}, temperature {:.3}", tuned.states, tuned.temperature);
     format!("{title}\n\n{}\n{chosen}\n", table(trials).to_text())
 }
 
 fn table(trials: &[Trial]) -> Table {
-    let mut table = Table::new([
-        "states asserted from",
-        "verifiable pairs",
-        "explained pairs",
-        "number",
-        "precision (%)",
-        "recall (%)",
-    ]);
+    let mut table =
+        Table::new(["states", "verifiable pairs", "explained pairs", "number", "precision (%)", "recall (%)"]);
     let percent = |share: Share| share.percent().map_or("undefined".to_owned(), |percent| format!("{percent:.1}"));
     for Trial { states, verifiable, explained, asserted } in trials {
         table.push([

@@ -1,44 +1,61 @@
 //! From the probabilities of states to those that are asserted.
 
-use crate::prediction::{CANDIDATE_FLOOR, PairPrediction, StateLabels};
+use crate::attribute::Side;
+use crate::prediction::{CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use serde::{Deserialize, Serialize};
 
-/// Which states are asserted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Which states are asserted. As text `argmax`, `0.7` or `0.7,surest`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum StateDecode {
     /// The most likely class of every head: the paper's.
+    #[default]
     Argmax,
     /// The likeliest nontrivial class where it has at least this probability, else the likeliest trivial one. Below
     /// one half it asserts states that are not the most likely class.
     Threshold(f32),
+    /// The same, but a conflict is never left unexplained: where nothing would be asserted among the effects of its
+    /// first sentence and the preconditions of its second, the likeliest state among them is.
+    Surest(f32),
 }
 
 impl StateDecode {
-    /// `None` is argmax, as in files.
-    pub fn new(threshold: Option<f32>) -> Self {
-        threshold.map_or(StateDecode::Argmax, StateDecode::Threshold)
-    }
-
-    pub fn threshold(self) -> Option<f32> {
-        match self {
-            StateDecode::Argmax => None,
-            StateDecode::Threshold(threshold) => Some(threshold),
-        }
-    }
-
-    /// The prediction with its states decoded this way. Its `predicted` classes must be those of argmax, as
-    /// predictions are recorded.
+    /// The prediction, whose conflict has been decoded, with its states decoded this way. Its `predicted` classes must
+    /// be those of argmax, as predictions are recorded.
     pub fn apply_to(self, mut prediction: PairPrediction) -> PairPrediction {
-        if let StateDecode::Threshold(threshold) = self {
-            for entity in prediction.stories.iter_mut().flat_map(|story| &mut story.entities) {
-                assert_from(&mut entity.preconditions, threshold);
-                assert_from(&mut entity.effects, threshold);
-            }
+        let (StateDecode::Threshold(threshold) | StateDecode::Surest(threshold)) = self else { return prediction };
+        for entity in prediction.stories.iter_mut().flat_map(|story| &mut story.entities) {
+            assert_from(&mut entity.preconditions, threshold);
+            assert_from(&mut entity.effects, threshold);
+        }
+        if let (StateDecode::Surest(_), &[first, second]) = (self, prediction.conflict.as_slice()) {
+            explain(&mut prediction.stories[1 - prediction.plausible], first, second);
         }
         prediction
     }
 
     pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
         predictions.iter().map(|prediction| self.apply_to(prediction.clone())).collect()
+    }
+}
+
+/// Asserts the likeliest state among the effects of one sentence and the preconditions of another, if none is.
+fn explain(story: &mut StoryPrediction, first: usize, second: usize) {
+    let places = [(Side::Effect, first), (Side::Precondition, second)];
+    if second >= story.sentences.len() || !story.asserted(&places).is_empty() {
+        return;
+    }
+    let at_places = places.iter().flat_map(|&(side, sentence)| {
+        let of_entity = move |(e, entity): (usize, &EntityPrediction)| {
+            let here = entity.side(side).candidates.iter().filter(move |c| c.sentence == sentence);
+            here.map(|candidate| (e, side, candidate.clone())).collect::<Vec<_>>()
+        };
+        story.entities.iter().enumerate().flat_map(of_entity)
+    });
+    let surest = at_places.max_by(|(.., a), (.., b)| a.probability.total_cmp(&b.probability));
+    if let Some((e, side, candidate)) = surest {
+        let labels = story.entities[e].side_mut(side);
+        labels.predicted[candidate.sentence][candidate.attribute.index()] = candidate.class;
     }
 }
 
@@ -55,6 +72,7 @@ impl std::fmt::Display for StateDecode {
         match self {
             StateDecode::Argmax => f.write_str("argmax"),
             StateDecode::Threshold(threshold) => write!(f, "{threshold}"),
+            StateDecode::Surest(threshold) => write!(f, "{threshold},surest"),
         }
     }
 }
@@ -66,10 +84,28 @@ impl std::str::FromStr for StateDecode {
         if text == "argmax" {
             return Ok(StateDecode::Argmax);
         }
-        let threshold = text.parse().ok().filter(|t| (CANDIDATE_FLOOR..=1.).contains(t));
-        threshold
-            .map(StateDecode::Threshold)
-            .ok_or(format!("must be argmax or a probability from {CANDIDATE_FLOOR} to 1"))
+        let (number, kind): (_, fn(f32) -> StateDecode) = match text.strip_suffix(",surest") {
+            Some(number) => (number, StateDecode::Surest),
+            None => (text, StateDecode::Threshold),
+        };
+        let threshold = number.parse().ok().filter(|t| (CANDIDATE_FLOOR..=1.).contains(t));
+        let wrong =
+            || format!("{text:?}: must be argmax, P or P,surest with a probability P from {CANDIDATE_FLOOR} to 1");
+        threshold.map(kind).ok_or_else(wrong)
+    }
+}
+
+impl TryFrom<String> for StateDecode {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<StateDecode> for String {
+    fn from(decode: StateDecode) -> Self {
+        decode.to_string()
     }
 }
 
@@ -111,9 +147,9 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for decode in [StateDecode::Argmax, StateDecode::Threshold(0.55)] {
+        for decode in [StateDecode::Argmax, StateDecode::Threshold(0.55), StateDecode::Surest(0.9)] {
             assert_eq!(decode.to_string().parse(), Ok(decode));
         }
-        assert!(["0.05", "1.1", "NaN", "max"].iter().all(|text| text.parse::<StateDecode>().is_err()));
+        assert!(["0.01", "1.1", "NaN", "max", "surest"].iter().all(|text| text.parse::<StateDecode>().is_err()));
     }
 }

@@ -5,7 +5,7 @@ use super::{Compute, RunFolder, Which};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::Config;
 use crate::data::Pair;
-use crate::decode::StateDecode;
+use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
 use crate::eval::{Evaluation, evaluate};
 use crate::machine::DeviceChoice;
@@ -48,12 +48,18 @@ impl TrainedRun {
     }
 
     /// The prediction as it is told to a person: its probabilities with the temperature that was fitted on dev, its
-    /// states asserted in the way asked for, else in that chosen on dev.
-    pub fn decoded(&self, prediction: PairPrediction, states: Option<StateDecode>) -> PairPrediction {
+    /// conflict decoded, its states asserted in the way asked for, else in that chosen on dev.
+    pub fn decoded(
+        &self,
+        prediction: PairPrediction,
+        conflicts: Decode,
+        states: Option<StateDecode>,
+    ) -> PairPrediction {
         let tuned = self.tuned.as_ref();
-        let states = states.unwrap_or(StateDecode::new(tuned.and_then(|tuned| tuned.state_threshold)));
+        let states = states.or(tuned.map(|tuned| tuned.states)).unwrap_or_default();
         let story_probs = tempered(prediction.story_probs, tuned.map_or(1., |tuned| tuned.temperature));
-        states.apply_to(PairPrediction { story_probs: story_probs.map(|p| p as f32), ..prediction })
+        let conflict = conflicts.conflict(&prediction);
+        states.apply_to(PairPrediction { conflict, story_probs: story_probs.map(|p| p as f32), ..prediction })
     }
 
     /// Predicts pairs; `progress` is told how many pairs each batch held.

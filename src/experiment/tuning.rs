@@ -4,7 +4,7 @@ use super::{TrainedRun, own_decode, read_pairs};
 use crate::config::DataSource;
 use crate::data::Pair;
 use crate::error::{Error, Result};
-use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_thresholds};
+use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_states};
 
 /// What was chosen, from what was tried.
 pub struct Tuning {
@@ -27,10 +27,10 @@ impl TrainedRun {
         let DataSource { file, split, .. } = self.dev_source()?.clone();
         let predictions = self.evaluate(dev, progress).map_err(|error| error.about(file.display()))?.predictions;
         let conflicts = own_decode(&self.config);
-        let trials = try_thresholds(&predictions, conflicts);
+        let trials = try_states(&predictions, conflicts);
         let tuned = Tuned {
             temperature: fit_temperature(&predictions),
-            state_threshold: best(&trials).and_then(|trial| trial.states.threshold()),
+            states: best(&trials).map(|trial| trial.states).unwrap_or_default(),
             chosen_on: ChosenOn { file, split, pairs: predictions.len() as u64, conflicts },
         };
         self.folder.save_tuned(self.which, &tuned)?;

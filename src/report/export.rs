@@ -36,23 +36,22 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::StateDecode;
     use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts};
-    use crate::report::{AssertedRow, DataDescription, PublishedSet, TierRow, published};
+    use crate::report::{DataDescription, PublishedSet, TierRow, published};
 
     fn report() -> Report {
         let share = |count| Share { count, total: 117 };
-        let row = |state_threshold, verifiable| TierRow {
-            decoding: "threshold".into(),
-            state_threshold,
+        let row = |states, verifiable, [predicted, correct]: [u64; 2], explained| TierRow {
+            decoding: "pair".into(),
+            states,
             accuracy: share(85),
             consistency: share(23),
             verifiability: share(verifiable),
-        };
-        let asserted = |state_threshold, predicted, correct, explained| AssertedRow {
-            state_threshold,
-            counts: AssertedCounts { predicted, correct, gold: 100 },
+            asserted: AssertedCounts { predicted, correct, gold: 100 },
             explained: share(explained),
         };
+        let [argmax, surest] = [StateDecode::Argmax, StateDecode::Surest(0.55)];
         let data = DataDescription {
             file: Some("stories.json".into()),
             split: Some("test".into()),
@@ -62,8 +61,7 @@ mod tests {
         Report {
             system: "ours".into(),
             data,
-            rows: vec![row(None, 3), row(Some(0.55), 6)],
-            asserted: vec![asserted(None, 80, 40, 12), asserted(Some(0.55), 40, 30, 24)],
+            rows: vec![row(argmax, 3, [80, 40], 12), row(surest, 6, [40, 30], 24)],
             states: StateCounts::default().scores(),
             calibration: vec![Calibration { temperature: 1., nll: Some(0.5), ece: Some(0.125) }],
             published: published(PublishedSet::GitaCloze)[..1].to_vec(),

@@ -24,8 +24,6 @@ pub struct Report {
     pub data: DataDescription,
     /// One for each way of deciding which sentences conflict and which states are asserted.
     pub rows: Vec<TierRow>,
-    /// One for each way of deciding which states are asserted.
-    pub asserted: Vec<AssertedRow>,
     /// Of the most likely classes.
     pub states: StateScores,
     /// Of the story choice: as it is and, where one was fitted on dev, with a temperature. Empty where no probabilities
@@ -48,31 +46,22 @@ pub struct DataDescription {
     pub pairs: u64,
 }
 
-/// The three tiers under one decoding.
+/// The three tiers under one decoding, and how much that decoding asserts. A system that asserts little can be right in
+/// all it says: recall tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TierRow {
     /// How the sentences in conflict were decided ("threshold", "pair").
     pub decoding: String,
-    /// From which probability on states are asserted; `None` is argmax.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state_threshold: Option<f32>,
+    /// Which states are asserted.
+    pub states: StateDecode,
     pub accuracy: Share,
     pub consistency: Share,
     pub verifiability: Share,
-}
-
-/// What a way of deciding which states are asserted comes to. A system that asserts little can be right in all it says:
-/// recall tells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AssertedRow {
-    /// From which probability on states are asserted; `None` is argmax.
-    pub state_threshold: Option<f32>,
     /// Over both sides of all entities and sentences of both stories.
-    pub counts: AssertedCounts,
+    pub asserted: AssertedCounts,
     /// Pairs in which a nontrivial state is asserted at the gold conflict and all that are asserted there are right,
-    /// whatever story and sentences were chosen: verifiability if those were right too.
+    /// whatever story and sentences were chosen.
     pub explained: Share,
 }
 
@@ -88,34 +77,29 @@ impl TierRow {
     /// Of predictions as they are.
     pub fn new(decoding: impl Into<String>, states: StateDecode, predictions: &[PairPrediction]) -> Self {
         let counts = TierCounts::of(predictions);
+        let explained = predictions.iter().filter(|prediction| prediction.is_explained()).count() as u64;
         TierRow {
             decoding: decoding.into(),
-            state_threshold: states.threshold(),
+            states,
             accuracy: counts.accuracy(),
             consistency: counts.consistency(),
             verifiability: counts.verifiability(),
+            asserted: StateCounts::of_nontrivial(predictions).scores().asserted,
+            explained: Share { count: explained, total: counts.pairs },
         }
     }
 
     /// One for each decoding of conflicts under each of states, of recorded predictions.
     pub fn by_decoding(predictions: &[PairPrediction], conflicts: &[Decode], states: &[StateDecode]) -> Vec<Self> {
-        let by_states = |&states: &StateDecode| {
-            let decoded = states.apply(predictions);
-            conflicts.iter().map(|d| TierRow::new(d.name(), states, &d.apply(&decoded))).collect::<Vec<_>>()
-        };
-        states.iter().flat_map(by_states).collect()
+        let decodings = states.iter().flat_map(|&states| conflicts.iter().map(move |&decode| (decode, states)));
+        decodings.map(|(d, states)| TierRow::new(d.name(), states, &states.apply(&d.apply(predictions)))).collect()
     }
-}
 
-impl AssertedRow {
-    /// Of recorded predictions.
-    pub fn new(predictions: &[PairPrediction], states: StateDecode) -> Self {
-        let decoded = states.apply(predictions);
-        let explained = decoded.iter().filter(|prediction| prediction.is_explained()).count() as u64;
-        AssertedRow {
-            state_threshold: states.threshold(),
-            counts: StateCounts::of_nontrivial(&decoded).scores().asserted,
-            explained: Share { count: explained, total: decoded.len() as u64 },
+    /// What it is called in tables: the decoding of conflicts, and of states unless that is argmax.
+    pub fn name(&self) -> String {
+        match self.states {
+            StateDecode::Argmax => self.decoding.clone(),
+            states => format!("{}, states {states}", self.decoding),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a report, for the exporters that show tables.
 
 use super::table::Table;
-use super::{AssertedRow, PublishedRow, Report, TierRow};
+use super::{PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
 use crate::metrics::{Calibration, Share, SideScores};
 
@@ -23,9 +23,8 @@ pub(super) fn title(report: &Report) -> String {
 /// The three tiers by decoding, and published scores beneath.
 pub(super) fn tiers(report: &Report) -> Table {
     let mut table = Table::new(["% [95% interval] count", "accuracy", "consistency", "verifiability"]);
-    for TierRow { decoding, state_threshold, accuracy, consistency, verifiability } in &report.rows {
-        let name = state_threshold.map_or(decoding.clone(), |from| format!("{decoding}, states {from}+"));
-        table.push([name, share(accuracy), share(consistency), share(verifiability)]);
+    for row in &report.rows {
+        table.push([row.name(), share(&row.accuracy), share(&row.consistency), share(&row.verifiability)]);
     }
     for PublishedRow { system, accuracy, consistency, verifiability } in &report.published {
         let cell = |percent| format!("{percent:.1}");
@@ -44,16 +43,17 @@ pub(super) fn states(report: &Report) -> Table {
     table
 }
 
-/// How many nontrivial states are asserted by each way of deciding that, and how right they are.
+/// How many nontrivial states each decoding asserts, and how right they are.
 pub(super) fn asserted(report: &Report) -> Table {
-    let mut table = Table::new(["states asserted", "number", "precision", "recall", "F1", "explained pairs"]);
-    for AssertedRow { state_threshold, counts, explained } in &report.asserted {
+    let mut table = Table::new(["nontrivial states", "asserted", "precision", "recall", "F1", "explained pairs"]);
+    for row in &report.rows {
+        let TierRow { asserted, explained, .. } = row;
         table.push([
-            state_threshold.map_or("argmax".to_owned(), |from| format!("probability {from} and up")),
-            format!("{} of {}", counts.predicted, counts.gold),
-            share(&counts.precision()),
-            share(&counts.recall()),
-            percent(counts.f1()),
+            row.name(),
+            format!("{} of {}", asserted.predicted, asserted.gold),
+            share(&asserted.precision()),
+            share(&asserted.recall()),
+            percent(asserted.f1()),
             share(explained),
         ]);
     }

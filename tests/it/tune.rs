@@ -9,7 +9,7 @@ use tiered::prediction::{
     EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction, read_predictions,
 };
 use tiered::report::Report;
-use tiered::tune::{Tuned, best, fit_temperature, try_thresholds};
+use tiered::tune::{Tuned, best, fit_temperature, try_states};
 
 fn story(effects: StateLabels) -> StoryPrediction {
     let chest = EntityPrediction {
@@ -32,7 +32,7 @@ fn story(effects: StateLabels) -> StoryPrediction {
 fn pair(right: f32, wrong: f32, is_accurate: bool) -> PairPrediction {
     let candidate = |(attribute, class, probability)| {
         let sentence = 0;
-        (probability >= 0.1).then_some(StateCandidate { sentence, attribute, class, probability, otherwise: 0 })
+        (probability >= 0.02).then_some(StateCandidate { sentence, attribute, class, probability, otherwise: 0 })
     };
     let states = [(Attribute::Open, 1, right), (Attribute::Power, 2, wrong)];
     let classes = |holds: &dyn Fn(f32) -> bool, states: &[(Attribute, u8, f32)]| {
@@ -61,7 +61,7 @@ fn pair(right: f32, wrong: f32, is_accurate: bool) -> PairPrediction {
 }
 
 fn chosen(pairs: &[PairPrediction]) -> (StateDecode, u64, u64) {
-    let trials = try_thresholds(pairs, Decode::Pair);
+    let trials = try_states(pairs, Decode::Pair);
     let best = best(&trials).unwrap();
     (best.states, best.verifiable, best.explained)
 }
@@ -70,6 +70,8 @@ fn chosen(pairs: &[PairPrediction]) -> (StateDecode, u64, u64) {
 fn the_threshold_keeps_right_states_and_leaves_out_wrong_ones() {
     // 0.6 is the first threshold above the wrong state of the first pair, and below the right one of the second.
     assert_eq!(chosen(&[pair(0.9, 0.55, true), pair(0.65, 0.2, true)]), (StateDecode::Threshold(0.6), 2, 2));
+    // Where no threshold suits both, the surest state of each does.
+    assert_eq!(chosen(&[pair(0.9, 0.72, true), pair(0.65, 0.2, true)]), (StateDecode::Surest(0.75), 2, 2));
     // A state that is likelier than nothing else, though not likely, is asserted where that makes more pairs verifiable.
     assert_eq!(chosen(&[pair(0.4, 0.2, true)]), (StateDecode::Threshold(0.3), 1, 1));
 }
@@ -86,9 +88,24 @@ fn of_equal_thresholds_the_one_that_explains_more_pairs_is_chosen() {
 }
 
 #[test]
+fn the_surest_state_explains_the_decoded_conflict_and_no_other_place() {
+    let apply =
+        |pair: &PairPrediction| StateDecode::Surest(0.95).apply_to(Decode::Pair.apply(&[pair.clone()]).remove(0));
+    let asserted = |pair: &PairPrediction| {
+        let effects = |s: usize| &pair.stories[s].entities[0].effects.predicted[0];
+        [0, 1].map(|s| [Attribute::Open, Attribute::Power].map(|attribute| effects(s)[attribute.index()]))
+    };
+    assert_eq!(asserted(&apply(&pair(0.4, 0.2, true))), [[0, 0], [1, 0]]);
+    assert_eq!(asserted(&apply(&pair(0.2, 0.4, true))), [[0, 0], [0, 2]]);
+    assert_eq!(asserted(&apply(&pair(0.4, 0.97, false))), [[0, 2], [0, 2]], "0.97 is enough in both");
+    let without_conflict = PairPrediction { conflict: Vec::new(), ..pair(0.4, 0.2, true) };
+    assert_eq!(asserted(&StateDecode::Surest(0.95).apply_to(without_conflict)), [[0, 0]; 2]);
+}
+
+#[test]
 fn silence_verifies_nothing() {
     let pairs = [pair(0.6, 0.2, true)];
-    let trials = try_thresholds(&pairs, Decode::Pair);
+    let trials = try_states(&pairs, Decode::Pair);
     let at = |threshold| trials.iter().find(|trial| trial.states == StateDecode::Threshold(threshold)).unwrap();
     assert_eq!((at(0.6).verifiable, at(0.6).asserted.predicted), (1, 2));
     assert_eq!((at(0.65).verifiable, at(0.65).asserted.predicted, at(0.65).asserted.recall().count), (0, 0, 0));
@@ -123,7 +140,7 @@ fn what_was_chosen_is_kept_with_the_weights_and_used() {
     assert!(output.status.success() && stdout(&output).contains("argmax"), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), at_the_end, "at the end of training and later");
 
-    let tuned = Tuned { temperature: 2., state_threshold: Some(0.3), ..tuned };
+    let tuned = Tuned { temperature: 2., states: StateDecode::Threshold(0.3), ..tuned };
     std::fs::write(&file, serde_json::to_string(&tuned).unwrap()).unwrap();
     let stories = tiny.stories();
     let eval = |more: &[&'static str]| -> Report {
@@ -131,18 +148,18 @@ fn what_was_chosen_is_kept_with_the_weights_and_used() {
         let output = tiered(arguments.into_iter().chain(more.iter().copied()));
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
     };
-    let thresholds = |report: &Report| report.rows.iter().map(|row| row.state_threshold).collect::<Vec<_>>();
+    let names = |report: &Report| report.rows.iter().map(|row| row.name()).collect::<Vec<_>>();
     let report = eval(&[]);
-    assert_eq!(thresholds(&report), [None, None, Some(0.3), Some(0.3)]);
+    assert_eq!(names(&report), ["threshold", "pair", "threshold, states 0.3", "pair, states 0.3"]);
     assert_eq!(report.calibration.iter().map(|c| c.temperature).collect::<Vec<_>>(), [1., 2.]);
-    assert_eq!(thresholds(&eval(&["--states", "0.8"])), [Some(0.8); 2]);
-    assert_eq!(thresholds(&eval(&["--states", "argmax"])), [None; 2]);
+    let named = names(&eval(&["--decode", "pair", "--states", "0.8,surest", "--states", "argmax"]));
+    assert_eq!(named, ["pair, states 0.8,surest", "pair"]);
 
     // The file of predictions holds enough to decode its states anew.
     let predictions = run.join("eval/stories-dev-all/predictions.jsonl");
-    let output = tiered(["score", text(&predictions), "--states", "0.3", "--json"]);
+    let output = tiered(["score", text(&predictions), "--states", "argmax", "--states", "0.3", "--json"]);
     let scored: Report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
-    assert_eq!(scored.asserted, report.asserted);
+    assert_eq!(scored.rows[1..], report.rows);
     let answer = |more: &[&'static str]| -> serde_json::Value {
         let id = read_predictions(&predictions).unwrap().pairs[0].id.clone();
         let arguments = ["predict", text(&run), "--data", text(&stories), "--split", "dev", "--pair", &id, "--json"];
@@ -165,7 +182,7 @@ fn thresholds_need_probabilities_and_dev_pairs() {
     let output = tiered(["score", text(&silent), "--states", "0.6"]);
     assert_eq!(output.status.code(), Some(65));
     assert!(stderr(&output).contains("1-C0: its states have no probabilities"), "{}", stderr(&output));
-    assert_eq!(tiered(["score", text(&silent), "--states", "0.01"]).status.code(), Some(2));
+    assert_eq!(tiered(["score", text(&silent), "--states", "0.001"]).status.code(), Some(2));
 
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
