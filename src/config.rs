@@ -4,7 +4,7 @@ use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::loss::LossConfig;
 use crate::machine::{DeviceChoice, PrecisionChoice};
-use crate::model::DetectorConfig;
+use crate::model::{DetectorConfig, DetectorKind};
 use crate::train::TrainConfig;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -170,8 +170,17 @@ impl Config {
                     && detector.pair_width > 0,
                 "model.detector: layers, width, heads, feed_forward and pair_width must be above 0",
             ),
+            (detector.sentence_layers >= 0, "model.detector.sentence_layers must not be negative"),
             (
-                [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story]
+                detector.kind == DetectorKind::Joint || (detector.sentence_layers == 0 && !detector.entities),
+                "model.detector: sentence_layers and entities are of kind = \"joint\" only",
+            ),
+            (
+                detector.kind == DetectorKind::Joint || self.loss.alone == 0.,
+                "loss.alone is of model.detector.kind = \"joint\" only; \"belief\" judges a story alone by its beliefs",
+            ),
+            (
+                [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story, self.loss.alone]
                     .iter()
                     .all(|&weight| weight >= 0. && weight.is_finite()),
                 "loss: no weight may be negative",
@@ -270,9 +279,16 @@ mod tests {
 
     #[test]
     fn impossible_values_are_refused() {
-        for bad in
-            ["train.epochs=0", "train.learning_rate=-1", "model.dropout=1.0", "model.detector.heads=7", "seed=-1"]
-        {
+        for bad in [
+            "train.epochs=0",
+            "train.learning_rate=-1",
+            "model.dropout=1.0",
+            "model.detector.heads=7",
+            "seed=-1",
+            "loss.alone=0.1",
+            "model.detector.entities=true",
+            "model.detector.sentence_layers=1",
+        ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
     }

@@ -56,6 +56,10 @@ struct OutputReader {
     beliefs: Table,
     /// `[2B, N·N]`, where there is a distribution over places.
     places: Option<Table>,
+    /// `[R, N·N]`, where it is told apart by entities.
+    entity_places: Option<Table>,
+    /// `[2B, 1]`, where stories are judged alone.
+    no_conflict: Option<Table>,
     story_probs: Table,
     preconditions: Table,
     effects: Table,
@@ -86,12 +90,18 @@ impl Table {
 
 impl OutputReader {
     fn new(output: &Output, batch: &Batch) -> Self {
+        let places = match &output.conflicts {
+            Conflicts::Beliefs { .. } => None,
+            Conflicts::Places(places) => Some(places),
+        };
+        let alone = places.and_then(|places| places.alone.as_ref());
         OutputReader {
             beliefs: Table::new(&output.conflicts.beliefs(batch)),
-            places: match &output.conflicts {
-                Conflicts::Beliefs { .. } => None,
-                Conflicts::Places { log_probs } => Some(Table::new(&log_probs.exp().flatten(0, 1).flatten(1, 2))),
-            },
+            places: places.map(|places| Table::new(&places.log_probs.exp().flatten(0, 1).flatten(1, 2))),
+            entity_places: places
+                .and_then(|places| places.of_entities.as_ref())
+                .map(|log_probs| Table::new(&log_probs.flatten(1, 2))),
+            no_conflict: alone.map(|log_probs| Table::new(&log_probs.narrow(1, log_probs.size()[1] - 1, 1).exp())),
             story_probs: Table::new(&output.story_scores.softmax(1, tch::Kind::Float)),
             preconditions: Table::new(&attribute_log_probs(&output.precondition_logits)),
             effects: Table::new(&attribute_log_probs(&output.effect_logits)),
@@ -124,6 +134,8 @@ impl OutputReader {
             let width = self.beliefs.width;
             (0..n).map(|i| table.row(self.story)[i * width..][..n].to_vec()).collect()
         });
+        let no_conflict = self.no_conflict.as_ref().map(|table| table.row(self.story)[0].min(1.));
+        let subjects = self.subjects(n, story.entities.len());
         self.story += 1;
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
@@ -140,7 +152,26 @@ impl OutputReader {
             });
             self.row += 1;
         }
-        StoryPrediction { id: story.id.clone(), sentences: story.sentences.clone(), places, entities }
+        StoryPrediction {
+            id: story.id.clone(),
+            sentences: story.sentences.clone(),
+            places,
+            subjects,
+            no_conflict,
+            entities,
+        }
+    }
+
+    /// `[n][n]` which of the story's entities, whose rows come next, is likeliest at each place.
+    fn subjects(&self, n: usize, entities: usize) -> Vec<Vec<usize>> {
+        let Some(table) = &self.entity_places else { return Vec::new() };
+        let width = self.beliefs.width;
+        let at = |entity: usize, i: usize, j: usize| table.row(self.row + entity)[i * width + j];
+        let likeliest = |i, j| {
+            let best = (0..entities).max_by(|&a, &b| at(a, i, j).total_cmp(&at(b, i, j)).then(b.cmp(&a)));
+            best.expect("a story has entities")
+        };
+        (0..n).map(|i| (0..n).map(|j| likeliest(i, j)).collect()).collect()
     }
 }
 

@@ -3,12 +3,12 @@
 use super::output::{ReportArgs, pair_bar, print};
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::decode::{Decode, StateDecode};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{TrainedRun, Which};
 use crate::machine::DeviceChoice;
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{PairPrediction, write_predictions};
-use crate::report::{DataDescription, Report, TierRow};
+use crate::report::{DataDescription, Report, StoryReport, StoryRow, TierRow};
 use crate::tune::Tuned;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,9 @@ pub(super) struct Args {
     /// Which pairs
     #[arg(long, value_enum, default_value_t = PairKind::All)]
     kind: PairKind,
+    /// Judge stories in pairs, or every story by itself
+    #[arg(long, value_enum, default_value_t = By::Pair)]
+    by: By,
     /// Show only this way of deciding which sentences conflict, and record it [default: show both, record threshold]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
@@ -42,6 +45,12 @@ pub(super) struct Args {
     device: Option<DeviceChoice>,
     #[command(flatten)]
     show: ReportArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    Pair,
+    Story,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,6 +79,7 @@ impl PairKind {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    args.show.check(args.by == By::Story)?;
     let file = data::read_file(&args.data)?;
     let split = split(&file, args.split.as_deref())?;
     if file.count(Severity::Error) > 0 {
@@ -79,6 +89,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         );
     }
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    if args.by == By::Story {
+        run.require_alone()?;
+    }
     let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));
     if pairs.is_empty() {
         let (path, kind) = (args.data.display(), args.kind.name());
@@ -93,34 +106,75 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let name = format!("{}-{split}-{}", stem(&args.data), args.kind.name());
     let predictions = run.folder.evaluation_file(&name, "predictions.jsonl")?;
     write_predictions(&predictions, &recorded)?;
-    let report = report(args, &split, run.tuned.as_ref(), &recorded);
+    let setup = Setup::new(args, &split, run.tuned.as_ref(), &recorded);
+    let report = setup.report(args, &recorded);
     run.folder.write_evaluation(&name, "report.json", &report.to_json())?;
-
-    print(&args.show.format(&report))?;
+    let shown = match args.by {
+        By::Pair => args.show.format(&report),
+        By::Story => {
+            let report = setup.story_report(args, &recorded)?;
+            run.folder.write_evaluation(&name, "stories.json", &report.to_json())?;
+            args.show.format_stories(&report)
+        }
+    };
+    print(&shown)?;
     if args.show.is_text() {
         print(&format!("\npredictions: {}\n", predictions.display()))?;
     }
     Ok(())
 }
 
-fn report(args: &Args, split: &str, tuned: Option<&Tuned>, predictions: &[PairPrediction]) -> Report {
-    let conflicts: Vec<Decode> = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
-    let chosen = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
-    let default: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(chosen).collect();
-    let states = if args.states.is_empty() { &default } else { &args.states };
-    let temperatures = std::iter::once(1.).chain(tuned.map(|tuned| tuned.temperature));
-    Report {
-        system: args.run.display().to_string(),
-        data: DataDescription {
-            file: Some(args.data.display().to_string()),
-            split: Some(split.to_owned()),
-            kind: args.kind.name().to_owned(),
-            pairs: predictions.len() as u64,
-        },
-        rows: TierRow::by_decoding(predictions, &conflicts, states),
-        states: StateCounts::of(predictions).scores(),
-        calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
-        published: args.show.published(),
+/// What is shown, of what.
+struct Setup {
+    system: String,
+    data: DataDescription,
+    conflicts: Vec<Decode>,
+    states: Vec<StateDecode>,
+    temperatures: Vec<f64>,
+}
+
+impl Setup {
+    fn new(args: &Args, split: &str, tuned: Option<&Tuned>, predictions: &[PairPrediction]) -> Self {
+        let chosen = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
+        let default = || std::iter::once(StateDecode::Argmax).chain(chosen).collect();
+        Setup {
+            system: args.run.display().to_string(),
+            data: DataDescription {
+                file: Some(args.data.display().to_string()),
+                split: Some(split.to_owned()),
+                kind: args.kind.name().to_owned(),
+                pairs: predictions.len() as u64,
+            },
+            conflicts: args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]),
+            states: if args.states.is_empty() { default() } else { args.states.clone() },
+            temperatures: std::iter::once(1.).chain(tuned.map(|tuned| tuned.temperature)).collect(),
+        }
+    }
+
+    fn report(&self, args: &Args, predictions: &[PairPrediction]) -> Report {
+        let calibration = |&temperature: &f64| Calibration::of(predictions, temperature);
+        Report {
+            system: self.system.clone(),
+            data: self.data.clone(),
+            rows: TierRow::by_decoding(predictions, &self.conflicts, &self.states),
+            states: StateCounts::of(predictions).scores(),
+            calibration: self.temperatures.iter().map(calibration).collect(),
+            published: args.show.published(),
+        }
+    }
+
+    fn story_report(&self, args: &Args, predictions: &[PairPrediction]) -> Result<StoryReport> {
+        let decodings = self.states.iter().flat_map(|&states| self.conflicts.iter().map(move |&d| (d, states)));
+        let rows = decodings.map(|(conflicts, states)| {
+            let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
+            StoryRow::new(predictions, conflicts, states).ok_or_else(refused)
+        });
+        Ok(StoryReport {
+            system: self.system.clone(),
+            data: self.data.clone(),
+            rows: rows.collect::<Result<_>>()?,
+            published: args.show.published_stories(),
+        })
     }
 }
 

@@ -8,7 +8,6 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
-use crate::model::DetectorKind;
 use crate::report::Answer;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -58,7 +57,7 @@ pub(super) struct Args {
 /// What is asked about.
 struct Question {
     pair: Pair,
-    /// Whether the pair is one story beside itself, since what is said about a story does not depend on the other.
+    /// Whether the pair is one story beside itself, since what is said about a story alone does not depend on the other.
     alone: bool,
     /// Where the stories are from.
     source: String,
@@ -67,16 +66,18 @@ struct Question {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let Question { pair, alone, source } = question(args)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    if alone && run.config.model.detector.kind == DetectorKind::Joint {
-        let run = args.run.display();
-        let message = format!(
-            "{run}: its joint detector knows that one of two stories has a conflict, and can't judge one alone; give \
-             two stories, or use a run with model.detector.kind = \"belief\""
-        );
-        return Err(Error::new(ErrorKind::Unavailable, message).into());
+    if alone {
+        run.require_alone()?;
     }
     let mut evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
-    let prediction = run.decoded(evaluation.predictions.swap_remove(0), args.decode, args.states);
+    let mut prediction = evaluation.predictions.swap_remove(0);
+    if alone {
+        let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
+        for story in &mut prediction.stories {
+            *story = story.alone().ok_or_else(refused)?;
+        }
+    }
+    let prediction = run.decoded(prediction, args.decode, args.states);
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
     let answer = answer(&prediction, args.decode);
     print(&if args.json { answer.to_json() } else { answer.to_text() })?;

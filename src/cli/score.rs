@@ -22,6 +22,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    args.show.check(false)?;
     let report = report(args, &read_predictions(&args.file)?)?;
     print(&args.show.format(&report))?;
     Ok(())

@@ -2,6 +2,8 @@
 
 mod conflict;
 mod state;
+mod story;
 
 pub use conflict::{Decode, THRESHOLD};
 pub use state::StateDecode;
+pub use story::judge;

@@ -23,15 +23,22 @@ impl StateDecode {
     /// The prediction, whose conflict has been decoded, with its states decoded this way. Its `predicted` classes must
     /// be those of argmax, as predictions are recorded.
     pub fn apply_to(self, mut prediction: PairPrediction) -> PairPrediction {
-        let (StateDecode::Threshold(threshold) | StateDecode::Surest(threshold)) = self else { return prediction };
-        for entity in prediction.stories.iter_mut().flat_map(|story| &mut story.entities) {
+        let [plausible, implausible] = [prediction.plausible, 1 - prediction.plausible];
+        self.apply_to_story(&mut prediction.stories[plausible], &[]);
+        self.apply_to_story(&mut prediction.stories[implausible], &prediction.conflict);
+        prediction
+    }
+
+    /// Decodes the states of one story whose sentences `conflict` are said to conflict.
+    pub fn apply_to_story(self, story: &mut StoryPrediction, conflict: &[usize]) {
+        let (StateDecode::Threshold(threshold) | StateDecode::Surest(threshold)) = self else { return };
+        for entity in &mut story.entities {
             assert_from(&mut entity.preconditions, threshold);
             assert_from(&mut entity.effects, threshold);
         }
-        if let (StateDecode::Surest(_), &[first, second]) = (self, prediction.conflict.as_slice()) {
-            explain(&mut prediction.stories[1 - prediction.plausible], first, second);
+        if let (StateDecode::Surest(_), &[first, second]) = (self, conflict) {
+            explain(story, first, second);
         }
-        prediction
     }
 
     pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {

@@ -76,6 +76,10 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_owned() })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub fn config_file(&self) -> PathBuf {
         self.path.join("config.toml")
     }

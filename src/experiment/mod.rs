@@ -193,6 +193,13 @@ fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: O
             "model.max_sentences = {max_sentences}, but the longest story has {longest} sentences"
         )));
     }
+    let detector = config.model.detector.clone();
+    if detector.sentence_layers > 0 && encoder.hidden_size % detector.heads != 0 {
+        return Err(Error::config(format!(
+            "model.detector.heads = {}, but with sentence_layers they share the encoder's {} values; take a divisor",
+            detector.heads, encoder.hidden_size
+        )));
+    }
     let dropout = config.model.dropout.unwrap_or(encoder.hidden_dropout_prob);
-    Ok(ModelConfig { encoder, detector: config.model.detector.clone(), max_sentences, dropout })
+    Ok(ModelConfig { encoder, detector, max_sentences, no_conflict: config.loss.alone > 0., dropout })
 }

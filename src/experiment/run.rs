@@ -6,11 +6,11 @@ use crate::batch::{Corpus, InputTokenizer};
 use crate::config::Config;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::eval::{Evaluation, evaluate};
 use crate::machine::DeviceChoice;
 use crate::metrics::tempered;
-use crate::model::ModelConfig;
+use crate::model::{DetectorKind, ModelConfig};
 use crate::prediction::PairPrediction;
 use crate::tune::Tuned;
 use std::path::Path;
@@ -45,6 +45,20 @@ impl TrainedRun {
         let network = Network::trained(&model_config, &folder.weights_file(which), compute.device)?;
         let tuned = folder.tuned(which)?;
         Ok(TrainedRun { folder, config, compute, tuned, which, model_config, tokenizer, network })
+    }
+
+    /// # Errors
+    /// `Unavailable` if the model can't judge a story alone.
+    pub fn require_alone(&self) -> Result<()> {
+        if self.model_config.detector.kind == DetectorKind::Belief || self.model_config.no_conflict {
+            return Ok(());
+        }
+        let message = format!(
+            "{}: its joint detector knows that one of two stories has a conflict, and can't judge one alone; use a run \
+             trained with loss.alone above 0, or with model.detector.kind = \"belief\"",
+            self.folder.path().display()
+        );
+        Err(Error::new(ErrorKind::Unavailable, message))
     }
 
     /// The prediction as it is told to a person: its probabilities with the temperature that was fitted on dev, its

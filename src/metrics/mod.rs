@@ -4,9 +4,11 @@
 mod calibration;
 mod count;
 mod state;
+mod story;
 mod tiered;
 
 pub use calibration::{CALIBRATION_BINS, Calibration, tempered};
 pub use count::{Confusion, Share};
 pub use state::{AssertedCounts, SideScores, StateCounts, StateScores};
+pub use story::KindShares;
 pub use tiered::TierCounts;

@@ -42,6 +42,16 @@ impl StoryPrediction {
                 finite("places", row)?;
             }
         }
+        if !self.subjects.is_empty() {
+            one_a_sentence("subjects", self.subjects.len(), self.sentences.len())?;
+            for row in &self.subjects {
+                one_a_sentence("subjects", row.len(), self.sentences.len())?;
+                row.iter().try_for_each(|&entity| within("subjects", entity, self.entities.len()))?;
+            }
+        }
+        if let Some(no_conflict) = self.no_conflict {
+            probability("no_conflict", no_conflict)?;
+        }
         self.entities.iter().enumerate().try_for_each(check)
     }
 }
@@ -88,15 +98,16 @@ impl StateCandidate {
         if !attribute.is_nontrivial(class) || attribute.is_nontrivial(otherwise) {
             return Err(format!("class: {attribute} must be nontrivial, and otherwise trivial"));
         }
-        match (0. ..=1.).contains(&probability) {
-            true => Ok(()),
-            false => Err(format!("probability: {probability} is not from 0 to 1")),
-        }
+        self::probability("probability", probability)
     }
 }
 
 fn within(field: &str, index: usize, end: usize) -> Result<(), String> {
     if index < end { Ok(()) } else { Err(format!("{field}: {index} is not below {end}")) }
+}
+
+fn probability(field: &str, value: f32) -> Result<(), String> {
+    if (0. ..=1.).contains(&value) { Ok(()) } else { Err(format!("{field}: {value} is not from 0 to 1")) }
 }
 
 fn one_a_sentence(field: &str, length: usize, sentences: usize) -> Result<(), String> {

@@ -42,6 +42,8 @@ fn prediction(item: Item) -> Result<PairPrediction, String> {
     }
     let mut stories = [&item.story0, &item.story1].map(|text| StoryPrediction {
         places: Vec::new(),
+        subjects: Vec::new(),
+        no_conflict: None,
         id: String::new(),
         sentences: text.split('\n').map(str::to_owned).collect(),
         entities: Vec::new(),

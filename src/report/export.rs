@@ -6,13 +6,13 @@ impl Report {
     /// Aligned tables for the terminal.
     pub fn to_text(&self, detail: Detail) -> String {
         let tables = self.tables(detail).iter().map(Table::to_text).collect::<Vec<_>>().join("\n");
-        format!("{}\n\n{tables}", tables::title(self))
+        format!("{}\n\n{tables}", tables::title(&self.system, &self.data))
     }
 
     /// A heading and tables with pipes.
     pub fn to_markdown(&self, detail: Detail) -> String {
         let tables = self.tables(detail).iter().map(Table::to_markdown).collect::<Vec<_>>().join("\n");
-        format!("## {}\n\n{tables}", tables::title(self))
+        format!("## {}\n\n{tables}", tables::title(&self.system, &self.data))
     }
 
     /// Everything, with two spaces of indentation; read back by `serde_json`.
@@ -73,14 +73,14 @@ mod tests {
         let expected = "\
 ours: 117 cloze pairs of stories.json, test
 
-% [95% interval] count                   accuracy               consistency          verifiability
-threshold                72.6 [63.9, 79.9] 85/117  19.7 [13.5, 27.8] 23/117   2.6 [0.9, 7.3] 3/117
-threshold, states 0.55+  72.6 [63.9, 79.9] 85/117  19.7 [13.5, 27.8] 23/117  5.1 [2.4, 10.7] 6/117
-XLM-R (GITA table 4)                         72.6                      19.6                    2.5
+% [95% interval] count                    accuracy               consistency          verifiability
+pair                      72.6 [63.9, 79.9] 85/117  19.7 [13.5, 27.8] 23/117   2.6 [0.9, 7.3] 3/117
+pair, states 0.55,surest  72.6 [63.9, 79.9] 85/117  19.7 [13.5, 27.8] 23/117  5.1 [2.4, 10.7] 6/117
+XLM-R (GITA table 4)                          72.6                      19.6                    2.5
 
-states asserted             number                  precision                   recall    F1          explained pairs
-argmax                   80 of 100   50.0 [39.3, 60.7] 40/80  40.0 [30.9, 49.8] 40/100  44.4  10.3 [6.0, 17.1] 12/117
-probability 0.55 and up  40 of 100   75.0 [59.8, 85.8] 30/40  30.0 [21.9, 39.6] 30/100  42.9
+nontrivial states          asserted                precision                    recall    F1           explained pairs
+pair                      80 of 100  50.0 [39.3, 60.7] 40/80  40.0 [30.9, 49.8] 40/100  44.4   10.3 [6.0, 17.1] 12/117
+pair, states 0.55,surest  40 of 100  75.0 [59.8, 85.8] 30/40  30.0 [21.9, 39.6] 30/100  42.9  20.5 [14.2, 28.7] 24/117
 ";
         assert_eq!(report().to_text(Detail::Summary).split_inclusive('\n').take(10).collect::<String>(), expected);
     }

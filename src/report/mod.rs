@@ -3,12 +3,14 @@
 mod answer;
 mod export;
 mod published;
+mod stories;
 mod table;
 mod tables;
 pub mod words;
 
-pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer};
-pub use published::{PublishedRow, PublishedSet, published};
+pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict};
+pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
+pub use stories::{StoryReport, StoryRow};
 pub use table::Table;
 
 use crate::decode::{Decode, StateDecode};
@@ -95,11 +97,16 @@ impl TierRow {
         decodings.map(|(d, states)| TierRow::new(d.name(), states, &states.apply(&d.apply(predictions)))).collect()
     }
 
-    /// What it is called in tables: the decoding of conflicts, and of states unless that is argmax.
+    /// What it is called in tables.
     pub fn name(&self) -> String {
-        match self.states {
-            StateDecode::Argmax => self.decoding.clone(),
-            states => format!("{}, states {states}", self.decoding),
-        }
+        decoding_name(&self.decoding, self.states)
+    }
+}
+
+/// The decoding of conflicts, and of states unless that is argmax.
+fn decoding_name(conflicts: &str, states: StateDecode) -> String {
+    match states {
+        StateDecode::Argmax => conflicts.to_owned(),
+        states => format!("{conflicts}, states {states}"),
     }
 }

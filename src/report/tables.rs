@@ -1,16 +1,15 @@
 //! The tables of a report, for the exporters that show tables.
 
 use super::table::Table;
-use super::{PublishedRow, Report, TierRow};
+use super::{DataDescription, PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
 use crate::metrics::{Calibration, Share, SideScores};
 
 const UNDEFINED: &str = "undefined";
 
 /// What was measured on what, in one line.
-pub(super) fn title(report: &Report) -> String {
-    let data = &report.data;
-    let mut title = format!("{}: {} {} pairs", report.system, data.pairs, data.kind);
+pub(super) fn title(system: &str, data: &DataDescription) -> String {
+    let mut title = format!("{system}: {} {} pairs", data.pairs, data.kind);
     if let Some(file) = &data.file {
         title.push_str(&format!(" of {file}"));
     }
@@ -27,8 +26,7 @@ pub(super) fn tiers(report: &Report) -> Table {
         table.push([row.name(), share(&row.accuracy), share(&row.consistency), share(&row.verifiability)]);
     }
     for PublishedRow { system, accuracy, consistency, verifiability } in &report.published {
-        let cell = |percent| format!("{percent:.1}");
-        table.push([system.clone(), cell(accuracy), cell(consistency), cell(verifiability)]);
+        table.push([system.clone(), percent_of(*accuracy), percent_of(*consistency), percent_of(*verifiability)]);
     }
     table
 }
@@ -83,13 +81,18 @@ pub(super) fn attributes(report: &Report) -> Table {
 }
 
 /// `72.6 [63.9, 79.9] 85/117`
-fn share(share: &Share) -> String {
+pub(super) fn share(share: &Share) -> String {
     match (share.percent(), share.interval()) {
         (Some(percent), Some([low, high])) => {
             format!("{percent:.1} [{low:.1}, {high:.1}] {}/{}", share.count, share.total)
         }
         _ => UNDEFINED.to_owned(),
     }
+}
+
+/// Of a percentage.
+pub(super) fn percent_of(percent: f64) -> String {
+    format!("{percent:.1}")
 }
 
 /// Of a value between 0 and 1, in percent.

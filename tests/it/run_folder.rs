@@ -28,12 +28,15 @@ fn shared() -> &'static (Tiny, PathBuf) {
     })
 }
 
-/// The same with the joint detector, reading whole stories.
+/// The same with the joint detector, reading whole stories, with everything that can be added to it.
 fn shared_joint() -> &'static PathBuf {
     static SHARED: OnceLock<PathBuf> = OnceLock::new();
     SHARED.get_or_init(|| {
-        let joint = ["--set", "model.detector.kind=joint", "--set", "model.detector.context=story"];
-        shared().0.trained("joint", &joint)
+        let all = ["kind=joint", "context=story", "entities=true", "sentence_layers=1"];
+        let mut settings: Vec<String> = all.iter().map(|setting| format!("model.detector.{setting}")).collect();
+        settings.push("loss.alone=0.1".to_owned());
+        let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        shared().0.trained("joint", &settings)
     })
 }
 
@@ -251,7 +254,14 @@ fn gradients_reach(loaded: &Loaded) {
     let noise = tiered::model::Noise::new(0);
     let losses = Losses::new(&loaded.model.forward(&batch, Mode::train(&noise, Precision::Fp32)), &targets);
     losses
-        .total(&LossConfig { preconditions: 0.4, effects: 0.4, conflicts: 0.1, story: 0.1, ..LossConfig::default() })
+        .total(&LossConfig {
+            preconditions: 0.4,
+            effects: 0.4,
+            conflicts: 0.1,
+            story: 0.1,
+            alone: 0.1,
+            ..LossConfig::default()
+        })
         .backward();
     let mut trained = 0;
     for (name, variable) in loaded.store.variables().into_iter().filter(|(_, variable)| variable.requires_grad()) {

@@ -138,6 +138,8 @@ fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
         id: "story".into(),
         sentences: vec!["A sentence.".into(); sentences],
         places: Vec::new(),
+        subjects: Vec::new(),
+        no_conflict: None,
         entities,
     }
 }

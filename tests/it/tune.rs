@@ -24,7 +24,14 @@ fn story(effects: StateLabels) -> StoryPrediction {
         effects,
     };
     let sentences = ["Ada locked the chest.", "Ada looked into the chest."].map(str::to_owned).to_vec();
-    StoryPrediction { id: "1".into(), sentences, places: vec![vec![0., 0.5], vec![0., 0.]], entities: vec![chest] }
+    StoryPrediction {
+        id: "1".into(),
+        sentences,
+        places: vec![vec![0., 0.5], vec![0., 0.]],
+        subjects: Vec::new(),
+        no_conflict: None,
+        entities: vec![chest],
+    }
 }
 
 /// A pair whose conflict is found, with the probabilities of `open` = 1, which is right, and of `power` = 2, which is
