@@ -55,7 +55,9 @@ def tiers():
             published |= {row["system"]: row for row in report["published"]}
             for row in report["rows"]:
                 scores = [share(row[tier]["count"], row[tier]["total"]) for tier in TIERS]
-                rows.append([title, f"`{file.parent.name}`, {row['decoding']}", *scores])
+                states = row.get("states", "argmax")
+                name = f"`{file.parent.name}`, {row['decoding']}" + (f", states {states}" if states != "argmax" else "")
+                rows.append([title, name, *scores])
         rows += [[title, system, *(f"{row[tier]:.1f}" for tier in TIERS)] for system, row in published.items()]
     return table(["set", "system", *TIERS], rows)
 

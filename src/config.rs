@@ -5,7 +5,7 @@ use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::loss::LossConfig;
 use crate::machine::{DeviceChoice, PrecisionChoice};
-use crate::model::DetectorConfig;
+use crate::model::{DetectorConfig, DetectorKind};
 use crate::outside::{self, MAX_CONFIG};
 use crate::train::TrainConfig;
 use serde::{Deserialize, Serialize};
@@ -155,6 +155,7 @@ impl Config {
 
     /// What values can't be, though their types are right.
     fn problem(&self) -> Option<String> {
+        let detector = &self.model.detector;
         let (train, adamw) = (&self.train, &self.train.adamw);
         let share = |x: f64| (0. ..1.).contains(&x);
         let positive = |x: f64| x > 0. && x.is_finite();
@@ -170,8 +171,17 @@ impl Config {
             (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
             (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
+            (detector.sentence_layers >= 0, "model.detector.sentence_layers must not be negative"),
             (
-                [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story]
+                detector.kind == DetectorKind::Joint || (detector.sentence_layers == 0 && !detector.entities),
+                "model.detector: sentence_layers and entities are of kind = \"joint\" only",
+            ),
+            (
+                detector.kind == DetectorKind::Joint || self.loss.alone == 0.,
+                "loss.alone is of model.detector.kind = \"joint\" only; \"belief\" judges a story alone by its beliefs",
+            ),
+            (
+                [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story, self.loss.alone]
                     .iter()
                     .all(|&weight| weight >= 0. && weight.is_finite()),
                 "loss: no weight may be negative",
@@ -281,6 +291,9 @@ mod tests {
             "model.dropout=1.0",
             "model.detector.heads=7",
             "seed=-1",
+            "loss.alone=0.1",
+            "model.detector.entities=true",
+            "model.detector.sentence_layers=1",
         ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }

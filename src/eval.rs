@@ -5,7 +5,9 @@ use crate::batch::{Batch, Corpus, Layout};
 use crate::data::{Classes, Pair, Story};
 use crate::loss::{LossMean, LossValues, Losses, attribute_log_probs};
 use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::prediction::{
+    CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction,
+};
 use tch::{Device, Tensor};
 
 /// How a model is evaluated. None of it changes what comes out, but for rounding.
@@ -54,6 +56,10 @@ struct OutputReader {
     beliefs: Table,
     /// `[2B, N·N]`, where there is a distribution over places.
     places: Option<Table>,
+    /// `[R, N·N]`, where it is told apart by entities.
+    entity_places: Option<Table>,
+    /// `[2B, 1]`, where stories are judged alone.
+    no_conflict: Option<Table>,
     story_probs: Table,
     preconditions: Table,
     effects: Table,
@@ -84,12 +90,18 @@ impl Table {
 
 impl OutputReader {
     fn new(output: &Output, batch: &Batch) -> Self {
+        let places = match &output.conflicts {
+            Conflicts::Beliefs { .. } => None,
+            Conflicts::Places(places) => Some(places),
+        };
+        let alone = places.and_then(|places| places.alone.as_ref());
         OutputReader {
             beliefs: Table::new(&output.conflicts.beliefs(batch)),
-            places: match &output.conflicts {
-                Conflicts::Beliefs { .. } => None,
-                Conflicts::Places { log_probs } => Some(Table::new(&log_probs.exp().flatten(0, 1).flatten(1, 2))),
-            },
+            places: places.map(|places| Table::new(&places.log_probs.exp().flatten(0, 1).flatten(1, 2))),
+            entity_places: places
+                .and_then(|places| places.of_entities.as_ref())
+                .map(|log_probs| Table::new(&log_probs.flatten(1, 2))),
+            no_conflict: alone.map(|log_probs| Table::new(&log_probs.narrow(1, log_probs.size()[1] - 1, 1).exp())),
             story_probs: Table::new(&output.story_scores.softmax(1, tch::Kind::Float)),
             preconditions: Table::new(&attribute_log_probs(&output.precondition_logits)),
             effects: Table::new(&attribute_log_probs(&output.effect_logits)),
@@ -122,38 +134,72 @@ impl OutputReader {
             let width = self.beliefs.width;
             (0..n).map(|i| table.row(self.story)[i * width..][..n].to_vec()).collect()
         });
+        let no_conflict = self.no_conflict.as_ref().map(|table| table.row(self.story)[0].min(1.));
+        let subjects = self.subjects(n, story.entities.len());
         self.story += 1;
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
             let gold = story.conflict_target(entity);
-            let inputs = self.slots[self.row * self.beliefs.width..][..n].to_vec();
-            let classes = |table: &Table| inputs.iter().map(|&input| most_likely(table.row(input as usize))).collect();
+            let inputs = &self.slots[self.row * self.beliefs.width..][..n];
             entities.push(EntityPrediction {
                 name: entity.name.clone(),
                 beliefs: self.beliefs.row(self.row)[..n].to_vec(),
                 gold_beliefs: (0..n)
                     .map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into())
                     .collect(),
-                preconditions: StateLabels {
-                    gold: entity.preconditions.clone(),
-                    predicted: classes(&self.preconditions),
-                },
-                effects: StateLabels { gold: entity.effects.clone(), predicted: classes(&self.effects) },
+                preconditions: state_labels(&entity.preconditions, &self.preconditions, inputs),
+                effects: state_labels(&entity.effects, &self.effects, inputs),
             });
             self.row += 1;
         }
-        StoryPrediction { id: story.id.clone(), sentences: story.sentences.clone(), places, entities }
+        StoryPrediction {
+            id: story.id.clone(),
+            sentences: story.sentences.clone(),
+            places,
+            subjects,
+            no_conflict,
+            entities,
+        }
+    }
+
+    /// `[n][n]` which of the story's entities, whose rows come next, is likeliest at each place.
+    fn subjects(&self, n: usize, entities: usize) -> Vec<Vec<usize>> {
+        let Some(table) = &self.entity_places else { return Vec::new() };
+        let width = self.beliefs.width;
+        let at = |entity: usize, i: usize, j: usize| table.row(self.row + entity)[i * width + j];
+        let likeliest = |i, j| {
+            let best = (0..entities).max_by(|&a, &b| at(a, i, j).total_cmp(&at(b, i, j)).then(b.cmp(&a)));
+            best.expect("a story has entities")
+        };
+        (0..n).map(|i| (0..n).map(|j| likeliest(i, j)).collect()).collect()
     }
 }
 
-/// The most likely class of each attribute, from the 66 columns of a side.
-fn most_likely(columns: &[f32]) -> Classes {
-    debug_assert_eq!(columns.len(), SIDE_CLASSES);
-    let mut classes = [0; ATTRIBUTES];
-    for attribute in Attribute::ALL {
-        let scores = &columns[attribute.offset()..][..attribute.classes()];
-        let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)));
-        classes[attribute.index()] = best.unwrap_or(0) as u8;
+/// The classes of one side: what is most likely at each sentence, and which nontrivial states are candidates.
+fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLabels {
+    let (mut predicted, mut candidates) = (Vec::with_capacity(inputs.len()), Vec::new());
+    for (sentence, &input) in inputs.iter().enumerate() {
+        let columns = log_probs.row(input as usize);
+        debug_assert_eq!(columns.len(), SIDE_CLASSES);
+        let mut classes = [0; ATTRIBUTES];
+        for attribute in Attribute::ALL {
+            let log_probs = &columns[attribute.offset()..][..attribute.classes()];
+            classes[attribute.index()] = likeliest(log_probs, |_| true);
+            let class = likeliest(log_probs, |class| attribute.is_nontrivial(class));
+            let otherwise = likeliest(log_probs, |class| !attribute.is_nontrivial(class));
+            let probability = log_probs[usize::from(class)].exp().min(1.);
+            if probability >= CANDIDATE_FLOOR {
+                candidates.push(StateCandidate { sentence, attribute, class, probability, otherwise });
+            }
+        }
+        predicted.push(classes);
     }
-    classes
+    StateLabels { gold: gold.to_vec(), predicted, candidates }
+}
+
+/// The class with the largest score among those that count; the first of several.
+fn likeliest(scores: &[f32], counts: impl Fn(u8) -> bool) -> u8 {
+    let classes = (0..scores.len() as u8).filter(|&class| counts(class));
+    let score = |class: &u8| scores[usize::from(*class)];
+    classes.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))).expect("every attribute has such a class")
 }

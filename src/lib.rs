@@ -17,10 +17,11 @@
 //! | 1 | [`durable`] | file operations that survive |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
-//! | 2 | [`decode`] | beliefs -> the sentences in conflict |
+//! | 2 | [`decode`] | beliefs -> the sentences in conflict; probabilities -> the states asserted |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
 //! | 2 | [`checkpoint`] | checkpoints on disk: whole or not at all, verified, rotated |
 //! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
+//! | 3 | [`tune`] | predictions on dev -> temperature and state threshold |
 //! | 3 | [`model`] | tensors -> named outputs |
 //! | 4 | [`loss`] | output + targets + weights -> named losses |
 //! | 4 | [`machine`] | where and in what precision to compute |
@@ -32,7 +33,7 @@
 //! | 9 | [`bench`] | how fast all that is, and where the time goes |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `data`, `prediction`, `metrics`, `decode` and `report` know no tensors: they never name `tch`.
+//! `attribute`, `data`, `prediction`, `metrics`, `decode`, `tune` and `report` know no tensors: they never name `tch`.
 
 pub mod attribute;
 pub mod batch;
@@ -56,3 +57,4 @@ pub mod prediction;
 pub mod report;
 pub mod seed;
 pub mod train;
+pub mod tune;

@@ -1,8 +1,8 @@
-//! L = λp·Lp + λf·Lf + λc·Lc + λs·Ls (TRIP, section 3.2).
+//! L = λp·Lp + λf·Lf + λc·Lc + λs·Ls (TRIP, section 3.2) + λa·La.
 
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::batch::Targets;
-use crate::model::{Conflicts, Output};
+use crate::model::{Conflicts, Output, Places};
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Reduction, Tensor};
 
@@ -14,6 +14,8 @@ pub struct LossConfig {
     pub effects: f64,
     pub conflicts: f64,
     pub story: f64,
+    /// Of a story alone: above 0 the joint detector has a place for "no conflict".
+    pub alone: f64,
     pub normalization: Normalization,
 }
 
@@ -29,11 +31,18 @@ pub enum Normalization {
 
 impl Default for LossConfig {
     fn default() -> Self {
-        LossConfig { preconditions: 0.4, effects: 0.4, conflicts: 0.2, story: 0., normalization: Normalization::Real }
+        LossConfig {
+            preconditions: 0.4,
+            effects: 0.4,
+            conflicts: 0.2,
+            story: 0.,
+            alone: 0.,
+            normalization: Normalization::Real,
+        }
     }
 }
 
-/// The four losses of a batch, each a scalar.
+/// The losses of a batch, each a scalar.
 pub struct Losses {
     /// Cross-entropy a head, averaged over slots, summed over the attributes and divided by 20.
     pub preconditions: Tensor,
@@ -43,6 +52,9 @@ pub struct Losses {
     pub conflicts: Tensor,
     /// Cross-entropy of the two story scores.
     pub story: Tensor,
+    /// Minus the log-probability of what is so in a story alone, its conflict's place or that there is none, averaged
+    /// over stories; `None` for a model that can't say.
+    pub alone: Option<Tensor>,
     /// How many items each is an average over.
     pub counts: LossValues,
 }
@@ -54,30 +66,38 @@ pub struct LossValues {
     pub effects: f64,
     pub conflicts: f64,
     pub story: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<f64>,
 }
 
 impl Losses {
     pub fn new(output: &Output, targets: &Targets) -> Self {
         let states = |logits, columns| state_loss(logits, &targets.slot_input, columns);
         let (slots, pairs) = (targets.slot_input.size()[0] as f64, targets.plausible.size()[0] as f64);
-        let conflicts = match &output.conflicts {
-            Conflicts::Beliefs { .. } => slots,
-            Conflicts::Places { .. } => pairs,
+        let (conflicts, alone) = match &output.conflicts {
+            Conflicts::Beliefs { .. } => (slots, None),
+            Conflicts::Places(places) => (pairs, places.alone.as_ref().map(|log_probs| alone_loss(log_probs, targets))),
         };
+        let stories = alone.as_ref().map(|_| 2. * pairs);
         Losses {
-            counts: LossValues { preconditions: slots, effects: slots, conflicts, story: pairs },
+            counts: LossValues { preconditions: slots, effects: slots, conflicts, story: pairs, alone: stories },
             preconditions: states(&output.precondition_logits, &targets.precondition_columns),
             effects: states(&output.effect_logits, &targets.effect_columns),
             conflicts: conflict_loss(&output.conflicts, targets),
             story: output.story_scores.cross_entropy_for_logits(&targets.plausible),
+            alone,
         }
     }
 
     pub fn total(&self, config: &LossConfig) -> Tensor {
-        &self.preconditions * config.preconditions
+        let of_pair = &self.preconditions * config.preconditions
             + &self.effects * config.effects
             + &self.conflicts * config.conflicts
-            + &self.story * config.story
+            + &self.story * config.story;
+        match &self.alone {
+            Some(alone) => of_pair + alone * config.alone,
+            None => of_pair,
+        }
     }
 
     pub fn values(&self) -> LossValues {
@@ -86,6 +106,7 @@ impl Losses {
             effects: self.effects.double_value(&[]),
             conflicts: self.conflicts.double_value(&[]),
             story: self.story.double_value(&[]),
+            alone: self.alone.as_ref().map(|alone| alone.double_value(&[])),
         }
     }
 }
@@ -97,6 +118,7 @@ impl LossValues {
             effects: f(self.effects, other.effects),
             conflicts: f(self.conflicts, other.conflicts),
             story: f(self.story, other.story),
+            alone: self.alone.zip(other.alone).map(|(own, other)| f(own, other)),
         }
     }
 
@@ -107,6 +129,7 @@ impl LossValues {
             ("the effect loss", self.effects),
             ("the conflict loss", self.conflicts),
             ("the story loss", self.story),
+            ("the loss of stories alone", self.alone.unwrap_or(0.)),
         ];
         named.into_iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| name)
     }
@@ -118,28 +141,42 @@ fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
             let beliefs = logits.view([-1]).index_select(0, &targets.slot_place); // [S]
             beliefs.binary_cross_entropy_with_logits::<Tensor>(&targets.conflicts, None, None, Reduction::Mean)
         }
-        Conflicts::Places { log_probs } => {
+        Conflicts::Places(Places { log_probs, .. }) => {
             let gold = log_probs.flatten(1, 3).gather(1, &targets.gold_place.unsqueeze(1), false); // [B, 1]
             -gold.mean(Kind::Float)
         }
     }
 }
 
+/// # Shapes
+/// `log_probs [2B, N·N + 1]` -> scalar
+pub fn alone_loss(log_probs: &Tensor, targets: &Targets) -> Tensor {
+    let none = log_probs.size()[1] - 1;
+    let plausible = targets.plausible.unsqueeze(1); // [B, 1]
+    let conflict = targets.gold_place.remainder(none).unsqueeze(1); // of [N, N]: the story is 1 - plausible
+    let gold = conflict.expand([-1, 2], false).scatter_value(1, &plausible, none); // [B, 2]
+    -log_probs.gather(1, &gold.view([-1, 1]), false).mean(Kind::Float)
+}
+
 /// Averages over all items, whatever the batches were.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossMean {
-    sums: LossValues,
-    counts: LossValues,
+    /// Sums of the values, and how many items are in them.
+    totals: Option<(LossValues, LossValues)>,
 }
 
 impl LossMean {
     pub fn add(&mut self, values: LossValues, counts: LossValues) {
-        self.sums = self.sums.zip(values.zip(counts, |value, count| value * count), |sum, value| sum + value);
-        self.counts = self.counts.zip(counts, |sum, count| sum + count);
+        let added = (values.zip(counts, |value, count| value * count), counts);
+        self.totals = Some(self.totals.map_or(added, |(sums, so_far)| {
+            (sums.zip(added.0, |sum, value| sum + value), so_far.zip(added.1, |sum, count| sum + count))
+        }));
     }
 
+    /// NaN where nothing was added.
     pub fn mean(&self) -> LossValues {
-        self.sums.zip(self.counts, |sum, count| sum / count)
+        let (sums, counts) = self.totals.unwrap_or_default();
+        sums.zip(counts, |sum, count| sum / count)
     }
 }
 

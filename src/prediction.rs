@@ -3,8 +3,10 @@
 mod check;
 mod file;
 mod published;
+mod story;
 
 pub use file::{PredictionFile, PredictionFormat, read_predictions, write_predictions};
+pub use story::StoryJudgement;
 
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,13 @@ pub struct StoryPrediction {
     /// has no such distribution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Vec<f32>>,
+    /// `[N][N]` the entity that a conflict in that place would most likely be about, as an index into `entities`; empty
+    /// where the system does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<Vec<usize>>,
+    /// Probability that the story has no conflict, where the system can tell that without the other story.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_conflict: Option<f32>,
     pub entities: Vec<EntityPrediction>,
 }
 
@@ -60,8 +69,27 @@ pub struct EntityPrediction {
 pub struct StateLabels {
     /// `[N][20]` gold classes in attribute order.
     pub gold: Vec<[u8; ATTRIBUTES]>,
-    /// `[N][20]` predicted classes.
+    /// `[N][20]` predicted classes; in a file of predictions the most likely ones.
     pub predicted: Vec<[u8; ATTRIBUTES]>,
+    /// What nontrivial states have a probability of at least [`CANDIDATE_FLOOR`]; one a label. Empty where the system
+    /// tells no probabilities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<StateCandidate>,
+}
+
+/// Probability from which on a state is recorded as a candidate: less than any most likely class can have.
+pub const CANDIDATE_FLOOR: f32 = 0.02;
+
+/// The likeliest nontrivial class of a label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StateCandidate {
+    pub sentence: usize,
+    pub attribute: Attribute,
+    pub class: u8,
+    pub probability: f32,
+    /// The likeliest trivial class (0 or the default), which is said where this one is not.
+    pub otherwise: u8,
 }
 
 /// A physical state that was said to hold: a nontrivial predicted class.
@@ -83,12 +111,52 @@ impl EntityPrediction {
             Side::Effect => &self.effects,
         }
     }
+
+    pub fn side_mut(&mut self, side: Side) -> &mut StateLabels {
+        match side {
+            Side::Precondition => &mut self.preconditions,
+            Side::Effect => &mut self.effects,
+        }
+    }
+}
+
+impl StateLabels {
+    /// Whether every nontrivial prediction has its probability, so that it can be decoded anew.
+    fn has_probabilities(&self) -> bool {
+        let is_candidate =
+            |sentence, attribute| self.candidates.iter().any(|c| c.sentence == sentence && c.attribute == attribute);
+        self.predicted.iter().enumerate().all(|(sentence, classes)| {
+            let mut asserted = Attribute::ALL.into_iter().filter(|a| a.is_nontrivial(classes[a.index()]));
+            asserted.all(|attribute| is_candidate(sentence, attribute))
+        })
+    }
 }
 
 impl StoryPrediction {
+    /// What is said about the story whatever the other one is: where there is a distribution over places, they add up to
+    /// the probability that the story has a conflict. `None` if that is not known. Beliefs that are no such distribution
+    /// don't depend on the other story.
+    pub fn alone(&self) -> Option<Self> {
+        if self.places.is_empty() {
+            return Some(self.clone());
+        }
+        let share = (1. - self.no_conflict?) / self.places.iter().flatten().sum::<f32>().max(f32::MIN_POSITIVE);
+        let mut alone = self.clone();
+        let beliefs = alone.entities.iter_mut().flat_map(|entity| &mut entity.beliefs);
+        alone.places.iter_mut().flatten().chain(beliefs).for_each(|probability| *probability *= share);
+        Some(alone)
+    }
+
     /// How firmly the sentence is believed to take part in a conflict: the largest belief over the entities.
     pub fn belief(&self, sentence: usize) -> f32 {
         self.entities.iter().filter_map(|entity| entity.beliefs.get(sentence)).copied().fold(0., f32::max)
+    }
+
+    /// Whether at least one nontrivial state is asserted among the effects of the first sentence of a conflict and the
+    /// preconditions of its second, and all of them are correct.
+    pub fn explains(&self, [evidence, breakpoint]: [usize; 2]) -> bool {
+        let asserted = self.asserted(&[(Side::Effect, evidence), (Side::Precondition, breakpoint)]);
+        !asserted.is_empty() && asserted.iter().all(|state| state.correct)
     }
 
     /// The nontrivial states asserted at these places, entity by entity.
@@ -122,13 +190,6 @@ impl PairPrediction {
         &self.stories[1 - self.gold_plausible]
     }
 
-    /// The nontrivial states asserted where the gold conflict is: effects of its first sentence and
-    /// preconditions of its second, in the implausible story (spec of *verifiable*).
-    pub fn asserted_at_conflict(&self) -> Vec<AssertedState> {
-        let [evidence, breakpoint] = self.gold_conflict;
-        self.implausible_story().asserted(&[(Side::Effect, evidence), (Side::Precondition, breakpoint)])
-    }
-
     /// Tier 1: the plausible story was chosen.
     pub fn is_accurate(&self) -> bool {
         self.plausible == self.gold_plausible
@@ -139,9 +200,20 @@ impl PairPrediction {
         self.is_accurate() && self.conflict == self.gold_conflict
     }
 
-    /// Tier 3: consistent, and at least one nontrivial state is asserted at the conflict, all of them correct.
+    /// Tier 3: consistent and explained.
     pub fn is_verifiable(&self) -> bool {
-        let asserted = self.asserted_at_conflict();
-        self.is_consistent() && !asserted.is_empty() && asserted.iter().all(|state| state.correct)
+        self.is_consistent() && self.is_explained()
+    }
+
+    /// At least one nontrivial state is asserted at the gold conflict, and all of them are correct; whatever story and
+    /// sentences were chosen.
+    pub fn is_explained(&self) -> bool {
+        self.implausible_story().explains(self.gold_conflict)
+    }
+
+    /// Whether the states can be decoded by a threshold: every asserted one has its probability.
+    pub fn has_state_probabilities(&self) -> bool {
+        let mut entities = self.stories.iter().flat_map(|story| &story.entities);
+        entities.all(|entity| Side::BOTH.iter().all(|&side| entity.side(side).has_probabilities()))
     }
 }

@@ -10,6 +10,7 @@ mod progress;
 mod score;
 mod signal;
 mod train;
+mod tune;
 
 use crate::error::{EXIT_CODES, Error, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -33,6 +34,7 @@ enum Command {
     /// Evaluate a run on a story file: the tiered table
     Eval(eval::Args),
     Predict(predict::Args),
+    Tune(tune::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
     Bench(bench::Args),
@@ -68,6 +70,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -2,8 +2,10 @@
 //! (`| head`) without a fuss.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::report::{Detail, PublishedRow, PublishedSet, Report, published};
-use std::io::{ErrorKind as IoErrorKind, Write};
+use crate::report::{
+    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, published, published_stories,
+};
+use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
 
 /// Prints text as it is. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<()> {
@@ -14,6 +16,11 @@ pub(super) fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A bar over pairs, on a terminal.
+pub(super) fn pair_bar(pairs: u64) -> indicatif::ProgressBar {
+    if std::io::stderr().is_terminal() { indicatif::ProgressBar::new(pairs) } else { indicatif::ProgressBar::hidden() }
 }
 
 /// How a report is shown.
@@ -36,6 +43,32 @@ pub(super) struct ReportArgs {
 impl ReportArgs {
     pub fn published(&self) -> Vec<PublishedRow> {
         self.beside.map(published).unwrap_or_default()
+    }
+
+    pub fn published_stories(&self) -> Vec<PublishedStoryRow> {
+        if self.beside == Some(PublishedSet::GitaStories) { published_stories() } else { Vec::new() }
+    }
+
+    /// # Errors
+    /// `Usage` if the published scores are of stories where pairs are asked about, or the other way round.
+    pub fn check(&self, by_story: bool) -> Result<()> {
+        match (by_story, self.beside) {
+            (false, Some(PublishedSet::GitaStories)) => {
+                Err(Error::new(ErrorKind::Usage, "--beside gita-stories: is of single stories, and needs --by story"))
+            }
+            (true, Some(set)) if set != PublishedSet::GitaStories => {
+                Err(Error::new(ErrorKind::Usage, "--by story: only --beside gita-stories is of single stories"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn format_stories(&self, report: &StoryReport) -> String {
+        match (self.json, self.markdown) {
+            (true, _) => report.to_json(),
+            (_, true) => report.to_markdown(),
+            _ => report.to_text(),
+        }
     }
 
     pub fn format(&self, report: &Report) -> String {

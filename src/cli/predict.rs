@@ -4,11 +4,10 @@ use super::eval::split;
 use super::output::print;
 use crate::config::Config;
 use crate::data::{self, Pair, read_plain, split_names};
-use crate::decode::Decode;
+use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
-use crate::model::DetectorKind;
 use crate::outside::{self, MAX_PLAIN};
 use crate::report::Answer;
 use std::io::{IsTerminal, Read};
@@ -50,12 +49,16 @@ pub(super) struct Args {
     /// How to decide which sentences conflict
     #[arg(long, value_enum, default_value_t = Decode::Pair)]
     decode: Decode,
+    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
+    /// one that explains the conflict (0.7,surest) [default: as chosen on dev, else argmax]
+    #[arg(long, value_name = "HOW")]
+    states: Option<StateDecode>,
 }
 
 /// What is asked about.
 struct Question {
     pair: Pair,
-    /// Whether the pair is one story beside itself, since what is said about a story does not depend on the other.
+    /// Whether the pair is one story beside itself, since what is said about a story alone does not depend on the other.
     alone: bool,
     /// Where the stories are from.
     source: String,
@@ -64,17 +67,20 @@ struct Question {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let Question { pair, alone, source } = question(args)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    if alone && run.config.model.detector.kind == DetectorKind::Joint {
-        let run = args.run.display();
-        let message = format!(
-            "{run}: its joint detector knows that one of two stories has a conflict, and can't judge one alone; give \
-             two stories, or use a run with model.detector.kind = \"belief\""
-        );
-        return Err(Error::new(ErrorKind::Unavailable, message).into());
+    if alone {
+        run.require_alone()?;
     }
-    let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let mut evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let mut prediction = evaluation.predictions.swap_remove(0);
+    if alone {
+        let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
+        for story in &mut prediction.stories {
+            *story = story.alone().ok_or_else(refused)?;
+        }
+    }
+    let prediction = run.decoded(prediction, args.decode, args.states);
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
-    let answer = answer(&evaluation.predictions[0], args.decode);
+    let answer = answer(&prediction, args.decode);
     print(&if args.json { answer.to_json() } else { answer.to_text() })?;
     Ok(())
 }

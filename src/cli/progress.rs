@@ -24,10 +24,11 @@ impl Progress {
 
     pub fn step(&mut self, step: &StepRecord) {
         self.pairs += step.pairs;
-        let LossValues { preconditions, effects, conflicts, story } = step.losses;
+        let LossValues { preconditions, effects, conflicts, story, alone } = step.losses;
+        let alone = alone.map_or(String::new(), |alone| format!(" alone {alone:.3}"));
         let rate = self.pairs as f64 / self.started.elapsed().as_secs_f64();
         let message = format!(
-            "epoch {} | pre {preconditions:.3} eff {effects:.3} conflict {conflicts:.3} story {story:.3} | \
+            "epoch {} | pre {preconditions:.3} eff {effects:.3} conflict {conflicts:.3} story {story:.3}{alone} | \
              norm {:.2} | lr {:.1e} | {rate:.2} pairs/s",
             step.epoch, step.gradient_norm, step.learning_rate
         );

@@ -117,7 +117,8 @@ fn describe(experiment: &Experiment, out: &Path) {
 
 fn epoch_line(epoch: &EpochRecord) -> String {
     let losses = |l: &crate::loss::LossValues| {
-        format!("{:.4} {:.4} {:.4} {:.4}", l.preconditions, l.effects, l.conflicts, l.story)
+        let alone = l.alone.map_or(String::new(), |alone| format!(" {alone:.4}"));
+        format!("{:.4} {:.4} {:.4} {:.4}{alone}", l.preconditions, l.effects, l.conflicts, l.story)
     };
     let mut line =
         format!("epoch {}: train losses {} ({:.0} s)", epoch.epoch, losses(&epoch.train), epoch.train_seconds);

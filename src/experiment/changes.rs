@@ -29,7 +29,7 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 41] = [
+pub const KEYS: [(&str, Change); 44] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
@@ -49,6 +49,8 @@ pub const KEYS: [(&str, Change); 41] = [
     ("model.detector.inputs", Change::Refused),
     ("model.detector.context", Change::Refused),
     ("model.detector.pair_width", Change::Refused),
+    ("model.detector.sentence_layers", Change::Refused),
+    ("model.detector.entities", Change::Refused),
     ("model.detector.layers", Change::Refused),
     ("model.detector.width", Change::Refused),
     ("model.detector.heads", Change::Refused),
@@ -57,6 +59,7 @@ pub const KEYS: [(&str, Change); 41] = [
     ("loss.effects", Change::Warned),
     ("loss.conflicts", Change::Warned),
     ("loss.story", Change::Warned),
+    ("loss.alone", Change::Refused),
     ("loss.normalization", Change::Warned),
     ("train.epochs", Change::Warned),
     ("train.pairs_per_step", Change::Refused),

@@ -9,6 +9,7 @@
 //! RUN/events.jsonl             starts, stops and troubles
 //! RUN/checkpoints/step-STEP/   all that it takes to go on: weights, moments, position, manifest
 //! RUN/best/model.safetensors   weights of the best epoch (the encoder's under Hugging Face's names)
+//! RUN/best/decode.json         what was chosen on dev for them: temperature and state threshold
 //! RUN/last/model.safetensors   weights of the newest checkpoint
 //! RUN/eval/NAME/               predictions.jsonl and report.json of an evaluation
 //! RUN/lock                     held by the process that trains
@@ -22,6 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, json_error};
 use crate::train::EpochRecord;
+use crate::tune::Tuned;
 use serde::Serialize;
 use serde_json::json;
 use std::fs;
@@ -153,6 +155,32 @@ impl RunFolder {
         fs::write(&path, text).map_err(|error| Error::writing(&path, &error))
     }
 
+    /// What was chosen on dev for these weights; `None` if nothing was.
+    ///
+    /// # Errors
+    /// `Config` if the file is not one that [`RunFolder::save_tuned`] wrote.
+    pub fn tuned(&self, which: Which) -> Result<Option<Tuned>> {
+        let path = self.decode_file(which);
+        match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                let remedy = "make it anew with `tiered tune`, or remove it";
+                Error::config(format!("{}: {error}; {remedy}", path.display()))
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::reading(&path, &error)),
+        }
+    }
+
+    /// Keeps what was chosen on dev beside the weights it was chosen for.
+    pub fn save_tuned(&self, which: Which, tuned: &Tuned) -> Result<()> {
+        let path = self.decode_file(which);
+        durable::replace(&path, &[json_bytes(tuned)?, b"\n".to_vec()].concat())
+    }
+
+    pub fn decode_file(&self, which: Which) -> PathBuf {
+        self.path.join(which.name()).join("decode.json")
+    }
+
     /// The shapes of the model.
     pub fn model_config(&self) -> Result<ModelConfig> {
         let path = self.path.join("model.json");
@@ -172,6 +200,7 @@ impl RunFolder {
 
     /// Lets `best` or `last` be the weights in this file.
     pub fn keep(&self, which: Which, weights: &Path) -> Result<()> {
+        self.forget_tuned(which)?;
         durable::link(weights, &self.weights_file(which))
     }
 
@@ -200,6 +229,15 @@ impl RunFolder {
         let path = self.path.join("events.jsonl");
         if let Err(error) = durable::append(&path, &line.to_string()) {
             eprintln!("warning: {error}; it would have said: {line}");
+        }
+    }
+
+    /// What was chosen for other weights says nothing about new ones.
+    fn forget_tuned(&self, which: Which) -> Result<()> {
+        let path = self.decode_file(which);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::writing(&path, &error)),
+            _ => Ok(()),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::network::Network;
 use crate::batch::{Corpus, InputTokenizer};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, expand};
-use crate::data;
+use crate::data::{self, Pair};
 use crate::durable::FileDigest;
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig};
@@ -60,10 +60,16 @@ pub fn read_training_pairs(
     tokenizer: &InputTokenizer,
     max_tokens: usize,
 ) -> Result<Corpus> {
+    let pairs = read_pairs(source, config.seed, limit)?;
+    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
+        .map_err(|error| error.about(source.file.display()))
+}
+
+pub fn read_pairs(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<Vec<Pair>> {
     let path = expand(&source.file)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
-    let mut pairs = data::pairs(file.partition(&source.split)?, config.seed);
+    let mut pairs = data::pairs(file.partition(&source.split)?, seed);
     if let Some(kind) = source.kind {
         pairs = data::of_kind(pairs, kind);
     }
@@ -71,8 +77,7 @@ pub fn read_training_pairs(
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }
-    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
-        .map_err(|error| error.about(path.display()))
+    Ok(pairs)
 }
 
 pub fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {
@@ -83,6 +88,13 @@ pub fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, de
             "model.max_sentences = {max_sentences}, but the longest story has {longest} sentences"
         )));
     }
+    let detector = config.model.detector.clone();
+    if detector.sentence_layers > 0 && encoder.hidden_size % detector.heads != 0 {
+        return Err(Error::config(format!(
+            "model.detector.heads = {}, but with sentence_layers they share the encoder's {} values; take a divisor",
+            detector.heads, encoder.hidden_size
+        )));
+    }
     let dropout = config.model.dropout.unwrap_or(encoder.hidden_dropout_prob);
-    Ok(ModelConfig { encoder, detector: config.model.detector.clone(), max_sentences, dropout })
+    Ok(ModelConfig { encoder, detector, max_sentences, no_conflict: config.loss.alone > 0., dropout })
 }

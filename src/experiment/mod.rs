@@ -8,11 +8,13 @@ mod resume;
 mod run;
 mod save;
 mod trial;
+mod tuning;
 
 pub use changes::{Change, KEYS, flat};
 pub use folder::{RunFolder, Which};
 pub use run::TrainedRun;
 pub use trial::Trial;
+pub use tuning::Tuning;
 
 use crate::batch::{Corpus, Layout};
 use crate::checkpoint::Found;
@@ -201,6 +203,9 @@ impl Experiment {
         if !saver.save(&training)? || !saver.is_safe(&training) {
             return Err(self.unsaved(&folder, &saver, step));
         }
+        if let Some(dev) = &self.dev {
+            TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?.tune(dev.pairs.clone(), |_| ())?;
+        }
         folder.note("finished", step, "");
         Ok(training.progress.best().cloned())
     }
@@ -278,11 +283,16 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalC
         loss: config.loss,
         layout: Layout { sentences: eval.sentences, pad_to_entities },
         eval,
-        decode: match config.model.detector.kind {
-            DetectorKind::Belief => Decode::Threshold,
-            DetectorKind::Joint => Decode::Pair,
-        },
+        decode: own_decode(config),
         seed: config.seed,
+    }
+}
+
+/// The decoding of conflicts that the run's detector was made for: epochs and thresholds are chosen by it.
+fn own_decode(config: &Config) -> Decode {
+    match config.model.detector.kind {
+        DetectorKind::Belief => Decode::Threshold,
+        DetectorKind::Joint => Decode::Pair,
     }
 }
 

@@ -5,10 +5,14 @@ use super::{Compute, RunFolder, Which};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::Config;
 use crate::data::Pair;
-use crate::error::{Error, Result};
+use crate::decode::{Decode, StateDecode};
+use crate::error::{Error, ErrorKind, Result};
 use crate::eval::{Evaluation, evaluate};
 use crate::machine::DeviceChoice;
-use crate::model::ModelConfig;
+use crate::metrics::tempered;
+use crate::model::{DetectorKind, ModelConfig};
+use crate::prediction::PairPrediction;
+use crate::tune::Tuned;
 use std::path::Path;
 
 /// A trained model with its tokenizer.
@@ -16,6 +20,9 @@ pub struct TrainedRun {
     pub folder: RunFolder,
     pub config: Config,
     pub compute: Compute,
+    /// What was chosen on dev for these weights, if anything.
+    pub tuned: Option<Tuned>,
+    pub(super) which: Which,
     model_config: ModelConfig,
     tokenizer: InputTokenizer,
     network: Network,
@@ -36,7 +43,37 @@ impl TrainedRun {
         let model_config = folder.model_config()?;
         let tokenizer = InputTokenizer::open(&folder.tokenizer_file())?;
         let network = Network::trained(&model_config, &folder.weights_file(which), compute.device)?;
-        Ok(TrainedRun { folder, config, compute, model_config, tokenizer, network })
+        let tuned = folder.tuned(which)?;
+        Ok(TrainedRun { folder, config, compute, tuned, which, model_config, tokenizer, network })
+    }
+
+    /// # Errors
+    /// `Unavailable` if the model can't judge a story alone.
+    pub fn require_alone(&self) -> Result<()> {
+        if self.model_config.detector.kind == DetectorKind::Belief || self.model_config.no_conflict {
+            return Ok(());
+        }
+        let message = format!(
+            "{}: its joint detector knows that one of two stories has a conflict, and can't judge one alone; use a run \
+             trained with loss.alone above 0, or with model.detector.kind = \"belief\"",
+            self.folder.path().display()
+        );
+        Err(Error::new(ErrorKind::Unavailable, message))
+    }
+
+    /// The prediction as it is told to a person: its probabilities with the temperature that was fitted on dev, its
+    /// conflict decoded, its states asserted in the way asked for, else in that chosen on dev.
+    pub fn decoded(
+        &self,
+        prediction: PairPrediction,
+        conflicts: Decode,
+        states: Option<StateDecode>,
+    ) -> PairPrediction {
+        let tuned = self.tuned.as_ref();
+        let states = states.or(tuned.map(|tuned| tuned.states)).unwrap_or_default();
+        let story_probs = tempered(prediction.story_probs, tuned.map_or(1., |tuned| tuned.temperature));
+        let conflict = conflicts.conflict(&prediction);
+        states.apply_to(PairPrediction { conflict, story_probs: story_probs.map(|p| p as f32), ..prediction })
     }
 
     /// Predicts pairs; `progress` is told how many pairs each batch held.

@@ -10,7 +10,7 @@ pub mod noise;
 pub mod tiered;
 pub mod weights;
 
-pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind};
+pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Places};
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
 pub use noise::Noise;

@@ -1,6 +1,6 @@
 //! The tiered model: encoder, state heads, conflict detector, story choice (TRIP, section 3).
 
-use super::detector::{Conflicts, Detector, DetectorConfig, DetectorInput};
+use super::detector::{Conflicts, Detector, DetectorConfig, DetectorInput, Places};
 use super::encoder::{Encoder, EncoderConfig};
 use super::heads::StateHeads;
 use super::layers::Mode;
@@ -17,6 +17,9 @@ pub struct ModelConfig {
     pub detector: DetectorConfig,
     /// N, the longest story the model can read.
     pub max_sentences: usize,
+    /// Whether the joint detector can say of a story alone that it has no conflict.
+    #[serde(default)]
+    pub no_conflict: bool,
     /// Dropout of heads and detector.
     pub dropout: f64,
 }
@@ -77,12 +80,11 @@ pub const ENCODER_PREFIX: &str = "roberta";
 impl TieredModel {
     pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
         let hidden = config.encoder.hidden_size;
-        let detector = p / "detector";
         TieredModel {
             encoder: Encoder::new(&(p / ENCODER_PREFIX), &config.encoder),
             preconditions: StateHeads::new(&(p / "preconditions"), hidden, config.dropout),
             effects: StateHeads::new(&(p / "effects"), hidden, config.dropout),
-            detector: Detector::new(&detector, &config.detector, hidden, config.max_sentences as i64, config.dropout),
+            detector: Detector::new(&(p / "detector"), config),
         }
     }
 
@@ -131,25 +133,31 @@ impl Conflicts {
         match self {
             Conflicts::Beliefs { logits } => story_scores(logits, batch),
             // A story is plausible if the conflict is anywhere in the other one.
-            Conflicts::Places { log_probs } => log_probs.flatten(2, 3).logsumexp(2, false).flip([1]),
+            Conflicts::Places(Places { log_probs, .. }) => log_probs.flatten(2, 3).logsumexp(2, false).flip([1]),
         }
     }
 
-    /// The belief that a sentence takes part in a conflict, for each row; of places it is what they add up to.
+    /// The belief that a sentence takes part in a conflict, for each row; of places it is what they add up to, over all
+    /// entities where those are not told apart.
     ///
     /// # Shapes
     /// -> `[R, N]`
     pub fn beliefs(&self, batch: &Batch) -> Tensor {
         match self {
             Conflicts::Beliefs { logits } => logits.sigmoid(),
-            Conflicts::Places { log_probs } => {
-                let probs = log_probs.exp().flatten(0, 1); // [2B, N, N]
-                let as_first = probs.sum_dim_intlist(2, false, Kind::Float);
-                let as_second = probs.sum_dim_intlist(1, false, Kind::Float);
-                (as_first + as_second).index_select(0, &batch.row_story)
+            Conflicts::Places(Places { of_entities: Some(log_probs), .. }) => in_either_place(&log_probs.exp()),
+            Conflicts::Places(Places { log_probs, .. }) => {
+                in_either_place(&log_probs.exp().flatten(0, 1)).index_select(0, &batch.row_story)
             }
         }
     }
+}
+
+/// `[S, N, N]` -> `[S, N]`
+fn in_either_place(probs: &Tensor) -> Tensor {
+    let as_first = probs.sum_dim_intlist(2, false, Kind::Float);
+    let as_second = probs.sum_dim_intlist(1, false, Kind::Float);
+    as_first + as_second
 }
 
 /// Minus half the sum of a story's beliefs over entities and sentences (TRIP, section 3.1).

@@ -1,6 +1,6 @@
 //! Whether a prediction holds together, so that metrics can index without fear.
 
-use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use super::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
 use crate::attribute::{Attribute, Side};
 use crate::outside::{MAX_ENTITIES, MAX_SENTENCES};
 
@@ -45,6 +45,16 @@ impl StoryPrediction {
                 finite("places", row)?;
             }
         }
+        if !self.subjects.is_empty() {
+            one_a_sentence("subjects", self.subjects.len(), self.sentences.len())?;
+            for row in &self.subjects {
+                one_a_sentence("subjects", row.len(), self.sentences.len())?;
+                row.iter().try_for_each(|&entity| within("subjects", entity, self.entities.len()))?;
+            }
+        }
+        if let Some(no_conflict) = self.no_conflict {
+            probability("no_conflict", no_conflict)?;
+        }
         self.entities.iter().enumerate().try_for_each(check)
     }
 }
@@ -75,7 +85,23 @@ impl StateLabels {
                 }
             }
         }
+        for (i, candidate) in self.candidates.iter().enumerate() {
+            candidate.check(sentences).map_err(|error| format!("candidates[{i}].{error}"))?;
+        }
         Ok(())
+    }
+}
+
+impl StateCandidate {
+    fn check(&self, sentences: usize) -> Result<(), String> {
+        let StateCandidate { sentence, attribute, class, probability, otherwise } = *self;
+        within("sentence", sentence, sentences)?;
+        within("class", class.into(), attribute.classes())?;
+        within("otherwise", otherwise.into(), attribute.classes())?;
+        if !attribute.is_nontrivial(class) || attribute.is_nontrivial(otherwise) {
+            return Err(format!("class: {attribute} must be nontrivial, and otherwise trivial"));
+        }
+        self::probability("probability", probability)
     }
 }
 
@@ -85,6 +111,10 @@ fn within(field: &str, index: usize, end: usize) -> Result<(), String> {
 
 fn at_most(field: &str, length: usize, most: usize) -> Result<(), String> {
     if length <= most { Ok(()) } else { Err(format!("{field}: {length} items; at most {most} are read")) }
+}
+
+fn probability(field: &str, value: f32) -> Result<(), String> {
+    if (0. ..=1.).contains(&value) { Ok(()) } else { Err(format!("{field}: {value} is not from 0 to 1")) }
 }
 
 fn one_a_sentence(field: &str, length: usize, sentences: usize) -> Result<(), String> {

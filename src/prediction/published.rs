@@ -44,6 +44,8 @@ fn prediction(item: Item) -> Result<PairPrediction, String> {
     }
     let mut stories = [&item.story0, &item.story1].map(|text| StoryPrediction {
         places: Vec::new(),
+        subjects: Vec::new(),
+        no_conflict: None,
         id: String::new(),
         sentences: text.split('\n').map(str::to_owned).collect(),
         entities: Vec::new(),
@@ -89,16 +91,16 @@ fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, Stri
     }
     let names: BTreeSet<_> = maps.iter().flat_map(|states| states.keys()).collect();
     let entity = |name: &String| {
-        let rows = |states| rows(states, name, sentences);
+        let labels = |gold, predicted| {
+            let (gold, predicted) = (rows(gold, name, sentences)?, rows(predicted, name, sentences)?);
+            Ok::<_, String>(StateLabels { gold, predicted, candidates: Vec::new() })
+        };
         Ok(EntityPrediction {
             name: name.clone(),
             beliefs: vec![0.0; sentences],
             gold_beliefs: vec![0; sentences],
-            preconditions: StateLabels {
-                gold: rows(&item.preconditions_label)?,
-                predicted: rows(&item.preconditions_pred)?,
-            },
-            effects: StateLabels { gold: rows(&item.effects_label)?, predicted: rows(&item.effects_pred)? },
+            preconditions: labels(&item.preconditions_label, &item.preconditions_pred)?,
+            effects: labels(&item.effects_label, &item.effects_pred)?,
         })
     };
     names.into_iter().map(entity).collect()

@@ -13,12 +13,18 @@ pub struct Answer {
     pub stories: Vec<StoryAnswer>,
     /// Which is plausible; `None` where there is nothing to choose from.
     pub plausible: Option<Choice>,
+    /// What is said of one story alone, where its probability is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Verdict>,
     /// How the sentences in conflict were read off the beliefs.
     pub decode: Decode,
-    /// Whether a conflict is believed in: some belief reaches one half.
+    /// Whether a conflict is believed in: some belief reaches one half, or a story alone is said to be implausible.
     pub conflict_believed: bool,
     /// The sentences in conflict, by story and sentence.
     pub conflict: Vec<ConflictSentence>,
+    /// The person or thing that the conflict is about, where the model tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// What is asserted at the conflict: effects of its first sentence, preconditions of its second.
     pub states: Vec<StateAnswer>,
 }
@@ -40,6 +46,14 @@ pub struct SentenceAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Choice {
     pub story: usize,
+    pub probability: f32,
+}
+
+/// Of one story alone.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Verdict {
+    pub plausible: bool,
+    /// Of what is said.
     pub probability: f32,
 }
 
@@ -74,11 +88,16 @@ impl Answer {
         Self::new(&stories, &[first, second], doubted, Some(choice), decode)
     }
 
-    /// About one story, which the prediction has as both.
+    /// About one story, which the prediction has as both, each as it is alone.
     pub fn of_story(prediction: &PairPrediction, decode: Decode) -> Self {
         let doubted = 1 - prediction.plausible;
         let conflict = std::mem::take(&mut decode.by_story(prediction)[doubted]);
-        Self::new(&[&prediction.stories[doubted]], &[conflict], 0, None, decode)
+        let story = &prediction.stories[doubted];
+        let answer = Self::new(&[story], &[conflict], 0, None, decode);
+        match story.no_conflict.map(Verdict::new) {
+            Some(verdict) => Answer { conflict_believed: !verdict.plausible, alone: Some(verdict), ..answer },
+            None => answer,
+        }
     }
 
     /// `doubted` is the story whose states explain the conflict.
@@ -93,10 +112,13 @@ impl Answer {
         let in_story = |(s, (story, sentences)): (usize, (&&StoryPrediction, &Vec<usize>))| {
             sentences.iter().map(|&n| ConflictSentence::new(s, story, n)).collect::<Vec<_>>()
         };
-        let states = explaining(stories[doubted], &conflict[doubted]);
+        let doubted_story = stories[doubted];
+        let states = explaining(doubted_story, &conflict[doubted]);
         let stories: Vec<_> = stories.iter().map(|story| StoryAnswer::of(story)).collect();
         Answer {
             plausible,
+            alone: None,
+            subject: subject_of(doubted_story, &conflict[doubted]),
             decode,
             conflict_believed: stories.iter().flat_map(|story| &story.sentences).any(|s| s.belief >= THRESHOLD),
             conflict: places.flat_map(in_story).collect(),
@@ -111,12 +133,16 @@ impl Answer {
     }
 
     pub fn to_text(&self) -> String {
-        let mut text = match self.plausible {
-            Some(Choice { story, probability }) => {
+        let mut text = match (self.plausible, self.alone) {
+            (Some(Choice { story, probability }), _) => {
                 format!("Story {story} is plausible (probability {:.1}%).\n", 100. * probability)
             }
-            None if self.conflict_believed => "A conflict is believed in.\n".to_owned(),
-            None => "No conflict is believed in.\n".to_owned(),
+            (None, Some(Verdict { plausible, probability })) => {
+                let what = if plausible { "plausible" } else { "implausible" };
+                format!("The story is {what} (probability {:.1}%).\n", 100. * probability)
+            }
+            _ if self.conflict_believed => "A conflict is believed in.\n".to_owned(),
+            _ => "No conflict is believed in.\n".to_owned(),
         };
         text += &self.conflict_text();
         text + &self.states_text()
@@ -135,7 +161,8 @@ impl Answer {
             let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
             format!("  {story}sentence {sentence}: \"{text}\" (belief {belief:.2})\n")
         };
-        format!("\n{title}\n{}", self.conflict.iter().map(line).collect::<String>())
+        let about = self.subject.as_ref().map_or(String::new(), |name| format!("It is about {}.\n", words::noun(name)));
+        format!("\n{title}\n{}{about}", self.conflict.iter().map(line).collect::<String>())
     }
 
     /// Where the largest belief is.
@@ -169,6 +196,13 @@ impl Answer {
     }
 }
 
+impl Verdict {
+    fn new(no_conflict: f32) -> Self {
+        let plausible = no_conflict >= 0.5;
+        Verdict { plausible, probability: if plausible { no_conflict } else { 1. - no_conflict } }
+    }
+}
+
 impl StoryAnswer {
     fn of(story: &StoryPrediction) -> Self {
         let sentence = |(n, text): (usize, &String)| SentenceAnswer { text: text.clone(), belief: story.belief(n) };
@@ -188,6 +222,13 @@ impl StateAnswer {
         let words = words::phrase(state);
         StateAnswer { story: story + 1, sentence: sentence + 1, side, entity, attribute, class, words }
     }
+}
+
+/// The likeliest entity for a conflict between two sentences.
+fn subject_of(story: &StoryPrediction, conflict: &[usize]) -> Option<String> {
+    let &[first, second] = conflict else { return None };
+    let entity = *story.subjects.get(first)?.get(second)?;
+    Some(story.entities[entity].name.clone())
 }
 
 /// The nontrivial effects of the first sentence and preconditions of the second; where more than two conflict, of
@@ -211,7 +252,11 @@ mod tests {
     fn story(beliefs: [f32; 2]) -> StoryPrediction {
         let open = |classes: [u8; 2]| {
             let of_class = |class| Attribute::ALL.map(|a| if a == Attribute::Open { class } else { a.default_label() });
-            StateLabels { gold: vec![[0; ATTRIBUTES]; 2], predicted: classes.map(of_class).to_vec() }
+            StateLabels {
+                gold: vec![[0; ATTRIBUTES]; 2],
+                predicted: classes.map(of_class).to_vec(),
+                candidates: Vec::new(),
+            }
         };
         let fridge = EntityPrediction {
             name: "fridge".into(),
@@ -221,7 +266,14 @@ mod tests {
             effects: open([1, 2]),
         };
         let sentences = vec!["Mia shut the fridge.".into(), "Mia took milk from the fridge.".into()];
-        StoryPrediction { id: "1".into(), sentences, places: Vec::new(), entities: vec![fridge] }
+        StoryPrediction {
+            id: "1".into(),
+            sentences,
+            places: Vec::new(),
+            subjects: Vec::new(),
+            no_conflict: None,
+            entities: vec![fridge],
+        }
     }
 
     fn prediction(stories: [StoryPrediction; 2], story_probs: [f32; 2]) -> PairPrediction {

@@ -3,15 +3,19 @@
 mod answer;
 mod export;
 mod published;
+mod stories;
 mod table;
 mod tables;
 pub mod words;
 
-pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer};
-pub use published::{PublishedRow, PublishedSet, published};
+pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict};
+pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
+pub use stories::{StoryReport, StoryRow};
 pub use table::Table;
 
-use crate::metrics::{Share, StateScores, TierCounts};
+use crate::decode::{Decode, StateDecode};
+use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts, StateScores, TierCounts};
+use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
 /// What a system scored on a set of pairs.
@@ -20,10 +24,13 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     pub system: String,
     pub data: DataDescription,
-    /// One for each way of deciding which sentences conflict.
+    /// One for each way of deciding which sentences conflict and which states are asserted.
     pub rows: Vec<TierRow>,
-    /// The same for every decoding.
+    /// Of the most likely classes.
     pub states: StateScores,
+    /// Of the story choice: as it is and, where one was fitted on dev, with a temperature. Empty where no probabilities
+    /// are known.
+    pub calibration: Vec<Calibration>,
     /// Scores to compare with.
     pub published: Vec<PublishedRow>,
 }
@@ -41,15 +48,23 @@ pub struct DataDescription {
     pub pairs: u64,
 }
 
-/// The three tiers under one decoding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The three tiers under one decoding, and how much that decoding asserts. A system that asserts little can be right in
+/// all it says: recall tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TierRow {
     /// How the sentences in conflict were decided ("threshold", "pair").
     pub decoding: String,
+    /// Which states are asserted.
+    pub states: StateDecode,
     pub accuracy: Share,
     pub consistency: Share,
     pub verifiability: Share,
+    /// Over both sides of all entities and sentences of both stories.
+    pub asserted: AssertedCounts,
+    /// Pairs in which a nontrivial state is asserted at the gold conflict and all that are asserted there are right,
+    /// whatever story and sentences were chosen.
+    pub explained: Share,
 }
 
 /// How much of a report is shown.
@@ -61,12 +76,37 @@ pub enum Detail {
 }
 
 impl TierRow {
-    pub fn new(decoding: impl Into<String>, counts: &TierCounts) -> Self {
+    /// Of predictions as they are.
+    pub fn new(decoding: impl Into<String>, states: StateDecode, predictions: &[PairPrediction]) -> Self {
+        let counts = TierCounts::of(predictions);
+        let explained = predictions.iter().filter(|prediction| prediction.is_explained()).count() as u64;
         TierRow {
             decoding: decoding.into(),
+            states,
             accuracy: counts.accuracy(),
             consistency: counts.consistency(),
             verifiability: counts.verifiability(),
+            asserted: StateCounts::of_nontrivial(predictions).scores().asserted,
+            explained: Share { count: explained, total: counts.pairs },
         }
+    }
+
+    /// One for each decoding of conflicts under each of states, of recorded predictions.
+    pub fn by_decoding(predictions: &[PairPrediction], conflicts: &[Decode], states: &[StateDecode]) -> Vec<Self> {
+        let decodings = states.iter().flat_map(|&states| conflicts.iter().map(move |&decode| (decode, states)));
+        decodings.map(|(d, states)| TierRow::new(d.name(), states, &states.apply(&d.apply(predictions)))).collect()
+    }
+
+    /// What it is called in tables.
+    pub fn name(&self) -> String {
+        decoding_name(&self.decoding, self.states)
+    }
+}
+
+/// The decoding of conflicts, and of states unless that is argmax.
+fn decoding_name(conflicts: &str, states: StateDecode) -> String {
+    match states {
+        StateDecode::Argmax => conflicts.to_owned(),
+        states => format!("{conflicts}, states {states}"),
     }
 }

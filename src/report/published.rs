@@ -14,6 +14,8 @@ pub enum PublishedSet {
     GitaCloze,
     /// The order pairs of GITA.
     GitaOrder,
+    /// The stories of GITA, one by one.
+    GitaStories,
 }
 
 /// One system's published scores, in percent.
@@ -61,4 +63,51 @@ pub fn published(set: PublishedSet) -> Vec<PublishedRow> {
             verifiability,
         })
         .collect()
+}
+
+/// One system's published scores of stories judged one by one, in percent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedStoryRow {
+    pub system: String,
+    pub accuracy: KindScores,
+    pub consistency: KindScores,
+    pub verifiability: KindScores,
+}
+
+/// One tier by the kind of story.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KindScores {
+    pub overall: f64,
+    pub cloze: f64,
+    pub order: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plausible: Option<f64>,
+}
+
+/// Table 3 of GITA4CALAMITA, 3-shot: system; accuracy overall, cloze, order, plausible; consistency and verifiability
+/// overall, cloze, order.
+const STORY_ROWS: &[(&str, [f64; 4], [f64; 3], [f64; 3])] = &[
+    ("Gemma-2-9B", [58.43, 80.00, 76.23, 19.33], [11.76, 9.57, 14.05], [1.68, 1.74, 1.65]),
+    ("Gemma-2-9B-Instruct", [72.75, 80.87, 54.10, 84.03], [33.61, 53.91, 14.88], [16.39, 26.96, 6.61]),
+    ("Gemma-2-27B", [45.22, 27.83, 27.87, 79.83], [6.30, 5.22, 7.44], [1.68, 0.00, 3.31]),
+    ("Gemma-2-27B-Instruct", [74.16, 80.00, 54.92, 88.24], [37.39, 56.52, 19.83], [22.69, 35.65, 10.74]),
+    ("Llama-3.1-8B", [60.96, 70.43, 60.66, 52.10], [26.47, 33.04, 20.66], [11.34, 13.04, 9.92]),
+    ("Llama-3.1-8B-Instruct", [77.25, 93.91, 90.16, 47.90], [37.39, 53.91, 22.31], [10.50, 16.52, 4.96]),
+    ("Llama-3.1-70B-Instruct", [74.16, 99.13, 98.36, 25.21], [68.07, 82.61, 54.55], [18.07, 25.22, 11.57]),
+];
+
+/// The scores published for GITA, story by story.
+pub fn published_stories() -> Vec<PublishedStoryRow> {
+    let implausible = |[overall, cloze, order]: [f64; 3]| KindScores { overall, cloze, order, plausible: None };
+    let row = |&(system, [overall, cloze, order, plausible], consistency, verifiability): &(&str, [f64; 4], _, _)| {
+        PublishedStoryRow {
+            system: format!("{system} (GITA4CALAMITA table 3)"),
+            accuracy: KindScores { overall, cloze, order, plausible: Some(plausible) },
+            consistency: implausible(consistency),
+            verifiability: implausible(verifiability),
+        }
+    };
+    STORY_ROWS.iter().map(row).collect()
 }

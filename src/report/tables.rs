@@ -1,16 +1,15 @@
 //! The tables of a report, for the exporters that show tables.
 
 use super::table::Table;
-use super::{PublishedRow, Report, TierRow};
+use super::{DataDescription, PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
-use crate::metrics::{Share, SideScores};
+use crate::metrics::{Calibration, Share, SideScores};
 
 const UNDEFINED: &str = "undefined";
 
 /// What was measured on what, in one line.
-pub(super) fn title(report: &Report) -> String {
-    let data = &report.data;
-    let mut title = format!("{}: {} {} pairs", report.system, data.pairs, data.kind);
+pub(super) fn title(system: &str, data: &DataDescription) -> String {
+    let mut title = format!("{system}: {} {} pairs", data.pairs, data.kind);
     if let Some(file) = &data.file {
         title.push_str(&format!(" of {file}"));
     }
@@ -23,12 +22,11 @@ pub(super) fn title(report: &Report) -> String {
 /// The three tiers by decoding, and published scores beneath.
 pub(super) fn tiers(report: &Report) -> Table {
     let mut table = Table::new(["% [95% interval] count", "accuracy", "consistency", "verifiability"]);
-    for TierRow { decoding, accuracy, consistency, verifiability } in &report.rows {
-        table.push([decoding.clone(), share(accuracy), share(consistency), share(verifiability)]);
+    for row in &report.rows {
+        table.push([row.name(), share(&row.accuracy), share(&row.consistency), share(&row.verifiability)]);
     }
     for PublishedRow { system, accuracy, consistency, verifiability } in &report.published {
-        let cell = |percent| format!("{percent:.1}");
-        table.push([system.clone(), cell(accuracy), cell(consistency), cell(verifiability)]);
+        table.push([system.clone(), percent_of(*accuracy), percent_of(*consistency), percent_of(*verifiability)]);
     }
     table
 }
@@ -37,26 +35,44 @@ pub(super) fn tiers(report: &Report) -> Table {
 pub(super) fn states(report: &Report) -> Table {
     let states = &report.states;
     let mut table = Table::new(["classification", "macro-F1 (%)"]);
-    table.push(["preconditions, mean over attributes".into(), f1(states.preconditions.macro_f1)]);
-    table.push(["effects, mean over attributes".into(), f1(states.effects.macro_f1)]);
-    table.push(["conflicts".into(), f1(states.conflicts)]);
+    table.push(["preconditions, mean over attributes".into(), percent(states.preconditions.macro_f1)]);
+    table.push(["effects, mean over attributes".into(), percent(states.effects.macro_f1)]);
+    table.push(["conflicts".into(), percent(states.conflicts)]);
     table
 }
 
-/// Precision, recall and F1 of the nontrivial states.
+/// How many nontrivial states each decoding asserts, and how right they are.
 pub(super) fn asserted(report: &Report) -> Table {
-    let asserted = &report.states.asserted;
-    let mut table = Table::new(["nontrivial states", "%"]);
-    table.push(["precision".into(), share(&asserted.precision())]);
-    table.push(["recall".into(), share(&asserted.recall())]);
-    table.push(["F1".into(), f1(asserted.f1())]);
+    let mut table = Table::new(["nontrivial states", "asserted", "precision", "recall", "F1", "explained pairs"]);
+    for row in &report.rows {
+        let TierRow { asserted, explained, .. } = row;
+        table.push([
+            row.name(),
+            format!("{} of {}", asserted.predicted, asserted.gold),
+            share(&asserted.precision()),
+            share(&asserted.recall()),
+            percent(asserted.f1()),
+            share(explained),
+        ]);
+    }
+    table
+}
+
+/// How far the probability of the story choice can be trusted.
+pub(super) fn calibration(report: &Report) -> Table {
+    let mut table = Table::new(["story choice", "NLL", "calibration error (%)"]);
+    for Calibration { temperature, nll, ece } in &report.calibration {
+        let name = if *temperature == 1. { "as it is".to_owned() } else { format!("temperature {temperature:.2}") };
+        let nll = nll.map_or(UNDEFINED.to_owned(), |nll| format!("{nll:.3}"));
+        table.push([name, nll, percent(*ece)]);
+    }
     table
 }
 
 /// Macro-F1 of each attribute.
 pub(super) fn attributes(report: &Report) -> Table {
     let mut table = Table::new(["macro-F1 (%)", "preconditions", "effects"]);
-    let cell = |side: &SideScores, attribute| f1(side.by_attribute.get(&attribute).copied().flatten());
+    let cell = |side: &SideScores, attribute| percent(side.by_attribute.get(&attribute).copied().flatten());
     for attribute in Attribute::ALL {
         let (preconditions, effects) = (&report.states.preconditions, &report.states.effects);
         table.push([attribute.to_string(), cell(preconditions, attribute), cell(effects, attribute)]);
@@ -65,7 +81,7 @@ pub(super) fn attributes(report: &Report) -> Table {
 }
 
 /// `72.6 [63.9, 79.9] 85/117`
-fn share(share: &Share) -> String {
+pub(super) fn share(share: &Share) -> String {
     match (share.percent(), share.interval()) {
         (Some(percent), Some([low, high])) => {
             format!("{percent:.1} [{low:.1}, {high:.1}] {}/{}", share.count, share.total)
@@ -74,6 +90,12 @@ fn share(share: &Share) -> String {
     }
 }
 
-fn f1(value: Option<f64>) -> String {
+/// Of a percentage.
+pub(super) fn percent_of(percent: f64) -> String {
+    format!("{percent:.1}")
+}
+
+/// Of a value between 0 and 1, in percent.
+fn percent(value: Option<f64>) -> String {
     value.map_or(UNDEFINED.to_owned(), |value| format!("{:.1}", 100.0 * value))
 }

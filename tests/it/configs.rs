@@ -24,7 +24,7 @@ fn every_loss_configuration_of_the_paper_is_there_and_differs_in_nothing_else() 
         ("trip-e5-small-without-conflicts", [0.4, 0.4, 0., 0.2]),
         ("trip-e5-small-without-states", [0., 0., 0.5, 0.5]),
     ] {
-        let loss = LossConfig { preconditions, effects, conflicts, story, ..main.loss };
+        let loss = LossConfig { preconditions, effects, conflicts, story, alone: 0., ..main.loss };
         assert_eq!(configs[name], Config { loss, ..main.clone() }, "{name}");
     }
 }

@@ -1,8 +1,11 @@
 //! The joint detector through the program: one distribution, from which story and conflict are read.
 
-use crate::support::{stderr, text, tiered};
+use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
+use serde_json::Value;
+use std::path::Path;
 use tiered::prediction::{PairPrediction, read_predictions};
+use tiered::report::StoryReport;
 
 const JOINT: [&str; 4] = ["--set", "model.detector.kind=joint", "--set", "model.detector.context=story"];
 
@@ -22,6 +25,7 @@ fn story_and_conflict_are_read_off_one_distribution() {
         &["--set", "model.detector.inputs=embeddings"],
         &["--set", "model.detector.inputs=states"],
         &["--set", "model.detector.context=sentence"],
+        &["--set", "model.detector.sentence_layers=1", "--set", "loss.alone=0.5"],
     ]
     .into_iter()
     .enumerate()
@@ -45,12 +49,115 @@ fn story_and_conflict_are_read_off_one_distribution() {
 }
 
 #[test]
-fn one_story_alone_is_refused() {
+fn the_entities_of_a_place_share_its_probability_and_the_likeliest_is_its_subject() {
+    let tiny = Tiny::new();
+    for pair in predictions(&tiny, "run", &["--set", "model.detector.entities=true"]) {
+        for story in &pair.stories {
+            let of_places: f32 = story.places.iter().flatten().sum();
+            let of_entities: f32 = story.entities.iter().flat_map(|entity| &entity.beliefs).sum();
+            assert!((2. * of_places - of_entities).abs() < 1e-4, "a place is in two sentences");
+            assert_eq!(story.subjects.len(), story.sentences.len());
+        }
+        assert!(
+            pair.stories
+                .iter()
+                .any(|story| { story.entities.windows(2).any(|entities| entities[0].beliefs != entities[1].beliefs) })
+        );
+    }
+    let output = tiered([
+        "predict",
+        text(&tiny.path("run")),
+        "--data",
+        text(&tiny.stories()),
+        "--split",
+        "dev",
+        "--pair",
+        "46-C0",
+    ]);
+    assert!(stdout(&output).contains("It is about "), "{}{}", stdout(&output), stderr(&output));
+}
+
+const STORY: &str = "entities: Ada, chest\nAda shut the chest.\nAda looked into the chest.\n";
+
+#[test]
+fn one_story_alone_is_judged_by_a_run_that_learned_to() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &[&JOINT[..], &["--set", "train.epochs=1", "--set", "loss.alone=1"]].concat());
+    let story = tiny.path("story.txt");
+    std::fs::write(&story, STORY).unwrap();
+    let answer = |file: &Path| -> Value {
+        let output = tiered(["predict", text(&run), text(file), "--json"]);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let alone = answer(&story);
+    let probability = alone["alone"]["probability"].as_f64().unwrap();
+    assert!((0.5..=1.).contains(&probability));
+    // Two sentences have one place: the belief in both is the probability of a conflict.
+    let is_plausible = alone["alone"]["plausible"].as_bool().unwrap();
+    let conflict = if is_plausible { 1. - probability } else { probability };
+    for sentence in alone["stories"][0]["sentences"].as_array().unwrap() {
+        assert!((sentence["belief"].as_f64().unwrap() - conflict).abs() < 1e-5);
+    }
+    let said = stdout(&tiered(["predict", text(&run), text(&story)]));
+    let what = if is_plausible { "The story is plausible (" } else { "The story is implausible (" };
+    assert!(said.starts_with(what), "{said}");
+
+    let output = tiered([
+        "eval",
+        text(&run),
+        "--data",
+        text(&tiny.stories()),
+        "--split",
+        "train",
+        "--by",
+        "story",
+        "--beside",
+        "gita-stories",
+    ]);
+    let said = stdout(&output);
+    assert!(output.status.success() && said.contains("Llama-3.1-70B-Instruct (GITA4CALAMITA table 3)"), "{said}");
+    let report = std::fs::read_to_string(run.join("eval/stories-train-all/stories.json")).unwrap();
+    let report: StoryReport = serde_json::from_str(&report).unwrap();
+    for row in &report.rows {
+        // 4 plausible stories, each with a cloze and an order story: a plausible one counts once.
+        let accuracy = row.accuracy;
+        assert_eq!([accuracy.plausible.unwrap(), accuracy.cloze, accuracy.order].map(|share| share.total), [4; 3]);
+        assert_eq!((accuracy.overall.total, row.consistency.overall.total), (12, 8));
+        assert!(row.consistency.overall.count <= accuracy.cloze.count + accuracy.order.count);
+        assert!(row.verifiability.overall.count <= row.consistency.overall.count);
+    }
+}
+
+#[test]
+fn one_story_alone_is_refused_by_a_run_that_did_not() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &[&JOINT[..], &["--set", "train.epochs=1"]].concat());
-    let story = tiny.path("story.txt");
-    std::fs::write(&story, "entities: Ada, chest\nAda shut the chest.\nAda looked into the chest.\n").unwrap();
-    let output = tiered(["predict", text(&run), text(&story)]);
-    assert_eq!(output.status.code(), Some(69));
-    assert!(stderr(&output).contains("can't judge one alone"), "{}", stderr(&output));
+    let (story, stories) = (tiny.path("story.txt"), tiny.stories());
+    std::fs::write(&story, STORY).unwrap();
+    let by_story = ["eval", text(&run), "--data", text(&stories), "--split", "dev", "--by", "story"];
+    for output in [tiered(["predict", text(&run), text(&story)]), tiered(by_story)] {
+        assert_eq!(output.status.code(), Some(69));
+        let said = stderr(&output);
+        assert!(said.contains("can't judge one alone") && said.contains("loss.alone"), "{said}");
+    }
+    let output = tiered(by_story.into_iter().chain(["--beside", "gita-cloze"]));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn the_place_for_no_conflict_leaves_the_distribution_over_a_pair_as_it_was() {
+    let tiny = Tiny::new();
+    let [with, without] = ["loss.alone=1e-30", "loss.alone=0"].map(|alone| {
+        let name = if alone.ends_with("=0") { "without" } else { "with" };
+        let run = tiny.trained(name, &[&JOINT[..], &["--set", "train.epochs=1", "--set", alone]].concat());
+        let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "dev"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        read_predictions(&run.join("eval/stories-dev-all/predictions.jsonl")).unwrap().pairs
+    });
+    for (with, without) in with.iter().zip(&without) {
+        for s in 0..2 {
+            assert!(with.stories[s].no_conflict.is_some() && without.stories[s].no_conflict.is_none());
+            assert!((with.story_probs[s] - without.story_probs[s]).abs() < 1e-4, "{with:?} {without:?}");
+        }
+    }
 }

@@ -19,3 +19,4 @@ mod run_folder;
 mod score;
 mod support;
 mod tiny;
+mod tune;

@@ -8,12 +8,12 @@ use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
 use tiered::batch::{Batch, InputTokenizer, LengthGroup, Targets, Tokens};
-use tiered::loss::{LossConfig, Losses};
+use tiered::loss::{LossConfig, Losses, alone_loss};
 use tiered::model::detector::{BeliefDetector, DetectorInput, JointDetector};
 use tiered::model::heads::StateHeads;
 use tiered::model::tiered::story_scores;
 use tiered::model::{
-    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Precision, weights,
+    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Places, Precision, weights,
 };
 use tiered::train::{AdamW, AdamWConfig, Parameter};
 
@@ -263,33 +263,93 @@ fn no_gradient_flows_from_the_detector_into_the_states() {
     assert!(!states.grad().defined());
 }
 
+/// The detector, batch and leaves of a joint fixture.
+struct JointCase {
+    store: nn::VarStore,
+    detector: JointDetector,
+    batch: Batch,
+    embeddings: Tensor,
+    states: Tensor,
+}
+
+impl JointCase {
+    fn new(arrays: &Arrays, config: &DetectorConfig, no_conflict: bool) -> Self {
+        let mut batch = dense_batch(arrays.get("mask"));
+        batch.row_story = arrays.get("row_story").shallow_clone();
+        batch.pairs = arrays.int("pairs");
+        let store = nn::VarStore::new(Device::Cpu);
+        let config = DetectorConfig { pair_width: arrays.int("pair_width"), ..config.clone() };
+        let detector = JointDetector::new(&store.root(), &config, arrays.int("hidden"), no_conflict, 0.);
+        arrays.fill(&store);
+        let embeddings = arrays.get("embeddings").view([-1, arrays.int("hidden")]).copy().set_requires_grad(true);
+        JointCase { store, detector, batch, embeddings, states: arrays.get("state_logits").view([-1, 132]) }
+    }
+
+    fn forward(&self) -> Places {
+        let nothing = Tensor::new();
+        let input = DetectorInput { embeddings: &self.embeddings, state_logits: &self.states, tokens: &nothing };
+        self.detector.forward(input, &self.batch, EVAL)
+    }
+
+    fn check_gradients(&self, arrays: &Arrays) {
+        arrays.check_gradients(&accumulated(&self.store), LAYER);
+        let expected = arrays.get("grads.embeddings").view([-1, arrays.int("hidden")]);
+        assert_close(&self.embeddings.grad(), &expected, LAYER, "embeddings");
+    }
+}
+
 #[test]
 fn joint_detector_equals_loops_over_places_with_its_ablations() {
     let arrays = Arrays::open("joint.safetensors");
-    let mut batch = dense_batch(arrays.get("mask"));
-    batch.row_story = arrays.get("row_story").shallow_clone();
-    batch.pairs = arrays.int("pairs");
-    let (states, hidden) = (arrays.get("state_logits").view([-1, 132]), arrays.int("hidden"));
     for (inputs, name) in [
         (DetectorInputs::Both, "probs"),
         (DetectorInputs::Embeddings, "probs.embeddings_only"),
         (DetectorInputs::States, "probs.states_only"),
     ] {
-        let store = nn::VarStore::new(Device::Cpu);
-        let config = DetectorConfig { inputs, pair_width: arrays.int("pair_width"), ..DetectorConfig::default() };
-        let detector = JointDetector::new(&store.root(), &config, hidden, 0.);
-        arrays.fill(&store);
-        let embeddings = arrays.get("embeddings").view([-1, hidden]).copy().set_requires_grad(true);
-        let nothing = Tensor::new();
-        let input = DetectorInput { embeddings: &embeddings, state_logits: &states, tokens: &nothing };
-        let probs = detector.forward(input, &batch, EVAL).exp();
+        let case = JointCase::new(&arrays, &DetectorConfig { inputs, ..DetectorConfig::default() }, true);
+        let Places { log_probs, alone, of_entities } = case.forward();
+        let probs = log_probs.exp();
         assert_close(&probs, arrays.get(name), LAYER, name);
+        assert!(of_entities.is_none());
         if inputs == DetectorInputs::Both {
-            (probs * arrays.get("cotangent")).sum(Kind::Float).backward();
-            arrays.check_gradients(&accumulated(&store), LAYER);
-            assert_close(&embeddings.grad(), &arrays.get("grads.embeddings").view([-1, hidden]), LAYER, "embeddings");
+            let alone = alone.unwrap();
+            assert_close(&alone.exp(), arrays.get("alone"), LAYER, "alone");
+            let targets = Targets {
+                slot_input: Tensor::new(),
+                precondition_columns: Tensor::new(),
+                effect_columns: Tensor::new(),
+                slot_place: Tensor::new(),
+                conflicts: Tensor::new(),
+                plausible: arrays.get("plausible").shallow_clone(),
+                gold_place: arrays.get("gold_place").shallow_clone(),
+            };
+            let loss = alone_loss(&alone, &targets);
+            assert_close(&loss, arrays.get("loss.alone"), LAYER, "the loss of stories alone");
+            ((probs * arrays.get("cotangent")).sum(Kind::Float) + loss).backward();
+            case.check_gradients(&arrays);
         }
     }
+}
+
+#[test]
+fn joint_detector_equals_loops_over_entities_and_pytorch_layers() {
+    let arrays = Arrays::open("joint_entities.safetensors");
+    let int = |name| arrays.int(name);
+    let config = DetectorConfig {
+        entities: true,
+        sentence_layers: int("layers"),
+        heads: int("heads"),
+        feed_forward: int("feed_forward"),
+        ..DetectorConfig::default()
+    };
+    let case = JointCase::new(&arrays, &config, false);
+    let Places { log_probs, of_entities, alone } = case.forward();
+    assert!(alone.is_none());
+    assert_close(&log_probs.exp(), arrays.get("probs"), LAYER, "places");
+    let of_entities = of_entities.unwrap().exp();
+    assert_close(&of_entities, arrays.get("probs.entities"), LAYER, "places of entities");
+    (of_entities * arrays.get("cotangent")).sum(Kind::Float).backward();
+    case.check_gradients(&arrays);
 }
 
 /// The loss fixture as the model's output and targets.

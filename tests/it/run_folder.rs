@@ -28,12 +28,15 @@ fn shared() -> &'static (Tiny, PathBuf) {
     })
 }
 
-/// The same with the joint detector, reading whole stories.
+/// The same with the joint detector, reading whole stories, with everything that can be added to it.
 fn shared_joint() -> &'static PathBuf {
     static SHARED: OnceLock<PathBuf> = OnceLock::new();
     SHARED.get_or_init(|| {
-        let joint = ["--set", "model.detector.kind=joint", "--set", "model.detector.context=story"];
-        shared().0.trained("joint", &joint)
+        let all = ["kind=joint", "context=story", "entities=true", "sentence_layers=1"];
+        let mut settings: Vec<String> = all.iter().map(|setting| format!("model.detector.{setting}")).collect();
+        settings.push("loss.alone=0.1".to_owned());
+        let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        shared().0.trained("joint", &settings)
     })
 }
 
@@ -84,6 +87,7 @@ fn weights_of(run: &Path, which: &str) -> Vec<u8> {
 fn training_leaves_these_files_and_no_others() {
     let run = &shared().1;
     let expected = [
+        "best/decode.json",
         "best/model.safetensors",
         "config.toml",
         "encoder/config.json",
@@ -259,7 +263,14 @@ fn gradients_reach(loaded: &Loaded) {
     let mode = Mode::train(&noise, Precision::Fp32);
     let trace = loaded.model.encoder.trace(&batch.tokens, mode);
     let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets);
-    let weights = LossConfig { preconditions: 0.4, effects: 0.4, conflicts: 0.1, story: 0.1, ..LossConfig::default() };
+    let weights = LossConfig {
+        preconditions: 0.4,
+        effects: 0.4,
+        conflicts: 0.1,
+        story: 0.1,
+        alone: 0.1,
+        ..LossConfig::default()
+    };
     let variables: Vec<(String, Tensor)> =
         loaded.store.variables().into_iter().filter(|(_, variable)| variable.requires_grad()).collect();
     let tensors: Vec<&Tensor> = variables.iter().map(|(_, variable)| variable).collect();

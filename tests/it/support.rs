@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::data::{StoryFile, read_file};
-use tiered::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use tiered::prediction::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
 
 /// Beginnings of the SHA-256 of the files whose exact counts are tested.
 const KNOWN: [(&str, &str); 5] = [
@@ -138,6 +138,8 @@ fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
         id: "story".into(),
         sentences: vec!["A sentence.".into(); sentences],
         places: Vec::new(),
+        subjects: Vec::new(),
+        no_conflict: None,
         entities,
     }
 }
@@ -145,8 +147,22 @@ fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
 /// Mostly zeros, and predictions that mostly equal the gold.
 fn random_labels(rng: &mut ChaCha12Rng, sentences: usize) -> StateLabels {
     let gold: Vec<[u8; ATTRIBUTES]> = (0..sentences).map(|_| random_classes(rng)).collect();
-    let predicted = gold.iter().map(|gold| if rng.random_bool(0.8) { *gold } else { random_classes(rng) }).collect();
-    StateLabels { gold, predicted }
+    let predicted: Vec<_> =
+        gold.iter().map(|gold| if rng.random_bool(0.8) { *gold } else { random_classes(rng) }).collect();
+    let candidates = random_candidates(rng, &predicted);
+    StateLabels { gold, predicted, candidates }
+}
+
+/// A probability for every nontrivial prediction.
+fn random_candidates(rng: &mut ChaCha12Rng, predicted: &[[u8; ATTRIBUTES]]) -> Vec<StateCandidate> {
+    let mut candidates = Vec::new();
+    for (sentence, classes) in predicted.iter().enumerate() {
+        for attribute in Attribute::ALL.into_iter().filter(|a| a.is_nontrivial(classes[a.index()])) {
+            let (class, probability) = (classes[attribute.index()], rng.random_range(0.3..1.));
+            candidates.push(StateCandidate { sentence, attribute, class, probability, otherwise: 0 });
+        }
+    }
+    candidates
 }
 
 fn random_classes(rng: &mut ChaCha12Rng) -> [u8; ATTRIBUTES] {

@@ -1,6 +1,7 @@
 //! One distribution over the places of both stories where the conflict can be.
 
-use super::{Context, DetectorConfig, DetectorInput, DetectorInputs};
+use super::transformer::{TransformerLayer, only};
+use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Places};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::{Batch, StoryTokens};
 use crate::model::layers::{Mode, dropout, linear, new_linear};
@@ -12,47 +13,94 @@ use tch::{Kind, Tensor, nn};
 pub struct JointDetector {
     config: DetectorConfig,
     states: nn::Linear,
+    layers: Vec<TransformerLayer>,
+    entity: Option<nn::Linear>,
     first: nn::Linear,
     second: nn::Linear,
     product: nn::Linear,
     out: nn::Linear,
+    no_conflict: Option<nn::Linear>,
     dropout_prob: f64,
 }
 
 /// Added to the score of a place that is none; finite, so that no row becomes NaN.
 const NO_PLACE: f64 = -1e9;
 
+/// Below what any float32 probability is: keeps the logarithm of a sum that underflowed finite.
+const TINY: f64 = 1e-37;
+
+/// Scores of places.
+struct Scores {
+    /// `[2B, N, N]`
+    of_stories: Tensor,
+    /// `[R, N, N]`, where places are told apart by entity; those of a story are its rows' logsumexp.
+    of_entities: Option<Tensor>,
+}
+
 impl JointDetector {
-    pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, dropout_prob: f64) -> Self {
+    /// `no_conflict`: with a place that stands for "no conflict" in a story alone.
+    pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, no_conflict: bool, dropout_prob: f64) -> Self {
         let width = config.pair_width;
         JointDetector {
             config: config.clone(),
             states: new_linear(p / "states", 2 * SIDE_CLASSES as i64, hidden),
+            layers: TransformerLayer::stack(&(p / "layers"), config.sentence_layers, hidden, config, dropout_prob),
+            entity: config.entities.then(|| new_linear(p / "entity", hidden, hidden)),
             first: new_linear(p / "first", hidden, width),
             second: new_linear(p / "second", hidden, width),
             product: new_linear(p / "product", hidden, width),
             out: new_linear(p / "out", width, 1),
+            no_conflict: no_conflict.then(|| new_linear(p / "no_conflict", hidden, 1)),
             dropout_prob,
         }
     }
 
-    /// # Shapes
-    /// -> `[B, 2, N, N]` log-probabilities
-    pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Tensor {
-        let sentences = dropout(&self.sentences(input, batch, mode), self.dropout_prob, mode); // [2B, N, H]
-        let n = sentences.size()[1];
-        let (first, second) = (sentences.unsqueeze(2), sentences.unsqueeze(1)); // [2B, N, 1, H], [2B, 1, N, H]
+    pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Places {
+        let sentences = self.sentences(&input, batch, mode);
+        let Scores { of_stories, of_entities } = self.scores(&sentences, &input, batch, mode);
+        let n = of_stories.size()[1];
+        let of_pairs = of_stories.view([batch.pairs, -1]); // [B, 2·N·N]
+        let of_entities = of_entities.map(|scores| {
+            let totals = of_pairs.logsumexp(1, false).repeat_interleave_self_int(2, 0, None); // [2B]
+            scores - totals.index_select(0, &batch.row_story).view([-1, 1, 1])
+        });
+        Places {
+            log_probs: of_pairs.log_softmax(1, Kind::Float).view([batch.pairs, 2, n, n]),
+            of_entities,
+            alone: self.no_conflict.as_ref().map(|layer| {
+                let nowhere = linear(&mean_sentence(&sentences, batch), layer, mode).to_kind(Kind::Float); // [2B, 1]
+                Tensor::cat(&[of_stories.flatten(1, 2), nowhere], 1).log_softmax(1, Kind::Float)
+            }),
+        }
+    }
+
+    fn scores(&self, sentences: &Tensor, input: &DetectorInput, batch: &Batch, mode: Mode) -> Scores {
+        let outside = (places(&batch.sentences_present()) - 1.) * -NO_PLACE;
+        let Some(layer) = &self.entity else {
+            return Scores { of_stories: self.place_scores(sentences, mode) + outside, of_entities: None };
+        };
+        let (r, n) = batch.slots.size2().expect("slots are [R, N]");
+        let embeddings = dropout(input.embeddings, self.dropout_prob, mode); // [U, H]
+        let of_slots = linear(&embeddings, layer, mode).to_kind(Kind::Float).index_select(0, &batch.slots.view([-1]));
+        let rows = sentences.index_select(0, &batch.row_story) + of_slots.view([r, n, -1]); // [R, N, H]
+        let scores = self.place_scores(&rows, mode) + (places(&batch.mask_f32()) - 1.) * -NO_PLACE;
+        let largest = scores.detach().max();
+        let sums = batch.sum_over_rows(&(&scores - &largest).exp()); // [2B, N, N]
+        Scores { of_stories: sums.clamp_min(TINY).log() + largest + outside, of_entities: Some(scores) }
+    }
+
+    /// z of every two vectors. `[S, N, H]` -> `[S, N, N]`
+    fn place_scores(&self, sentences: &Tensor, mode: Mode) -> Tensor {
+        let (first, second) = (sentences.unsqueeze(2), sentences.unsqueeze(1)); // [S, N, 1, H], [S, 1, N, H]
         let hidden = linear(&first, &self.first, mode)
             + linear(&second, &self.second, mode)
-            + linear(&(&first * &second), &self.product, mode); // [2B, N, N, W]
+            + linear(&(&first * &second), &self.product, mode); // [S, N, N, W]
         let hidden = dropout(&hidden.to_kind(Kind::Float).gelu("none"), self.dropout_prob, mode);
-        let scores = linear(&hidden, &self.out, mode).to_kind(Kind::Float).squeeze_dim(-1); // [2B, N, N]
-        let scores = scores + (places(batch) - 1.) * -NO_PLACE;
-        scores.view([batch.pairs, -1]).log_softmax(1, Kind::Float).view([batch.pairs, 2, n, n])
+        linear(&hidden, &self.out, mode).to_kind(Kind::Float).squeeze_dim(-1)
     }
 
     /// The vector of every sentence of every story. -> `[2B, N, H]`
-    fn sentences(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Tensor {
+    fn sentences(&self, input: &DetectorInput, batch: &Batch, mode: Mode) -> Tensor {
         let embeddings = || match (self.config.context, &batch.stories) {
             (Context::Story, Some(stories)) => mean_of_tokens(input.tokens, stories, batch.slots.size()[1]),
             _ => mean_over_entities(input.embeddings, batch),
@@ -61,18 +109,27 @@ impl JointDetector {
             let mean = mean_over_entities(&input.state_logits.detach(), batch);
             linear(&dropout(&mean, self.dropout_prob, mode), &self.states, mode).to_kind(Kind::Float)
         };
-        match self.config.inputs {
+        let sentences = match self.config.inputs {
             DetectorInputs::Embeddings => embeddings(),
             DetectorInputs::States => states(),
             DetectorInputs::Both => embeddings() + states(),
-        }
+        };
+        let present = only(&batch.sentences_present());
+        let sentences = dropout(&sentences, self.dropout_prob, mode);
+        self.layers.iter().fold(sentences, |sentences, layer| layer.forward(&sentences, &present, mode))
     }
 }
 
-/// 1 where i < j are sentences of the story. -> `[2B, N, N]`
-fn places(batch: &Batch) -> Tensor {
-    let present = batch.sentences_present(); // [2B, N]
+/// 1.0 where both sentences are there and i < j. `present [S, N]` -> `[S, N, N]`
+fn places(present: &Tensor) -> Tensor {
     (present.unsqueeze(2) * present.unsqueeze(1)).triu(1)
+}
+
+/// `[2B, N, H]` -> `[2B, H]`
+fn mean_sentence(sentences: &Tensor, batch: &Batch) -> Tensor {
+    let present = batch.sentences_present().unsqueeze(-1); // [2B, N, 1]
+    let sums = (sentences * &present).sum_dim_intlist(1, false, Kind::Float);
+    sums / present.sum_dim_intlist(1, false, Kind::Float)
 }
 
 /// `[U, K]` -> `[2B, N, K]`

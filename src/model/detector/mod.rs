@@ -6,11 +6,13 @@
 
 mod belief;
 mod joint;
+mod transformer;
 
 pub use belief::BeliefDetector;
 pub use joint::JointDetector;
 
 use super::layers::Mode;
+use super::tiered::ModelConfig;
 use crate::batch::Batch;
 use serde::{Deserialize, Serialize};
 use tch::{Tensor, nn};
@@ -57,10 +59,15 @@ pub struct DetectorConfig {
     pub layers: i64,
     /// Width of its two projections together.
     pub width: i64,
+    /// Attention heads of the layers of either detector.
     pub heads: i64,
     pub feed_forward: i64,
     /// Width of the joint detector's pair scores.
     pub pair_width: i64,
+    /// Transformer layers over the sentences of a story before the joint detector's pair scores.
+    pub sentence_layers: i64,
+    /// Whether the joint detector tells places apart by the entity that the conflict is about.
+    pub entities: bool,
 }
 
 impl Default for DetectorConfig {
@@ -74,6 +81,8 @@ impl Default for DetectorConfig {
             heads: 8,
             feed_forward: 2048,
             pair_width: 256,
+            sentence_layers: 0,
+            entities: false,
         }
     }
 }
@@ -110,10 +119,22 @@ impl DetectorConfig {
 /// What a detector says about a batch.
 pub enum Conflicts {
     /// `[R, N]` logits of the belief that the sentence takes part in a conflict of the row's entity.
-    Beliefs { logits: Tensor },
+    Beliefs {
+        logits: Tensor,
+    },
+    Places(Places),
+}
+
+/// One distribution over the places of both stories.
+pub struct Places {
     /// `[B, 2, N, N]` log-probability that the conflict is in this story, between these two sentences; they add up to
     /// one over a pair of stories.
-    Places { log_probs: Tensor },
+    pub log_probs: Tensor,
+    /// `[R, N, N]` the same for each entity, where the detector tells them apart; they add up to `log_probs`.
+    pub of_entities: Option<Tensor>,
+    /// `[2B, N·N + 1]` log-probabilities in a story alone: of its places, and last that it has no conflict. `None` if
+    /// the detector was not made for that.
+    pub alone: Option<Tensor>,
 }
 
 /// One of the two.
@@ -133,11 +154,12 @@ pub struct DetectorInput<'a> {
 }
 
 impl Detector {
-    /// `sentences` is N, the longest story the model can read.
-    pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, sentences: i64, dropout: f64) -> Self {
-        match config.kind {
-            DetectorKind::Belief => Detector::Belief(BeliefDetector::new(p, config, hidden, sentences, dropout)),
-            DetectorKind::Joint => Detector::Joint(JointDetector::new(p, config, hidden, dropout)),
+    pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
+        let ModelConfig { detector, dropout, max_sentences, no_conflict, encoder } = config;
+        let (hidden, sentences) = (encoder.hidden_size, *max_sentences as i64);
+        match detector.kind {
+            DetectorKind::Belief => Detector::Belief(BeliefDetector::new(p, detector, hidden, sentences, *dropout)),
+            DetectorKind::Joint => Detector::Joint(JointDetector::new(p, detector, hidden, *no_conflict, *dropout)),
         }
     }
 
@@ -155,7 +177,7 @@ impl Detector {
                 let logits = detector.forward(input.embeddings, input.state_logits, batch, mode);
                 Conflicts::Beliefs { logits }
             }
-            Detector::Joint(detector) => Conflicts::Places { log_probs: detector.forward(input, batch, mode) },
+            Detector::Joint(detector) => Conflicts::Places(detector.forward(input, batch, mode)),
         }
     }
 }

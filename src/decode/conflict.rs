@@ -47,6 +47,24 @@ impl Decode {
         }
     }
 
+    /// The sentences in conflict of a story by itself ([`StoryPrediction::alone`]); none if it is judged plausible.
+    ///
+    /// By `threshold` a story is implausible if exactly two sentences are believed in conflict. By `pair` it is if a
+    /// conflict is likelier than none, or where that is not known, if some belief reaches one half.
+    pub fn alone(self, story: &StoryPrediction) -> Vec<usize> {
+        let believed = believed(story);
+        let is_conflict = match (self, story.no_conflict) {
+            (Decode::Threshold, _) => believed.len() == 2,
+            (Decode::Pair, Some(no_conflict)) => no_conflict < 0.5,
+            (Decode::Pair, None) => !believed.is_empty(),
+        };
+        match (self, is_conflict) {
+            (_, false) => Vec::new(),
+            (Decode::Threshold, true) => believed,
+            (Decode::Pair, true) => best_pair(story),
+        }
+    }
+
     /// The predictions with their conflicts decoded this way.
     pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
         let decoded = |p: &PairPrediction| PairPrediction { conflict: self.conflict(p), ..p.clone() };
@@ -86,7 +104,7 @@ mod tests {
     use crate::prediction::{EntityPrediction, StateLabels};
 
     fn story(beliefs: &[&[f32]]) -> StoryPrediction {
-        let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new() };
+        let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new(), candidates: Vec::new() };
         let entity = |beliefs: &&[f32]| EntityPrediction {
             name: String::new(),
             beliefs: beliefs.to_vec(),
@@ -99,6 +117,8 @@ mod tests {
             id: String::new(),
             sentences,
             places: Vec::new(),
+            subjects: Vec::new(),
+            no_conflict: None,
             entities: beliefs.iter().map(entity).collect(),
         }
     }

@@ -1,0 +1,47 @@
+//! What is chosen on the dev pairs of a run, and kept beside the weights.
+
+use super::material::read_pairs;
+use super::{TrainedRun, own_decode};
+use crate::config::DataSource;
+use crate::data::Pair;
+use crate::error::{Error, Result};
+use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_states};
+
+/// What was chosen, from what was tried.
+pub struct Tuning {
+    pub tuned: Tuned,
+    pub trials: Vec<Trial>,
+}
+
+impl TrainedRun {
+    /// The pairs of the run's dev source.
+    ///
+    /// # Errors
+    /// `Config` if it has none; whatever is wrong with the file.
+    pub fn dev_pairs(&self) -> Result<Vec<Pair>> {
+        read_pairs(self.dev_source()?, self.config.seed, None)
+    }
+
+    /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how
+    /// many pairs each batch held.
+    pub fn tune(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
+        let DataSource { file, split, .. } = self.dev_source()?.clone();
+        let predictions = self.evaluate(dev, progress).map_err(|error| error.about(file.display()))?.predictions;
+        let conflicts = own_decode(&self.config);
+        let trials = try_states(&predictions, conflicts);
+        let tuned = Tuned {
+            temperature: fit_temperature(&predictions),
+            states: best(&trials).map(|trial| trial.states).unwrap_or_default(),
+            chosen_on: ChosenOn { file, split, pairs: predictions.len() as u64, conflicts },
+        };
+        self.folder.save_tuned(self.which, &tuned)?;
+        Ok(Tuning { tuned, trials })
+    }
+
+    fn dev_source(&self) -> Result<&DataSource> {
+        self.config.data.dev.as_ref().ok_or_else(|| {
+            let config = self.folder.config_file();
+            Error::config(format!("{}: has no data.dev, and nothing is chosen on other pairs", config.display()))
+        })
+    }
+}

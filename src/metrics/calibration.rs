@@ -1,0 +1,80 @@
+//! How far the probability of the story choice can be trusted (Guo et al., "On Calibration of Modern Neural Networks",
+//! ICML 2017).
+
+use super::count::mean;
+use crate::prediction::PairPrediction;
+use serde::{Deserialize, Serialize};
+
+/// Bins of equal width between 0 and 1, as in the paper; with two stories only the upper half can hold anything.
+pub const CALIBRATION_BINS: usize = 15;
+
+/// The smallest probability whose logarithm is taken; a recorded one can be 0.
+const SMALLEST: f64 = 1e-30;
+
+/// How the probabilities compare with what came true. Undefined for no pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// What the scores were divided by before the softmax.
+    pub temperature: f64,
+    /// Mean of minus the logarithm of the probability of the gold story.
+    pub nll: Option<f64>,
+    /// Expected calibration error over [`CALIBRATION_BINS`] bins, between 0 and 1: the mean over pairs of the
+    /// distance between confidence and accuracy in the pair's bin.
+    pub ece: Option<f64>,
+}
+
+impl Calibration {
+    /// Of recorded predictions, whose probabilities are those of temperature 1.
+    pub fn of(predictions: &[PairPrediction], temperature: f64) -> Self {
+        let gold_probs: Vec<f64> = predictions
+            .iter()
+            .map(|prediction| tempered(prediction.story_probs, temperature)[prediction.gold_plausible])
+            .collect();
+        let nlls: Vec<f64> = gold_probs.iter().map(|p| -p.max(SMALLEST).ln()).collect();
+        let choices: Vec<(f64, bool)> =
+            predictions.iter().map(|p| (tempered(p.story_probs, temperature)[p.plausible], p.is_accurate())).collect();
+        Calibration { temperature, nll: mean(&nlls), ece: expected_calibration_error(&choices) }
+    }
+}
+
+/// Probabilities after dividing the scores behind them by a temperature: p^(1/T), normalised.
+pub fn tempered(probs: [f32; 2], temperature: f64) -> [f64; 2] {
+    let [first, second] = probs.map(|p| f64::from(p).max(SMALLEST).ln() / temperature);
+    let p = 1. / (1. + (second - first).exp());
+    [p, 1. - p]
+}
+
+/// Of (confidence, whether it was right).
+fn expected_calibration_error(choices: &[(f64, bool)]) -> Option<f64> {
+    let mut gaps = [0.; CALIBRATION_BINS];
+    for &(confidence, right) in choices {
+        let bin = ((confidence * CALIBRATION_BINS as f64) as usize).min(CALIBRATION_BINS - 1);
+        gaps[bin] += f64::from(u8::from(right)) - confidence;
+    }
+    let sum: f64 = gaps.iter().map(|gap| gap.abs()).sum();
+    (!choices.is_empty()).then(|| sum / choices.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_is_the_mean_gap_of_the_bins() {
+        assert_eq!(expected_calibration_error(&[]), None);
+        // Two bins: 0.61 and 0.65 (one right of two) and 0.95 (right).
+        let error = expected_calibration_error(&[(0.61, true), (0.65, false), (0.95, true)]).unwrap();
+        assert!((error - ((0.61 + 0.65 - 1.) + 0.05) / 3.).abs() < 1e-12);
+        let of_bin = expected_calibration_error(&[(1., true), (1., false)]).unwrap();
+        assert!((of_bin - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_temperature_divides_the_scores() {
+        let close = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6;
+        assert!(close(tempered([0.2, 0.8], 1.), [0.2, 0.8]));
+        assert!(close(tempered([0.2, 0.8], 0.5), [0.04 / 0.68, 0.64 / 0.68]));
+        assert!(close(tempered([0., 1.], 1.), [0., 1.]));
+    }
+}

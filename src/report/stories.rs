@@ -1,0 +1,99 @@
+//! What a system scored on stories judged one by one, and its formats.
+
+use super::published::{KindScores, PublishedStoryRow};
+use super::table::Table;
+use super::tables::{percent_of, share, title};
+use super::{DataDescription, decoding_name};
+use crate::decode::{Decode, StateDecode, judge};
+use crate::metrics::KindShares;
+use crate::prediction::PairPrediction;
+use serde::{Deserialize, Serialize};
+
+/// The stories of a set of pairs, each judged without the other; a plausible story counts once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoryReport {
+    pub system: String,
+    pub data: DataDescription,
+    pub rows: Vec<StoryRow>,
+    /// Scores to compare with.
+    pub published: Vec<PublishedStoryRow>,
+}
+
+/// The tiers of stories under one decoding: accuracy over all stories, the others over the implausible ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoryRow {
+    pub decoding: String,
+    pub states: StateDecode,
+    pub accuracy: KindShares,
+    pub consistency: KindShares,
+    pub verifiability: KindShares,
+}
+
+impl StoryRow {
+    /// `None` if the system can't judge a story by itself.
+    pub fn new(predictions: &[PairPrediction], conflicts: Decode, states: StateDecode) -> Option<Self> {
+        let judgements = judge(predictions, conflicts, states)?;
+        Some(StoryRow {
+            decoding: conflicts.name().to_owned(),
+            states,
+            accuracy: KindShares::accuracy(&judgements),
+            consistency: KindShares::consistency(&judgements),
+            verifiability: KindShares::verifiability(&judgements),
+        })
+    }
+}
+
+impl StoryReport {
+    pub fn to_text(&self) -> String {
+        let tables: Vec<_> = self.tables().iter().map(Table::to_text).collect();
+        format!("{}, story by story\n\n{}", title(&self.system, &self.data), tables.join("\n"))
+    }
+
+    pub fn to_markdown(&self) -> String {
+        let tables: Vec<_> = self.tables().iter().map(Table::to_markdown).collect();
+        format!("## {}, story by story\n\n{}", title(&self.system, &self.data), tables.join("\n"))
+    }
+
+    pub fn to_json(&self) -> String {
+        let json = serde_json::to_string_pretty(self).expect("a report has string keys and finite numbers only");
+        json + "\n"
+    }
+
+    fn tables(&self) -> [Table; 3] {
+        let mut accuracy = Table::new(["accuracy, %", "all", "cloze", "order", "plausible"]);
+        for row in &self.rows {
+            let [name, all, cloze, order] = shares(row, &row.accuracy);
+            accuracy.push([name, all, cloze, order, row.accuracy.plausible.map_or(String::new(), |s| share(&s))]);
+        }
+        for row in &self.published {
+            let [name, all, cloze, order] = scores(row, &row.accuracy);
+            accuracy.push([name, all, cloze, order, row.accuracy.plausible.map_or(String::new(), percent_of)]);
+        }
+        let consistency = self.table("consistency, %", |row| &row.consistency, |row| &row.consistency);
+        let verifiability = self.table("verifiability, %", |row| &row.verifiability, |row| &row.verifiability);
+        [accuracy, consistency, verifiability]
+    }
+
+    /// A tier of the implausible stories.
+    fn table(
+        &self,
+        name: &str,
+        ours: fn(&StoryRow) -> &KindShares,
+        theirs: fn(&PublishedStoryRow) -> &KindScores,
+    ) -> Table {
+        let mut table = Table::new([name, "all", "cloze", "order"]);
+        self.rows.iter().for_each(|row| table.push(shares(row, ours(row))));
+        self.published.iter().for_each(|row| table.push(scores(row, theirs(row))));
+        table
+    }
+}
+
+fn shares(row: &StoryRow, tier: &KindShares) -> [String; 4] {
+    [decoding_name(&row.decoding, row.states), share(&tier.overall), share(&tier.cloze), share(&tier.order)]
+}
+
+fn scores(row: &PublishedStoryRow, tier: &KindScores) -> [String; 4] {
+    [row.system.clone(), percent_of(tier.overall), percent_of(tier.cloze), percent_of(tier.order)]
+}
