@@ -9,7 +9,7 @@ use std::time::Instant;
 use tch::{Cuda, Device, Kind, Tensor};
 
 /// Asks the allocator to keep what has been freed. Every step frees and asks for the same gigabyte, and pages that are
-/// given back come again one fault at a time: a quarter of the time of training, without this (docs/speed.md).
+/// given back come again one fault at a time: a quarter of the time of training, without this (benches/README.md).
 pub fn keep_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: sets two numbers of glibc's allocator.

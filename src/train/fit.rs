@@ -5,13 +5,14 @@ use super::poison::Poisoned;
 use super::{AdamW, AdamWConfig, DevRecord, EpochRecord, Parameter, Progress, Schedule};
 use crate::batch::{Corpus, Layout};
 use crate::data::Pair;
-use crate::decode::Decode;
+use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind};
 use crate::eval::{EvalConfig, evaluate};
 use crate::loss::{LossConfig, LossValues, Losses};
 use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
+use crate::tune;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -233,8 +234,12 @@ impl Fit<'_> {
 
     fn evaluate(&self, dev: &Corpus) -> DevRecord {
         let evaluation = evaluate(self.model, dev, self.eval, |_| ());
-        let tiers = |decode: Decode| TierCounts::of(&decode.apply(&evaluation.predictions));
+        let predictions = &evaluation.predictions;
+        let tiers = |decode: Decode| TierCounts::of(&decode.apply(predictions));
+        let trials = tune::try_states(predictions, self.decode);
+        let states = tune::best(&trials).map_or(StateDecode::Argmax, |trial| trial.states);
         DevRecord {
+            tuned: TierCounts::of(&states.apply(&self.decode.apply(predictions))),
             losses: evaluation.losses,
             decode: self.decode,
             threshold: tiers(Decode::Threshold),

@@ -156,6 +156,70 @@ fn encoder_equals_hugging_face_in_outputs_and_gradients() {
     }
 }
 
+/// A pass backward must drop what the pass forward dropped: along a random direction, the gradient is the slope of the
+/// loss between two nearby points.
+#[test]
+fn with_dropout_the_kernels_gradient_is_the_slope_of_the_same_loss() {
+    let arrays = Arrays::open("encoder.safetensors");
+    let config = EncoderConfig {
+        hidden_dropout_prob: 0.2,
+        attention_probs_dropout_prob: 0.2,
+        ..encoder_config(&arrays)
+    };
+    let (store, encoder) = encoder(&arrays, &config);
+    let (tokens, _) = packed_inputs(&arrays);
+    let cotangent = {
+        tch::manual_seed(3);
+        Tensor::randn([tokens.len(), config.hidden_size], (Kind::Float, Device::Cpu))
+    };
+    let loss_at = |key: u64| {
+        let noise = Noise::new(key);
+        let trace = encoder.trace(&tokens, Mode::train(&noise, Precision::Fp32));
+        let loss = (&trace.hidden * &cotangent).sum(Kind::Double);
+        (trace, loss)
+    };
+    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
+    let directions: Vec<Tensor> = variables.iter().map(|v| v.detach().randn_like()).collect();
+    let move_by = |step: f64| {
+        tch::no_grad(|| variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step)))));
+    };
+    let (trace, loss) = loss_at(7);
+    let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
+    let dot = |(g, d): (&Tensor, &Tensor)| (g * d).sum(Kind::Double).double_value(&[]);
+    let expected: f64 = gradients.iter().zip(&directions).map(dot).sum();
+    const STEP: f64 = 1e-3;
+    move_by(STEP);
+    let above = loss_at(7).1.double_value(&[]);
+    move_by(-2. * STEP);
+    let below = loss_at(7).1.double_value(&[]);
+    let slope = (above - below) / (2. * STEP);
+    assert!((slope - expected).abs() < 0.02 * expected.abs(), "{slope}, {expected}");
+    move_by(STEP);
+    assert!((loss_at(8).1.double_value(&[]) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
+}
+
+/// In bfloat16 only operands of products are rounded: outputs and gradients stay near those in float32.
+#[test]
+fn kernels_in_bfloat16_are_near_float32() {
+    let arrays = Arrays::open("encoder.safetensors");
+    let (store, encoder) = encoder(&arrays, &encoder_config(&arrays));
+    let (tokens, order) = packed_inputs(&arrays);
+    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
+    let variables: Vec<&Tensor> = variables.iter().collect();
+    let noise = Noise::new(0);
+    let run = |precision| {
+        let trace = encoder.trace(&tokens, Mode::train(&noise, precision));
+        let output = in_order(&trace.hidden.index_select(0, &tokens.first), &order);
+        let gradients = trace.gradients(&(&output * arrays.get("cotangent")).sum(Kind::Float), &variables);
+        let flat: Vec<Tensor> = gradients.iter().map(|g| g.to_kind(Kind::Float).flatten(0, -1)).collect();
+        [output.detach().flatten(0, -1), Tensor::cat(&flat, 0)]
+    };
+    for (exact, rounded) in run(Precision::Fp32).iter().zip(run(Precision::Bf16)) {
+        let away = ((exact - rounded).norm() / exact.norm()).double_value(&[]);
+        assert!(away > 1e-6 && away < 0.03, "{away}");
+    }
+}
+
 #[test]
 fn every_token_equals_hugging_face() {
     let arrays = Arrays::open("encoder.safetensors");

@@ -68,21 +68,33 @@ pub struct Pass {
 }
 
 impl Hidden {
-    pub fn new(values: &Tensor, precision: Precision) -> Self {
-        Hidden { normed: Normed::unscaled(&values.detach()), operand: precision.cast(&values.detach()).contiguous() }
+    /// The states of T tokens, with rows of zeros up to a size that comes again.
+    fn new(values: &Tensor, precision: Precision) -> Self {
+        let rows = rows_for(values.size()[0]);
+        let padded = values.detach().constant_pad_nd([0, 0, 0, rows - values.size()[0]]);
+        Hidden { normed: Normed::unscaled(&padded), operand: precision.cast(&padded) }
     }
 
     /// `[T, H]` float32
-    pub fn values(&self) -> Tensor {
-        self.normed.values()
+    fn values(&self, tokens: i64) -> Tensor {
+        self.normed.values().narrow(0, 0, tokens)
     }
+}
+
+/// Rows to compute with for so many tokens. Few sizes, since libtorch compiles its products anew for each, and memory
+/// is best used again by what has the size of what left it. The rows in excess are in no sequence, and their gradient
+/// is zero.
+fn rows_for(tokens: i64) -> i64 {
+    let step = if tokens < 1024 { 32 } else { 128 };
+    (tokens + step - 1) / step * step
 }
 
 /// The hidden states after all layers, nothing kept.
 pub fn forward(layers: &[Layer], embedded: &Tensor, sequences: &Sequences, mode: Mode) -> Tensor {
     let _guard = tch::no_grad_guard();
     let first = Hidden::new(embedded, mode.precision);
-    layers.iter().fold(first, |hidden, layer| layer.pass(&hidden, sequences, mode).output).values()
+    let last = layers.iter().fold(first, |hidden, layer| layer.pass(&hidden, sequences, mode).output);
+    last.values(embedded.size()[0])
 }
 
 impl Pass {
@@ -95,7 +107,7 @@ impl Pass {
             let pass = layer.pass(passes.last().map_or(&first, |pass| &pass.output), &sequences, mode);
             passes.push(pass);
         }
-        let hidden = passes.last().map_or(&first, |pass| &pass.output).values();
+        let hidden = passes.last().map_or(&first, |pass| &pass.output).values(embedded.size()[0]);
         (Pass { precision: mode.precision, sequences, layers: passes }, hidden)
     }
 
@@ -104,7 +116,9 @@ impl Pass {
     pub fn backward(self, layers: &[Layer], gradient: &Tensor, to_embeddings: bool) -> (Vec<Gradient>, Option<Tensor>) {
         let _guard = tch::no_grad_guard();
         let lowest = if to_embeddings { 0 } else { layers.iter().position(Layer::is_trained).unwrap_or(layers.len()) };
-        let mut hidden = HiddenGradient { stream: gradient.contiguous().copy(), operand: None };
+        let tokens = gradient.size()[0];
+        let stream = gradient.constant_pad_nd([0, 0, 0, rows_for(tokens) - tokens]);
+        let mut hidden = HiddenGradient { stream, operand: None };
         let mut gradients = Vec::new();
         for (i, (layer, pass)) in layers.iter().zip(self.layers).enumerate().skip(lowest).rev() {
             let further = to_embeddings || i > lowest;
@@ -117,7 +131,7 @@ impl Pass {
             Some(operand) => &hidden.stream + operand.to_kind(Kind::Float),
             None => hidden.stream.shallow_clone(),
         });
-        (gradients, embedded)
+        (gradients, embedded.map(|embedded| embedded.narrow(0, 0, tokens)))
     }
 }
 

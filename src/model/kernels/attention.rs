@@ -9,7 +9,7 @@ use crate::batch::LengthGroup;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
-/// Where each sequence ends among the packed tokens.
+/// Where each sequence ends among the packed tokens. Rows after the last belong to none.
 pub struct Sequences {
     ends: Vec<usize>,
 }
@@ -28,6 +28,12 @@ impl Sequences {
     fn tokens(&self, sequence: usize) -> Range<usize> {
         let start = if sequence == 0 { 0 } else { self.ends[sequence - 1] };
         start..self.ends[sequence]
+    }
+
+    /// Clears the rows of a `[T', W]` matrix that are in no sequence.
+    fn clear_excess(&self, matrix: &Tensor) {
+        let tokens = self.ends.last().map_or(0, |&end| end as i64);
+        let _ = matrix.narrow(0, tokens, matrix.size()[0] - tokens).zero_();
     }
 
     fn longest(&self) -> usize {
@@ -65,6 +71,7 @@ impl<'a, S: Element> Attention<'a, S> {
         let context = Tensor::empty(shape, (S::KIND, Device::Cpu));
         let kernel = Forward { attention: self, context: Matrix::of(&context) };
         parallel::run(&kernel, &parallel::balanced(&self.sequences.ends));
+        self.sequences.clear_excess(&context);
         context
     }
 
@@ -81,6 +88,7 @@ impl<'a, S: Element> Attention<'a, S> {
             sums: Matrix::of(&sums),
         };
         parallel::run(&kernel, &parts);
+        self.sequences.clear_excess(&products);
         (products, sums.sum_dim_intlist(0, false, Kind::Float))
     }
 
