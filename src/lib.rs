@@ -13,6 +13,7 @@
 //! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
+//! | 2 | [`world`] | a small physics of the household -> labelled stories, in English and Italian |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
 //! | 2 | [`decode`] | beliefs -> the sentences in conflict |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
@@ -27,7 +28,7 @@
 //! | 9 | `study` | many experiments |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `data`, `prediction`, `metrics`, `decode` and `report` know no tensors: they never name `tch`.
+//! `attribute`, `data`, `prediction`, `metrics`, `decode`, `report` and `world` know no tensors: they never name `tch`.
 
 pub mod attribute;
 pub mod batch;
@@ -46,3 +47,4 @@ pub mod prediction;
 pub mod report;
 pub mod seed;
 pub mod train;
+pub mod world;

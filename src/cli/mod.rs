@@ -3,6 +3,7 @@
 mod data;
 mod doctor;
 mod eval;
+mod make_stories;
 mod output;
 mod predict;
 mod progress;
@@ -32,6 +33,8 @@ enum Command {
     Predict(predict::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    /// Make labelled stories to train on, as many as wanted
+    MakeStories(make_stories::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
 }
@@ -56,6 +59,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::MakeStories(args) => make_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),
     }
 }

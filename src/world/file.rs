@@ -1,0 +1,227 @@
+//! Made stories with their labels, in the format of story files.
+
+use super::action::Action;
+use super::claim::Claim;
+use super::label::Label;
+use super::language::{Voice, entity_name};
+use super::plot::Broken;
+use super::state::Step;
+use super::table::World;
+use super::thing::ThingId;
+use crate::attribute::{ATTRIBUTES, Attribute};
+use crate::data::Kind;
+use crate::error::{Error, ErrorKind, Result};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// A story as it is written.
+pub(super) struct MadeStory {
+    kind: Option<Kind>,
+    actor: String,
+    location: String,
+    sentences: Vec<String>,
+    /// (evidence, breakpoint).
+    conflict: Option<(usize, usize)>,
+    /// The entities and attributes to blame.
+    cause: BTreeSet<(String, Attribute)>,
+    states: Vec<Row>,
+}
+
+/// The labels of one sentence.
+struct Row {
+    actor: Option<Labelled>,
+    things: Vec<Labelled>,
+}
+
+struct Labelled {
+    name: String,
+    labels: [u8; ATTRIBUTES],
+}
+
+impl MadeStory {
+    /// `None` if two of its names are so similar that a reader would take one for a slip of the other.
+    pub fn new(
+        world: &World,
+        voice: &Voice,
+        room: ThingId,
+        steps: &[Step],
+        sentences: Vec<String>,
+        broken: Option<&Broken>,
+    ) -> Option<Self> {
+        let name = |thing| entity_name(world.thing(thing), voice.language).to_owned();
+        let states: Vec<_> = steps.iter().map(|step| row(world, voice, step)).collect();
+        let violations = broken.map_or(&[][..], |broken| &broken.violations);
+        let cause = violations.iter().map(|v| (v.thing.map_or(voice.actor.name.clone(), name), v.attribute)).collect();
+        let story = MadeStory {
+            kind: broken.map(|broken| broken.kind),
+            actor: voice.actor.name.clone(),
+            location: name(room),
+            sentences,
+            conflict: violations.first().map(|violation| (violation.evidence, violation.breakpoint)),
+            cause,
+            states,
+        };
+        story.has_distinct_names().then_some(story)
+    }
+
+    fn names(&self) -> BTreeSet<&str> {
+        let names = |row: &'_ Row| row.things.iter().map(|thing| thing.name.clone()).collect::<Vec<_>>();
+        let _ = names;
+        self.states.iter().flat_map(|row| row.things.iter()).map(|thing| thing.name.as_str()).collect()
+    }
+
+    fn has_distinct_names(&self) -> bool {
+        let mut names: Vec<String> = self.names().into_iter().map(str::to_lowercase).collect();
+        names.push(self.actor.to_lowercase());
+        (0..names.len()).all(|i| names[..i].iter().all(|other| strsim::levenshtein(other, &names[i]) > 1))
+    }
+}
+
+fn row(world: &World, voice: &Voice, step: &Step) -> Row {
+    let action = &world.actions[step.action];
+    let form = &action.forms(voice.language)[step.form];
+    let actor = form.has_actor.then(|| Labelled {
+        name: voice.actor.name.clone(),
+        labels: overlaid(default_labels(), &action.actor_labels),
+    });
+    let named = (0..action.roles.len()).filter(|&role| form.names(role));
+    let things = named.map(|role| Labelled {
+        name: entity_name(world.thing(step.thing(role)), voice.language).to_owned(),
+        labels: thing_labels(world, action, step, role),
+    });
+    Row { actor, things: things.collect() }
+}
+
+fn default_labels() -> [u8; ATTRIBUTES] {
+    Attribute::ALL.map(Attribute::default_label)
+}
+
+fn overlaid(mut labels: [u8; ATTRIBUTES], over: &[Label]) -> [u8; ATTRIBUTES] {
+    for label in over {
+        labels[label.attribute.index()] = label.value;
+    }
+    labels
+}
+
+/// The labels of a role's thing: what every such thing has, what its container gives it, what the action says.
+fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> [u8; ATTRIBUTES] {
+    let id = step.thing(role);
+    let thing = world.thing(id);
+    let mut labels = default_labels();
+    if thing.is("fixed") || thing.is("furniture") {
+        labels[Attribute::Moveable.index()] = 0;
+    }
+    let is_put = |claims: &[Claim], a, b| {
+        claims.iter().any(|claim| matches!(*claim, Claim::In { thing, container, value: true } if (thing, container) == (a, b)))
+    };
+    for other in (0..action.roles.len()).filter(|&other| other != role) {
+        let container = world.thing(step.thing(other));
+        let (put, taken) = (is_put(&action.makes, role, other), is_put(&action.needs, role, other));
+        if put {
+            labels = overlaid(labels, &container.puts);
+        } else if taken {
+            labels = overlaid(labels, &container.takes);
+        }
+        if is_put(&action.makes, other, role) || is_put(&action.needs, other, role) {
+            labels = overlaid(labels, &thing.aura);
+        }
+    }
+    let applies = |label: &&Label| !world.lacks(id, super::claim::Property::Noted(label.attribute));
+    let own: Vec<_> = action.roles[role].labels.iter().filter(applies).copied().collect();
+    overlaid(labels, &own)
+}
+
+/// Writes stories one by one.
+pub(super) struct Writer<'a> {
+    output: &'a mut dyn Write,
+    is_first: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub fn begin(output: &'a mut dyn Write, split: &str) -> Result<Self> {
+        let split = serde_json::to_string(split).map_err(failed)?;
+        write!(output, "{{{split}: {{\n").map_err(failed)?;
+        Ok(Writer { output, is_first: true })
+    }
+
+    pub fn write(&mut self, group: u64, story: &MadeStory) -> Result<()> {
+        let suffix = story.kind.map_or("", |kind| match kind {
+            Kind::Cloze => "-C0",
+            Kind::Order => "-O0",
+        });
+        let key = format!("{group}{suffix}");
+        write!(self.output, "{}{:?}: ", if self.is_first { "" } else { ",\n" }, key).map_err(failed)?;
+        self.is_first = false;
+        serde_json::to_writer(&mut *self.output, &Record::of(story, group, &key)).map_err(failed)
+    }
+
+    pub fn finish(self) -> Result<()> {
+        writeln!(self.output, "\n}}}}").and_then(|()| self.output.flush()).map_err(failed)
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot be written: {error}"))
+}
+
+/// The fields of a story file.
+#[derive(Serialize)]
+struct Record<'a> {
+    story_id: u64,
+    worker_id: &'a str,
+    r#type: Option<Kind>,
+    idx: Option<u64>,
+    aug: bool,
+    actor: &'a str,
+    location: &'a str,
+    objects: String,
+    sentences: &'a [String],
+    length: usize,
+    example_id: &'a str,
+    plausible: bool,
+    breakpoint: i64,
+    confl_sents: Vec<usize>,
+    confl_pairs: Vec<[usize; 2]>,
+    cause: &'a BTreeSet<(String, Attribute)>,
+    states: &'a [Row],
+}
+
+impl<'a> Record<'a> {
+    fn of(story: &'a MadeStory, group: u64, key: &'a str) -> Self {
+        Record {
+            story_id: group,
+            worker_id: "",
+            r#type: story.kind,
+            idx: None,
+            aug: true,
+            actor: &story.actor,
+            location: &story.location,
+            objects: story.names().into_iter().collect::<Vec<_>>().join(", "),
+            sentences: &story.sentences,
+            length: story.sentences.len(),
+            example_id: key,
+            plausible: story.conflict.is_none(),
+            breakpoint: story.conflict.map_or(-1, |(_, breakpoint)| breakpoint as i64),
+            confl_sents: story.conflict.map(|(evidence, _)| evidence).into_iter().collect(),
+            confl_pairs: story.conflict.map(|(evidence, breakpoint)| [evidence, breakpoint]).into_iter().collect(),
+            cause: &story.cause,
+            states: &story.states,
+        }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for attribute in Attribute::ALL {
+            let of = |labelled: &'_ Labelled| (labelled.name.clone(), labelled.labels[attribute.index()]);
+            let entities: Vec<_> =
+                if attribute.is_human() { self.actor.iter().map(of).collect() } else { self.things.iter().map(of).collect() };
+            if !entities.is_empty() {
+                map.serialize_entry(attribute.name(), &entities)?;
+            }
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,143 @@
+//! Saying a step of a story in English or Italian.
+
+use super::action::Action;
+use super::claim::Role;
+use super::form::{Case, Piece};
+use super::noun::{Gender, ending};
+use super::state::Step;
+use super::table::{Person, World};
+use super::thing::{Thing, ThingId};
+use rand::RngExt;
+use rand_chacha::ChaCha12Rng;
+
+/// A language that stories are told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    #[value(name = "en")]
+    English,
+    #[value(name = "it")]
+    Italian,
+}
+
+/// Who a story is about and how it is told: the same for all its versions.
+#[derive(Debug)]
+pub(super) struct Voice {
+    pub language: Language,
+    pub actor: Person,
+    is_present: bool,
+    /// Whether a thing is "his" or "her" rather than "the".
+    possessed: Vec<bool>,
+}
+
+/// How a thing is named in states: the bare noun.
+pub(super) fn entity_name(thing: &Thing, language: Language) -> &str {
+    match language {
+        Language::English => &thing.english.text,
+        Language::Italian => &thing.italian.text,
+    }
+}
+
+pub(super) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+impl Voice {
+    pub fn draw(world: &World, language: Language, rng: &mut ChaCha12Rng) -> Option<Self> {
+        let actor = super::random::any(rng, world.people(language))?.clone();
+        let is_present = rng.random_bool(world.rates.present.of(language));
+        let possessive = world.rates.possessive.of(language);
+        let possessed = world.things.iter().map(|thing| rng.random_bool(possessive) && thing.is("personal")).collect();
+        Some(Voice { language, actor, is_present, possessed })
+    }
+
+    /// The sentence of a step. `as_pronoun`: the actor is not named again.
+    pub fn say(&self, world: &World, step: &Step, as_pronoun: bool) -> String {
+        let action = &world.actions[step.action];
+        let form = &action.forms(self.language)[step.form];
+        let mut text = String::new();
+        if form.has_actor {
+            match (as_pronoun, self.language, self.actor.gender) {
+                (false, ..) => text.push_str(&format!("{} ", self.actor.subject)),
+                (true, Language::English, Gender::Feminine) => text.push_str("She "),
+                (true, Language::English, Gender::Masculine) => text.push_str("He "),
+                (true, Language::Italian, _) => {}
+            }
+        }
+        self.say_pieces(form.pieces(), world, action, step, &mut text);
+        let text = text.trim_end_matches('.');
+        format!("{}.", capitalized(text))
+    }
+
+    fn say_pieces(&self, pieces: &[Piece], world: &World, action: &Action, step: &Step, text: &mut String) {
+        let thing = |role: Role| world.thing(step.thing(role));
+        for piece in pieces {
+            match piece {
+                Piece::Text(plain) => text.push_str(plain),
+                Piece::Tense { past, present } => {
+                    self.say_pieces(if self.is_present { present } else { past }, world, action, step, text);
+                }
+                Piece::Noun { role, case } => text.push_str(&self.noun(world, step.thing(*role), *case)),
+                Piece::Number { role, singular, plural } => {
+                    text.push_str(if self.is_plural(thing(*role)) { plural } else { singular });
+                }
+                Piece::Ending(None) => text.push(ending(self.actor.gender, false)),
+                Piece::Ending(Some(role)) => text.push(thing(*role).italian.ending()),
+                Piece::Himself => text.push_str(if self.is_female() { "herself" } else { "himself" }),
+            }
+        }
+    }
+
+    fn is_female(&self) -> bool {
+        self.actor.gender == Gender::Feminine
+    }
+
+    fn is_plural(&self, thing: &Thing) -> bool {
+        match self.language {
+            Language::English => thing.english.number.is_plural(),
+            Language::Italian => thing.italian.number.is_plural(),
+        }
+    }
+
+    fn noun(&self, world: &World, id: ThingId, case: Case) -> String {
+        let thing = world.thing(id);
+        let is_possessed = self.possessed[usize::from(id)];
+        match self.language {
+            Language::English => self.english(thing, case, is_possessed),
+            Language::Italian => italian(thing, case, is_possessed),
+        }
+    }
+
+    fn english(&self, thing: &Thing, case: Case, is_possessed: bool) -> String {
+        let noun = &thing.english;
+        let own = if self.is_female() { "her" } else { "his" };
+        let is_own = is_possessed || thing.is("body");
+        match (case, &thing.phrases) {
+            (Case::To, Some(phrases)) => phrases.en_to.clone(),
+            (Case::At, Some(phrases)) => phrases.en_at.clone(),
+            (Case::Possessive, _) => format!("{own} {}", noun.text),
+            (Case::Definite, _) if is_own => format!("{own} {}", noun.text),
+            (Case::Indefinite, _) => noun.indefinite(),
+            (Case::Bare, _) => noun.text.clone(),
+            _ => format!("the {}", noun.text),
+        }
+    }
+}
+
+fn italian(thing: &Thing, case: Case, is_possessed: bool) -> String {
+    let noun = &thing.italian;
+    let is_relative = thing.is("relative");
+    match (case, &thing.phrases) {
+        (Case::To, Some(phrases)) => phrases.it_to.clone(),
+        (Case::At, Some(phrases)) => phrases.it_at.clone(),
+        (Case::From, Some(phrases)) => phrases.it_from.clone(),
+        (Case::Possessive, _) => noun.possessive(is_relative),
+        (Case::Definite, _) if is_possessed => noun.possessive(is_relative),
+        (Case::Indefinite, _) => noun.indefinite(),
+        (Case::ToPossessive, _) if is_relative => format!("a {}", noun.possessive(true)),
+        (Case::ToPossessive, _) => format!("a {}", noun.indefinite()),
+        (Case::Bare, _) => noun.text.clone(),
+        (Case::With(preposition), _) => noun.with(preposition),
+        _ => noun.definite(),
+    }
+}

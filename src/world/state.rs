@@ -1,0 +1,325 @@
+//! What a story has said so far, and what contradicts it.
+
+use super::action::{Action, MAX_ROLES};
+use super::claim::{Claim, PROPERTIES, Property, Role, Subject};
+use super::table::World;
+use super::thing::ThingId;
+use crate::attribute::Attribute;
+
+/// An action with the things that play its roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub action: usize,
+    things: [ThingId; MAX_ROLES],
+    /// Which of its surface forms says it.
+    pub form: usize,
+}
+
+impl Step {
+    pub fn new(action: usize, things: [ThingId; MAX_ROLES], form: usize) -> Self {
+        Step { action, things, form }
+    }
+
+    pub fn thing(&self, role: Role) -> ThingId {
+        self.things[role]
+    }
+
+    /// The things of the roles of `action`, which is this step's.
+    pub fn things(&self, action: &Action) -> &[ThingId] {
+        &self.things[..action.roles.len()]
+    }
+}
+
+/// A need that contradicts what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Violation {
+    /// The last sentence that said otherwise.
+    pub evidence: usize,
+    /// The sentence whose need is not met.
+    pub breakpoint: usize,
+    /// What it is about: a thing, or the actor.
+    pub thing: Option<ThingId>,
+    /// What an annotator would blame.
+    pub attribute: Attribute,
+}
+
+/// Something known, and the last sentence that said so.
+#[derive(Debug, Clone, Copy)]
+struct Known<T> {
+    value: T,
+    since: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Held,
+    Worn,
+    In(ThingId),
+    /// No longer where it was.
+    Elsewhere,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whereabouts {
+    In(ThingId),
+    Left(ThingId),
+}
+
+#[derive(Debug, Clone)]
+struct Facts {
+    thing: ThingId,
+    properties: [Option<Known<bool>>; PROPERTIES],
+    place: Option<Known<Place>>,
+}
+
+/// What is known after some sentences.
+#[derive(Debug, Clone)]
+pub(super) struct State<'w> {
+    world: &'w World,
+    sentence: usize,
+    things: Vec<Facts>,
+    actor: [Option<Known<bool>>; PROPERTIES],
+    room: Option<Known<Whereabouts>>,
+    seat: Option<Known<Whereabouts>>,
+}
+
+/// All violations in a story. After one, its sentence is believed: what it needs is known from then on.
+pub(super) fn violations(world: &World, steps: &[Step]) -> Vec<Violation> {
+    let mut state = State::new(world);
+    steps.iter().flat_map(|step| state.tell(step)).collect()
+}
+
+impl<'w> State<'w> {
+    pub fn new(world: &'w World) -> Self {
+        State {
+            world,
+            sentence: 0,
+            things: Vec::with_capacity(16),
+            actor: [None; PROPERTIES],
+            room: None,
+            seat: None,
+        }
+    }
+
+    /// Tells one more sentence.
+    pub fn tell(&mut self, step: &Step) -> Vec<Violation> {
+        let action = &self.world.actions[step.action];
+        let mut violations: Vec<_> = action.needs.iter().filter_map(|need| self.violation(need, step)).collect();
+        violations.extend(step.things(action).iter().filter_map(|&thing| self.absence(thing)));
+        for need in &action.needs {
+            self.learn(need, step);
+        }
+        for &thing in step.things(action) {
+            self.learn_room_of(thing);
+        }
+        for &(subject, property) in &action.forgets {
+            *self.property(subject, property, step) = None;
+        }
+        for effect in &action.makes {
+            self.learn(effect, step);
+        }
+        self.sentence += 1;
+        violations
+    }
+
+    /// Whether the need is met already, as far as is known; `None` if nothing is known.
+    pub fn knows(&self, need: &Claim, step: &Step) -> Option<bool> {
+        if self.violation(need, step).is_some() {
+            return Some(false);
+        }
+        let known = match *need {
+            Claim::Property { subject: Subject::Actor, property, .. } => self.actor[property.index()].is_some(),
+            Claim::Property { subject: Subject::Role(role), property, .. } => {
+                self.world.lacks(step.thing(role), property)
+                    || self.facts(step.thing(role)).is_some_and(|facts| facts.properties[property.index()].is_some())
+            }
+            Claim::Held { thing, .. } | Claim::Worn { thing, .. } | Claim::In { thing, .. } | Claim::Reachable { thing } => {
+                self.facts(step.thing(thing)).is_some_and(|facts| facts.place.is_some())
+            }
+            Claim::ActorIn { place, .. } | Claim::ActorLeft { place } => self.whereabouts(step.thing(place)).is_some(),
+            Claim::Undressed | Claim::Emptied { .. } => true,
+        };
+        known.then_some(true)
+    }
+
+    fn facts(&self, thing: ThingId) -> Option<&Facts> {
+        self.things.iter().find(|facts| facts.thing == thing)
+    }
+
+    fn facts_mut(&mut self, thing: ThingId) -> &mut Facts {
+        let known = self.things.iter().position(|facts| facts.thing == thing);
+        let index = known.unwrap_or_else(|| {
+            self.things.push(Facts { thing, properties: [None; PROPERTIES], place: None });
+            self.things.len() - 1
+        });
+        &mut self.things[index]
+    }
+
+    fn property(&mut self, subject: Subject, property: Property, step: &Step) -> &mut Option<Known<bool>> {
+        match subject {
+            Subject::Actor => &mut self.actor[property.index()],
+            Subject::Role(role) => &mut self.facts_mut(step.thing(role)).properties[property.index()],
+        }
+    }
+
+    /// Where the actor is known to be, as to rooms or to seats.
+    fn whereabouts(&self, place: ThingId) -> Option<Known<Whereabouts>> {
+        if self.world.thing(place).phrases.is_some() { self.room } else { self.seat }
+    }
+
+    fn violation(&self, need: &Claim, step: &Step) -> Option<Violation> {
+        let (evidence, thing, attribute) = match *need {
+            Claim::Property { subject, property, value } => {
+                let (known, thing) = match subject {
+                    Subject::Actor => (self.actor[property.index()], None),
+                    Subject::Role(role) => {
+                        let thing = step.thing(role);
+                        if self.world.lacks(thing, property) {
+                            return None;
+                        }
+                        (self.facts(thing)?.properties[property.index()], Some(thing))
+                    }
+                };
+                let known = known.filter(|known| known.value != value)?;
+                (known.since, thing, property.attribute())
+            }
+            Claim::Held { thing, value } => self.misplaced(step.thing(thing), |place| (place == Place::Held) == value)?,
+            Claim::Worn { thing, value } => {
+                let (since, thing, _) = self.misplaced(step.thing(thing), |place| (place == Place::Worn) == value)?;
+                (since, thing, Attribute::Wearing)
+            }
+            Claim::In { thing, container, value } => {
+                let container = step.thing(container);
+                self.misplaced(step.thing(thing), |place| (place == Place::In(container)) == value)?
+            }
+            Claim::Reachable { thing } => self.misplaced(step.thing(thing), |place| match place {
+                Place::In(container) => !self.shuts_away(container),
+                _ => true,
+            })?,
+            Claim::ActorIn { place, value } => {
+                let place = step.thing(place);
+                let known = self.whereabouts(place)?;
+                let contradicts = match known.value {
+                    Whereabouts::In(other) => (other == place) != value,
+                    Whereabouts::Left(other) => other == place && value,
+                };
+                contradicts.then_some((known.since, None, Attribute::HLocation))?
+            }
+            Claim::Undressed => {
+                let worn = |facts: &Facts| facts.place.filter(|known| known.value == Place::Worn);
+                let worn = |facts: &Facts| worn(facts).map(|known| (known.since, facts.thing));
+                let (since, thing) = self.things.iter().filter_map(worn).max()?;
+                (since, Some(thing), Attribute::Wearing)
+            }
+            Claim::ActorLeft { .. } | Claim::Emptied { .. } => return None,
+        };
+        Some(Violation { evidence, breakpoint: self.sentence, thing, attribute })
+    }
+
+    /// That the thing is known to be where `right` says it must not be.
+    fn misplaced(
+        &self,
+        thing: ThingId,
+        right: impl Fn(Place) -> bool,
+    ) -> Option<(usize, Option<ThingId>, Attribute)> {
+        let known = self.facts(thing)?.place.filter(|known| !right(known.value))?;
+        Some((known.since, Some(thing), Attribute::Location))
+    }
+
+    /// Whether what is in it must be taken out before it is used.
+    fn shuts_away(&self, container: ThingId) -> bool {
+        let container = self.world.thing(container);
+        container.is("storage") && !container.is("heats")
+    }
+
+    /// That the actor is known not to be where the thing stands.
+    fn absence(&self, thing: ThingId) -> Option<Violation> {
+        let known = self.room?;
+        let rooms = &self.world.thing(thing).rooms;
+        let is_absent = match known.value {
+            Whereabouts::In(room) => !rooms.contains(&self.world.thing(room).id),
+            Whereabouts::Left(room) => rooms.len() == 1 && rooms.contains(&self.world.thing(room).id),
+        };
+        (self.stands_somewhere(thing) && is_absent).then_some(Violation {
+            evidence: known.since,
+            breakpoint: self.sentence,
+            thing: None,
+            attribute: Attribute::HLocation,
+        })
+    }
+
+    fn stands_somewhere(&self, thing: ThingId) -> bool {
+        let thing = self.world.thing(thing);
+        (thing.is("fixed") || thing.is("furniture")) && !thing.rooms.is_empty()
+    }
+
+    /// Who uses what stands in one room only is in that room.
+    fn learn_room_of(&mut self, thing: ThingId) {
+        let rooms = &self.world.thing(thing).rooms;
+        if !self.stands_somewhere(thing) || rooms.len() != 1 {
+            return;
+        }
+        let room = (0..).zip(&self.world.things).find(|(_, place)| rooms.contains(&place.id)).map(|(id, _)| id);
+        if let Some(room) = room {
+            self.room = Some(Known { value: Whereabouts::In(room), since: self.sentence });
+        }
+    }
+
+    fn learn(&mut self, claim: &Claim, step: &Step) {
+        let since = self.sentence;
+        match *claim {
+            Claim::Property { subject, property, value } => {
+                *self.property(subject, property, step) = Some(Known { value, since });
+                if let (Subject::Role(role), Property::Noted(Attribute::Exist), false) = (subject, property, value) {
+                    self.lose_contents(step.thing(role));
+                }
+            }
+            Claim::Held { thing, value } => self.put(step.thing(thing), Place::Held, value),
+            Claim::Worn { thing, value } => self.put(step.thing(thing), Place::Worn, value),
+            Claim::In { thing, container, value } => self.put(step.thing(thing), Place::In(step.thing(container)), value),
+            Claim::Reachable { .. } | Claim::Undressed => {}
+            Claim::ActorIn { place, value } => {
+                if value {
+                    self.go(step.thing(place), Whereabouts::In(step.thing(place)));
+                }
+            }
+            Claim::ActorLeft { place } => self.go(step.thing(place), Whereabouts::Left(step.thing(place))),
+            Claim::Emptied { container } => {
+                let container = step.thing(container);
+                for facts in &mut self.things {
+                    if facts.place.is_some_and(|known| known.value == Place::In(container)) {
+                        facts.place = Some(Known { value: Place::Elsewhere, since });
+                    }
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, thing: ThingId, place: Place, value: bool) {
+        // That it is not there says nothing about where it is.
+        if value {
+            let since = self.sentence;
+            self.facts_mut(thing).place = Some(Known { value: place, since });
+        }
+    }
+
+    fn go(&mut self, place: ThingId, whereabouts: Whereabouts) {
+        let known = Some(Known { value: whereabouts, since: self.sentence });
+        if self.world.thing(place).phrases.is_some() {
+            self.room = known;
+            self.seat = None;
+        } else {
+            self.seat = known;
+        }
+    }
+
+    /// What is in a thing that is gone is gone with it.
+    fn lose_contents(&mut self, container: ThingId) {
+        let since = self.sentence;
+        for facts in &mut self.things {
+            if facts.place.is_some_and(|known| known.value == Place::In(container)) {
+                facts.properties[Attribute::Exist.index()] = Some(Known { value: false, since });
+            }
+        }
+    }
+}
