@@ -53,6 +53,8 @@ pub(super) struct Form {
     pieces: Vec<Piece>,
     /// The roles that are named in it, by role.
     named: Vec<bool>,
+    /// Those that are said with "a", as if new.
+    introduced: Vec<bool>,
 }
 
 impl Form {
@@ -64,9 +66,11 @@ impl Form {
         let (has_actor, rest) = text.strip_prefix('=').map_or((true, text), |rest| (false, rest));
         let reader = Reader { text, roles, language };
         let pieces = reader.pieces(rest)?;
-        let mut named = vec![false; roles.len()];
-        mark_named(&pieces, &mut named);
-        Ok(Form { has_actor, pieces, named })
+        let nouns = nouns(&pieces);
+        let is = |role, cases: &dyn Fn(Case) -> bool| nouns.iter().any(|&(r, case)| r == role && cases(case));
+        let named = (0..roles.len()).map(|role| is(role, &|_| true)).collect();
+        let introduced = (0..roles.len()).map(|role| is(role, &|case| case == Case::Indefinite)).collect();
+        Ok(Form { has_actor, pieces, named, introduced })
     }
 
     /// Whether the role's thing is named.
@@ -74,22 +78,24 @@ impl Form {
         self.named[role]
     }
 
+    /// Whether the role's thing is said with an indefinite article.
+    pub fn introduces(&self, role: Role) -> bool {
+        self.introduced[role]
+    }
+
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 }
 
-fn mark_named(pieces: &[Piece], named: &mut [bool]) {
-    for piece in pieces {
-        match piece {
-            Piece::Noun { role, .. } => named[*role] = true,
-            Piece::Tense { past, present } => {
-                mark_named(past, named);
-                mark_named(present, named);
-            }
-            _ => {}
-        }
-    }
+/// The nouns of some pieces, in either tense.
+fn nouns(pieces: &[Piece]) -> Vec<(Role, Case)> {
+    let of = |piece: &Piece| match piece {
+        Piece::Noun { role, case } => vec![(*role, *case)],
+        Piece::Tense { past, present } => [nouns(past), nouns(present)].concat(),
+        _ => Vec::new(),
+    };
+    pieces.iter().flat_map(of).collect()
 }
 
 struct Reader<'a> {

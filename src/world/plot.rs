@@ -14,6 +14,8 @@ use rand_chacha::ChaCha12Rng;
 
 /// Tries to add a sentence before a story is given up.
 const TRIES_A_STORY: usize = 150;
+/// Tries to find a sentence that builds on what was said.
+const TRIES_TO_FOLLOW: usize = 60;
 /// Tries to find the sentence that breaks a story before it is given up.
 const TRIES_A_BREAK: usize = 150;
 /// So many sentences that break a story are found before one is chosen by its distance.
@@ -48,7 +50,7 @@ impl<'w> Plotter<'w> {
         let mut steps = vec![self.opening(room, rng).ok_or(Failed)?];
         for _ in 0..TRIES_A_STORY {
             if steps.len() == length {
-                return Ok(steps);
+                return Ok(self.worded(&steps, rng));
             }
             if let Some(longer) = self.extended(&steps, room, rng) {
                 steps = longer;
@@ -84,13 +86,7 @@ impl<'w> Plotter<'w> {
         let rates = &self.world.rates;
         let (step, at) = match weighted(rng, [rates.support, rates.follow, rates.aside].into_iter())? {
             0 => self.supporting(steps, room, rng)?,
-            1 => {
-                let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
-                let cast = self.cast(steps);
-                let step = self.bind(action, [None; MAX_ROLES], &cast, room, rates.reuse, rng)?;
-                let follows = step.things(&self.world.actions[action]).iter().any(|thing| cast.contains(thing));
-                (follows.then_some(step)?, self.later(steps.len(), rng))
-            }
+            1 => self.following(steps, room, rng)?,
             _ => {
                 let action = self.draw_action(rng, |action| action.weight)?;
                 let step = self.bind(action, [None; MAX_ROLES], &self.cast(steps), room, 0.2, rng)?;
@@ -104,7 +100,30 @@ impl<'w> Plotter<'w> {
         }
         let mut longer = steps.to_vec();
         longer.insert(at, step);
-        (self.is_castable(&longer) && violations(self.world, &longer).is_empty()).then_some(longer)
+        let is_told = self.is_castable(&longer) && !self.replaces(&longer) && violations(self.world, &longer).is_empty();
+        is_told.then_some(longer)
+    }
+
+    /// Whether something that was thrown away, eaten or lost is bought again: possible, but told too easily.
+    fn replaces(&self, steps: &[Step]) -> bool {
+        let mut state = State::new(self.world);
+        steps.iter().any(|step| {
+            let replaces = state.replaces(step);
+            state.tell(step);
+            replaces
+        })
+    }
+
+    /// The story with surface forms that fit what was mentioned before.
+    fn worded(&self, steps: &[Step], rng: &mut ChaCha12Rng) -> Vec<Step> {
+        let word = |(i, step): (usize, &Step)| self.reworded(step, &self.cast(&steps[..i]), rng);
+        steps.iter().enumerate().map(word).collect()
+    }
+
+    /// The step in a surface form that does not introduce things which were mentioned.
+    fn reworded(&self, step: &Step, mentioned: &[ThingId], rng: &mut ChaCha12Rng) -> Step {
+        let action = &self.world.actions[step.action];
+        step.with_form(self.form(action, step, mentioned, rng))
     }
 
     fn alike(&self, a: &Step, b: &Step) -> bool {
@@ -112,9 +131,21 @@ impl<'w> Plotter<'w> {
         a.action == b.action && a.things(action) == b.things(action)
     }
 
-    /// A place for a new sentence: mostly the end.
-    fn later(&self, length: usize, rng: &mut ChaCha12Rng) -> usize {
-        if rng.random_bool(0.6) { length } else { rng.random_range(0..=length) }
+    /// A step about things of the story, and a place for it where it builds on what was said, or at least on them.
+    fn following(&self, steps: &[Step], room: ThingId, rng: &mut ChaCha12Rng) -> Option<(Step, usize)> {
+        let at = if rng.random_bool(0.6) { steps.len() } else { rng.random_range(1..=steps.len()) };
+        let before = &steps[..at];
+        let cast = self.cast(before);
+        let mut state = State::new(self.world);
+        before.iter().for_each(|step| drop(state.tell(step)));
+        let must_build = rng.random_bool(self.world.rates.build);
+        let drawn = (0..TRIES_TO_FOLLOW).find_map(|_| {
+            let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
+            let step = self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse, rng)?;
+            let is_about = step.things(&self.world.actions[action]).iter().any(|thing| cast.contains(thing));
+            (if must_build { state.grounds(&step) } else { is_about }).then_some(step)
+        });
+        Some((drawn?, at))
     }
 
     /// A step that brings about what another needs, and a place for it before that one.
@@ -125,7 +156,7 @@ impl<'w> Plotter<'w> {
         before.iter().for_each(|step| drop(state.tell(step)));
         let action = &self.world.actions[supported.action];
         let unmet: Vec<_> = action.needs.iter().filter(|need| state.knows(need, &supported).is_none()).collect();
-        let need = **any(rng, &unmet)?;
+        let need = *unmet[weighted(rng, unmet.iter().map(|need| self.world.rates.support_for.of(need)))?];
         let establishes = |&(by, effect): &(usize, Claim)| {
             let action = &self.world.actions[by];
             unified(&effect, &need, &supported).filter(|roles| {
@@ -193,8 +224,7 @@ impl<'w> Plotter<'w> {
         if !self.fits(table, &things) {
             return None;
         }
-        let form = self.form(table, &things, rng)?;
-        Some(Step::new(action, things.map(Option::unwrap_or_default), form))
+        Some(Step::new(action, things.map(Option::unwrap_or_default)))
     }
 
     fn options<'a>(
@@ -223,23 +253,33 @@ impl<'w> Plotter<'w> {
         })
     }
 
-    /// A surface form: one that leaves a thing out only where that goes without saying.
-    fn form(&self, action: &Action, things: &[Option<ThingId>; MAX_ROLES], rng: &mut ChaCha12Rng) -> Option<usize> {
+    /// A surface form: one that leaves a thing out only where that goes without saying, and that introduces, with
+    /// "a", nothing that was mentioned, if there is such a form.
+    fn form(&self, action: &Action, step: &Step, mentioned: &[ThingId], rng: &mut ChaCha12Rng) -> usize {
+        let roles = 0..action.roles.len();
         let is_implied = |role: Role| {
-            let home = things[role].map(|thing| &self.world.thing(thing).id);
-            things.iter().flatten().any(|&thing| home.is_some_and(|home| self.world.thing(thing).homes.contains(home)))
+            let home = &self.world.thing(step.thing(role)).id;
+            step.things(action).iter().any(|&thing| self.world.thing(thing).homes.contains(home))
         };
         let (mut full, mut short) = (Vec::new(), Vec::new());
         for (i, form) in action.forms(self.language).iter().enumerate() {
-            let mut unnamed = (0..action.roles.len()).filter(|&role| !form.names(role)).peekable();
+            let mut unnamed = roles.clone().filter(|&role| !form.names(role)).peekable();
             if unnamed.peek().is_none() {
                 full.push(i);
             } else if unnamed.all(is_implied) {
                 short.push(i);
             }
         }
-        let leaves_out = full.is_empty() || rng.random_bool(self.world.rates.implied.of(self.language));
-        any(rng, if leaves_out && !short.is_empty() { &short } else { &full }).copied()
+        let leaves_out = !short.is_empty() && rng.random_bool(self.world.rates.implied.of(self.language));
+        let mut able = if leaves_out { short } else { full };
+        let introduces = |&i: &usize| {
+            let form = &action.forms(self.language)[i];
+            roles.clone().any(|role| form.introduces(role) && mentioned.contains(&step.thing(role)))
+        };
+        if !able.iter().all(introduces) {
+            able.retain(|i| !introduces(i));
+        }
+        any(rng, &able).copied().unwrap_or_default()
     }
 
     /// The story with one sentence replaced, so that exactly one pair conflicts.
@@ -265,9 +305,10 @@ impl<'w> Plotter<'w> {
             return None;
         }
         let mut broken = steps.to_vec();
-        broken[at] = step;
+        broken[at] = self.reworded(&step, cast, rng);
         let origins = (0..steps.len()).map(|i| (i != at).then_some(i)).collect();
-        self.broken(Kind::Cloze, broken, origins)
+        // That somebody takes what is in their hands already is not enough where nothing but a sentence changed.
+        self.broken(Kind::Cloze, broken, origins).filter(|broken| !broken.violations.iter().any(|v| v.is_weak))
     }
 
     /// The story with two sentences swapped, so that exactly one pair conflicts.

@@ -16,8 +16,13 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub fn new(action: usize, things: [ThingId; MAX_ROLES], form: usize) -> Self {
-        Step { action, things, form }
+    /// A step in the first of its forms.
+    pub fn new(action: usize, things: [ThingId; MAX_ROLES]) -> Self {
+        Step { action, things, form: 0 }
+    }
+
+    pub fn with_form(self, form: usize) -> Self {
+        Step { form, ..self }
     }
 
     pub fn thing(&self, role: Role) -> ThingId {
@@ -41,6 +46,8 @@ pub(super) struct Violation {
     pub thing: Option<ThingId>,
     /// What an annotator would blame.
     pub attribute: Attribute,
+    /// It is only that somebody takes what they hold already.
+    pub is_weak: bool,
 }
 
 /// Something known, and the last sentence that said so.
@@ -127,19 +134,51 @@ impl<'w> State<'w> {
         if self.violation(need, step).is_some() {
             return Some(false);
         }
-        let known = match *need {
+        let is_moot = match *need {
+            Claim::Property { subject: Subject::Role(role), property, .. } => self.world.lacks(step.thing(role), property),
+            Claim::Undressed | Claim::Emptied { .. } => true,
+            _ => false,
+        };
+        (is_moot || self.knows_of(need, step)).then_some(true)
+    }
+
+    /// Whether anything is known of what the need is about.
+    fn knows_of(&self, need: &Claim, step: &Step) -> bool {
+        match *need {
             Claim::Property { subject: Subject::Actor, property, .. } => self.actor[property.index()].is_some(),
             Claim::Property { subject: Subject::Role(role), property, .. } => {
-                self.world.lacks(step.thing(role), property)
-                    || self.facts(step.thing(role)).is_some_and(|facts| facts.properties[property.index()].is_some())
+                self.facts(step.thing(role)).is_some_and(|facts| facts.properties[property.index()].is_some())
             }
             Claim::Held { thing, .. } | Claim::Worn { thing, .. } | Claim::In { thing, .. } | Claim::Reachable { thing } => {
                 self.facts(step.thing(thing)).is_some_and(|facts| facts.place.is_some())
             }
             Claim::ActorIn { place, .. } | Claim::ActorLeft { place } => self.whereabouts(step.thing(place)).is_some(),
-            Claim::Undressed | Claim::Emptied { .. } => true,
+            Claim::Undressed | Claim::Emptied { .. } => false,
+        }
+    }
+
+    /// Whether the step builds on what was said: something that it needs, other than that things are there and work,
+    /// is known.
+    pub fn grounds(&self, step: &Step) -> bool {
+        let action = &self.world.actions[step.action];
+        let is_telling = |need: &Claim| match *need {
+            Claim::Property { property: Property::Noted(attribute), .. } => attribute.default_label() == 0,
+            Claim::Undressed | Claim::Reachable { .. } => false,
+            _ => true,
         };
-        known.then_some(true)
+        action.needs.iter().any(|need| is_telling(need) && self.knows_of(need, step))
+    }
+
+    /// Whether the step brings about something that is known to be gone.
+    pub fn replaces(&self, step: &Step) -> bool {
+        let action = &self.world.actions[step.action];
+        action.makes.iter().any(|effect| match *effect {
+            Claim::Property { subject: Subject::Role(role), property: Property::Noted(Attribute::Exist), value: true } => {
+                let known = self.facts(step.thing(role)).and_then(|f| f.properties[Attribute::Exist.index()]);
+                known.is_some_and(|known| !known.value)
+            }
+            _ => false,
+        })
     }
 
     fn facts(&self, thing: ThingId) -> Option<&Facts> {
@@ -213,7 +252,8 @@ impl<'w> State<'w> {
             }
             Claim::ActorLeft { .. } | Claim::Emptied { .. } => return None,
         };
-        Some(Violation { evidence, breakpoint: self.sentence, thing, attribute })
+        let is_weak = matches!(need, Claim::Held { .. });
+        Some(Violation { evidence, breakpoint: self.sentence, thing, attribute, is_weak })
     }
 
     /// That the thing is known to be where `right` says it must not be.
@@ -229,7 +269,7 @@ impl<'w> State<'w> {
     /// Whether what is in it must be taken out before it is used.
     fn shuts_away(&self, container: ThingId) -> bool {
         let container = self.world.thing(container);
-        container.is("storage") && !container.is("heats")
+        container.is("storage") && container.is("opens") && !container.is("heats")
     }
 
     /// That the actor is known not to be where the thing stands.
@@ -245,6 +285,7 @@ impl<'w> State<'w> {
             breakpoint: self.sentence,
             thing: None,
             attribute: Attribute::HLocation,
+            is_weak: false,
         })
     }
 

@@ -56,12 +56,39 @@ pub(super) struct Rates {
     pub follow: f64,
     pub aside: f64,
     pub reuse: f64,
+    pub build: f64,
+    pub support_for: SupportFor,
     pub possessive: PerLanguage,
     pub present: PerLanguage,
     pub pronoun: PerLanguage,
     pub implied: PerLanguage,
     pub cloze_distance: PerLanguageTable,
     pub order_distance: PerLanguageTable,
+}
+
+/// Weights of the needs that are brought about by a sentence of their own.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SupportFor {
+    conscious: f64,
+    exist: f64,
+    functional: f64,
+    reachable: f64,
+    untrue: f64,
+    other: f64,
+}
+
+impl SupportFor {
+    pub fn of(self, need: &Claim) -> f64 {
+        match *need {
+            Claim::Property { value: false, .. } => self.untrue,
+            Claim::Property { property: Property::Noted(Attribute::Conscious), .. } => self.conscious,
+            Claim::Property { property: Property::Noted(Attribute::Exist), .. } => self.exist,
+            Claim::Property { property: Property::Noted(Attribute::Functional), .. } => self.functional,
+            Claim::Reachable { .. } => self.reachable,
+            _ => self.other,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
