@@ -111,6 +111,40 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// The role of the thing that it is about, if it is about a thing.
+    pub fn thing(&self) -> Option<Role> {
+        match *self {
+            Claim::Property { subject: Subject::Role(role), .. } => Some(role),
+            Claim::Held { thing, .. } | Claim::Worn { thing, .. } | Claim::In { thing, .. } | Claim::Reachable { thing } => {
+                Some(thing)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether both are about the same property, or about the whereabouts, of the same thing.
+    pub fn is_kin(&self, other: &Claim) -> bool {
+        match (self, other) {
+            (Claim::Property { property, .. }, Claim::Property { property: other, .. }) => property == other,
+            (Claim::Property { .. }, _) | (_, Claim::Property { .. }) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether, of the same thing, this effect takes back that one: the opposite, or taking in hand what was put away.
+    pub fn contradicts(&self, effect: &Claim) -> bool {
+        match (self, effect) {
+            (
+                Claim::Property { property, value, .. },
+                Claim::Property { property: other, value: other_value, .. },
+            ) => property == other && value != other_value,
+            (Claim::Held { value: true, .. }, Claim::In { value: true, .. } | Claim::Worn { value: true, .. }) => true,
+            _ => false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

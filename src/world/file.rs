@@ -4,7 +4,7 @@ use super::action::Action;
 use super::claim::Claim;
 use super::label::Label;
 use super::language::{Voice, entity_name};
-use super::plot::Broken;
+use super::plot::{Broken, Line};
 use super::state::Step;
 use super::table::World;
 use super::thing::ThingId;
@@ -14,6 +14,9 @@ use crate::error::{Error, ErrorKind, Result};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeSet;
 use std::io::Write;
+
+/// A label for each attribute.
+type Labels = [u8; ATTRIBUTES];
 
 /// A story as it is written.
 pub(super) struct MadeStory {
@@ -36,7 +39,7 @@ struct Row {
 
 struct Labelled {
     name: String,
-    labels: [u8; ATTRIBUTES],
+    labels: Labels,
 }
 
 impl MadeStory {
@@ -45,12 +48,12 @@ impl MadeStory {
         world: &World,
         voice: &Voice,
         room: ThingId,
-        steps: &[Step],
+        lines: &[Line],
         sentences: Vec<String>,
         broken: Option<&Broken>,
     ) -> Option<Self> {
         let name = |thing| entity_name(world.thing(thing), voice.language).to_owned();
-        let states: Vec<_> = steps.iter().map(|step| row(world, voice, step)).collect();
+        let states: Vec<_> = lines.iter().map(|line| row(world, voice, line)).collect();
         let violations = broken.map_or(&[][..], |broken| &broken.violations);
         let cause = violations.iter().map(|v| (v.thing.map_or(voice.actor.name.clone(), name), v.attribute)).collect();
         let story = MadeStory {
@@ -66,8 +69,6 @@ impl MadeStory {
     }
 
     fn names(&self) -> BTreeSet<&str> {
-        let names = |row: &'_ Row| row.things.iter().map(|thing| thing.name.clone()).collect::<Vec<_>>();
-        let _ = names;
         self.states.iter().flat_map(|row| row.things.iter()).map(|thing| thing.name.as_str()).collect()
     }
 
@@ -78,26 +79,61 @@ impl MadeStory {
     }
 }
 
-fn row(world: &World, voice: &Voice, step: &Step) -> Row {
-    let action = &world.actions[step.action];
-    let form = &action.forms(voice.language)[step.form];
-    let actor = form.has_actor.then(|| Labelled {
-        name: voice.actor.name.clone(),
-        labels: overlaid(default_labels(), &action.actor_labels),
-    });
-    let named = (0..action.roles.len()).filter(|&role| form.names(role));
-    let things = named.map(|role| Labelled {
-        name: entity_name(world.thing(step.thing(role)), voice.language).to_owned(),
-        labels: thing_labels(world, action, step, role),
-    });
-    Row { actor, things: things.collect() }
+fn row(world: &World, voice: &Voice, line: &Line) -> Row {
+    let mut row = Row { actor: None, things: Vec::new() };
+    for step in line {
+        let action = &world.actions[step.action];
+        let form = &action.forms(voice.language)[step.form];
+        if form.has_actor {
+            row.note_actor(&voice.actor.name, overlaid(default_labels(), &action.actor_labels));
+        }
+        for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
+            let name = entity_name(world.thing(step.thing(role)), voice.language);
+            row.note_thing(name, thing_labels(world, action, step, role));
+        }
+    }
+    row
 }
 
-fn default_labels() -> [u8; ATTRIBUTES] {
+impl Row {
+    fn note_actor(&mut self, name: &str, labels: Labels) {
+        match &mut self.actor {
+            Some(actor) => actor.labels = sequence(actor.labels, labels),
+            None => self.actor = Some(Labelled { name: name.to_owned(), labels }),
+        }
+    }
+
+    fn note_thing(&mut self, name: &str, labels: Labels) {
+        match self.things.iter_mut().find(|thing| thing.name == name) {
+            Some(thing) => thing.labels = sequence(thing.labels, labels),
+            None => self.things.push(Labelled { name: name.to_owned(), labels }),
+        }
+    }
+}
+
+/// The labels of two actions that one sentence tells, as of one.
+fn sequence(first: Labels, second: Labels) -> Labels {
+    Attribute::ALL.map(|attribute| {
+        let (a, b) = (first[attribute.index()], second[attribute.index()]);
+        let default = attribute.default_label();
+        if b == default || b == 0 {
+            return a;
+        }
+        if a == default || a == 0 || attribute.max_label() < 8 || attribute == Attribute::Location {
+            return b;
+        }
+        let ((before, then), (needed, after)) = (attribute.split(a), attribute.split(b));
+        let before = if before == 0 && then == 0 { needed } else { before };
+        let after = if after == 0 { then } else { after };
+        (0..=attribute.max_label()).find(|&label| attribute.split(label) == (before, after)).unwrap_or(b)
+    })
+}
+
+fn default_labels() -> Labels {
     Attribute::ALL.map(Attribute::default_label)
 }
 
-fn overlaid(mut labels: [u8; ATTRIBUTES], over: &[Label]) -> [u8; ATTRIBUTES] {
+fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
     for label in over {
         labels[label.attribute.index()] = label.value;
     }
@@ -105,7 +141,7 @@ fn overlaid(mut labels: [u8; ATTRIBUTES], over: &[Label]) -> [u8; ATTRIBUTES] {
 }
 
 /// The labels of a role's thing: what every such thing has, what its container gives it, what the action says.
-fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> [u8; ATTRIBUTES] {
+fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> Labels {
     let id = step.thing(role);
     let thing = world.thing(id);
     let mut labels = default_labels();

@@ -51,40 +51,34 @@ impl Voice {
         Some(Voice { language, actor, is_present, possessed })
     }
 
-    /// The sentence of a step. `as_pronoun`: the actor is not named again.
-    pub fn say(&self, world: &World, step: &Step, as_pronoun: bool) -> String {
-        let action = &world.actions[step.action];
-        let form = &action.forms(self.language)[step.form];
+    /// The sentence of one step, or of two. `as_pronoun`: the actor is not named again.
+    pub fn say(&self, world: &World, steps: &[Step], as_pronoun: bool) -> String {
         let mut text = String::new();
-        if form.has_actor {
-            match (as_pronoun, self.language, self.actor.gender) {
-                (false, ..) => text.push_str(&format!("{} ", self.actor.subject)),
-                (true, Language::English, Gender::Feminine) => text.push_str("She "),
-                (true, Language::English, Gender::Masculine) => text.push_str("He "),
-                (true, Language::Italian, _) => {}
+        let mut named: Vec<ThingId> = Vec::new();
+        for (i, step) in steps.iter().enumerate() {
+            let action = &world.actions[step.action];
+            let form = &action.forms(self.language)[step.form];
+            if i > 0 {
+                text.push_str(match self.language {
+                    Language::English => " and ",
+                    Language::Italian => " e ",
+                });
+            } else if form.has_actor {
+                text.push_str(&self.subject(as_pronoun));
             }
+            Sentence { voice: self, world, action, step, named: &named }.say(form.pieces(), &mut text);
+            named.extend((0..action.roles.len()).filter(|&role| form.names(role)).map(|role| step.thing(role)));
         }
-        self.say_pieces(form.pieces(), world, action, step, &mut text);
-        let text = text.trim_end_matches('.');
-        format!("{}.", capitalized(text))
+        format!("{}.", capitalized(text.trim_end_matches('.')))
     }
 
-    fn say_pieces(&self, pieces: &[Piece], world: &World, action: &Action, step: &Step, text: &mut String) {
-        let thing = |role: Role| world.thing(step.thing(role));
-        for piece in pieces {
-            match piece {
-                Piece::Text(plain) => text.push_str(plain),
-                Piece::Tense { past, present } => {
-                    self.say_pieces(if self.is_present { present } else { past }, world, action, step, text);
-                }
-                Piece::Noun { role, case } => text.push_str(&self.noun(world, step.thing(*role), *case)),
-                Piece::Number { role, singular, plural } => {
-                    text.push_str(if self.is_plural(thing(*role)) { plural } else { singular });
-                }
-                Piece::Ending(None) => text.push(ending(self.actor.gender, false)),
-                Piece::Ending(Some(role)) => text.push(thing(*role).italian.ending()),
-                Piece::Himself => text.push_str(if self.is_female() { "herself" } else { "himself" }),
-            }
+    /// What a sentence begins with, with a space after it unless it is nothing.
+    fn subject(&self, as_pronoun: bool) -> String {
+        match (as_pronoun, self.language, self.actor.gender) {
+            (false, ..) => format!("{} ", self.actor.subject),
+            (true, Language::English, Gender::Feminine) => "She ".to_owned(),
+            (true, Language::English, Gender::Masculine) => "He ".to_owned(),
+            (true, Language::Italian, _) => String::new(),
         }
     }
 
@@ -99,9 +93,7 @@ impl Voice {
         }
     }
 
-    fn noun(&self, world: &World, id: ThingId, case: Case) -> String {
-        let thing = world.thing(id);
-        let is_possessed = self.possessed[usize::from(id)];
+    fn noun(&self, thing: &Thing, case: Case, is_possessed: bool) -> String {
         match self.language {
             Language::English => self.english(thing, case, is_possessed),
             Language::Italian => italian(thing, case, is_possessed),
@@ -121,6 +113,46 @@ impl Voice {
             (Case::Bare, _) => noun.text.clone(),
             _ => format!("the {}", noun.text),
         }
+    }
+}
+
+/// A step that is being said.
+struct Sentence<'a> {
+    voice: &'a Voice,
+    world: &'a World,
+    action: &'a Action,
+    step: &'a Step,
+    /// What the sentence has named before.
+    named: &'a [ThingId],
+}
+
+impl Sentence<'_> {
+    fn say(&self, pieces: &[Piece], text: &mut String) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(plain) => text.push_str(plain),
+                Piece::Tense { past, present } => self.say(if self.voice.is_present { present } else { past }, text),
+                Piece::Noun { role, case } => text.push_str(&self.noun(*role, *case)),
+                Piece::Number { role, singular, plural } => {
+                    text.push_str(if self.voice.is_plural(self.thing(*role)) { plural } else { singular });
+                }
+                Piece::Ending(None) => text.push(ending(self.voice.actor.gender, false)),
+                Piece::Ending(Some(role)) => text.push(self.thing(*role).italian.ending()),
+                Piece::Himself => text.push_str(if self.voice.is_female() { "herself" } else { "himself" }),
+            }
+        }
+    }
+
+    fn thing(&self, role: Role) -> &Thing {
+        self.world.thing(self.step.thing(role))
+    }
+
+    fn noun(&self, role: Role, case: Case) -> String {
+        let (id, thing) = (self.step.thing(role), self.thing(role));
+        if self.voice.language == Language::English && self.named.contains(&id) && thing.phrases.is_none() {
+            return if self.voice.is_plural(thing) { "them" } else { "it" }.to_owned();
+        }
+        self.voice.noun(thing, case, self.voice.possessed[usize::from(id)])
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::file::{MadeStory, Writer};
 use super::language::{Language, Voice};
-use super::plot::{Broken, Plotter};
-use super::state::Step;
+use super::plot::{Broken, Line, Plotter};
 use super::table::World;
 use crate::data::Kind;
 use crate::error::{Error, ErrorKind, Result};
@@ -93,32 +92,32 @@ fn try_group(
     rng: &mut ChaCha12Rng,
 ) -> Result<Group, Failed> {
     let room = plotter.room(rng)?;
-    let steps = plotter.plausible(room, rng)?;
+    let lines = plotter.plausible(room, rng)?;
     let broken = kinds.iter().map(|kind| match kind {
-        Kind::Cloze => plotter.cloze(&steps, room, rng),
-        Kind::Order => plotter.order(&steps, rng),
+        Kind::Cloze => plotter.cloze(&lines, room, rng),
+        Kind::Order => plotter.order(&lines, rng),
     });
     let broken = broken.collect::<Result<Vec<_>, _>>()?;
     let voice = Voice::draw(world, language, rng).ok_or(Failed)?;
     let pronoun = world.rates.pronoun.of(language);
-    let pronouns: Vec<bool> = (0..steps.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
-    let say = |steps: &[Step], pronouns: &[bool]| {
-        let sentences = steps.iter().zip(pronouns).map(|(step, &pronoun)| voice.say(world, step, pronoun));
+    let pronouns: Vec<bool> = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
+    let say = |lines: &[Line], pronouns: &[bool]| {
+        let sentences = lines.iter().zip(pronouns).map(|(line, &pronoun)| voice.say(world, line, pronoun));
         sentences.collect::<Vec<_>>()
     };
     let tell = |broken: &Broken| {
         let pronouns: Vec<_> = broken.origins.iter().map(|origin| origin.is_some_and(|i| pronouns[i])).collect();
-        let sentences = say(&broken.steps, &pronouns);
+        let sentences = say(&broken.lines, &pronouns);
         let is_clear = !pronouns[0] && are_different(&sentences);
-        let story = || MadeStory::new(world, &voice, room, &broken.steps, sentences, Some(broken)).ok_or(Failed);
+        let story = || MadeStory::new(world, &voice, room, &broken.lines, sentences, Some(broken)).ok_or(Failed);
         if is_clear { story() } else { Err(Failed) }
     };
-    let sentences = say(&steps, &pronouns);
+    let sentences = say(&lines, &pronouns);
     if !are_different(&sentences) {
         return Err(Failed);
     }
     let broken = broken.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
-    let plausible = MadeStory::new(world, &voice, room, &steps, sentences, None).ok_or(Failed)?;
+    let plausible = MadeStory::new(world, &voice, room, &lines, sentences, None).ok_or(Failed)?;
     Ok(Group { plausible, broken })
 }
 

@@ -1,7 +1,7 @@
 //! Planning stories that could happen, and breaking them.
 
 use super::action::{Action, MAX_ROLES};
-use super::claim::{Claim, Role, Subject};
+use super::claim::{Claim, Property, Role, Subject};
 use super::language::Language;
 use super::make::Failed;
 use super::random::{any, weighted};
@@ -17,17 +17,20 @@ const TRIES_A_STORY: usize = 150;
 /// Tries to find a sentence that builds on what was said.
 const TRIES_TO_FOLLOW: usize = 60;
 /// Tries to find the sentence that breaks a story before it is given up.
-const TRIES_A_BREAK: usize = 150;
+const TRIES_A_BREAK: usize = 250;
 /// So many sentences that break a story are found before one is chosen by its distance.
-const BREAKS_TO_CHOOSE_FROM: usize = 4;
+const BREAKS_TO_CHOOSE_FROM: usize = 10;
 /// More often than this no action is told in a story.
 const TIMES_AN_ACTION: usize = 2;
+
+/// What one sentence says: a step, or two that are joined by "and".
+pub(super) type Line = Vec<Step>;
 
 /// A story broken so that exactly one pair of sentences conflicts.
 #[derive(Debug, Clone)]
 pub(super) struct Broken {
     pub kind: Kind,
-    pub steps: Vec<Step>,
+    pub lines: Vec<Line>,
     /// For each sentence, the one of the plausible story that it is; `None` for one that is new.
     pub origins: Vec<Option<usize>>,
     pub violations: Vec<Violation>,
@@ -45,18 +48,54 @@ impl<'w> Plotter<'w> {
     }
 
     /// A story that could happen, in a room; `Failed` if the dice don't find one.
-    pub fn plausible(&self, room: ThingId, rng: &mut ChaCha12Rng) -> Result<Vec<Step>, Failed> {
+    pub fn plausible(&self, room: ThingId, rng: &mut ChaCha12Rng) -> Result<Vec<Line>, Failed> {
         let length = self.length(rng);
+        let compound = self.world.rates.compound.of(self.language);
+        let joints = (0..length).filter(|_| rng.random_bool(compound)).count();
         let mut steps = vec![self.opening(room, rng).ok_or(Failed)?];
         for _ in 0..TRIES_A_STORY {
-            if steps.len() == length {
-                return Ok(self.worded(&steps, rng));
+            if steps.len() == length + joints {
+                return self.joined(self.worded(&steps, rng), joints, rng);
             }
             if let Some(longer) = self.extended(&steps, room, rng) {
                 steps = longer;
             }
         }
         Err(Failed)
+    }
+
+    /// The steps as sentences, of which so many say two.
+    fn joined(&self, steps: Vec<Step>, joints: usize, rng: &mut ChaCha12Rng) -> Result<Vec<Line>, Failed> {
+        let mut lines: Vec<Line> = steps.into_iter().map(|step| vec![step]).collect();
+        for _ in 0..joints {
+            let is_joint = |&i: &usize| match (&lines[i][..], &lines[i + 1][..]) {
+                ([first], [second]) => self.are_joinable(first, second),
+                _ => false,
+            };
+            let able: Vec<_> = (0..lines.len() - 1).filter(is_joint).collect();
+            let at = *any(rng, &able).ok_or(Failed)?;
+            let second = lines.remove(at + 1);
+            lines[at].extend(second);
+        }
+        Ok(lines)
+    }
+
+    /// Whether two steps make one sentence: the actor does both, to the same thing. In Italian, that thing must not be
+    /// named twice.
+    fn are_joinable(&self, first: &Step, second: &Step) -> bool {
+        let action = |step: &Step| &self.world.actions[step.action];
+        let does = |step: &Step| action(step).forms(self.language)[step.form].has_actor;
+        let (named, named_before) = (self.named(second), self.named(first));
+        let repeated = named.iter().filter(|thing| named_before.contains(thing)).count();
+        let most = if self.language == Language::Italian { 0 } else { 1 };
+        does(first) && does(second) && repeated <= most && leads_to(self.world, first, second)
+    }
+
+    /// The things that the step's form names.
+    fn named(&self, step: &Step) -> Vec<ThingId> {
+        let action = &self.world.actions[step.action];
+        let form = &action.forms(self.language)[step.form];
+        (0..action.roles.len()).filter(|&role| form.names(role)).map(|role| step.thing(role)).collect()
     }
 
     /// The room of a story.
@@ -77,7 +116,7 @@ impl<'w> Plotter<'w> {
         (0..TRIES_A_STORY).find_map(|_| {
             let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
             let step = self.bind(action, [None; MAX_ROLES], &[], room, 0.0, rng)?;
-            violations(self.world, &[step]).is_empty().then_some(step)
+            violations(self.world, [step].chunks(1)).is_empty().then_some(step)
         })
     }
 
@@ -100,7 +139,7 @@ impl<'w> Plotter<'w> {
         }
         let mut longer = steps.to_vec();
         longer.insert(at, step);
-        let is_told = self.is_castable(&longer) && !self.replaces(&longer) && violations(self.world, &longer).is_empty();
+        let is_told = self.is_castable(&longer) && !self.replaces(&longer) && violations(self.world, longer.chunks(1)).is_empty();
         is_told.then_some(longer)
     }
 
@@ -109,7 +148,7 @@ impl<'w> Plotter<'w> {
         let mut state = State::new(self.world);
         steps.iter().any(|step| {
             let replaces = state.replaces(step);
-            state.tell(step);
+            state.tell(std::slice::from_ref(step));
             replaces
         })
     }
@@ -137,11 +176,11 @@ impl<'w> Plotter<'w> {
         let before = &steps[..at];
         let cast = self.cast(before);
         let mut state = State::new(self.world);
-        before.iter().for_each(|step| drop(state.tell(step)));
+        before.iter().for_each(|step| drop(state.tell(std::slice::from_ref(step))));
         let must_build = rng.random_bool(self.world.rates.build);
         let drawn = (0..TRIES_TO_FOLLOW).find_map(|_| {
             let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
-            let step = self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse, rng)?;
+            let step = self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse.of(self.language), rng)?;
             let is_about = step.things(&self.world.actions[action]).iter().any(|thing| cast.contains(thing));
             (if must_build { state.grounds(&step) } else { is_about }).then_some(step)
         });
@@ -153,7 +192,7 @@ impl<'w> Plotter<'w> {
         let at = rng.random_range(0..steps.len());
         let (supported, before) = (steps[at], &steps[..at]);
         let mut state = State::new(self.world);
-        before.iter().for_each(|step| drop(state.tell(step)));
+        before.iter().for_each(|step| drop(state.tell(std::slice::from_ref(step))));
         let action = &self.world.actions[supported.action];
         let unmet: Vec<_> = action.needs.iter().filter(|need| state.knows(need, &supported).is_none()).collect();
         let need = *unmet[weighted(rng, unmet.iter().map(|need| self.world.rates.support_for.of(need)))?];
@@ -168,7 +207,7 @@ impl<'w> Plotter<'w> {
         let able: Vec<_> = self.world.effects.iter().filter_map(|e| Some((e.0, establishes(e)?))).collect();
         let drawn = weighted(rng, able.iter().map(|&(by, _)| self.world.actions[by].weight))?;
         let (by, roles) = able[drawn];
-        let step = self.bind(by, roles, &self.cast(steps), room, self.world.rates.reuse, rng)?;
+        let step = self.bind(by, roles, &self.cast(steps), room, self.world.rates.reuse.of(self.language), rng)?;
         let position = if rng.random_bool(0.7) { at } else { rng.random_range(0..=at) };
         Some((step, position))
     }
@@ -216,7 +255,7 @@ impl<'w> Plotter<'w> {
         for role in (0..table.roles.len()).map(|i| (first + i) % table.roles.len()) {
             if things[role].is_none() {
                 let options: Vec<_> = self.options(table, role, &things, cast, room).collect();
-                let known: Vec<_> = options.iter().filter(|thing| cast.contains(thing)).collect();
+                let known: Vec<_> = options.iter().filter(|thing| cast.contains(thing) || **thing == room).collect();
                 let pool = if rng.random_bool(reuse) && !known.is_empty() { **any(rng, &known)? } else { *any(rng, &options)? };
                 things[role] = Some(pool);
             }
@@ -283,64 +322,88 @@ impl<'w> Plotter<'w> {
     }
 
     /// The story with one sentence replaced, so that exactly one pair conflicts.
-    pub fn cloze(&self, steps: &[Step], room: ThingId, rng: &mut ChaCha12Rng) -> Result<Broken, Failed> {
-        let cast = self.cast(steps);
+    pub fn cloze(&self, lines: &[Line], room: ThingId, rng: &mut ChaCha12Rng) -> Result<Broken, Failed> {
+        let cast = self.cast(&lines.concat());
         let mut found = Vec::new();
         for _ in 0..TRIES_A_BREAK {
-            found.extend(self.try_cloze(steps, &cast, room, rng));
+            found.extend(self.try_cloze(lines, &cast, room, rng));
             if found.len() == BREAKS_TO_CHOOSE_FROM {
                 break;
             }
         }
-        let distance = &self.world.rates.cloze_distance;
-        let weight = |broken: &Broken| distance.of(self.language, broken.distance());
-        weighted(rng, found.iter().map(weight)).map(|i| found.swap_remove(i)).ok_or(Failed)
+        let weights: Vec<_> = found.iter().map(|broken| self.cloze_weight(broken)).collect();
+        weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i)).ok_or(Failed)
     }
 
-    fn try_cloze(&self, steps: &[Step], cast: &[ThingId], room: ThingId, rng: &mut ChaCha12Rng) -> Option<Broken> {
-        let at = rng.random_range(0..steps.len());
+    /// How much a cloze story is wanted among others: by its distance, its cause, and which of the two sentences is new.
+    fn cloze_weight(&self, broken: &Broken) -> f64 {
+        let rates = &self.world.rates;
+        let Some(violation) = broken.violations.first() else { return 0.0 };
+        let cause = rates.cloze_cause.get(violation.attribute.name()).copied().unwrap_or(1.0);
+        let ending = if broken.origins[violation.breakpoint].is_none() { rates.cloze_breakpoint } else { 1.0 };
+        rates.cloze_distance.of(self.language, violation.breakpoint - violation.evidence) * cause * ending
+    }
+
+    fn try_cloze(&self, lines: &[Line], cast: &[ThingId], room: ThingId, rng: &mut ChaCha12Rng) -> Option<Broken> {
+        let at = rng.random_range(0..lines.len());
         let action = self.draw_action(rng, |action| action.breaks)?;
         let step = self.bind(action, [None; MAX_ROLES], cast, room, 0.95, rng)?;
-        if steps.iter().any(|other| self.alike(other, &step)) {
+        if lines.iter().flatten().any(|other| self.alike(other, &step)) {
             return None;
         }
-        let mut broken = steps.to_vec();
-        broken[at] = self.reworded(&step, cast, rng);
-        let origins = (0..steps.len()).map(|i| (i != at).then_some(i)).collect();
-        // That somebody takes what is in their hands already is not enough where nothing but a sentence changed.
-        self.broken(Kind::Cloze, broken, origins).filter(|broken| !broken.violations.iter().any(|v| v.is_weak))
+        let mut broken = lines.to_vec();
+        broken[at] = vec![self.reworded(&step, cast, rng)];
+        let origins = (0..lines.len()).map(|i| (i != at).then_some(i)).collect();
+        // The new sentence itself must conflict. That somebody takes what is in their hands already is not enough.
+        let is_told = |v: &Violation| (v.evidence == at || v.breakpoint == at) && !v.is_weak;
+        self.broken(Kind::Cloze, broken, origins).filter(|broken| broken.violations.iter().all(is_told))
     }
 
     /// The story with two sentences swapped, so that exactly one pair conflicts.
-    pub fn order(&self, steps: &[Step], rng: &mut ChaCha12Rng) -> Result<Broken, Failed> {
+    pub fn order(&self, lines: &[Line], rng: &mut ChaCha12Rng) -> Result<Broken, Failed> {
         let mut found = Vec::new();
-        for i in 0..steps.len() {
-            for j in i + 1..steps.len() {
-                let (mut broken, mut origins) = (steps.to_vec(), (0..steps.len()).map(Some).collect::<Vec<_>>());
+        for i in 0..lines.len() {
+            for j in i + 1..lines.len() {
+                let (mut broken, mut origins) = (lines.to_vec(), (0..lines.len()).map(Some).collect::<Vec<_>>());
                 broken.swap(i, j);
                 origins.swap(i, j);
                 found.extend(self.broken(Kind::Order, broken, origins).map(|broken| (broken, j - i)));
             }
         }
-        let distance = &self.world.rates.order_distance;
-        let drawn = weighted(rng, found.iter().map(|&(_, swapped)| distance.of(self.language, swapped)));
-        drawn.map(|i| found.swap_remove(i).0).ok_or(Failed)
+        let weight = |(broken, swapped): &(Broken, usize)| {
+            let cause = broken.violations.first().and_then(|v| self.world.rates.order_cause.get(v.attribute.name()));
+            self.world.rates.order_distance.of(self.language, *swapped) * cause.copied().unwrap_or(1.0)
+        };
+        let weights: Vec<_> = found.iter().map(weight).collect();
+        weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i).0).ok_or(Failed)
     }
 
     /// The story, if exactly one pair of its sentences conflicts.
-    fn broken(&self, kind: Kind, steps: Vec<Step>, origins: Vec<Option<usize>>) -> Option<Broken> {
-        let violations = violations(self.world, &steps);
+    fn broken(&self, kind: Kind, lines: Vec<Line>, origins: Vec<Option<usize>>) -> Option<Broken> {
+        let violations = violations(self.world, lines.iter().map(Vec::as_slice));
         let first = violations.first()?;
-        let is_one = violations.iter().all(|v| (v.evidence, v.breakpoint) == (first.evidence, first.breakpoint));
-        (is_one && self.is_castable(&steps)).then_some(Broken { kind, steps, origins, violations })
+        let is_pair = |v: &Violation| (v.evidence, v.breakpoint) == (first.evidence, first.breakpoint);
+        let is_one = first.evidence < first.breakpoint && violations.iter().all(is_pair);
+        (is_one && self.is_castable(&lines.concat())).then_some(Broken { kind, lines, origins, violations })
     }
 }
 
-impl Broken {
-    /// Sentences from the evidence to the breakpoint.
-    fn distance(&self) -> usize {
-        self.violations.first().map_or(1, |violation| violation.breakpoint - violation.evidence)
-    }
+/// Whether the second step needs what the first brought about, and does not undo it.
+fn leads_to(world: &World, first: &Step, second: &Step) -> bool {
+    let (before, after) = (&world.actions[first.action], &world.actions[second.action]);
+    let thing = |step: &Step, claim: &Claim| claim.thing().map(|role| step.thing(role));
+    let needs = |effect: &Claim| {
+        after.needs.iter().any(|need| {
+            let is_default = matches!(need, Claim::Property { property: Property::Noted(a), .. } if a.default_label() != 0);
+            let is_about = thing(second, need).is_some() && thing(second, need) == thing(first, effect);
+            is_about && !is_default && need.is_kin(effect)
+        })
+    };
+    let undoes = |effect: &Claim| {
+        let contradicts = |other: &Claim| thing(second, other) == thing(first, effect) && other.contradicts(effect);
+        after.makes.iter().any(contradicts)
+    };
+    before.makes.iter().any(needs) && !before.makes.iter().any(undoes)
 }
 
 /// The things of the roles of the action with this `effect`, if it brings about what `step` needs.

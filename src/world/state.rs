@@ -90,10 +90,11 @@ pub(super) struct State<'w> {
     seat: Option<Known<Whereabouts>>,
 }
 
-/// All violations in a story. After one, its sentence is believed: what it needs is known from then on.
-pub(super) fn violations(world: &World, steps: &[Step]) -> Vec<Violation> {
+/// All violations in a story, given as the steps of each sentence. After one, its sentence is believed: what it needs
+/// is known from then on.
+pub(super) fn violations<'a>(world: &World, sentences: impl Iterator<Item = &'a [Step]>) -> Vec<Violation> {
     let mut state = State::new(world);
-    steps.iter().flat_map(|step| state.tell(step)).collect()
+    sentences.flat_map(|steps| state.tell(steps)).collect()
 }
 
 impl<'w> State<'w> {
@@ -109,7 +110,13 @@ impl<'w> State<'w> {
     }
 
     /// Tells one more sentence.
-    pub fn tell(&mut self, step: &Step) -> Vec<Violation> {
+    pub fn tell(&mut self, steps: &[Step]) -> Vec<Violation> {
+        let violations = steps.iter().flat_map(|step| self.tell_step(step)).collect();
+        self.sentence += 1;
+        violations
+    }
+
+    fn tell_step(&mut self, step: &Step) -> Vec<Violation> {
         let action = &self.world.actions[step.action];
         let mut violations: Vec<_> = action.needs.iter().filter_map(|need| self.violation(need, step)).collect();
         violations.extend(step.things(action).iter().filter_map(|&thing| self.absence(thing)));
@@ -125,7 +132,6 @@ impl<'w> State<'w> {
         for effect in &action.makes {
             self.learn(effect, step);
         }
-        self.sentence += 1;
         violations
     }
 

@@ -55,14 +55,18 @@ pub(super) struct Rates {
     pub support: f64,
     pub follow: f64,
     pub aside: f64,
-    pub reuse: f64,
+    pub reuse: PerLanguage,
     pub build: f64,
     pub support_for: SupportFor,
     pub possessive: PerLanguage,
     pub present: PerLanguage,
     pub pronoun: PerLanguage,
     pub implied: PerLanguage,
+    pub compound: PerLanguage,
     pub cloze_distance: PerLanguageTable,
+    pub cloze_breakpoint: f64,
+    pub cloze_cause: BTreeMap<String, f64>,
+    pub order_cause: BTreeMap<String, f64>,
     pub order_distance: PerLanguageTable,
 }
 
@@ -253,6 +257,10 @@ fn check_rates(rates: &Rates, things: &[Thing]) -> Result<()> {
     let wrong = |why: String| Err(Error::config(format!("{}: {why}", RATES.0)));
     if let Some(room) = rates.rooms.keys().find(|room| !things.iter().any(|t| t.id == **room && t.phrases.is_some())) {
         return wrong(format!("room {room:?} is not in {}", PLACES.0));
+    }
+    let causes = || rates.cloze_cause.keys().chain(rates.order_cause.keys());
+    if let Some(name) = causes().find(|name| Attribute::from_name(name).is_none()) {
+        return wrong(format!("cause {name:?} is no attribute"));
     }
     if let Some(length) = rates.lengths.keys().find(|length| !matches!(length.parse(), Ok(2_usize..=9))) {
         return wrong(format!("length {length:?} is no number of sentences from 2 to 9"));
