@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::claim::Claim;
 use super::label::Label;
-use super::language::{Voice, entity_name};
+use super::language::Voice;
 use super::plot::{Broken, Line};
 use super::state::Step;
 use super::table::World;
@@ -52,7 +52,7 @@ impl MadeStory {
         sentences: Vec<String>,
         broken: Option<&Broken>,
     ) -> Option<Self> {
-        let name = |thing| entity_name(world.thing(thing), voice.language).to_owned();
+        let name = |thing| voice.entity_name(world, thing);
         let states: Vec<_> = lines.iter().map(|line| row(world, voice, line)).collect();
         let violations = broken.map_or(&[][..], |broken| &broken.violations);
         let cause = violations.iter().map(|v| (v.thing.map_or(voice.actor.name.clone(), name), v.attribute)).collect();
@@ -88,8 +88,8 @@ fn row(world: &World, voice: &Voice, line: &Line) -> Row {
             row.note_actor(&voice.actor.name, overlaid(default_labels(), &action.actor_labels));
         }
         for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
-            let name = entity_name(world.thing(step.thing(role)), voice.language);
-            row.note_thing(name, thing_labels(world, action, step, role));
+            let name = voice.entity_name(world, step.thing(role));
+            row.note_thing(&name, thing_labels(world, action, step, role));
         }
     }
     row

@@ -11,6 +11,7 @@
 //! | `{to r}`, `{at r}`, `{from r}` | the phrases of a place |
 //! | `{x:was/were}` | the first if the thing is singular, the second if it is plural |
 //! | `@`, `@x` | Italian: o, a, i, e, agreeing with the actor, with the thing |
+//! | `+on {x}` | English: the particle of a verb, after the thing where that is a pronoun ("turned it on") |
 //! | `{himself}` | English: himself, herself |
 //! | `=` first | a sentence of its own, without the actor before it |
 
@@ -42,6 +43,8 @@ pub(super) enum Piece {
     Number { role: Role, singular: String, plural: String },
     /// Agreement with the actor (`None`) or a role.
     Ending(Option<Role>),
+    /// A particle that precedes a noun and follows a pronoun.
+    Particle(String),
     Himself,
 }
 
@@ -55,6 +58,8 @@ pub(super) struct Form {
     named: Vec<bool>,
     /// Those that are said with "a", as if new.
     introduced: Vec<bool>,
+    /// Those that are said in one breath with another: "the cup and the plate".
+    paired: Vec<bool>,
 }
 
 impl Form {
@@ -70,7 +75,8 @@ impl Form {
         let is = |role, cases: &dyn Fn(Case) -> bool| nouns.iter().any(|&(r, case)| r == role && cases(case));
         let named = (0..roles.len()).map(|role| is(role, &|_| true)).collect();
         let introduced = (0..roles.len()).map(|role| is(role, &|case| case == Case::Indefinite)).collect();
-        Ok(Form { has_actor, pieces, named, introduced })
+        let paired = (0..roles.len()).map(|role| is_paired(&pieces, role)).collect();
+        Ok(Form { has_actor, pieces, named, introduced, paired })
     }
 
     /// Whether the role's thing is named.
@@ -83,9 +89,24 @@ impl Form {
         self.introduced[role]
     }
 
+    /// Whether the role's thing is said in one breath with another.
+    pub fn pairs(&self, role: Role) -> bool {
+        self.paired[role]
+    }
+
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
+}
+
+/// Whether the role is in "{x} and {y}", "{x} e {y}".
+fn is_paired(pieces: &[Piece], role: Role) -> bool {
+    pieces.windows(3).any(|window| match window {
+        [Piece::Noun { role: first, .. }, Piece::Text(text), Piece::Noun { role: second, .. }] => {
+            [" and ", " e "].contains(&text.as_str()) && [*first, *second].contains(&role)
+        }
+        _ => false,
+    })
 }
 
 /// The nouns of some pieces, in either tense.
@@ -112,7 +133,7 @@ impl Reader<'_> {
     fn pieces(&self, text: &str) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut rest = text;
-        while let Some(at) = rest.find(['{', '}', '@']) {
+        while let Some(at) = rest.find(['{', '}', '@', '+']) {
             if at > 0 {
                 pieces.push(Piece::Text(rest[..at].to_owned()));
             }
@@ -130,6 +151,11 @@ impl Reader<'_> {
                     let role = mark[1..].chars().next().and_then(|letter| self.roles.iter().position(|&r| r == letter));
                     pieces.push(Piece::Ending(role));
                     &mark[if role.is_some() { 2 } else { 1 }..]
+                }
+                b'+' => {
+                    let end = mark.find(' ').ok_or_else(|| self.wrong("a particle needs a noun after it"))?;
+                    pieces.push(Piece::Particle(mark[1..end].to_owned()));
+                    &mark[end + 1..]
                 }
                 _ => return Err(self.wrong("a brace is closed that was not opened")),
             };

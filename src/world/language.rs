@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::claim::Role;
 use super::form::{Case, Piece};
-use super::noun::{Gender, ending};
+use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
 use super::state::Step;
 use super::table::{Person, World};
 use super::thing::{Thing, ThingId};
@@ -27,15 +27,10 @@ pub(super) struct Voice {
     is_present: bool,
     /// Whether a thing is "his" or "her" rather than "the".
     possessed: Vec<bool>,
+    /// Nouns with an adjective, for the things that have one in this story.
+    looks: Vec<(ThingId, EnglishNoun, ItalianNoun)>,
 }
 
-/// How a thing is named in states: the bare noun.
-pub(super) fn entity_name(thing: &Thing, language: Language) -> &str {
-    match language {
-        Language::English => &thing.english.text,
-        Language::Italian => &thing.italian.text,
-    }
-}
 
 pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
@@ -48,7 +43,37 @@ impl Voice {
         let is_present = rng.random_bool(world.rates.present.of(language));
         let possessive = world.rates.possessive.of(language);
         let possessed = world.things.iter().map(|thing| rng.random_bool(possessive) && thing.is("personal")).collect();
-        Some(Voice { language, actor, is_present, possessed })
+        let rate = world.rates.adjective.of(language);
+        let mut looks = Vec::new();
+        for (id, thing) in (0..).zip(&world.things) {
+            if rng.random_bool(rate) {
+                let fitting: Vec<_> = world.adjectives.iter().filter(|adjective| adjective.suits(thing)).collect();
+                if let Some(adjective) = super::random::any(rng, &fitting) {
+                    looks.push((id, adjective.english(&thing.english), adjective.italian(&thing.italian)));
+                }
+            }
+        }
+        Some(Voice { language, actor, is_present, possessed, looks })
+    }
+
+    /// Whether a thing may be in a story about this actor: some clothes are for women.
+    pub fn allows(&self, thing: &Thing) -> bool {
+        !thing.is(if self.is_female() { "men" } else { "women" })
+    }
+
+    /// How a thing is named in states: the noun, with its adjective.
+    pub fn entity_name(&self, world: &World, id: ThingId) -> String {
+        let (english, italian) = self.nouns(world, id);
+        match self.language {
+            Language::English => english.text.clone(),
+            Language::Italian => italian.text.clone(),
+        }
+    }
+
+    fn nouns<'a>(&'a self, world: &'a World, id: ThingId) -> (&'a EnglishNoun, &'a ItalianNoun) {
+        let thing = world.thing(id);
+        let look = self.looks.iter().find(|(other, ..)| *other == id);
+        look.map_or((&thing.english, &thing.italian), |(_, english, italian)| (english, italian))
     }
 
     /// The sentence of one step, or of two. `as_pronoun`: the actor is not named again.
@@ -93,15 +118,17 @@ impl Voice {
         }
     }
 
-    fn noun(&self, thing: &Thing, case: Case, is_possessed: bool) -> String {
+    fn noun(&self, world: &World, id: ThingId, case: Case) -> String {
+        let thing = world.thing(id);
+        let (english, italian) = self.nouns(world, id);
+        let is_possessed = self.possessed[usize::from(id)];
         match self.language {
-            Language::English => self.english(thing, case, is_possessed),
-            Language::Italian => italian(thing, case, is_possessed),
+            Language::English => self.english(english, thing, case, is_possessed),
+            Language::Italian => say_italian(italian, thing, case, is_possessed),
         }
     }
 
-    fn english(&self, thing: &Thing, case: Case, is_possessed: bool) -> String {
-        let noun = &thing.english;
+    fn english(&self, noun: &EnglishNoun, thing: &Thing, case: Case, is_possessed: bool) -> String {
         let own = if self.is_female() { "her" } else { "his" };
         let is_own = is_possessed || thing.is("body");
         match (case, &thing.phrases) {
@@ -128,11 +155,20 @@ struct Sentence<'a> {
 
 impl Sentence<'_> {
     fn say(&self, pieces: &[Piece], text: &mut String) {
+        let mut particle: Option<&str> = None;
         for piece in pieces {
             match piece {
                 Piece::Text(plain) => text.push_str(plain),
+                Piece::Particle(word) => particle = Some(word),
+                Piece::Noun { role, case } => {
+                    let (noun, is_pronoun) = self.noun(*role, *case);
+                    text.push_str(&match particle.take() {
+                        Some(particle) if is_pronoun => format!("{noun} {particle}"),
+                        Some(particle) => format!("{particle} {noun}"),
+                        None => noun,
+                    });
+                }
                 Piece::Tense { past, present } => self.say(if self.voice.is_present { present } else { past }, text),
-                Piece::Noun { role, case } => text.push_str(&self.noun(*role, *case)),
                 Piece::Number { role, singular, plural } => {
                     text.push_str(if self.voice.is_plural(self.thing(*role)) { plural } else { singular });
                 }
@@ -147,17 +183,17 @@ impl Sentence<'_> {
         self.world.thing(self.step.thing(role))
     }
 
-    fn noun(&self, role: Role, case: Case) -> String {
+    /// The noun of a role, and whether it is but a pronoun.
+    fn noun(&self, role: Role, case: Case) -> (String, bool) {
         let (id, thing) = (self.step.thing(role), self.thing(role));
         if self.voice.language == Language::English && self.named.contains(&id) && thing.phrases.is_none() {
-            return if self.voice.is_plural(thing) { "them" } else { "it" }.to_owned();
+            return (if self.voice.is_plural(thing) { "them" } else { "it" }.to_owned(), true);
         }
-        self.voice.noun(thing, case, self.voice.possessed[usize::from(id)])
+        (self.voice.noun(self.world, id, case), false)
     }
 }
 
-fn italian(thing: &Thing, case: Case, is_possessed: bool) -> String {
-    let noun = &thing.italian;
+fn say_italian(noun: &ItalianNoun, thing: &Thing, case: Case, is_possessed: bool) -> String {
     let is_relative = thing.is("relative");
     match (case, &thing.phrases) {
         (Case::To, Some(phrases)) => phrases.it_to.clone(),

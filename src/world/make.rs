@@ -78,19 +78,19 @@ pub fn make_stories(world: &World, order: &Order, output: &mut dyn Write) -> Res
 
 fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Group> {
     let mut rng = seed::rng(order.seed, "story", number);
-    let plotter = Plotter::new(world, order.language);
-    (0..TRIES_A_GROUP).find_map(|_| try_group(world, &plotter, order.language, kinds, &mut rng).ok()).ok_or_else(|| {
+    (0..TRIES_A_GROUP).find_map(|_| try_group(world, order.language, kinds, &mut rng).ok()).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the tables of data/world allow no story; do the weights leave any action?")
     })
 }
 
 fn try_group(
     world: &World,
-    plotter: &Plotter,
     language: Language,
     kinds: &[Kind],
     rng: &mut ChaCha12Rng,
 ) -> Result<Group, Failed> {
+    let voice = Voice::draw(world, language, rng).ok_or(Failed)?;
+    let plotter = Plotter::new(world, &voice);
     let room = plotter.room(rng)?;
     let lines = plotter.plausible(room, rng)?;
     let broken = kinds.iter().map(|kind| match kind {
@@ -98,7 +98,6 @@ fn try_group(
         Kind::Order => plotter.order(&lines, rng),
     });
     let broken = broken.collect::<Result<Vec<_>, _>>()?;
-    let voice = Voice::draw(world, language, rng).ok_or(Failed)?;
     let pronoun = world.rates.pronoun.of(language);
     let pronouns: Vec<bool> = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
     let say = |lines: &[Line], pronouns: &[bool]| {

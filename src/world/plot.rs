@@ -2,7 +2,7 @@
 
 use super::action::{Action, MAX_ROLES};
 use super::claim::{Claim, Property, Role, Subject};
-use super::language::Language;
+use super::language::{Language, Voice};
 use super::make::Failed;
 use super::random::{any, weighted};
 use super::state::{State, Step, Violation, violations};
@@ -36,15 +36,16 @@ pub(super) struct Broken {
     pub violations: Vec<Violation>,
 }
 
-/// Plans stories in one language.
+/// Plans stories for one voice.
 pub(super) struct Plotter<'w> {
     world: &'w World,
     language: Language,
+    voice: &'w Voice,
 }
 
 impl<'w> Plotter<'w> {
-    pub fn new(world: &'w World, language: Language) -> Self {
-        Plotter { world, language }
+    pub fn new(world: &'w World, voice: &'w Voice) -> Self {
+        Plotter { world, language: voice.language, voice }
     }
 
     /// A story that could happen, in a room; `Failed` if the dice don't find one.
@@ -85,17 +86,23 @@ impl<'w> Plotter<'w> {
     fn are_joinable(&self, first: &Step, second: &Step) -> bool {
         let action = |step: &Step| &self.world.actions[step.action];
         let does = |step: &Step| action(step).forms(self.language)[step.form].has_actor;
-        let (named, named_before) = (self.named(second), self.named(first));
-        let repeated = named.iter().filter(|thing| named_before.contains(thing)).count();
-        let most = if self.language == Language::Italian { 0 } else { 1 };
-        does(first) && does(second) && repeated <= most && leads_to(self.world, first, second)
+        let (before, after) = (self.named(first), self.named(second));
+        let repeated: Vec<_> = after.iter().filter(|(thing, _)| before.iter().any(|(other, _)| other == thing)).collect();
+        // "It" must be clear: one thing, and neither said in one breath with another.
+        let is_clear = repeated.iter().all(|(_, is_paired)| !is_paired) && !before.iter().any(|&(_, is_paired)| is_paired);
+        let is_short = match self.language {
+            Language::English => repeated.is_empty() || (repeated.len() == 1 && is_clear),
+            Language::Italian => repeated.is_empty(),
+        };
+        does(first) && does(second) && is_short && leads_to(self.world, first, second)
     }
 
-    /// The things that the step's form names.
-    fn named(&self, step: &Step) -> Vec<ThingId> {
+    /// The things that the step's form names, and whether in one breath with another.
+    fn named(&self, step: &Step) -> Vec<(ThingId, bool)> {
         let action = &self.world.actions[step.action];
         let form = &action.forms(self.language)[step.form];
-        (0..action.roles.len()).filter(|&role| form.names(role)).map(|role| step.thing(role)).collect()
+        let named = (0..action.roles.len()).filter(|&role| form.names(role));
+        named.map(|role| (step.thing(role), form.pairs(role))).collect()
     }
 
     /// The room of a story.
@@ -276,11 +283,12 @@ impl<'w> Plotter<'w> {
     ) -> impl Iterator<Item = ThingId> + 'a {
         let room = &self.world.thing(room).id;
         action.roles[role].candidates.iter().copied().filter(move |&candidate| {
-            let rooms = &self.world.thing(candidate).rooms;
+            let thing = self.world.thing(candidate);
+            let rooms = &thing.rooms;
             let is_near = rooms.is_empty() || rooms.contains(room) || cast.contains(&candidate);
             let mut things = *bound;
             things[role] = Some(candidate);
-            is_near && !bound.contains(&Some(candidate)) && self.fits(action, &things)
+            self.voice.allows(thing) && is_near && !bound.contains(&Some(candidate)) && self.fits(action, &things)
         })
     }
 

@@ -3,7 +3,7 @@
 use super::action::{Action, RawAction};
 use super::claim::{Claim, PROPERTIES, Property};
 use super::language::Language;
-use super::noun::Gender;
+use super::noun::{Adjective, Gender};
 use super::thing::{RawPlace, RawThing, Thing, ThingId};
 use crate::attribute::Attribute;
 use crate::error::{Error, Result};
@@ -15,6 +15,7 @@ const THINGS: (&str, &str) = ("data/world/things.toml", include_str!("../../data
 const PLACES: (&str, &str) = ("data/world/places.toml", include_str!("../../data/world/places.toml"));
 const ACTIONS: (&str, &str) = ("data/world/actions.toml", include_str!("../../data/world/actions.toml"));
 const PEOPLE: (&str, &str) = ("data/world/people.toml", include_str!("../../data/world/people.toml"));
+const ADJECTIVES: (&str, &str) = ("data/world/adjectives.toml", include_str!("../../data/world/adjectives.toml"));
 const RATES: (&str, &str) = ("data/world/rates.toml", include_str!("../../data/world/rates.toml"));
 
 /// The physics and the language of the stories: `data/world/`, read and checked.
@@ -24,6 +25,7 @@ pub struct World {
     pub(super) things: Vec<Thing>,
     pub(super) actions: Vec<Action>,
     pub(super) rates: Rates,
+    pub(super) adjectives: Vec<Adjective>,
     english: Vec<Person>,
     italian: Vec<Person>,
     /// For every thing and property: whether it makes no sense (what has no door is not open).
@@ -63,6 +65,7 @@ pub(super) struct Rates {
     pub pronoun: PerLanguage,
     pub implied: PerLanguage,
     pub compound: PerLanguage,
+    pub adjective: PerLanguage,
     pub cloze_distance: PerLanguageTable,
     pub cloze_breakpoint: f64,
     pub cloze_cause: BTreeMap<String, f64>,
@@ -85,8 +88,8 @@ pub(super) struct SupportFor {
 impl SupportFor {
     pub fn of(self, need: &Claim) -> f64 {
         match *need {
-            Claim::Property { value: false, .. } => self.untrue,
             Claim::Property { property: Property::Noted(Attribute::Conscious), .. } => self.conscious,
+            Claim::Property { value: false, .. } => self.untrue,
             Claim::Property { property: Property::Noted(Attribute::Exist), .. } => self.exist,
             Claim::Property { property: Property::Noted(Attribute::Functional), .. } => self.functional,
             Claim::Reachable { .. } => self.reachable,
@@ -128,6 +131,12 @@ impl PerLanguageTable {
         };
         weights.get(distance - 1).or(weights.last()).copied().unwrap_or(0.0)
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAdjectives {
+    adjectives: Vec<Adjective>,
 }
 
 #[derive(Deserialize)]
@@ -192,6 +201,7 @@ impl World {
             effects: effects.collect(),
             english: people.english.resolve(),
             italian: people.italian.resolve(),
+            adjectives: read::<RawAdjectives>(ADJECTIVES)?.adjectives,
             things,
             actions,
             rates,
