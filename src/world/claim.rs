@@ -132,6 +132,20 @@ impl Claim {
         }
     }
 
+    /// Whether, of the same thing, both say the same (in whatever container).
+    pub fn is_same(&self, other: &Claim) -> bool {
+        match (self, other) {
+            (
+                Claim::Property { property, value, .. },
+                Claim::Property { property: other, value: other_value, .. },
+            ) => property == other && value == other_value,
+            (Claim::Worn { value, .. }, Claim::Worn { value: other, .. })
+            | (Claim::Held { value, .. }, Claim::Held { value: other, .. })
+            | (Claim::In { value, .. }, Claim::In { value: other, .. }) => value == other,
+            _ => false,
+        }
+    }
+
     /// Whether, of the same thing, this effect takes back that one: the opposite, or taking in hand what was put away.
     pub fn contradicts(&self, effect: &Claim) -> bool {
         match (self, effect) {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `{opened\|opens}` | the first in stories told in the past, the second in stories told in the present |
 //! | `{x}` | the thing with its definite article, or "his", "her" |
+//! | `{the x}`, `{il x}` | never with a possessive |
 //! | `{a x}`, `{un x}` | with the indefinite article, or "some", "del" |
 //! | `{his x}`, `{suo x}`, `{a suo x}` | with the actor's possessive |
 //! | `{bare x}` | the noun alone |
@@ -24,6 +25,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Definite,
+    /// With the definite article, never with a possessive.
+    The,
     Indefinite,
     Possessive,
     /// Italian "a sua sorella", "a un amico".
@@ -54,8 +57,8 @@ pub(super) struct Form {
     /// Whether the actor comes first.
     pub has_actor: bool,
     pieces: Vec<Piece>,
-    /// The roles that are named in it, by role.
-    named: Vec<bool>,
+    /// The roles that are named in it, in their order.
+    named: Vec<Role>,
     /// Those that are said with "a", as if new.
     introduced: Vec<bool>,
     /// Those that are said in one breath with another: "the cup and the plate".
@@ -73,7 +76,9 @@ impl Form {
         let pieces = reader.pieces(rest)?;
         let nouns = nouns(&pieces);
         let is = |role, cases: &dyn Fn(Case) -> bool| nouns.iter().any(|&(r, case)| r == role && cases(case));
-        let named = (0..roles.len()).map(|role| is(role, &|_| true)).collect();
+        let mut named: Vec<Role> = nouns.iter().map(|&(role, _)| role).collect();
+        let mut seen = Vec::new();
+        named.retain(|role| !seen.contains(role) && { seen.push(*role); true });
         let introduced = (0..roles.len()).map(|role| is(role, &|case| case == Case::Indefinite)).collect();
         let paired = (0..roles.len()).map(|role| is_paired(&pieces, role)).collect();
         Ok(Form { has_actor, pieces, named, introduced, paired })
@@ -81,7 +86,12 @@ impl Form {
 
     /// Whether the role's thing is named.
     pub fn names(&self, role: Role) -> bool {
-        self.named[role]
+        self.named.contains(&role)
+    }
+
+    /// The roles whose things are named, in their order.
+    pub fn named(&self) -> &[Role] {
+        &self.named
     }
 
     /// Whether the role's thing is said with an indefinite article.
@@ -198,6 +208,7 @@ impl Reader<'_> {
             (_, "bare") => Some(Case::Bare),
             (_, "to") => Some(Case::To),
             (_, "at") => Some(Case::At),
+            (Language::English, "the") | (Language::Italian, "il") => Some(Case::The),
             (Language::English, "a") | (Language::Italian, "un") => Some(Case::Indefinite),
             (Language::English, "his") | (Language::Italian, "suo") => Some(Case::Possessive),
             (Language::Italian, "a suo") => Some(Case::ToPossessive),

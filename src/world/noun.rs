@@ -187,7 +187,7 @@ impl ItalianNoun {
         let text = self.text.to_lowercase();
         let mut letters = text.chars();
         let (first, second) = (letters.next().unwrap_or(' '), letters.next().unwrap_or(' '));
-        let is_vowel = |letter: char| "aeiouàèéìòùh".contains(letter);
+        let is_vowel = |letter: char| "aeiouàèéìòù".contains(letter);
         match first {
             'i' | 'j' if text.starts_with("je") => Beginning::Consonant,
             'a' | 'e' | 'i' | 'o' | 'u' | 'h' => Beginning::Vowel,
@@ -270,6 +270,7 @@ mod tests {
             ("stivali, m plural", "gli stivali", "degli stivali"),
             ("jeans, m plural", "i jeans", "dei jeans"),
             ("uova, f plural", "le uova", "delle uova"),
+            ("shampoo, m mass", "lo shampoo", "dello shampoo"),
             ("hotel, m", "l'hotel", "un hotel"),
         ] {
             assert_eq!((italian(noun).definite(), italian(noun).indefinite()), (definite.into(), indefinite.into()));

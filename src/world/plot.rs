@@ -88,8 +88,9 @@ impl<'w> Plotter<'w> {
         let does = |step: &Step| action(step).forms(self.language)[step.form].has_actor;
         let (before, after) = (self.named(first), self.named(second));
         let repeated: Vec<_> = after.iter().filter(|(thing, _)| before.iter().any(|(other, _)| other == thing)).collect();
-        // "It" must be clear: one thing, and neither said in one breath with another.
-        let is_clear = repeated.iter().all(|(_, is_paired)| !is_paired) && !before.iter().any(|&(_, is_paired)| is_paired);
+        // "It" must be clear: the first thing that was named, and not in one breath with another.
+        let is_clear = repeated.iter().all(|(thing, is_paired)| !is_paired && before[0].0 == *thing)
+            && !before.iter().any(|&(_, is_paired)| is_paired);
         let is_short = match self.language {
             Language::English => repeated.is_empty() || (repeated.len() == 1 && is_clear),
             Language::Italian => repeated.is_empty(),
@@ -101,8 +102,7 @@ impl<'w> Plotter<'w> {
     fn named(&self, step: &Step) -> Vec<(ThingId, bool)> {
         let action = &self.world.actions[step.action];
         let form = &action.forms(self.language)[step.form];
-        let named = (0..action.roles.len()).filter(|&role| form.names(role));
-        named.map(|role| (step.thing(role), form.pairs(role))).collect()
+        form.named().iter().map(|&role| (step.thing(role), form.pairs(role))).collect()
     }
 
     /// The room of a story.
@@ -396,7 +396,7 @@ impl<'w> Plotter<'w> {
     }
 }
 
-/// Whether the second step needs what the first brought about, and does not undo it.
+/// Whether the second step needs what the first brought about, and neither repeats nor undoes it.
 fn leads_to(world: &World, first: &Step, second: &Step) -> bool {
     let (before, after) = (&world.actions[first.action], &world.actions[second.action]);
     let thing = |step: &Step, claim: &Claim| claim.thing().map(|role| step.thing(role));
@@ -411,7 +411,18 @@ fn leads_to(world: &World, first: &Step, second: &Step) -> bool {
         let contradicts = |other: &Claim| thing(second, other) == thing(first, effect) && other.contradicts(effect);
         after.makes.iter().any(contradicts)
     };
-    before.makes.iter().any(needs) && !before.makes.iter().any(undoes)
+    let repeats = |effect: &Claim| {
+        let is_same = |other: &Claim| thing(second, other) == thing(first, effect) && other.is_same(effect);
+        matches!(effect, Claim::Property { .. }) && after.makes.iter().any(is_same)
+    };
+    let returns = |need: &Claim| {
+        let is_same = |effect: &Claim| thing(second, effect) == thing(first, need) && effect.is_same(need);
+        !matches!(need, Claim::Property { .. }) && after.makes.iter().any(is_same)
+    };
+    let effects = &before.makes;
+    effects.iter().any(needs)
+        && !effects.iter().any(|effect| undoes(effect) || repeats(effect))
+        && !before.needs.iter().any(returns)
 }
 
 /// The things of the roles of the action with this `effect`, if it brings about what `step` needs.

@@ -30,7 +30,7 @@ pub struct World {
     italian: Vec<Person>,
     /// For every thing and property: whether it makes no sense (what has no door is not open).
     lacks: Vec<[bool; PROPERTIES]>,
-    /// Whether the second may be put into or onto the first.
+    /// Whether the second may be put into or onto the first; only furniture and the like is choosy.
     holds: Vec<Vec<bool>>,
     /// Whether two things have so similar names or meanings that they are not told of in one story.
     pub(super) rivals: Vec<Vec<ThingId>>,
@@ -233,6 +233,7 @@ impl World {
 fn lacks(thing: &Thing) -> [bool; PROPERTIES] {
     let mut lacks = [false; PROPERTIES];
     lacks[Attribute::Open.index()] = !["opens", "peelable"].iter().any(|tag| thing.is(tag));
+    lacks[Attribute::Edible.index()] = !["food", "drink", "medicine"].iter().any(|tag| thing.is(tag));
     lacks[Attribute::Power.index()] = !thing.is("electric");
     lacks[Attribute::Running.index()] = !["electric", "tap", "burns"].iter().any(|tag| thing.is(tag));
     lacks

@@ -88,9 +88,10 @@ impl Thing {
         self.tags.contains(tag) || self.id == tag
     }
 
-    /// Whether `thing` may be put into or onto this.
+    /// Whether `thing` may be put into or onto this: a cup holds whatever an action puts into cups, a drawer does not.
     pub fn holds(&self, thing: &Thing) -> bool {
-        self.holds.iter().any(|tag| thing.is(tag))
+        let is_choosy = self.is("storage") || self.is("surface");
+        !is_choosy || self.holds.iter().any(|tag| thing.is(tag))
     }
 }
 
