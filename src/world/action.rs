@@ -108,8 +108,9 @@ impl RawAction {
             texts.iter().map(|text| Form::parse(text, &letters, language)).collect::<Result<Vec<_>>>()
         };
         let (english, italian) = (forms(&self.en, Language::English)?, forms(&self.it, Language::Italian)?);
-        if english.is_empty() || italian.is_empty() {
-            return Err(Error::config("needs a form in each language"));
+        let is_full = |form: &Form| (0..roles.len()).all(|role| form.names(role));
+        if !english.iter().any(is_full) || !italian.iter().any(is_full) {
+            return Err(Error::config("needs a form in each language that names the things of all roles"));
         }
         let mut action = Action {
             id,

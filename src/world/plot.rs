@@ -454,3 +454,59 @@ fn unified(effect: &Claim, need: &Claim, step: &Step) -> Option<[Option<ThingId>
     }
     Some(things)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed;
+
+    /// A voice for each language and each gender.
+    fn voices(world: &World) -> Vec<Voice> {
+        let voice = |language, number| Voice::draw(world, language, &mut seed::rng(0, "voice", number)).unwrap();
+        [Language::English, Language::Italian].into_iter().flat_map(|l| (0..8).map(move |n| voice(l, n))).collect()
+    }
+
+    #[test]
+    fn every_action_can_be_told_in_every_form() {
+        let world = World::load().unwrap();
+        let rooms: Vec<ThingId> = (0..).zip(&world.things).filter(|(_, t)| t.phrases.is_some()).map(|(id, _)| id).collect();
+        let voices = voices(&world);
+        let mut never = Vec::new();
+        for (index, action) in world.actions.iter().enumerate() {
+            for language in [Language::English, Language::Italian] {
+                let mut untold: Vec<usize> = (0..action.forms(language).len()).collect();
+                for (number, &room) in (0..).zip(rooms.iter().cycle().take(150 * rooms.len())) {
+                    let voice = voices.iter().filter(|voice| voice.language == language).nth(number % 8).unwrap();
+                    let mut rng = seed::rng(1, &action.id, number as u64);
+                    let plotter = Plotter::new(&world, voice);
+                    let Some(step) = plotter.bind(index, [None; MAX_ROLES], &[], room, 0.0, &mut rng) else { continue };
+                    let step = plotter.reworded(&step, &[], &mut rng);
+                    assert!(violations(&world, [step].chunks(1)).is_empty(), "{} contradicts itself", action.id);
+                    let sentence = voice.say(&world, &[step], false);
+                    let is_clean = !sentence.contains(['{', '}', '@', '|', '+', '=']) && !sentence.contains("  ");
+                    let is_whole = sentence.ends_with('.') && sentence.chars().next().is_some_and(char::is_uppercase);
+                    assert!(is_clean && is_whole, "{}: {sentence:?}", action.id);
+                    untold.retain(|&form| form != step.form);
+                }
+                never.extend(untold.iter().map(|form| format!("{} {language:?} {form}", action.id)));
+            }
+        }
+        assert!(never.is_empty(), "forms that are never told: {}", never.join(", "));
+    }
+
+    #[test]
+    fn a_second_step_in_a_sentence_builds_on_the_first() {
+        let world = World::load().unwrap();
+        let step = |action: &str, things: &[&str]| super::super::state::tests::step(&world, action, things);
+        let (open, put, take, close) = (
+            step("open", &["drawer"]),
+            step("put_in", &["drawer", "pencil"]),
+            step("take_out", &["drawer", "pencil"]),
+            step("close", &["drawer"]),
+        );
+        assert!(leads_to(&world, &open, &put) && leads_to(&world, &open, &take));
+        assert!(!leads_to(&world, &open, &close), "closing undoes opening");
+        assert!(!leads_to(&world, &put, &take), "taking out undoes putting in");
+        assert!(!leads_to(&world, &close, &open), "opening undoes closing");
+    }
+}
