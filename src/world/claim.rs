@@ -112,13 +112,14 @@ impl Claim {
 }
 
 impl Claim {
-    /// The role of the thing that it is about, if it is about a thing.
+    /// The role of the thing or place that it is about, if it is about one.
     pub fn thing(&self) -> Option<Role> {
         match *self {
             Claim::Property { subject: Subject::Role(role), .. } => Some(role),
             Claim::Held { thing, .. } | Claim::Worn { thing, .. } | Claim::In { thing, .. } | Claim::Reachable { thing } => {
                 Some(thing)
             }
+            Claim::ActorIn { place, .. } | Claim::ActorLeft { place } => Some(place),
             _ => None,
         }
     }
@@ -127,8 +128,9 @@ impl Claim {
     pub fn is_kin(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Property { property, .. }, Claim::Property { property: other, .. }) => property == other,
-            (Claim::Property { .. }, _) | (_, Claim::Property { .. }) => false,
-            _ => true,
+            (Claim::Held { .. } | Claim::In { .. } | Claim::Reachable { .. }, Claim::Held { .. } | Claim::In { .. }) => true,
+            (Claim::Worn { .. }, Claim::Worn { .. }) | (Claim::ActorIn { .. }, Claim::ActorIn { .. }) => true,
+            _ => false,
         }
     }
 
@@ -154,6 +156,7 @@ impl Claim {
                 Claim::Property { property: other, value: other_value, .. },
             ) => property == other && value != other_value,
             (Claim::Held { value: true, .. }, Claim::In { value: true, .. } | Claim::Worn { value: true, .. }) => true,
+            (Claim::ActorLeft { .. }, Claim::ActorIn { .. }) => true,
             _ => false,
         }
     }

@@ -5,13 +5,15 @@ use super::claim::{Claim, Property, Role, Subject};
 use super::language::{Language, Voice};
 use super::make::Failed;
 use super::random::{any, weighted};
-use super::state::{State, Step, Violation, violations};
+use super::state::{State, Step, Strength, Violation, violations};
 use super::table::World;
 use super::thing::ThingId;
 use crate::data::Kind;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 
+/// More often than this nobody goes from place to place in a story.
+const MOVES: usize = 2;
 /// Tries to add a sentence before a story is given up.
 const TRIES_A_STORY: usize = 150;
 /// Tries to find a sentence that builds on what was said.
@@ -146,8 +148,21 @@ impl<'w> Plotter<'w> {
         }
         let mut longer = steps.to_vec();
         longer.insert(at, step);
-        let is_told = self.is_castable(&longer) && !self.replaces(&longer) && violations(self.world, longer.chunks(1)).is_empty();
+        let is_told = self.moves(&longer) <= MOVES && self.is_castable(&longer) && !self.replaces(&longer) && violations(self.world, longer.chunks(1)).is_empty();
         is_told.then_some(longer)
+    }
+
+    /// How often the actor goes from one place to another.
+    fn moves(&self, steps: &[Step]) -> usize {
+        let is_move = |step: &&Step| {
+            let goes = |effect: &Claim| match *effect {
+                Claim::ActorIn { place, .. } | Claim::ActorLeft { place } => Some(step.thing(place)),
+                _ => None,
+            };
+            let places = self.world.actions[step.action].makes.iter().filter_map(goes);
+            places.into_iter().any(|place| self.world.thing(place).phrases.is_some())
+        };
+        steps.iter().filter(is_move).count()
     }
 
     /// Whether something that was thrown away, eaten or lost is bought again: possible, but told too easily.
@@ -362,8 +377,8 @@ impl<'w> Plotter<'w> {
         let mut broken = lines.to_vec();
         broken[at] = vec![self.reworded(&step, cast, rng)];
         let origins = (0..lines.len()).map(|i| (i != at).then_some(i)).collect();
-        // The new sentence itself must conflict. That somebody takes what is in their hands already is not enough.
-        let is_told = |v: &Violation| (v.evidence == at || v.breakpoint == at) && !v.is_weak;
+        // The new sentence itself must conflict, and plainly.
+        let is_told = |v: &Violation| (v.evidence == at || v.breakpoint == at) && v.strength == Strength::Plain;
         self.broken(Kind::Cloze, broken, origins).filter(|broken| broken.violations.iter().all(is_told))
     }
 
@@ -379,8 +394,11 @@ impl<'w> Plotter<'w> {
             }
         }
         let weight = |(broken, swapped): &(Broken, usize)| {
-            let cause = broken.violations.first().and_then(|v| self.world.rates.order_cause.get(v.attribute.name()));
-            self.world.rates.order_distance.of(self.language, *swapped) * cause.copied().unwrap_or(1.0)
+            let rates = &self.world.rates;
+            let cause = broken.violations.first().and_then(|v| rates.order_cause.get(v.attribute.name()));
+            let is_repetition = broken.violations.iter().all(|v| v.strength == Strength::Repeated);
+            let strength = if is_repetition { rates.order_repetition } else { 1.0 };
+            rates.order_distance.of(self.language, *swapped) * cause.copied().unwrap_or(1.0) * strength
         };
         let weights: Vec<_> = found.iter().map(weight).collect();
         weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i).0).ok_or(Failed)
@@ -413,14 +431,16 @@ fn leads_to(world: &World, first: &Step, second: &Step) -> bool {
     };
     let repeats = |effect: &Claim| {
         let is_same = |other: &Claim| thing(second, other) == thing(first, effect) && other.is_same(effect);
-        matches!(effect, Claim::Property { .. }) && after.makes.iter().any(is_same)
+        matches!(effect, Claim::Property { .. } | Claim::In { .. }) && after.makes.iter().any(is_same)
     };
     let returns = |need: &Claim| {
         let is_same = |effect: &Claim| thing(second, effect) == thing(first, need) && effect.is_same(need);
         !matches!(need, Claim::Property { .. }) && after.makes.iter().any(is_same)
     };
+    let goes = |action: &Action| action.makes.iter().any(|effect| matches!(effect, Claim::ActorIn { .. }));
     let effects = &before.makes;
-    effects.iter().any(needs)
+    !(goes(before) && goes(after))
+        && effects.iter().any(needs)
         && !effects.iter().any(|effect| undoes(effect) || repeats(effect))
         && !before.needs.iter().any(returns)
 }

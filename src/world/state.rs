@@ -46,8 +46,17 @@ pub(super) struct Violation {
     pub thing: Option<ThingId>,
     /// What an annotator would blame.
     pub attribute: Attribute,
-    /// It is only that somebody takes what they hold already.
-    pub is_weak: bool,
+    pub strength: Strength,
+}
+
+/// How plainly a violation is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    Plain,
+    /// Somebody takes, perhaps out of something, what they hold already.
+    Held,
+    /// Something is put where it is already.
+    Repeated,
 }
 
 /// Something known, and the last sentence that said so.
@@ -258,8 +267,17 @@ impl<'w> State<'w> {
             }
             Claim::ActorLeft { .. } | Claim::Emptied { .. } => return None,
         };
-        let is_weak = matches!(need, Claim::Held { .. });
-        Some(Violation { evidence, breakpoint: self.sentence, thing, attribute, is_weak })
+        let is_held = |thing: Role| {
+            let known = self.facts(step.thing(thing)).and_then(|facts| facts.place);
+            known.is_some_and(|known| known.value == Place::Held)
+        };
+        let strength = match *need {
+            Claim::Held { .. } => Strength::Held,
+            Claim::In { thing, value: true, .. } if is_held(thing) => Strength::Held,
+            Claim::In { value: false, .. } => Strength::Repeated,
+            _ => Strength::Plain,
+        };
+        Some(Violation { evidence, breakpoint: self.sentence, thing, attribute, strength })
     }
 
     /// That the thing is known to be where `right` says it must not be.
@@ -291,7 +309,7 @@ impl<'w> State<'w> {
             breakpoint: self.sentence,
             thing: None,
             attribute: Attribute::HLocation,
-            is_weak: false,
+            strength: Strength::Plain,
         })
     }
 

@@ -70,6 +70,7 @@ pub(super) struct Rates {
     pub cloze_breakpoint: f64,
     pub cloze_cause: BTreeMap<String, f64>,
     pub order_cause: BTreeMap<String, f64>,
+    pub order_repetition: f64,
     pub order_distance: PerLanguageTable,
 }
 
