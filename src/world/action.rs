@@ -103,7 +103,8 @@ impl RawAction {
             return Err(Error::config(format!("labels are given for {name:?}, which is no role")));
         }
         let letters: Vec<char> = roles.iter().map(|role| role.letter).collect();
-        let claims = |texts: &[String]| texts.iter().map(|text| Claim::parse(text, &letters)).collect::<Result<Vec<_>>>();
+        let claims =
+            |texts: &[String]| texts.iter().map(|text| Claim::parse(text, &letters)).collect::<Result<Vec<_>>>();
         let forms = |texts: &[String], language| {
             texts.iter().map(|text| Form::parse(text, &letters, language)).collect::<Result<Vec<_>>>()
         };
@@ -111,6 +112,9 @@ impl RawAction {
         let is_full = |form: &Form| (0..roles.len()).all(|role| form.names(role));
         if !english.iter().any(is_full) || !italian.iter().any(is_full) {
             return Err(Error::config("needs a form in each language that names the things of all roles"));
+        }
+        if english.iter().chain(&italian).any(|form| form.has_actor != english[0].has_actor) {
+            return Err(Error::config("has forms with the actor and forms without; make two actions of it"));
         }
         let mut action = Action {
             id,

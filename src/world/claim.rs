@@ -116,9 +116,10 @@ impl Claim {
     pub fn thing(&self) -> Option<Role> {
         match *self {
             Claim::Property { subject: Subject::Role(role), .. } => Some(role),
-            Claim::Held { thing, .. } | Claim::Worn { thing, .. } | Claim::In { thing, .. } | Claim::Reachable { thing } => {
-                Some(thing)
-            }
+            Claim::Held { thing, .. }
+            | Claim::Worn { thing, .. }
+            | Claim::In { thing, .. }
+            | Claim::Reachable { thing } => Some(thing),
             Claim::ActorIn { place, .. } | Claim::ActorLeft { place } => Some(place),
             _ => None,
         }
@@ -128,7 +129,10 @@ impl Claim {
     pub fn is_kin(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Property { property, .. }, Claim::Property { property: other, .. }) => property == other,
-            (Claim::Held { .. } | Claim::In { .. } | Claim::Reachable { .. }, Claim::Held { .. } | Claim::In { .. }) => true,
+            (
+                Claim::Held { .. } | Claim::In { .. } | Claim::Reachable { .. },
+                Claim::Held { .. } | Claim::In { .. },
+            ) => true,
             (Claim::Worn { .. }, Claim::Worn { .. }) | (Claim::ActorIn { .. }, Claim::ActorIn { .. }) => true,
             _ => false,
         }
@@ -137,10 +141,9 @@ impl Claim {
     /// Whether, of the same thing, both say the same (in whatever container).
     pub fn is_same(&self, other: &Claim) -> bool {
         match (self, other) {
-            (
-                Claim::Property { property, value, .. },
-                Claim::Property { property: other, value: other_value, .. },
-            ) => property == other && value == other_value,
+            (Claim::Property { property, value, .. }, Claim::Property { property: other, value: other_value, .. }) => {
+                property == other && value == other_value
+            }
             (Claim::Worn { value, .. }, Claim::Worn { value: other, .. })
             | (Claim::Held { value, .. }, Claim::Held { value: other, .. })
             | (Claim::In { value, .. }, Claim::In { value: other, .. }) => value == other,
@@ -151,10 +154,9 @@ impl Claim {
     /// Whether, of the same thing, this effect takes back that one: the opposite, or taking in hand what was put away.
     pub fn contradicts(&self, effect: &Claim) -> bool {
         match (self, effect) {
-            (
-                Claim::Property { property, value, .. },
-                Claim::Property { property: other, value: other_value, .. },
-            ) => property == other && value != other_value,
+            (Claim::Property { property, value, .. }, Claim::Property { property: other, value: other_value, .. }) => {
+                property == other && value != other_value
+            }
             (Claim::Held { value: true, .. }, Claim::In { value: true, .. } | Claim::Worn { value: true, .. }) => true,
             (Claim::ActorLeft { .. }, Claim::ActorIn { .. }) => true,
             _ => false,

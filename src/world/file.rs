@@ -26,6 +26,8 @@ pub(super) struct MadeStory {
     sentences: Vec<String>,
     /// (evidence, breakpoint).
     conflict: Option<(usize, usize)>,
+    /// The actions that each sentence tells, by their names in the table.
+    actions: Vec<Vec<String>>,
     /// The entities and attributes to blame.
     cause: BTreeSet<(String, Attribute)>,
     states: Vec<Row>,
@@ -62,6 +64,10 @@ impl MadeStory {
             location: name(room),
             sentences,
             conflict: violations.first().map(|violation| (violation.evidence, violation.breakpoint)),
+            actions: lines
+                .iter()
+                .map(|line| line.iter().map(|step| world.actions[step.action].id.clone()).collect())
+                .collect(),
             cause,
             states,
         };
@@ -91,6 +97,10 @@ fn row(world: &World, voice: &Voice, line: &Line) -> Row {
             let name = voice.entity_name(world, step.thing(role));
             row.note_thing(&name, thing_labels(world, action, step, role));
         }
+    }
+    if row.things.is_empty() {
+        // "It was raining": the actor is there, though nobody says so.
+        row.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: default_labels() });
     }
     row
 }
@@ -149,7 +159,9 @@ fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> Lab
         labels[Attribute::Moveable.index()] = 0;
     }
     let is_put = |claims: &[Claim], a, b| {
-        claims.iter().any(|claim| matches!(*claim, Claim::In { thing, container, value: true } if (thing, container) == (a, b)))
+        claims
+            .iter()
+            .any(|claim| matches!(*claim, Claim::In { thing, container, value: true } if (thing, container) == (a, b)))
     };
     for other in (0..action.roles.len()).filter(|&other| other != role) {
         let container = world.thing(step.thing(other));
@@ -219,6 +231,7 @@ struct Record<'a> {
     breakpoint: i64,
     confl_sents: Vec<usize>,
     confl_pairs: Vec<[usize; 2]>,
+    actions: &'a [Vec<String>],
     cause: &'a BTreeSet<(String, Attribute)>,
     states: &'a [Row],
 }
@@ -241,6 +254,7 @@ impl<'a> Record<'a> {
             breakpoint: story.conflict.map_or(-1, |(_, breakpoint)| breakpoint as i64),
             confl_sents: story.conflict.map(|(evidence, _)| evidence).into_iter().collect(),
             confl_pairs: story.conflict.map(|(evidence, breakpoint)| [evidence, breakpoint]).into_iter().collect(),
+            actions: &story.actions,
             cause: &story.cause,
             states: &story.states,
         }
@@ -252,8 +266,11 @@ impl Serialize for Row {
         let mut map = serializer.serialize_map(None)?;
         for attribute in Attribute::ALL {
             let of = |labelled: &'_ Labelled| (labelled.name.clone(), labelled.labels[attribute.index()]);
-            let entities: Vec<_> =
-                if attribute.is_human() { self.actor.iter().map(of).collect() } else { self.things.iter().map(of).collect() };
+            let entities: Vec<_> = if attribute.is_human() {
+                self.actor.iter().map(of).collect()
+            } else {
+                self.things.iter().map(of).collect()
+            };
             if !entities.is_empty() {
                 map.serialize_entry(attribute.name(), &entities)?;
             }

@@ -41,9 +41,19 @@ pub(super) enum Case {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(String),
-    Tense { past: Vec<Piece>, present: Vec<Piece> },
-    Noun { role: Role, case: Case },
-    Number { role: Role, singular: String, plural: String },
+    Tense {
+        past: Vec<Piece>,
+        present: Vec<Piece>,
+    },
+    Noun {
+        role: Role,
+        case: Case,
+    },
+    Number {
+        role: Role,
+        singular: String,
+        plural: String,
+    },
     /// Agreement with the actor (`None`) or a role.
     Ending(Option<Role>),
     /// A particle that precedes a noun and follows a pronoun.
@@ -78,7 +88,12 @@ impl Form {
         let is = |role, cases: &dyn Fn(Case) -> bool| nouns.iter().any(|&(r, case)| r == role && cases(case));
         let mut named: Vec<Role> = nouns.iter().map(|&(role, _)| role).collect();
         let mut seen = Vec::new();
-        named.retain(|role| !seen.contains(role) && { seen.push(*role); true });
+        named.retain(|role| {
+            !seen.contains(role) && {
+                seen.push(*role);
+                true
+            }
+        });
         let introduced = (0..roles.len()).map(|role| is(role, &|case| case == Case::Indefinite)).collect();
         let paired = (0..roles.len()).map(|role| is_paired(&pieces, role)).collect();
         Ok(Form { has_actor, pieces, named, introduced, paired })

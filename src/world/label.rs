@@ -28,8 +28,8 @@ fn label(word: &str) -> Result<Label> {
         let (attribute, value) = (Attribute::from_name(name)?, value.parse().ok()?);
         (value <= attribute.max_label()).then_some((attribute, value))
     };
-    let (attribute, value) =
-        parse().ok_or_else(|| Error::config(format!("{word:?} is no label; write an attribute and 0 to 8, as \"open4\"")))?;
+    let (attribute, value) = parse()
+        .ok_or_else(|| Error::config(format!("{word:?} is no label; write an attribute and 0 to 8, as \"open4\"")))?;
     // The locations' labels are no truth values: where things are is said by `needs` and `makes`.
     let is_location = matches!(attribute, Attribute::Location | Attribute::HLocation);
     Ok(Label { attribute, value, is_physical: is_physical && !is_location })

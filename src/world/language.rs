@@ -1,6 +1,5 @@
 //! Saying a step of a story in English or Italian.
 
-use super::action::Action;
 use super::claim::Role;
 use super::form::{Case, Piece};
 use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
@@ -30,7 +29,6 @@ pub(super) struct Voice {
     /// Nouns with an adjective, for the things that have one in this story.
     looks: Vec<(ThingId, EnglishNoun, ItalianNoun)>,
 }
-
 
 pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
@@ -91,7 +89,7 @@ impl Voice {
             } else if form.has_actor {
                 text.push_str(&self.subject(as_pronoun));
             }
-            Sentence { voice: self, world, action, step, named: &named }.say(form.pieces(), &mut text);
+            Sentence { voice: self, world, step, named: &named }.say(form.pieces(), &mut text);
             named.extend((0..action.roles.len()).filter(|&role| form.names(role)).map(|role| step.thing(role)));
         }
         format!("{}.", capitalized(text.trim_end_matches('.')))
@@ -147,7 +145,6 @@ impl Voice {
 struct Sentence<'a> {
     voice: &'a Voice,
     world: &'a World,
-    action: &'a Action,
     step: &'a Step,
     /// What the sentence has named before.
     named: &'a [ThingId],

@@ -83,12 +83,7 @@ fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Gr
     })
 }
 
-fn try_group(
-    world: &World,
-    language: Language,
-    kinds: &[Kind],
-    rng: &mut ChaCha12Rng,
-) -> Result<Group, Failed> {
+fn try_group(world: &World, language: Language, kinds: &[Kind], rng: &mut ChaCha12Rng) -> Result<Group, Failed> {
     let voice = Voice::draw(world, language, rng).ok_or(Failed)?;
     let plotter = Plotter::new(world, &voice);
     let room = plotter.room(rng)?;

@@ -27,4 +27,4 @@ mod thing;
 
 pub use language::Language;
 pub use make::{Kinds, Order, make_stories};
-pub use table::World;
+pub use table::{Size, World};

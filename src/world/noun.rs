@@ -67,7 +67,9 @@ impl EnglishNoun {
         let number = if rest.is_empty() { Some(Number::Singular) } else { number(rest) };
         match number {
             Some(number) if !noun.trim().is_empty() => Ok(EnglishNoun { text: noun.to_owned(), number }),
-            _ => Err(Error::config(format!("{text:?} is no English noun; write \"cup\", \"milk, mass\" or \"socks, plural\""))),
+            _ => Err(Error::config(format!(
+                "{text:?} is no English noun; write \"cup\", \"milk, mass\" or \"socks, plural\""
+            ))),
         }
     }
 
@@ -106,7 +108,9 @@ impl ItalianNoun {
             (!noun.trim().is_empty()).then(|| ItalianNoun { text: noun.to_owned(), gender, number })
         };
         parse().ok_or_else(|| {
-            Error::config(format!("{text:?} is no Italian noun; write \"tazza, f\", \"latte, m mass\" or \"scarpe, f plural\""))
+            Error::config(format!(
+                "{text:?} is no Italian noun; write \"tazza, f\", \"latte, m mass\" or \"scarpe, f plural\""
+            ))
         })
     }
 

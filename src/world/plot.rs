@@ -89,7 +89,8 @@ impl<'w> Plotter<'w> {
         let action = |step: &Step| &self.world.actions[step.action];
         let does = |step: &Step| action(step).forms(self.language)[step.form].has_actor;
         let (before, after) = (self.named(first), self.named(second));
-        let repeated: Vec<_> = after.iter().filter(|(thing, _)| before.iter().any(|(other, _)| other == thing)).collect();
+        let repeated: Vec<_> =
+            after.iter().filter(|(thing, _)| before.iter().any(|(other, _)| other == thing)).collect();
         // "It" must be clear: the first thing that was named, and not in one breath with another.
         let is_clear = repeated.iter().all(|(thing, is_paired)| !is_paired && before[0].0 == *thing)
             && !before.iter().any(|&(_, is_paired)| is_paired);
@@ -142,13 +143,17 @@ impl<'w> Plotter<'w> {
             }
         };
         let same = steps.iter().filter(|other| other.action == step.action);
-        let is_repetition = same.clone().count() >= TIMES_AN_ACTION || same.clone().any(|other| self.alike(other, &step));
+        let is_repetition =
+            same.clone().count() >= TIMES_AN_ACTION || same.clone().any(|other| self.alike(other, &step));
         if is_repetition {
             return None;
         }
         let mut longer = steps.to_vec();
         longer.insert(at, step);
-        let is_told = self.moves(&longer) <= MOVES && self.is_castable(&longer) && !self.replaces(&longer) && violations(self.world, longer.chunks(1)).is_empty();
+        let is_told = self.moves(&longer) <= MOVES
+            && self.is_castable(&longer)
+            && !self.replaces(&longer)
+            && violations(self.world, longer.chunks(1)).is_empty();
         is_told.then_some(longer)
     }
 
@@ -202,7 +207,8 @@ impl<'w> Plotter<'w> {
         let must_build = rng.random_bool(self.world.rates.build);
         let drawn = (0..TRIES_TO_FOLLOW).find_map(|_| {
             let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
-            let step = self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse.of(self.language), rng)?;
+            let step =
+                self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse.of(self.language), rng)?;
             let is_about = step.things(&self.world.actions[action]).iter().any(|thing| cast.contains(thing));
             (if must_build { state.grounds(&step) } else { is_about }).then_some(step)
         });
@@ -278,7 +284,11 @@ impl<'w> Plotter<'w> {
             if things[role].is_none() {
                 let options: Vec<_> = self.options(table, role, &things, cast, room).collect();
                 let known: Vec<_> = options.iter().filter(|thing| cast.contains(thing) || **thing == room).collect();
-                let pool = if rng.random_bool(reuse) && !known.is_empty() { **any(rng, &known)? } else { *any(rng, &options)? };
+                let pool = if rng.random_bool(reuse) && !known.is_empty() {
+                    **any(rng, &known)?
+                } else {
+                    *any(rng, &options)?
+                };
                 things[role] = Some(pool);
             }
         }
@@ -420,7 +430,8 @@ fn leads_to(world: &World, first: &Step, second: &Step) -> bool {
     let thing = |step: &Step, claim: &Claim| claim.thing().map(|role| step.thing(role));
     let needs = |effect: &Claim| {
         after.needs.iter().any(|need| {
-            let is_default = matches!(need, Claim::Property { property: Property::Noted(a), .. } if a.default_label() != 0);
+            let is_default =
+                matches!(need, Claim::Property { property: Property::Noted(a), .. } if a.default_label() != 0);
             let is_about = thing(second, need).is_some() && thing(second, need) == thing(first, effect);
             is_about && !is_default && need.is_kin(effect)
         })
@@ -489,7 +500,8 @@ mod tests {
     #[test]
     fn every_action_can_be_told_in_every_form() {
         let world = World::load().unwrap();
-        let rooms: Vec<ThingId> = (0..).zip(&world.things).filter(|(_, t)| t.phrases.is_some()).map(|(id, _)| id).collect();
+        let rooms: Vec<ThingId> =
+            (0..).zip(&world.things).filter(|(_, t)| t.phrases.is_some()).map(|(id, _)| id).collect();
         let voices = voices(&world);
         let mut never = Vec::new();
         for (index, action) in world.actions.iter().enumerate() {

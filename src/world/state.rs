@@ -55,7 +55,7 @@ pub(super) enum Strength {
     Plain,
     /// Somebody takes, perhaps out of something, what they hold already.
     Held,
-    /// Something is put where it is already.
+    /// Something is put, or somebody goes, where they are already.
     Repeated,
 }
 
@@ -108,14 +108,7 @@ pub(super) fn violations<'a>(world: &World, sentences: impl Iterator<Item = &'a 
 
 impl<'w> State<'w> {
     pub fn new(world: &'w World) -> Self {
-        State {
-            world,
-            sentence: 0,
-            things: Vec::with_capacity(16),
-            actor: [None; PROPERTIES],
-            room: None,
-            seat: None,
-        }
+        State { world, sentence: 0, things: Vec::with_capacity(16), actor: [None; PROPERTIES], room: None, seat: None }
     }
 
     /// Tells one more sentence.
@@ -129,8 +122,13 @@ impl<'w> State<'w> {
         let action = &self.world.actions[step.action];
         let mut violations: Vec<_> = action.needs.iter().filter_map(|need| self.violation(need, step)).collect();
         violations.extend(step.things(action).iter().filter_map(|&thing| self.absence(thing)));
+        let aura = self.aura(action, step);
+        violations.extend(aura.iter().filter_map(|&(thing, property, value)| self.mismatch(thing, property, value)));
         for need in &action.needs {
             self.learn(need, step);
+        }
+        for (thing, property, value) in aura {
+            self.facts_mut(thing).properties[property.index()] = Some(Known { value, since: self.sentence });
         }
         for &thing in step.things(action) {
             self.learn_room_of(thing);
@@ -140,6 +138,11 @@ impl<'w> State<'w> {
         }
         for effect in &action.makes {
             self.learn(effect, step);
+            if let Claim::Property { subject: Subject::Role(role), property, value: false } = *effect
+                && property == Property::Noted(Attribute::Exist)
+            {
+                self.lose_contents(step.thing(role));
+            }
         }
         violations
     }
@@ -150,7 +153,9 @@ impl<'w> State<'w> {
             return Some(false);
         }
         let is_moot = match *need {
-            Claim::Property { subject: Subject::Role(role), property, .. } => self.world.lacks(step.thing(role), property),
+            Claim::Property { subject: Subject::Role(role), property, .. } => {
+                self.world.lacks(step.thing(role), property)
+            }
             Claim::Undressed | Claim::Emptied { .. } => true,
             _ => false,
         };
@@ -164,9 +169,10 @@ impl<'w> State<'w> {
             Claim::Property { subject: Subject::Role(role), property, .. } => {
                 self.facts(step.thing(role)).is_some_and(|facts| facts.properties[property.index()].is_some())
             }
-            Claim::Held { thing, .. } | Claim::Worn { thing, .. } | Claim::In { thing, .. } | Claim::Reachable { thing } => {
-                self.facts(step.thing(thing)).is_some_and(|facts| facts.place.is_some())
-            }
+            Claim::Held { thing, .. }
+            | Claim::Worn { thing, .. }
+            | Claim::In { thing, .. }
+            | Claim::Reachable { thing } => self.facts(step.thing(thing)).is_some_and(|facts| facts.place.is_some()),
             Claim::ActorIn { place, .. } | Claim::ActorLeft { place } => self.whereabouts(step.thing(place)).is_some(),
             Claim::Undressed | Claim::Emptied { .. } => false,
         }
@@ -188,7 +194,11 @@ impl<'w> State<'w> {
     pub fn replaces(&self, step: &Step) -> bool {
         let action = &self.world.actions[step.action];
         action.makes.iter().any(|effect| match *effect {
-            Claim::Property { subject: Subject::Role(role), property: Property::Noted(Attribute::Exist), value: true } => {
+            Claim::Property {
+                subject: Subject::Role(role),
+                property: Property::Noted(Attribute::Exist),
+                value: true,
+            } => {
                 let known = self.facts(step.thing(role)).and_then(|f| f.properties[Attribute::Exist.index()]);
                 known.is_some_and(|known| !known.value)
             }
@@ -237,7 +247,9 @@ impl<'w> State<'w> {
                 let known = known.filter(|known| known.value != value)?;
                 (known.since, thing, property.attribute())
             }
-            Claim::Held { thing, value } => self.misplaced(step.thing(thing), |place| (place == Place::Held) == value)?,
+            Claim::Held { thing, value } => {
+                self.misplaced(step.thing(thing), |place| (place == Place::Held) == value)?
+            }
             Claim::Worn { thing, value } => {
                 let (since, thing, _) = self.misplaced(step.thing(thing), |place| (place == Place::Worn) == value)?;
                 (since, thing, Attribute::Wearing)
@@ -274,18 +286,14 @@ impl<'w> State<'w> {
         let strength = match *need {
             Claim::Held { .. } => Strength::Held,
             Claim::In { thing, value: true, .. } if is_held(thing) => Strength::Held,
-            Claim::In { value: false, .. } => Strength::Repeated,
+            Claim::In { value: false, .. } | Claim::ActorIn { value: false, .. } => Strength::Repeated,
             _ => Strength::Plain,
         };
         Some(Violation { evidence, breakpoint: self.sentence, thing, attribute, strength })
     }
 
     /// That the thing is known to be where `right` says it must not be.
-    fn misplaced(
-        &self,
-        thing: ThingId,
-        right: impl Fn(Place) -> bool,
-    ) -> Option<(usize, Option<ThingId>, Attribute)> {
+    fn misplaced(&self, thing: ThingId, right: impl Fn(Place) -> bool) -> Option<(usize, Option<ThingId>, Attribute)> {
         let known = self.facts(thing)?.place.filter(|known| !right(known.value))?;
         Some((known.since, Some(thing), Attribute::Location))
     }
@@ -294,6 +302,31 @@ impl<'w> State<'w> {
     fn shuts_away(&self, container: ThingId) -> bool {
         let container = self.world.thing(container);
         container.is("storage") && container.is("opens") && !container.is("heats")
+    }
+
+    /// What the containers in a step are like whenever something is put into them or taken out: a fridge is on.
+    fn aura(&self, action: &Action, step: &Step) -> Vec<(ThingId, Property, bool)> {
+        let of = |&(_, container): &(Role, Role)| {
+            let container = step.thing(container);
+            let physical = self.world.thing(container).aura.iter().filter(|label| label.is_physical);
+            physical.filter_map(move |label| {
+                let (before, _) = label.attribute.split(label.value);
+                (before > 0).then_some((container, Property::Noted(label.attribute), before == 2))
+            })
+        };
+        action.fits.iter().flat_map(of).collect()
+    }
+
+    /// That a thing's property is known to be otherwise.
+    fn mismatch(&self, thing: ThingId, property: Property, value: bool) -> Option<Violation> {
+        let known = self.facts(thing)?.properties[property.index()].filter(|known| known.value != value)?;
+        Some(Violation {
+            evidence: known.since,
+            breakpoint: self.sentence,
+            thing: Some(thing),
+            attribute: property.attribute(),
+            strength: Strength::Plain,
+        })
     }
 
     /// That the actor is known not to be where the thing stands.
@@ -335,13 +368,12 @@ impl<'w> State<'w> {
         match *claim {
             Claim::Property { subject, property, value } => {
                 *self.property(subject, property, step) = Some(Known { value, since });
-                if let (Subject::Role(role), Property::Noted(Attribute::Exist), false) = (subject, property, value) {
-                    self.lose_contents(step.thing(role));
-                }
             }
             Claim::Held { thing, value } => self.put(step.thing(thing), Place::Held, value),
             Claim::Worn { thing, value } => self.put(step.thing(thing), Place::Worn, value),
-            Claim::In { thing, container, value } => self.put(step.thing(thing), Place::In(step.thing(container)), value),
+            Claim::In { thing, container, value } => {
+                self.put(step.thing(thing), Place::In(step.thing(container)), value)
+            }
             Claim::Reachable { .. } | Claim::Undressed => {}
             Claim::ActorIn { place, value } => {
                 if value {
@@ -427,7 +459,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_evidence_is_the_last_sentence_that_said_otherwise() {
-        let story: [(&str, &[&str]); 3] = [("close", &["box"]), ("find_closed", &["box"]), ("put_in", &["box", "photo"])];
+        let story: [(&str, &[&str]); 3] =
+            [("close", &["box"]), ("find_closed", &["box"]), ("put_in", &["box", "photo"])];
         assert_eq!(told(&story), [(1, 2, Attribute::Open)]);
     }
 
@@ -443,6 +476,12 @@ pub(super) mod tests {
         let story: [(&str, &[&str]); 3] =
             [("put_in", &["box", "photo"]), ("burn_up", &["box"]), ("take_out", &["box", "photo"])];
         assert_eq!(told(&story), [(1, 2, Attribute::Exist), (1, 2, Attribute::Exist)]);
+    }
+
+    #[test]
+    fn what_comes_into_being_takes_nothing_with_it() {
+        let story: [(&str, &[&str]); 3] = [("pour", &["cup", "milk"]), ("buy", &["cup"]), ("buy", &["milk"])];
+        assert_eq!(told(&story), [(0, 1, Attribute::Exist), (0, 2, Attribute::Exist)]);
     }
 
     #[test]

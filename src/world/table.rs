@@ -38,6 +38,14 @@ pub struct World {
     pub(super) effects: Vec<(usize, Claim)>,
 }
 
+/// Numbers of entries in the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    pub actions: usize,
+    pub things: usize,
+    pub places: usize,
+}
+
 /// Somebody whom a story may be about.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
@@ -208,6 +216,12 @@ impl World {
             rates,
             holds,
         })
+    }
+
+    /// How much there is in the tables.
+    pub fn size(&self) -> Size {
+        let places = self.things.iter().filter(|thing| thing.phrases.is_some()).count();
+        Size { actions: self.actions.len(), things: self.things.len() - places, places }
     }
 
     pub(super) fn thing(&self, id: ThingId) -> &Thing {

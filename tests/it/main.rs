@@ -16,3 +16,4 @@ mod run_folder;
 mod score;
 mod support;
 mod tiny;
+mod world;
