@@ -99,8 +99,8 @@ fn row(world: &World, voice: &Voice, line: &Line) -> Row {
         }
     }
     if row.things.is_empty() {
-        // "It was raining": the actor is there, though nobody says so.
-        row.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: default_labels() });
+        // "It was raining": the actor is there, though nobody says so, and nothing is said of them.
+        row.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: [0; ATTRIBUTES] });
     }
     row
 }

@@ -71,6 +71,8 @@ pub(super) struct Form {
     named: Vec<Role>,
     /// Those that are said with "a", as if new.
     introduced: Vec<bool>,
+    /// Those that may be said with a pronoun.
+    plain: Vec<bool>,
     /// Those that are said in one breath with another: "the cup and the plate".
     paired: Vec<bool>,
 }
@@ -95,8 +97,10 @@ impl Form {
             }
         });
         let introduced = (0..roles.len()).map(|role| is(role, &|case| case == Case::Indefinite)).collect();
+        let is_plain = |case| matches!(case, Case::Definite | Case::The | Case::With(_));
+        let plain = (0..roles.len()).map(|role| !is(role, &|case| !is_plain(case))).collect();
         let paired = (0..roles.len()).map(|role| is_paired(&pieces, role)).collect();
-        Ok(Form { has_actor, pieces, named, introduced, paired })
+        Ok(Form { has_actor, pieces, named, introduced, plain, paired })
     }
 
     /// Whether the role's thing is named.
@@ -112,6 +116,11 @@ impl Form {
     /// Whether the role's thing is said with an indefinite article.
     pub fn introduces(&self, role: Role) -> bool {
         self.introduced[role]
+    }
+
+    /// Whether a pronoun may stand for the role's thing: for "the cup" it may, for "the hot coffee" not.
+    pub fn is_plain(&self, role: Role) -> bool {
+        self.plain[role] && !self.paired[role]
     }
 
     /// Whether the role's thing is said in one breath with another.

@@ -2,6 +2,7 @@
 
 use super::action::{Action, MAX_ROLES};
 use super::claim::{Claim, Property, Role, Subject};
+use super::form::Form;
 use super::language::{Language, Voice};
 use super::make::Failed;
 use super::random::{any, weighted};
@@ -86,26 +87,29 @@ impl<'w> Plotter<'w> {
     /// Whether two steps make one sentence: the actor does both, to the same thing. In Italian, that thing must not be
     /// named twice.
     fn are_joinable(&self, first: &Step, second: &Step) -> bool {
-        let action = |step: &Step| &self.world.actions[step.action];
-        let does = |step: &Step| action(step).forms(self.language)[step.form].has_actor;
+        let does = |step: &Step| self.form_of(step).has_actor;
         let (before, after) = (self.named(first), self.named(second));
         let repeated: Vec<_> =
             after.iter().filter(|(thing, _)| before.iter().any(|(other, _)| other == thing)).collect();
-        // "It" must be clear: the first thing that was named, and not in one breath with another.
-        let is_clear = repeated.iter().all(|(thing, is_paired)| !is_paired && before[0].0 == *thing)
-            && !before.iter().any(|&(_, is_paired)| is_paired);
-        let is_short = match self.language {
-            Language::English => repeated.is_empty() || (repeated.len() == 1 && is_clear),
-            Language::Italian => repeated.is_empty(),
+        let is_short = match (self.language, &repeated[..]) {
+            (_, []) => true,
+            // "It" must be clear: the first thing that was named, and not in one breath with another.
+            (Language::English, [(thing, role)]) => {
+                let pairs = |&(_, role): &(ThingId, Role)| self.form_of(first).pairs(role);
+                before[0].0 == *thing && self.form_of(second).is_plain(*role) && !before.iter().any(pairs)
+            }
+            _ => false,
         };
         does(first) && does(second) && is_short && leads_to(self.world, first, second)
     }
 
-    /// The things that the step's form names, and whether in one breath with another.
-    fn named(&self, step: &Step) -> Vec<(ThingId, bool)> {
-        let action = &self.world.actions[step.action];
-        let form = &action.forms(self.language)[step.form];
-        form.named().iter().map(|&role| (step.thing(role), form.pairs(role))).collect()
+    /// The things that the step's form names, and their roles, in their order.
+    fn named(&self, step: &Step) -> Vec<(ThingId, Role)> {
+        self.form_of(step).named().iter().map(|&role| (step.thing(role), role)).collect()
+    }
+
+    fn form_of(&self, step: &Step) -> &Form {
+        &self.world.actions[step.action].forms(self.language)[step.form]
     }
 
     /// The room of a story.

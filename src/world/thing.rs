@@ -1,7 +1,7 @@
 //! Things and places, as `things.toml` and `places.toml` have them.
 
 use super::label::{Label, labels};
-use super::noun::{EnglishNoun, ItalianNoun};
+use super::noun::{EnglishNoun, ItalianNoun, Number};
 use crate::error::Result;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -11,6 +11,9 @@ pub(super) type ThingId = u16;
 
 /// Tags that every place has: the second where it is a room of the house, the third where it is not.
 const PLACE: [&str; 3] = ["place", "home", "away"];
+
+/// Tag of what is not one in either language: of it, one can say that there is none.
+const UNCOUNTED: &str = "uncounted";
 
 /// A thing, or a place to be.
 #[derive(Debug)]
@@ -97,11 +100,16 @@ impl Thing {
 
 impl RawThing {
     pub fn resolve(self, id: String) -> Result<Thing> {
+        let (english, italian) = (EnglishNoun::parse(&self.en)?, ItalianNoun::parse(&self.it)?);
+        let mut tags = words(&self.is);
+        if english.number != Number::Singular && italian.number != Number::Singular {
+            tags.insert(UNCOUNTED.to_owned());
+        }
         Ok(Thing {
             id,
-            english: EnglishNoun::parse(&self.en)?,
-            italian: ItalianNoun::parse(&self.it)?,
-            tags: words(&self.is),
+            english,
+            italian,
+            tags,
             rooms: words(&self.rooms),
             holds: words(&self.holds),
             homes: words(&self.homes),
