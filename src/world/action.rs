@@ -195,9 +195,8 @@ impl Action {
         let says = |labels: &[Label], attribute| labels.iter().any(|l| l.attribute == attribute && l.is_physical);
         let need = |subject, attribute| Claim::Property { subject, property: Property::Noted(attribute), value: true };
         for (i, role) in self.roles.iter().enumerate() {
-            if !says(&role.labels, Attribute::Exist) {
-                self.needs.push(need(Subject::Role(i), Attribute::Exist));
-            } else if role.labels.iter().any(|l| l.attribute == Attribute::Exist && l.value == 5) {
+            let comes_or_goes = |l: &Label| l.attribute == Attribute::Exist && l.is_physical && l.value != 5;
+            if !role.labels.iter().any(comes_or_goes) {
                 self.needs.push(need(Subject::Role(i), Attribute::Exist));
             }
         }

@@ -189,7 +189,7 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub fn begin(output: &'a mut dyn Write, split: &str) -> Result<Self> {
         let split = serde_json::to_string(split).map_err(failed)?;
-        write!(output, "{{{split}: {{\n").map_err(failed)?;
+        writeln!(output, "{{{split}: {{").map_err(failed)?;
         Ok(Writer { output, is_first: true })
     }
 

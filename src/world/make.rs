@@ -4,6 +4,7 @@ use super::file::{MadeStory, Writer};
 use super::language::{Language, Voice};
 use super::plot::{Broken, Line, Plotter};
 use super::table::World;
+use super::thing::ThingId;
 use crate::data::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::seed;
@@ -94,25 +95,34 @@ fn try_group(world: &World, language: Language, kinds: &[Kind], rng: &mut ChaCha
     });
     let broken = broken.collect::<Result<Vec<_>, _>>()?;
     let pronoun = world.rates.pronoun.of(language);
-    let pronouns: Vec<bool> = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
-    let say = |lines: &[Line], pronouns: &[bool]| {
-        let sentences = lines.iter().zip(pronouns).map(|(line, &pronoun)| voice.say(world, line, pronoun));
-        sentences.collect::<Vec<_>>()
-    };
-    let tell = |broken: &Broken| {
-        let pronouns: Vec<_> = broken.origins.iter().map(|origin| origin.is_some_and(|i| pronouns[i])).collect();
-        let sentences = say(&broken.lines, &pronouns);
-        let is_clear = !pronouns[0] && are_different(&sentences);
-        let story = || MadeStory::new(world, &voice, room, &broken.lines, sentences, Some(broken)).ok_or(Failed);
-        if is_clear { story() } else { Err(Failed) }
-    };
-    let sentences = say(&lines, &pronouns);
-    if !are_different(&sentences) {
-        return Err(Failed);
+    let pronouns = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
+    let teller = Teller { world, voice: &voice, room, pronouns };
+    Ok(Group {
+        plausible: teller.tell(&lines, &(0..lines.len()).map(Some).collect::<Vec<_>>(), None)?,
+        broken: broken.iter().map(|b| teller.tell(&b.lines, &b.origins, Some(b))).collect::<Result<_, _>>()?,
+    })
+}
+
+/// Says the versions of one story alike.
+struct Teller<'a> {
+    world: &'a World,
+    voice: &'a Voice,
+    room: ThingId,
+    /// For each sentence of the plausible story, whether a pronoun stands for the actor.
+    pronouns: Vec<bool>,
+}
+
+impl Teller<'_> {
+    /// `Failed` if the story begins with a pronoun, says a sentence twice, or has names that are too similar.
+    fn tell(&self, lines: &[Line], origins: &[Option<usize>], broken: Option<&Broken>) -> Result<MadeStory, Failed> {
+        let is_pronoun = |origin: &Option<usize>| origin.is_some_and(|i| self.pronouns[i]);
+        let say = |(line, origin): (&Line, &Option<usize>)| self.voice.say(self.world, line, is_pronoun(origin));
+        let sentences: Vec<_> = lines.iter().zip(origins).map(say).collect();
+        if is_pronoun(&origins[0]) || !are_different(&sentences) {
+            return Err(Failed);
+        }
+        MadeStory::new(self.world, self.voice, self.room, lines, sentences, broken).ok_or(Failed)
     }
-    let broken = broken.iter().map(tell).collect::<Result<Vec<_>, _>>()?;
-    let plausible = MadeStory::new(world, &voice, room, &lines, sentences, None).ok_or(Failed)?;
-    Ok(Group { plausible, broken })
 }
 
 fn are_different(sentences: &[String]) -> bool {
