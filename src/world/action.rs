@@ -109,6 +109,10 @@ impl RawAction {
             texts.iter().map(|text| Form::parse(text, &letters, language)).collect::<Result<Vec<_>>>()
         };
         let (english, italian) = (forms(&self.en, Language::English)?, forms(&self.it, Language::Italian)?);
+        let breaks = self.breaks.unwrap_or(self.weight);
+        if ![self.weight, breaks].iter().all(|weight| weight.is_finite() && *weight >= 0.0) {
+            return Err(Error::config("weight and breaks must not be negative"));
+        }
         let is_full = |form: &Form| (0..roles.len()).all(|role| form.names(role));
         if !english.iter().any(is_full) || !italian.iter().any(is_full) {
             return Err(Error::config("needs a form in each language that names the things of all roles"));
@@ -126,7 +130,7 @@ impl RawAction {
             english,
             italian,
             weight: self.weight,
-            breaks: self.breaks.unwrap_or(self.weight),
+            breaks,
             is_between: self.topic == Some(Topic::None),
             roles,
         };

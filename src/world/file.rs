@@ -265,13 +265,10 @@ impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for attribute in Attribute::ALL {
-            let of = |labelled: &'_ Labelled| (labelled.name.clone(), labelled.labels[attribute.index()]);
-            let entities: Vec<_> = if attribute.is_human() {
-                self.actor.iter().map(of).collect()
-            } else {
-                self.things.iter().map(of).collect()
-            };
-            if !entities.is_empty() {
+            let labelled: &[Labelled] = if attribute.is_human() { self.actor.as_slice() } else { &self.things };
+            if !labelled.is_empty() {
+                let entities: Vec<_> =
+                    labelled.iter().map(|l| (l.name.as_str(), l.labels[attribute.index()])).collect();
                 map.serialize_entry(attribute.name(), &entities)?;
             }
         }

@@ -26,6 +26,8 @@ pub(super) struct Voice {
     is_present: bool,
     /// Whether a thing is "his" or "her" rather than "the".
     possessed: Vec<bool>,
+    /// Whether a thing may be in a story about this actor.
+    allowed: Vec<bool>,
     /// Nouns with an adjective, for the things that have one in this story.
     looks: Vec<(ThingId, EnglishNoun, ItalianNoun)>,
 }
@@ -51,12 +53,14 @@ impl Voice {
                 }
             }
         }
-        Some(Voice { language, actor, is_present, possessed, looks })
+        let others = if actor.gender == Gender::Feminine { "men" } else { "women" };
+        let allowed = world.things.iter().map(|thing| !thing.is(others)).collect();
+        Some(Voice { language, actor, is_present, possessed, allowed, looks })
     }
 
     /// Whether a thing may be in a story about this actor: some clothes are for women.
-    pub fn allows(&self, thing: &Thing) -> bool {
-        !thing.is(if self.is_female() { "men" } else { "women" })
+    pub fn allows(&self, thing: ThingId) -> bool {
+        self.allowed[usize::from(thing)]
     }
 
     /// How a thing is named in states: the noun, with its adjective.

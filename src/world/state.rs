@@ -63,7 +63,7 @@ pub(super) enum Strength {
 #[derive(Debug, Clone, Copy)]
 struct Known<T> {
     value: T,
-    since: usize,
+    since: u8,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ struct Facts {
 #[derive(Debug, Clone)]
 pub(super) struct State<'w> {
     world: &'w World,
-    sentence: usize,
+    sentence: u8,
     things: Vec<Facts>,
     actor: [Option<Known<bool>>; PROPERTIES],
     room: Option<Known<Whereabouts>>,
@@ -259,7 +259,7 @@ impl<'w> State<'w> {
                 self.misplaced(step.thing(thing), |place| (place == Place::In(container)) == value)?
             }
             Claim::Reachable { thing } => self.misplaced(step.thing(thing), |place| match place {
-                Place::In(container) => !self.shuts_away(container),
+                Place::In(container) => !self.world.shuts_away(container),
                 _ => true,
             })?,
             Claim::ActorIn { place, value } => {
@@ -289,19 +289,13 @@ impl<'w> State<'w> {
             Claim::In { value: false, .. } | Claim::ActorIn { value: false, .. } => Strength::Repeated,
             _ => Strength::Plain,
         };
-        Some(Violation { evidence, breakpoint: self.sentence, thing, attribute, strength })
+        Some(Violation { evidence: evidence.into(), breakpoint: self.sentence.into(), thing, attribute, strength })
     }
 
     /// That the thing is known to be where `right` says it must not be.
-    fn misplaced(&self, thing: ThingId, right: impl Fn(Place) -> bool) -> Option<(usize, Option<ThingId>, Attribute)> {
+    fn misplaced(&self, thing: ThingId, right: impl Fn(Place) -> bool) -> Option<(u8, Option<ThingId>, Attribute)> {
         let known = self.facts(thing)?.place.filter(|known| !right(known.value))?;
         Some((known.since, Some(thing), Attribute::Location))
-    }
-
-    /// Whether what is in it must be taken out before it is used.
-    fn shuts_away(&self, container: ThingId) -> bool {
-        let container = self.world.thing(container);
-        container.is("storage") && container.is("opens") && !container.is("heats")
     }
 
     /// What the containers in a step are like whenever something is put into them or taken out: a fridge is on.
@@ -321,8 +315,8 @@ impl<'w> State<'w> {
     fn mismatch(&self, thing: ThingId, property: Property, value: bool) -> Option<Violation> {
         let known = self.facts(thing)?.properties[property.index()].filter(|known| known.value != value)?;
         Some(Violation {
-            evidence: known.since,
-            breakpoint: self.sentence,
+            evidence: known.since.into(),
+            breakpoint: self.sentence.into(),
             thing: Some(thing),
             attribute: property.attribute(),
             strength: Strength::Plain,
@@ -332,33 +326,22 @@ impl<'w> State<'w> {
     /// That the actor is known not to be where the thing stands.
     fn absence(&self, thing: ThingId) -> Option<Violation> {
         let known = self.room?;
-        let rooms = &self.world.thing(thing).rooms;
         let is_absent = match known.value {
-            Whereabouts::In(room) => !rooms.contains(&self.world.thing(room).id),
-            Whereabouts::Left(room) => rooms.len() == 1 && rooms.contains(&self.world.thing(room).id),
+            Whereabouts::In(room) => !self.world.is_at_home(thing, room),
+            Whereabouts::Left(room) => self.world.only_room(thing) == Some(room),
         };
-        (self.stands_somewhere(thing) && is_absent).then_some(Violation {
-            evidence: known.since,
-            breakpoint: self.sentence,
+        (self.world.stands(thing) && is_absent).then_some(Violation {
+            evidence: known.since.into(),
+            breakpoint: self.sentence.into(),
             thing: None,
             attribute: Attribute::HLocation,
             strength: Strength::Plain,
         })
     }
 
-    fn stands_somewhere(&self, thing: ThingId) -> bool {
-        let thing = self.world.thing(thing);
-        (thing.is("fixed") || thing.is("furniture")) && !thing.rooms.is_empty()
-    }
-
     /// Who uses what stands in one room only is in that room.
     fn learn_room_of(&mut self, thing: ThingId) {
-        let rooms = &self.world.thing(thing).rooms;
-        if !self.stands_somewhere(thing) || rooms.len() != 1 {
-            return;
-        }
-        let room = (0..).zip(&self.world.things).find(|(_, place)| rooms.contains(&place.id)).map(|(id, _)| id);
-        if let Some(room) = room {
+        if let Some(room) = self.world.only_room(thing).filter(|_| self.world.stands(thing)) {
             self.room = Some(Known { value: Whereabouts::In(room), since: self.sentence });
         }
     }

@@ -4,6 +4,7 @@ use super::action::{Action, RawAction};
 use super::claim::{Claim, PROPERTIES, Property};
 use super::language::Language;
 use super::noun::{Adjective, Gender};
+use super::random::Lottery;
 use super::thing::{RawPlace, RawThing, Thing, ThingId};
 use crate::attribute::Attribute;
 use crate::error::{Error, Result};
@@ -30,12 +31,42 @@ pub struct World {
     italian: Vec<Person>,
     /// For every thing and property: whether it makes no sense (what has no door is not open).
     lacks: Vec<[bool; PROPERTIES]>,
+    /// For every thing, what is asked of it at every step.
+    nature: Vec<Nature>,
     /// Whether the second may be put into or onto the first; only furniture and the like is choosy.
     holds: Vec<Vec<bool>>,
     /// Whether two things have so similar names or meanings that they are not told of in one story.
     pub(super) rivals: Vec<Vec<ThingId>>,
+    /// Actions by how often they are told in plausible stories.
+    pub(super) tellings: Lottery,
+    /// The same without those that touch nothing.
+    pub(super) deeds: Lottery,
+    /// Actions by how often they break a story.
+    pub(super) breakings: Lottery,
     /// Actions and their effects: what can bring a fact about.
     pub(super) effects: Vec<(usize, Claim)>,
+}
+
+/// What is asked of a thing at every step of every story.
+#[derive(Debug)]
+struct Nature {
+    /// What is in it must be taken out before it is used.
+    shuts_away: bool,
+    /// It stands in its rooms, and is used there.
+    stands: bool,
+    /// The rooms where it is at home; none: anywhere.
+    rooms: Vec<ThingId>,
+}
+
+impl Nature {
+    fn of(thing: &Thing, things: &[Thing]) -> Self {
+        let rooms: Vec<_> = (0..).zip(things).filter(|(_, t)| thing.rooms.contains(&t.id)).map(|(id, _)| id).collect();
+        Nature {
+            shuts_away: thing.is("storage") && thing.is("opens") && !thing.is("heats"),
+            stands: (thing.is("fixed") || thing.is("furniture")) && !rooms.is_empty(),
+            rooms,
+        }
+    }
 }
 
 /// Numbers of entries in the tables.
@@ -207,6 +238,10 @@ impl World {
         Ok(World {
             lacks: things.iter().map(lacks).collect(),
             rivals: rivals(&things),
+            tellings: Lottery::new(actions.iter().map(|action| action.weight)),
+            deeds: Lottery::new(actions.iter().map(|action| if action.is_between { 0.0 } else { action.weight })),
+            breakings: Lottery::new(actions.iter().map(|action| action.breaks)),
+            nature: things.iter().map(|thing| Nature::of(thing, &things)).collect(),
             effects: effects.collect(),
             english: people.english.resolve(),
             italian: people.italian.resolve(),
@@ -238,6 +273,37 @@ impl World {
     /// Whether the property makes no sense for the thing.
     pub(super) fn lacks(&self, thing: ThingId, property: Property) -> bool {
         self.lacks[usize::from(thing)][property.index()]
+    }
+
+    fn nature(&self, thing: ThingId) -> &Nature {
+        &self.nature[usize::from(thing)]
+    }
+
+    /// Whether what is in it must be taken out before it is used.
+    pub(super) fn shuts_away(&self, container: ThingId) -> bool {
+        self.nature(container).shuts_away
+    }
+
+    /// Whether it stands in its rooms, and is used there.
+    pub(super) fn stands(&self, thing: ThingId) -> bool {
+        self.nature(thing).stands
+    }
+
+    pub(super) fn is_at_home(&self, thing: ThingId, room: ThingId) -> bool {
+        self.nature(thing).rooms.contains(&room)
+    }
+
+    /// Whether it may be found in a room: it is at home there, or anywhere.
+    pub(super) fn is_found_in(&self, thing: ThingId, room: ThingId) -> bool {
+        self.nature(thing).rooms.is_empty() || self.is_at_home(thing, room)
+    }
+
+    /// The room where it is at home, if that is the only one.
+    pub(super) fn only_room(&self, thing: ThingId) -> Option<ThingId> {
+        match self.nature(thing).rooms[..] {
+            [room] => Some(room),
+            _ => None,
+        }
     }
 
     pub(super) fn fits(&self, thing: ThingId, container: ThingId) -> bool {

@@ -49,14 +49,7 @@ impl Plotter<'_> {
         let first = if table.roles.is_empty() { 0 } else { rng.random_range(0..table.roles.len()) };
         for role in (0..table.roles.len()).map(|i| (first + i) % table.roles.len()) {
             if things[role].is_none() {
-                let options: Vec<_> = self.options(table, role, &things, cast, room).collect();
-                let known: Vec<_> = options.iter().filter(|thing| cast.contains(thing) || **thing == room).collect();
-                let pool = if rng.random_bool(reuse) && !known.is_empty() {
-                    **any(rng, &known)?
-                } else {
-                    *any(rng, &options)?
-                };
-                things[role] = Some(pool);
+                things[role] = Some(self.player(table, role, &things, cast, room, reuse, rng)?);
             }
         }
         if !self.fits(table, &things) {
@@ -65,23 +58,33 @@ impl Plotter<'_> {
         Some(Step::new(action, things.map(Option::unwrap_or_default)))
     }
 
-    fn options<'a>(
-        &'a self,
-        action: &'a Action,
+    /// A thing for one role, beside those that are bound.
+    #[expect(clippy::too_many_arguments, reason = "those of `bind`, and how far it has come")]
+    fn player(
+        &self,
+        action: &Action,
         role: Role,
-        bound: &'a [Option<ThingId>; MAX_ROLES],
-        cast: &'a [ThingId],
+        bound: &[Option<ThingId>; MAX_ROLES],
+        cast: &[ThingId],
         room: ThingId,
-    ) -> impl Iterator<Item = ThingId> + 'a {
-        let room = &self.world.thing(room).id;
-        action.roles[role].candidates.iter().copied().filter(move |&candidate| {
-            let thing = self.world.thing(candidate);
-            let rooms = &thing.rooms;
-            let is_near = rooms.is_empty() || rooms.contains(room) || cast.contains(&candidate);
+        reuse: f64,
+        rng: &mut ChaCha12Rng,
+    ) -> Option<ThingId> {
+        let suits = |&candidate: &ThingId| {
             let mut things = *bound;
             things[role] = Some(candidate);
-            self.voice.allows(thing) && is_near && !bound.contains(&Some(candidate)) && self.fits(action, &things)
-        })
+            self.voice.allows(candidate) && !bound.contains(&Some(candidate)) && self.fits(action, &things)
+        };
+        if rng.random_bool(reuse) {
+            let here = cast.iter().chain([&room]).copied();
+            let known: Vec<_> = here.filter(|&c| action.roles[role].accepts(c)).filter(suits).collect();
+            if !known.is_empty() {
+                return any(rng, &known).copied();
+            }
+        }
+        let is_near = |candidate: &ThingId| self.world.is_found_in(*candidate, room) || cast.contains(candidate);
+        let candidates = action.roles[role].candidates.iter().copied();
+        any(rng, &candidates.filter(is_near).filter(suits).collect::<Vec<_>>()).copied()
     }
 
     /// Whether containers hold such things, as far as both are bound.

@@ -51,7 +51,7 @@ impl Plotter<'_> {
 
     fn try_cloze(&self, lines: &[Line], cast: &[ThingId], room: ThingId, rng: &mut ChaCha12Rng) -> Option<Broken> {
         let at = rng.random_range(0..lines.len());
-        let action = self.draw_action(rng, |action| action.breaks)?;
+        let action = self.world.breakings.draw(rng)?;
         let step = self.bind(action, [None; MAX_ROLES], cast, room, 0.95, rng)?;
         if lines.iter().flatten().any(|other| self.alike(other, &step)) {
             return None;

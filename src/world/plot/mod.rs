@@ -75,7 +75,7 @@ impl<'w> Plotter<'w> {
 
     fn opening(&self, room: ThingId, rng: &mut ChaCha12Rng) -> Option<Step> {
         (0..TRIES_A_STORY).find_map(|_| {
-            let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
+            let action = self.world.deeds.draw(rng)?;
             let step = self.bind(action, [None; MAX_ROLES], &[], room, 0.0, rng)?;
             violations(self.world, [step].chunks(1)).is_empty().then_some(step)
         })
@@ -88,7 +88,7 @@ impl<'w> Plotter<'w> {
             0 => self.supporting(steps, room, rng)?,
             1 => self.following(steps, room, rng)?,
             _ => {
-                let action = self.draw_action(rng, |action| action.weight)?;
+                let action = self.world.tellings.draw(rng)?;
                 let step = self.bind(action, [None; MAX_ROLES], &self.cast(steps), room, 0.2, rng)?;
                 (step, rng.random_range(0..=steps.len()))
             }
@@ -117,7 +117,7 @@ impl<'w> Plotter<'w> {
         before.iter().for_each(|step| drop(state.tell(std::slice::from_ref(step))));
         let must_build = rng.random_bool(self.world.rates.build);
         let drawn = (0..TRIES_TO_FOLLOW).find_map(|_| {
-            let action = self.draw_action(rng, |action| if action.is_between { 0.0 } else { action.weight })?;
+            let action = self.world.deeds.draw(rng)?;
             let step =
                 self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse.of(self.language), rng)?;
             let is_about = step.things(&self.world.actions[action]).iter().any(|thing| cast.contains(thing));
@@ -152,10 +152,6 @@ impl<'w> Plotter<'w> {
     fn alike(&self, a: &Step, b: &Step) -> bool {
         let action = &self.world.actions[a.action];
         a.action == b.action && a.things(action) == b.things(action)
-    }
-
-    fn draw_action(&self, rng: &mut ChaCha12Rng, weight: impl Fn(&Action) -> f64 + Copy) -> Option<usize> {
-        weighted(rng, self.world.actions.iter().map(weight))
     }
 }
 
