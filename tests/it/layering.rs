@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// They know no tensors.
-const WITHOUT_TCH: [&str; 6] = ["attribute", "data", "prediction", "metrics", "decode", "report"];
+const WITHOUT_TCH: [&str; 7] = ["attribute", "data", "prediction", "metrics", "decode", "report", "world"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

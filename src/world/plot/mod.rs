@@ -7,7 +7,7 @@ mod support;
 
 pub(super) use breaks::Broken;
 
-use super::action::{Action, MAX_ROLES};
+use super::action::MAX_ROLES;
 use super::claim::Claim;
 use super::language::{Language, Voice};
 use super::make::Failed;
