@@ -16,6 +16,7 @@
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`durable`] | file operations that survive |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
+//! | 2 | [`world`] | a small physics of the household -> labelled stories, in English and Italian |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
 //! | 2 | [`decode`] | beliefs -> the sentences in conflict; probabilities -> the states asserted |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
@@ -33,7 +34,8 @@
 //! | 9 | [`bench`] | how fast all that is, and where the time goes |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `data`, `prediction`, `metrics`, `decode`, `tune` and `report` know no tensors: they never name `tch`.
+//! `attribute`, `data`, `prediction`, `metrics`, `decode`, `tune`, `report` and `world` know no tensors: they never name
+//! `tch`.
 
 pub mod attribute;
 pub mod batch;
@@ -58,3 +60,4 @@ pub mod report;
 pub mod seed;
 pub mod train;
 pub mod tune;
+pub mod world;

@@ -1,7 +1,8 @@
 //! `tiered data`: what is in story files, and what is wrong with them.
 
 use super::output::print;
-use crate::data::{PartitionStats, Severity, StoryFile, StoryStats, read_file};
+use crate::attribute::Attribute;
+use crate::data::{Kind, PartitionStats, Severity, StoryFile, StoryStats, read_file};
 use crate::error::{Error, Result};
 use crate::report::Table;
 use clap::{Args, Subcommand};
@@ -35,6 +36,9 @@ pub(super) struct StatsArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print one table of all partitions, with averages and shares instead of counts, as Markdown
+    #[arg(long, conflicts_with = "json")]
+    rates: bool,
 }
 
 pub(super) fn run(command: &Command) -> anyhow::Result<()> {
@@ -66,7 +70,11 @@ fn check(args: &CheckArgs) -> Result<()> {
 fn stats(args: &StatsArgs) -> Result<()> {
     let files = read_files(&args.files)?;
     let stats: Vec<_> = files.iter().map(FileStats::of).collect();
-    let output = if args.json { json(&stats)? + "\n" } else { stats.iter().map(FileStats::to_text).collect() };
+    let output = match (args.json, args.rates) {
+        (true, _) => json(&stats)? + "\n",
+        (_, true) => rates(&stats).to_markdown(),
+        _ => stats.iter().map(FileStats::to_text).collect(),
+    };
     print(&output)
 }
 
@@ -90,6 +98,11 @@ impl FileStats {
     fn of(file: &StoryFile) -> Self {
         let partitions = file.partitions.iter().map(|(name, stories)| PartitionStats::of(name, stories)).collect();
         FileStats { file: file.path.clone(), sha256: file.sha256.clone(), partitions }
+    }
+
+    /// The file's name without its folder.
+    fn name(&self) -> String {
+        self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     fn to_text(&self) -> String {
@@ -117,6 +130,42 @@ fn table(stats: &PartitionStats) -> Table {
     row("nontrivial labels", &|s| s.nontrivial_labels.to_string());
     for attribute in stats.all.nontrivial_by_attribute.keys() {
         row(&format!("  {attribute}"), &|s| s.nontrivial_by_attribute[attribute].to_string());
+    }
+    table
+}
+
+/// Distances between the two sentences of a conflict that have a row; the last is for all that are greater.
+const DISTANCES: usize = 4;
+
+/// Measures down, partitions of files across.
+fn rates(files: &[FileStats]) -> Table {
+    let partitions: Vec<_> = files.iter().flat_map(|f| f.partitions.iter().map(|p| (f.name(), p))).collect();
+    let titles = partitions.iter().map(|(file, p)| format!("{file}, {}", p.partition));
+    let mut table = Table::new(std::iter::once(String::new()).chain(titles));
+    let mut row = |name: String, cell: &dyn Fn(&PartitionStats) -> String| {
+        table.push(std::iter::once(name).chain(partitions.iter().map(|(_, partition)| cell(partition))));
+    };
+    let ratio = |part: usize, whole: usize| decimal((whole > 0).then(|| part as f64 / whole as f64));
+    row("stories".into(), &|p| p.all.stories.to_string());
+    row("sentences a story".into(), &|p| decimal(p.all.sentences_per_story));
+    row("words a sentence".into(), &|p| decimal(p.all.words_per_sentence));
+    row("entities a story".into(), &|p| ratio(p.all.entities, p.all.stories));
+    row("nontrivial labels per 100 sentences".into(), &|p| ratio(100 * p.all.nontrivial_labels, p.all.sentences));
+    for attribute in Attribute::ALL {
+        row(format!("- {attribute}"), &|p| ratio(100 * p.all.nontrivial_by_attribute[&attribute], p.all.sentences));
+    }
+    for kind in Kind::ALL {
+        for distance in 1..=DISTANCES {
+            let or_more = if distance == DISTANCES { " or more" } else { "" };
+            row(format!("{kind}: distance {distance}{or_more}, % of conflicts"), &|p| {
+                let distances = match kind {
+                    Kind::Cloze => &p.cloze.conflict_distances,
+                    Kind::Order => &p.order.conflict_distances,
+                };
+                let is_it = |&(&d, _): &(&usize, &usize)| d == distance || (distance == DISTANCES && d > distance);
+                ratio(100 * distances.iter().filter(is_it).map(|(_, n)| n).sum::<usize>(), distances.values().sum())
+            });
+        }
     }
     table
 }

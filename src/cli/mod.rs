@@ -4,6 +4,7 @@ mod bench;
 mod data;
 mod doctor;
 mod eval;
+mod make_stories;
 mod output;
 mod predict;
 mod progress;
@@ -38,6 +39,8 @@ enum Command {
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
     Bench(bench::Args),
+    /// Make labelled stories to train on, as many as wanted
+    MakeStories(make_stories::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
 }
@@ -73,6 +76,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::MakeStories(args) => make_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),
     }
 }

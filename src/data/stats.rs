@@ -21,6 +21,8 @@ pub struct StoryStats {
     pub reported_labels: usize,
     /// Nontrivial labels of each attribute.
     pub nontrivial_by_attribute: BTreeMap<Attribute, usize>,
+    /// Number of conflicts by the sentences from the evidence to the breakpoint: 1 if they are neighbours.
+    pub conflict_distances: BTreeMap<usize, usize>,
 }
 
 /// Counts over one partition of a file, by the kind of story. A published count of cloze or order labels is over
@@ -55,6 +57,10 @@ impl StoryStats {
         let words: usize = sentences.iter().map(|sentence| sentence.split_whitespace().count()).sum();
         let labels: Vec<_> = entities.iter().flat_map(|entity| labels(entity)).collect();
         let nontrivial_by_attribute = nontrivial_by_attribute(&labels);
+        let mut conflict_distances = BTreeMap::new();
+        for conflict in stories.iter().filter_map(|story| story.conflict) {
+            *conflict_distances.entry(conflict.breakpoint - conflict.evidence).or_default() += 1;
+        }
         StoryStats {
             stories: stories.len(),
             sentences: sentences.len(),
@@ -64,6 +70,7 @@ impl StoryStats {
             nontrivial_labels: nontrivial_by_attribute.values().sum(),
             reported_labels: labels.iter().filter(|&&(attribute, label)| is_reported(attribute, label)).count(),
             nontrivial_by_attribute,
+            conflict_distances,
         }
     }
 }

@@ -80,7 +80,12 @@ pub fn read_pairs(source: &DataSource, seed: u64, limit: Option<usize>) -> Resul
     Ok(pairs)
 }
 
-pub fn resolve_model(config: &Config, encoder: EncoderConfig, train: &Corpus, dev: Option<&Corpus>) -> Result<ModelConfig> {
+pub fn resolve_model(
+    config: &Config,
+    encoder: EncoderConfig,
+    train: &Corpus,
+    dev: Option<&Corpus>,
+) -> Result<ModelConfig> {
     let longest = train.max_sentences().max(dev.map_or(0, Corpus::max_sentences));
     let max_sentences = config.model.max_sentences.unwrap_or(longest);
     if max_sentences < longest {

@@ -1,7 +1,7 @@
 //! A training run that keeps nothing: what there is to be measured.
 
-use super::network::Network;
 use super::material::{read_training_pairs, resolve_model};
+use super::network::Network;
 use super::{Compute, fit};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::{Config, expand};

@@ -8,17 +8,18 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn new<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Self {
-        Table { header: header.map(str::to_owned).to_vec(), rows: Vec::new() }
+    pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
     ///
     /// # Panics
     /// If it is not as long as the header.
-    pub fn push<const COLUMNS: usize>(&mut self, row: [String; COLUMNS]) {
-        assert_eq!(COLUMNS, self.header.len(), "a row as long as the header");
-        self.rows.push(row.to_vec());
+    pub fn push(&mut self, row: impl IntoIterator<Item = String>) {
+        let row: Vec<_> = row.into_iter().collect();
+        assert_eq!(row.len(), self.header.len(), "a row as long as the header");
+        self.rows.push(row);
     }
 
     /// Aligned for the terminal, one line a row.

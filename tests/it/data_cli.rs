@@ -88,3 +88,23 @@ fn stats_count_by_kind() {
     let open = &stats[0]["partitions"][0]["order"]["nontrivial_by_attribute"]["open"];
     assert_eq!((open, &stats[0]["partitions"][0]["partition"]), (&json!(3), &json!("test")));
 }
+
+#[test]
+fn rates_are_shares_and_averages_of_every_partition() {
+    let directory = TempDir::new().unwrap();
+    let path = write(&directory, "clean.json", &clean_file().to_string());
+    let output = tiered(["data", "stats", "--rates", text(&path), text(&path)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = stdout(&output);
+    for line in [
+        "|  | clean.json, test | clean.json, test |",
+        "| words a sentence | 4.3 | 4.3 |",
+        "| nontrivial labels per 100 sentences | 100.0 | 100.0 |",
+        "| - open | 100.0 | 100.0 |",
+        "| - power | 0.0 | 0.0 |",
+        "| cloze: distance 1, % of conflicts | 100.0 | 100.0 |",
+        "| order: distance 4 or more, % of conflicts | 0.0 | 0.0 |",
+    ] {
+        assert!(lines.lines().any(|printed| printed == line), "{line:?} is not in\n{lines}");
+    }
+}

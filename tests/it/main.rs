@@ -20,3 +20,4 @@ mod score;
 mod support;
 mod tiny;
 mod tune;
+mod world;

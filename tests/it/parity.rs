@@ -161,11 +161,8 @@ fn encoder_equals_hugging_face_in_outputs_and_gradients() {
 #[test]
 fn with_dropout_the_kernels_gradient_is_the_slope_of_the_same_loss() {
     let arrays = Arrays::open("encoder.safetensors");
-    let config = EncoderConfig {
-        hidden_dropout_prob: 0.2,
-        attention_probs_dropout_prob: 0.2,
-        ..encoder_config(&arrays)
-    };
+    let config =
+        EncoderConfig { hidden_dropout_prob: 0.2, attention_probs_dropout_prob: 0.2, ..encoder_config(&arrays) };
     let (store, encoder) = encoder(&arrays, &config);
     let (tokens, _) = packed_inputs(&arrays);
     let cotangent = {
@@ -181,7 +178,9 @@ fn with_dropout_the_kernels_gradient_is_the_slope_of_the_same_loss() {
     let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
     let directions: Vec<Tensor> = variables.iter().map(|v| v.detach().randn_like()).collect();
     let move_by = |step: f64| {
-        tch::no_grad(|| variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step)))));
+        tch::no_grad(|| {
+            variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step))))
+        });
     };
     let (trace, loss) = loss_at(7);
     let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());

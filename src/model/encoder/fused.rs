@@ -171,11 +171,8 @@ impl Layer {
         let HiddenGradient { stream, operand } = hidden;
         let weights = &pass.weights;
 
-        let (product, norm) = self.close_feed_forward(pass.dropouts).backward::<S>(
-            &pass.output.normed,
-            &stream,
-            operand.as_ref(),
-        );
+        let (product, norm) =
+            self.close_feed_forward(pass.dropouts).backward::<S>(&pass.output.normed, &stream, operand.as_ref());
         gradients.extend(of_closing(&self.output, &self.output_norm, product.tr().mm(&pass.activated), norm));
         let inner = product.mm(&weights.output);
         let bias_gradient = Gelu::<S>::new(&pass.inner, bias(&self.intermediate)).backward(&inner);
@@ -190,8 +187,9 @@ impl Layer {
         let (products, bias_gradient) =
             self.attention::<S>(&pass.queries_keys_values, weights, sequences, pass.dropouts).backward(&context);
         let weight_gradient = products.tr().mm(&pass.input);
-        for (layer, (weight, bias)) in
-            [&self.query, &self.key, &self.value].into_iter().zip(weight_gradient.chunk(3, 0).into_iter().zip(bias_gradient.chunk(3, 0)))
+        for (layer, (weight, bias)) in [&self.query, &self.key, &self.value]
+            .into_iter()
+            .zip(weight_gradient.chunk(3, 0).into_iter().zip(bias_gradient.chunk(3, 0)))
         {
             gradients.extend(of_linear(layer, weight, bias));
         }

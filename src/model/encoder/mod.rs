@@ -53,7 +53,8 @@ impl Encoder {
             let (pass, hidden) = fused::Pass::new(&self.layers, &embedded, Sequences::of(&tokens.groups), mode);
             (embedded, hidden, Some(pass))
         } else {
-            let hidden = self.layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &tokens.groups, mode));
+            let hidden =
+                self.layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &tokens.groups, mode));
             (hidden.shallow_clone(), hidden.detach(), None)
         };
         Trace { encoder: self, graph, hidden: hidden.set_requires_grad(true), pass }

@@ -54,13 +54,7 @@ pub struct Attention<'a, S> {
 
 impl<'a, S: Element> Attention<'a, S> {
     /// `products [T, 3H]`: queries, keys and values side by side, without their `bias [3H]`.
-    pub fn new(
-        products: &'a Tensor,
-        bias: &'a Tensor,
-        sequences: &'a Sequences,
-        heads: i64,
-        dropout: Dropout,
-    ) -> Self {
+    pub fn new(products: &'a Tensor, bias: &'a Tensor, sequences: &'a Sequences, heads: i64, dropout: Dropout) -> Self {
         let (products, bias) = (Matrix::of(products), Matrix::of(bias).row(0));
         Attention { products, bias, sequences, heads: heads as usize, dropout }
     }

@@ -105,4 +105,3 @@ fn hash(x: u32, key: [u32; 2]) -> u32 {
     x = x.wrapping_mul(0xd35a_2d97);
     x ^ (x >> 15)
 }
-

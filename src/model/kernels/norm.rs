@@ -144,9 +144,8 @@ impl<S: Element> Rows for Forward<'_, S> {
         for row in rows {
             let (x, residual) = (&self.x.row(row)[..h], &self.residual.row(row)[..h]);
             // SAFETY: this part's own row.
-            let (standard, inverse, operand) = unsafe {
-                (self.standard.row_mut(row), self.inverse_deviation.row_mut(row), self.operand.row_mut(row))
-            };
+            let (standard, inverse, operand) =
+                unsafe { (self.standard.row_mut(row), self.inverse_deviation.row_mut(row), self.operand.row_mut(row)) };
             let (standard, operand) = (&mut standard[..h], &mut operand[..h]);
             for i in 0..h {
                 standard[i] = x[i].get() + bias[i];

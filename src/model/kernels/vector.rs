@@ -35,7 +35,8 @@ pub fn exp_of_negative(x: f32) -> f32 {
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 5e-1;
     let exp_r = p * r * r + r + 1.;
-    let scale = f32::from_bits(((rounded.to_bits() as i32).wrapping_sub(TO_NEAREST.to_bits() as i32) + 127) as u32 * (1 << 23));
+    let scale =
+        f32::from_bits(((rounded.to_bits() as i32).wrapping_sub(TO_NEAREST.to_bits() as i32) + 127) as u32 * (1 << 23));
     if x < -87. { 0. } else { exp_r * scale }
 }
 
@@ -76,7 +77,14 @@ pub fn small_product(a: &[f32], a_strides: (usize, usize), b: &[f32], c: &mut [f
 
 /// `R` rows of [`small_product`].
 #[inline(always)]
-fn block<const R: usize>(a: &[f32], strides: (usize, usize), b: &[f32], c: &mut [f32], row: usize, (k, n): (usize, usize)) {
+fn block<const R: usize>(
+    a: &[f32],
+    strides: (usize, usize),
+    b: &[f32],
+    c: &mut [f32],
+    row: usize,
+    (k, n): (usize, usize),
+) {
     for column in (0..n).step_by(LANES) {
         let mut totals = [[0f32; LANES]; R];
         for j in 0..k {

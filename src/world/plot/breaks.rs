@@ -1,0 +1,97 @@
+//! Breaking a story that could happen, so that exactly one pair of its sentences conflicts.
+
+use super::{Line, Plotter};
+use crate::data::Kind;
+use crate::world::action::MAX_ROLES;
+use crate::world::make::Failed;
+use crate::world::random::weighted;
+use crate::world::state::{Strength, Violation, violations};
+use crate::world::thing::ThingId;
+use rand::RngExt;
+use rand_chacha::ChaCha12Rng;
+
+/// Tries to find the sentence that breaks a story before it is given up.
+const TRIES_A_BREAK: usize = 250;
+/// So many sentences that break a story are found before one is chosen by its distance.
+const BREAKS_TO_CHOOSE_FROM: usize = 10;
+
+/// A story broken so that exactly one pair of sentences conflicts.
+#[derive(Debug, Clone)]
+pub(in crate::world) struct Broken {
+    pub kind: Kind,
+    pub lines: Vec<Line>,
+    /// For each sentence, the one of the plausible story that it is; `None` for one that is new.
+    pub origins: Vec<Option<usize>>,
+    pub violations: Vec<Violation>,
+}
+
+impl Plotter<'_> {
+    /// The story with one sentence replaced, so that exactly one pair conflicts.
+    pub fn cloze(&self, lines: &[Line], room: ThingId, rng: &mut ChaCha12Rng) -> Result<Broken, Failed> {
+        let cast = self.cast(&lines.concat());
+        let mut found = Vec::new();
+        for _ in 0..TRIES_A_BREAK {
+            found.extend(self.try_cloze(lines, &cast, room, rng));
+            if found.len() == BREAKS_TO_CHOOSE_FROM {
+                break;
+            }
+        }
+        let weights: Vec<_> = found.iter().map(|broken| self.cloze_weight(broken)).collect();
+        weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i)).ok_or(Failed)
+    }
+
+    /// How much a cloze story is wanted among others: by its distance, its cause, and which of the two sentences is new.
+    fn cloze_weight(&self, broken: &Broken) -> f64 {
+        let rates = &self.world.rates;
+        let Some(violation) = broken.violations.first() else { return 0.0 };
+        let cause = rates.cloze_cause.get(violation.attribute.name()).copied().unwrap_or(1.0);
+        let ending = if broken.origins[violation.breakpoint].is_none() { rates.cloze_breakpoint } else { 1.0 };
+        rates.cloze_distance.of(self.language, violation.breakpoint - violation.evidence) * cause * ending
+    }
+
+    fn try_cloze(&self, lines: &[Line], cast: &[ThingId], room: ThingId, rng: &mut ChaCha12Rng) -> Option<Broken> {
+        let at = rng.random_range(0..lines.len());
+        let action = self.world.breakings.draw(rng)?;
+        let step = self.bind(action, [None; MAX_ROLES], cast, room, 0.95, rng)?;
+        if lines.iter().flatten().any(|other| self.alike(other, &step)) {
+            return None;
+        }
+        let mut broken = lines.to_vec();
+        broken[at] = vec![self.reworded(&step, cast, rng)];
+        let origins = (0..lines.len()).map(|i| (i != at).then_some(i)).collect();
+        // The new sentence itself must conflict, and plainly.
+        let is_told = |v: &Violation| (v.evidence == at || v.breakpoint == at) && v.strength == Strength::Plain;
+        self.broken(Kind::Cloze, broken, origins).filter(|broken| broken.violations.iter().all(is_told))
+    }
+
+    /// The story with two sentences swapped, so that exactly one pair conflicts.
+    pub fn order(&self, lines: &[Line], rng: &mut ChaCha12Rng) -> Result<Broken, Failed> {
+        let mut found = Vec::new();
+        for i in 0..lines.len() {
+            for j in i + 1..lines.len() {
+                let (mut broken, mut origins) = (lines.to_vec(), (0..lines.len()).map(Some).collect::<Vec<_>>());
+                broken.swap(i, j);
+                origins.swap(i, j);
+                found.extend(self.broken(Kind::Order, broken, origins).map(|broken| (broken, j - i)));
+            }
+        }
+        let weight = |(broken, swapped): &(Broken, usize)| {
+            let rates = &self.world.rates;
+            let cause = broken.violations.first().and_then(|v| rates.order_cause.get(v.attribute.name()));
+            let is_repetition = broken.violations.iter().all(|v| v.strength == Strength::Repeated);
+            let strength = if is_repetition { rates.order_repetition } else { 1.0 };
+            rates.order_distance.of(self.language, *swapped) * cause.copied().unwrap_or(1.0) * strength
+        };
+        let weights: Vec<_> = found.iter().map(weight).collect();
+        weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i).0).ok_or(Failed)
+    }
+
+    /// The story, if exactly one pair of its sentences conflicts.
+    fn broken(&self, kind: Kind, lines: Vec<Line>, origins: Vec<Option<usize>>) -> Option<Broken> {
+        let violations = violations(self.world, lines.iter().map(Vec::as_slice));
+        let first = violations.first()?;
+        let is_pair = |v: &Violation| (v.evidence, v.breakpoint) == (first.evidence, first.breakpoint);
+        let is_one = first.evidence < first.breakpoint && violations.iter().all(is_pair);
+        (is_one && self.is_castable(&lines.concat())).then_some(Broken { kind, lines, origins, violations })
+    }
+}
