@@ -10,6 +10,7 @@ import json
 import pathlib
 import re
 import shutil
+import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -17,6 +18,7 @@ RESULTS = ROOT / "docs" / "results"
 PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
 SETS = {"www-dev-all": "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze, zero-shot",
         "GITA_test-test-order": "GITA order, zero-shot"}
+SEED = re.compile(r"-seed\d+$")
 TIERS = ["accuracy", "consistency", "verifiability"]
 Z = 1.959963984540054  # of a 95% interval
 
@@ -51,6 +53,8 @@ def tiers():
     for name, title in SETS.items():
         published = {}
         for file in sorted(RESULTS.glob(f"*/{name}.json")):
+            if SEED.search(file.parent.name):
+                continue
             report = json.loads(file.read_text())
             published |= {row["system"]: row for row in report["published"]}
             for row in report["rows"]:
@@ -62,6 +66,30 @@ def tiers():
     return table(["set", "system", *TIERS], rows)
 
 
+def seeds():
+    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...): mean and standard deviation."""
+    families = {}
+    for folder in sorted(RESULTS.iterdir()):
+        if folder.is_dir():
+            families.setdefault(SEED.sub("", folder.name), []).append(folder)
+    rows = []
+    for title_of, title in SETS.items():
+        for family, folders in families.items():
+            if len(folders) < 2:
+                continue
+            reports = [json.loads((folder / f"{title_of}.json").read_text()) for folder in folders]
+            for states in ("argmax", "tuned"):
+                scores = {tier: [] for tier in TIERS}
+                for report in reports:
+                    chosen = [row for row in report["rows"] if row["decoding"] == "pair"
+                              and (row.get("states", "argmax") == "argmax") == (states == "argmax")]
+                    for tier in TIERS:
+                        scores[tier].append(100 * chosen[0][tier]["count"] / chosen[0][tier]["total"])
+                rows.append([title, f"`{family}`, pair, states {states}", str(len(reports)),
+                             *(f"{statistics.mean(scores[tier]):.1f} ± {statistics.stdev(scores[tier]):.1f}" for tier in TIERS)])
+    return table(["set", "system", "seeds", *TIERS], rows)
+
+
 def curves(run):
     """Losses and dev tiers after each epoch of a run."""
     rows = []
@@ -71,15 +99,17 @@ def curves(run):
         losses = [f"{epoch['train'][name]:.3f} / {dev['losses'][name]:.3f}"
                   for name in ("preconditions", "effects", "conflicts", "story")]
         decoded = [" / ".join(str(dev[by][tier]) for tier in ("accurate", "consistent", "verifiable"))
-                   for by in ("threshold", "pair")]
+                   for by in ("threshold", "pair", "tuned") if by in dev]
         rows.append([str(epoch["epoch"]), *losses, *decoded, f"{epoch['train_seconds']:.0f} + {epoch['dev_seconds']:.0f}"])
-    return table(["epoch", "Lp train / dev", "Lf", "Lc", "Ls", "dev, threshold", "dev, pair", "seconds"], rows)
+    tuned = ["dev, tuned"] if "tuned" in dev else []
+    return table(["epoch", "Lp train / dev", "Lf", "Lc", "Ls", "dev, threshold", "dev, pair", *tuned, "seconds"], rows)
 
 
 def filled(text):
     def fill(match):
         name = match[1]
-        return f"<!-- results {name} -->\n\n{tiers() if name == 'tiers' else curves(name)}\n\n<!-- end -->"
+        made = {"tiers": tiers, "seeds": seeds}.get(name, lambda: curves(name))()
+        return f"<!-- results {name} -->\n\n{made}\n\n<!-- end -->"
     return re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
 
 

@@ -2,10 +2,11 @@
 
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, ErrorKind, Result};
+use crate::outside::{self, MAX_CONFIG};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 pub const MANIFEST: &str = "manifest.json";
 
@@ -124,7 +125,7 @@ impl Manifest {
     /// Only the very bytes that were written pass.
     fn read(path: &Path) -> Result<Self, Damage> {
         let damage = |what: String| Damage { file: path.to_owned(), what };
-        let bytes = std::fs::read(path).map_err(|error| damage(format!("cannot be read: {error}")))?;
+        let bytes = outside::read_regular(path, MAX_CONFIG).map_err(|error| damage(format!("cannot be read: {error}")))?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| damage(error.to_string()))?;
         let again = Manifest { sha256: String::new(), ..manifest.clone() };
         let [as_is, hashed] = [&manifest, &again].map(|m| m.to_json().map_err(|error| damage(error.message)));
@@ -134,10 +135,9 @@ impl Manifest {
         if manifest.format != FORMAT {
             return Err(damage(format!("is of format {}, and this program reads {FORMAT}", manifest.format)));
         }
-        let plain = |name: &str| matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]);
-        match manifest.files.keys().chain(&manifest.best).find(|name| !plain(name)) {
-            Some(name) => Err(damage(format!("{name:?} is outside of its folder"))),
-            None => Ok(manifest),
+        for name in manifest.files.keys().chain(&manifest.best) {
+            outside::component(name).map_err(|error| damage(error.to_string()))?;
         }
+        Ok(manifest)
     }
 }
