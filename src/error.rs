@@ -43,7 +43,10 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::Io as u8, "reading or writing failed"),
     (ErrorKind::Resumable as u8, "training stopped before its end; `train --resume` goes on"),
     (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
-    (ErrorKind::Refused as u8, "a file was refused for what it is: weights that are not safetensors"),
+    (
+        ErrorKind::Refused as u8,
+        "a file or a name was refused for what it is: weights that are not safetensors, a name that leads out of its folder",
+    ),
     (ErrorKind::Config as u8, "a config is wrong, or does not go with the weights or the run"),
 ];
 

@@ -123,9 +123,10 @@ impl Manifest {
     }
 
     /// Only the very bytes that were written pass.
-    fn read(path: &Path) -> Result<Self, Damage> {
+    pub(super) fn read(path: &Path) -> Result<Self, Damage> {
         let damage = |what: String| Damage { file: path.to_owned(), what };
-        let bytes = outside::read_regular(path, MAX_CONFIG).map_err(|error| damage(format!("cannot be read: {error}")))?;
+        let bytes =
+            outside::read_regular(path, MAX_CONFIG).map_err(|error| damage(format!("cannot be read: {error}")))?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| damage(error.to_string()))?;
         let again = Manifest { sha256: String::new(), ..manifest.clone() };
         let [as_is, hashed] = [&manifest, &again].map(|m| m.to_json().map_err(|error| damage(error.message)));

@@ -168,15 +168,19 @@ impl Store {
         if passed.is_empty() { Ok(()) } else { self.sync() }
     }
 
-    /// Removes all but the `keep` newest and `best`, and what else lies about. While `best` could not be saved, the
-    /// newest before it is kept as well: from there it can be had again.
+    /// Removes all but the `keep` newest, `best`, and what was the best to each of these newest, lest it be missing when
+    /// an older one has to be gone back to; and what else lies about. While `best` could not be saved, the newest before
+    /// it is kept as well: from there it can be had again.
     pub fn rotate(&self, keep: usize, best: Option<&str>) -> Result<()> {
         let names = self.newest_first()?;
         let before_best = best.filter(|best| !self.path(best).exists()).and_then(|best| {
             let best = order(best)?;
             names.iter().find(|name| order(name).is_some_and(|order| order < best))
         });
-        let kept = |name: &&String| best == Some(name.as_str()) || before_best == Some(name);
+        let best_of = |name: &String| Manifest::read(&self.path(name).join(MANIFEST)).ok()?.best;
+        let earlier_bests: Vec<String> = names.iter().take(keep).filter_map(best_of).collect();
+        let kept =
+            |name: &&String| best == Some(name.as_str()) || before_best == Some(name) || earlier_bests.contains(name);
         for name in names.iter().skip(keep).filter(|name| !kept(name)) {
             // In two moves, so that a folder that is half removed is not taken for a damaged checkpoint.
             durable::rename(&self.path(name), &self.path(&format!(".{name}.old")))?;
@@ -314,9 +318,9 @@ mod tests {
             store.rotate(2, Some(&best)).unwrap();
         }
         assert_eq!(store.names().unwrap(), ["step-00000001", "step-00000004", "step-00000005"]);
-        // A best that could not be saved: one from before it stays.
+        // A best that could not be saved: one from before it stays, with what is the best to that one.
         store.rotate(1, Some("step-00000005-2")).unwrap();
-        assert_eq!(store.names().unwrap(), ["step-00000005"]);
+        assert_eq!(store.names().unwrap(), ["step-00000001", "step-00000005"]);
         save(&store, 8, Some("step-00000006"));
         store.rotate(1, Some("step-00000006")).unwrap();
         assert_eq!(store.names().unwrap(), ["step-00000005", "step-00000008"]);
@@ -334,7 +338,7 @@ mod tests {
             let forged = Manifest::new(step, best, inputs, made_with, files).unwrap();
             fs::write(store.path(&name).join(MANIFEST), forged.to_json().unwrap()).unwrap();
             let damage = Manifest::verify(&store.path(&name)).unwrap_err();
-            assert!(damage.what.contains("outside of its folder"), "{damage}");
+            assert!(damage.what.contains(&format!("{outside:?}")), "{damage}");
         }
     }
 }

@@ -86,12 +86,12 @@ impl DevRecord {
 }
 
 impl EpochRecord {
-    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy. Without dev
-    /// pairs every epoch beats the ones before.
-    pub fn rank(&self) -> (u64, u64) {
+    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy, then dev
+    /// verifiability with the states by argmax. Without dev pairs every epoch beats the ones before.
+    pub fn rank(&self) -> (u64, u64, u64) {
         match &self.dev {
-            Some(dev) => (dev.chosen_by().verifiable, dev.chosen_by().accurate),
-            None => (0, self.epoch),
+            Some(dev) => (dev.chosen_by().verifiable, dev.chosen_by().accurate, dev.tiers().verifiable),
+            None => (0, 0, self.epoch),
         }
     }
 }
