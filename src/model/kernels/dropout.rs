@@ -105,3 +105,22 @@ fn hash(x: u32, key: [u32; 2]) -> u32 {
     x = x.wrapping_mul(0xd35a_2d97);
     x ^ (x >> 15)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_applied_is_what_the_mask_says_however_many_threads_made_it() {
+        let dropout = Dropout::new(5, 0.3);
+        let mask = |count: usize| Vec::<f32>::try_from(dropout.mask(&[count as i64])).unwrap();
+        let (alone, shared) = (mask(WORTH_A_THREAD - 1), mask(3 * WORTH_A_THREAD + 9));
+        assert_eq!(alone, shared[..alone.len()]);
+        let mut applied = vec![1.; shared.len()];
+        dropout.apply(0, &mut applied);
+        assert_eq!(applied, shared);
+        let mut later = [1.; 40];
+        dropout.apply(2, &mut later);
+        assert_eq!(later, shared[2 * BLOCK..][..40]);
+    }
+}
