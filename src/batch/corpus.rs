@@ -54,6 +54,18 @@ impl Corpus {
         Ok(corpus)
     }
 
+    /// Some of the pairs, given by their index, as a corpus of their own.
+    pub fn subset(&self, pairs: &[usize]) -> Self {
+        let numbers = pairs.iter().filter_map(|&pair| self.story_numbers.get(pair));
+        Corpus {
+            pairs: pairs.iter().map(|&pair| self.pairs[pair].clone()).collect(),
+            inputs: self.inputs.clone(),
+            slots: pairs.iter().map(|&pair| self.slots[pair].clone()).collect(),
+            stories: self.stories.clone(),
+            story_numbers: numbers.copied().collect(),
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.pairs.len()
     }

@@ -63,6 +63,7 @@ fn parse(bytes: &[u8]) -> Result<tokenizers::Tokenizer, String> {
 }
 
 /// A whole story as one input.
+#[derive(Clone)]
 pub struct StoryInput {
     pub tokens: Vec<i64>,
     /// Of each token; `None` for the special ones.

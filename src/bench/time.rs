@@ -30,7 +30,7 @@ pub struct Measurement {
 /// `Diverged`.
 pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample, seconds: f64) -> Result<Measurement> {
     let (device, rate) = (trial.compute.device, fit.config.learning_rate);
-    let corpus = trial.corpus(sample.pairs())?;
+    let corpus = trial.train.subset(&sample.pairs().collect::<Vec<_>>());
     let is_own_peak = memory::reset_peak();
     let largest = sample.steps.last().expect("a sample has steps");
     fit.step(optimiser, largest, 0, rate)?;

@@ -5,7 +5,6 @@ use super::network::Network;
 use super::{Compute, fit};
 use crate::batch::{Corpus, InputTokenizer};
 use crate::config::{Config, expand};
-use crate::data::Pair;
 use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::weights::NamedTensors;
@@ -20,7 +19,6 @@ pub struct Trial {
     pub train: Corpus,
     pub compute: Compute,
     pub encoder_folder: PathBuf,
-    tokenizer: InputTokenizer,
     network: Network,
 }
 
@@ -48,7 +46,7 @@ impl Trial {
             true => Network::random(&config, &model_config, &train, compute.device)?,
             false => Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,
         };
-        Ok(Trial { config, model_config, train, compute, encoder_folder, tokenizer, network })
+        Ok(Trial { config, model_config, train, compute, encoder_folder, network })
     }
 
     /// The training run; its steps change the model.
@@ -68,13 +66,6 @@ impl Trial {
     /// All weights, under the names they are saved with.
     pub fn weights(&self) -> NamedTensors {
         self.network.weights()
-    }
-
-    /// Pairs of the training pairs, given by their index, as a corpus of their own.
-    pub fn corpus(&self, pairs: impl Iterator<Item = usize>) -> Result<Corpus> {
-        let pairs: Vec<Pair> = pairs.map(|pair| self.train.pairs[pair].clone()).collect();
-        let with_stories = self.config.model.detector.reads_stories();
-        Corpus::new(pairs, &self.tokenizer, self.model_config.encoder.max_tokens(), with_stories)
     }
 
     /// Predicts every pair of a corpus, so many at a time; `progress` is told how many pairs each batch held.

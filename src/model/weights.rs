@@ -68,12 +68,32 @@ impl WeightsFile {
     /// The tensor at this place of the header, as float32.
     fn tensor(&mut self, index: usize) -> Result<Tensor> {
         let (name, info) = &self.header.tensors[index];
-        let (begin, end) = info.data_offsets;
-        let mut bytes = vec![0; end - begin];
-        let read = self.file.seek(SeekFrom::Start(self.header.data_start + begin as u64));
-        read.and_then(|_| self.file.read_exact(&mut bytes)).map_err(|error| Error::reading(&self.path, &error))?;
         let kind = kind(info.dtype).ok_or_else(|| Error::new(ErrorKind::Internal, format!("{name}: not a float")))?;
-        Ok(Tensor::from_data_size(&bytes, &shape(info), kind).to_kind(Kind::Float))
+        let tensor = Tensor::empty(shape(info), (kind, Device::Cpu));
+        self.read_into(index, &tensor)?;
+        Ok(tensor.to_kind(Kind::Float))
+    }
+
+    /// Fills a variable of the same shape, float32 straight from the file: the word table is most of an encoder, and is
+    /// best not held twice.
+    fn fill(&mut self, index: usize, variable: &Tensor) -> Result<()> {
+        let direct = variable.device() == Device::Cpu && variable.kind() == Kind::Float && variable.is_contiguous();
+        if direct && self.header.tensors[index].1.dtype == Dtype::F32 {
+            return self.read_into(index, variable);
+        }
+        let tensor = self.tensor(index)?;
+        tch::no_grad(|| variable.shallow_clone().copy_(&tensor));
+        Ok(())
+    }
+
+    /// The bytes of a tensor into one of the same size and kind.
+    fn read_into(&mut self, index: usize, tensor: &Tensor) -> Result<()> {
+        let (begin, end) = self.header.tensors[index].1.data_offsets;
+        assert!(tensor.is_contiguous() && tensor.numel() * tensor.kind().elt_size_in_bytes() == end - begin);
+        // SAFETY: a contiguous tensor is so many bytes from `data_ptr`, any of which make a number; nothing else has it.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(tensor.data_ptr().cast::<u8>(), end - begin) };
+        let read = self.file.seek(SeekFrom::Start(self.header.data_start + begin as u64));
+        read.and_then(|_| self.file.read_exact(bytes)).map_err(|error| Error::reading(&self.path, &error))
     }
 }
 
@@ -214,8 +234,7 @@ fn assign(variables: &NamedTensors, file: &mut WeightsFile, weights: &BTreeMap<S
     let shapes = weights.iter().map(|(name, &i)| (name.as_str(), shape(&file.header.tensors[i].1))).collect();
     check_fit(variables, &shapes, &file.path)?;
     for (name, variable) in variables {
-        let tensor = file.tensor(weights[name])?;
-        tch::no_grad(|| variable.shallow_clone().copy_(&tensor));
+        file.fill(weights[name], variable)?;
     }
     Ok(())
 }
