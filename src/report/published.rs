@@ -86,9 +86,12 @@ pub struct KindScores {
     pub plausible: Option<f64>,
 }
 
+/// A system with its accuracy, consistency and verifiability.
+type Table3Row = (&'static str, [f64; 4], [f64; 3], [f64; 3]);
+
 /// Table 3 of GITA4CALAMITA, 3-shot: system; accuracy overall, cloze, order, plausible; consistency and verifiability
 /// overall, cloze, order.
-const STORY_ROWS: &[(&str, [f64; 4], [f64; 3], [f64; 3])] = &[
+const STORY_ROWS: &[Table3Row] = &[
     ("Gemma-2-9B", [58.43, 80.00, 76.23, 19.33], [11.76, 9.57, 14.05], [1.68, 1.74, 1.65]),
     ("Gemma-2-9B-Instruct", [72.75, 80.87, 54.10, 84.03], [33.61, 53.91, 14.88], [16.39, 26.96, 6.61]),
     ("Gemma-2-27B", [45.22, 27.83, 27.87, 79.83], [6.30, 5.22, 7.44], [1.68, 0.00, 3.31]),

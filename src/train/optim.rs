@@ -215,9 +215,7 @@ impl Parameter {
             gradient: Matrix::of(gradient),
             update,
         };
-        let numbers = self.tensor.numel();
-        let parts = if numbers < WORTH_A_THREAD { vec![0..numbers] } else { parallel::even(numbers) };
-        parallel::run(&kernel, &parts);
+        parallel::run(&kernel, &parallel::worthwhile(self.tensor.numel(), WORTH_A_THREAD));
     }
 
     /// The same with libtorch's operations, for other devices.

@@ -96,8 +96,9 @@ fn of_equal_thresholds_the_one_that_explains_more_pairs_is_chosen() {
 
 #[test]
 fn the_surest_state_explains_the_decoded_conflict_and_no_other_place() {
-    let apply =
-        |pair: &PairPrediction| StateDecode::Surest(0.95).apply_to(Decode::Pair.apply(&[pair.clone()]).remove(0));
+    let apply = |pair: &PairPrediction| {
+        StateDecode::Surest(0.95).apply_to(Decode::Pair.apply(std::slice::from_ref(pair)).remove(0))
+    };
     let asserted = |pair: &PairPrediction| {
         let effects = |s: usize| &pair.stories[s].entities[0].effects.predicted[0];
         [0, 1].map(|s| [Attribute::Open, Attribute::Power].map(|attribute| effects(s)[attribute.index()]))
@@ -194,7 +195,7 @@ fn thresholds_need_probabilities_and_dev_pairs() {
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
     let without_dev = config.split("[data.dev]").next().unwrap().to_owned()
-        + &config.split("[data.dev]").nth(1).unwrap().split_once("\n\n").unwrap().1;
+        + config.split("[data.dev]").nth(1).unwrap().split_once("\n\n").unwrap().1;
     std::fs::write(run.join("config.toml"), without_dev).unwrap();
     let output = tiered(["tune", text(&run)]);
     assert_eq!(output.status.code(), Some(78));

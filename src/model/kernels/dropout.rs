@@ -67,7 +67,7 @@ impl Dropout {
         let flat = mask.view([-1, 1]);
         let count = mask.numel();
         let blocks = count.div_ceil(BLOCK);
-        let parts = if count < WORTH_A_THREAD { vec![0..blocks] } else { parallel::even(blocks) };
+        let parts = parallel::worthwhile(blocks, WORTH_A_THREAD / BLOCK);
         parallel::run(&Fill { dropout: *self, values: Matrix::of(&flat), count }, &parts);
         mask
     }

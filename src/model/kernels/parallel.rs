@@ -15,6 +15,11 @@ pub fn even(rows: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
 }
 
+/// One part for all of `count` if a second thread would cost more than it saves, else [`even`] parts.
+pub fn worthwhile(count: usize, least: usize) -> Vec<Range<usize>> {
+    if count < least { std::iter::once(0..count).collect() } else { even(count) }
+}
+
 /// Cuts rows of different sizes into parts that are about equal; `ends[i]` is the sum of the sizes up to and with row i.
 pub fn balanced(ends: &[usize]) -> Vec<Range<usize>> {
     let (parts, total) = (threads(), ends.last().copied().unwrap_or(0));
@@ -79,9 +84,12 @@ fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
 /// The team of threads of GNU's OpenMP, which libtorch multiplies with. Threads of our own would compete with them:
 /// after a product they go on spinning for a while, waiting for the next.
 struct Team {
-    parallel: unsafe extern "C" fn(extern "C" fn(*mut libc::c_void), *mut libc::c_void, libc::c_uint, libc::c_uint),
-    thread_num: unsafe extern "C" fn() -> libc::c_int,
+    parallel: Parallel,
+    thread_num: ThreadNum,
 }
+
+type Parallel = unsafe extern "C" fn(extern "C" fn(*mut libc::c_void), *mut libc::c_void, libc::c_uint, libc::c_uint);
+type ThreadNum = unsafe extern "C" fn() -> libc::c_int;
 
 /// `None` where libtorch was built with another OpenMP.
 static TEAM: LazyLock<Option<Team>> = LazyLock::new(|| {
@@ -92,7 +100,10 @@ static TEAM: LazyLock<Option<Team>> = LazyLock::new(|| {
         if parallel.is_null() || thread_num.is_null() {
             return None;
         }
-        Some(Team { parallel: std::mem::transmute(parallel), thread_num: std::mem::transmute(thread_num) })
+        Some(Team {
+            parallel: std::mem::transmute::<*mut libc::c_void, Parallel>(parallel),
+            thread_num: std::mem::transmute::<*mut libc::c_void, ThreadNum>(thread_num),
+        })
     }
 });
 
@@ -101,7 +112,7 @@ impl Team {
     fn run<F: Fn(usize) + Sync>(&self, count: usize, work: &F) {
         struct Call<'a, F> {
             work: &'a F,
-            thread_num: unsafe extern "C" fn() -> libc::c_int,
+            thread_num: ThreadNum,
         }
         extern "C" fn enter<F: Fn(usize) + Sync>(call: *mut libc::c_void) {
             // SAFETY: `call` is the one below, which waits until all threads are done.
