@@ -4,7 +4,7 @@
 Noise of the machine must not favour either, so both are run ROUNDS times, one after the other, and compared by their
 medians. What is written: results/bench.json (all numbers), results/cost.svg, and the tables of README.md.
 
-usage: run.py [--quick] [--out DIR]    --quick: two steps of everything, to see that it works; implies another DIR
+usage: run.py [--quick] [--rounds N] [--out DIR]    --quick: two steps of everything, to see that it works; implies another DIR
 """
 import argparse
 import json
@@ -50,6 +50,7 @@ def peer(precision, quick):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
     out = arguments.out or (WORK / "quick" if arguments.quick else HERE / "results")
@@ -62,7 +63,7 @@ def main():
     steps = ["--steps", "2", "--seconds", "0"] if arguments.quick else ["--seconds", "12"]
     plot = WORK / "cost.svg"
     rounds = []
-    for _ in range(1 if arguments.quick else ROUNDS):
+    for _ in range(1 if arguments.quick else arguments.rounds):
         tiered = ours(data, *sizes, *steps, "--plot", plot, "--peer", WORK / "peer")
         rounds.append({"tiered": tiered, "peers": [peer(precision, arguments.quick) for precision in ("fp32", "bf16")]})
     best = max(rounds[-1]["tiered"]["sizes"], key=lambda size: size["train"]["pairs_per_second"])["pairs_per_step"]

@@ -31,6 +31,7 @@ def collect(run):
     for file in sorted(run.glob("eval/*/report.json")):
         report = json.loads(file.read_text())
         report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # where it lay is nobody's business
+        report["system"] = f"runs/{run.name}"
         (target / f"{file.parent.name}.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
