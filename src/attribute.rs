@@ -156,6 +156,12 @@ impl Attribute {
         }
     }
 
+    /// The label of two classes: what [`Attribute::split`] undoes. A location has one class for both.
+    pub fn join(self, precondition: u8, effect: u8) -> u8 {
+        let split = |label| self.split(label) == (precondition, effect);
+        (0..=self.max_label()).find(|&label| split(label)).unwrap_or(effect)
+    }
+
     /// Whether a class of one side says something: above 0 and not the default.
     pub const fn is_nontrivial(self, class: u8) -> bool {
         // The defaults are 0 and 2, which split into (0, 0) and (2, 2): the class equals the label on either side.

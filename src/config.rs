@@ -3,12 +3,15 @@
 use crate::checkpoint::CheckpointConfig;
 use crate::data::Kind;
 use crate::error::{Error, Result};
-use crate::loss::LossConfig;
+use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::{DetectorConfig, DetectorKind};
 use crate::outside::{self, MAX_CONFIG};
 use crate::train::TrainConfig;
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -81,10 +84,47 @@ impl From<Freeze> for String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
-    pub train: DataSource,
+    pub train: Sources,
     /// What the epoch is chosen on; without it the last epoch is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dev: Option<DataSource>,
+    pub dev: Option<Sources>,
+}
+
+/// One partition of a story file, or a list of several.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sources(pub Vec<DataSource>);
+
+impl Serialize for Sources {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => one.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sources {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrSeveral;
+
+        impl<'de> Visitor<'de> for OneOrSeveral {
+            type Value = Sources;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a table with `file` and `split`, or a list of such tables")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Sources, M::Error> {
+                DataSource::deserialize(MapAccessDeserializer::new(map)).map(|one| Sources(vec![one]))
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Sources, S::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Sources)
+            }
+        }
+
+        deserializer.deserialize_any(OneOrSeveral)
+    }
 }
 
 /// One partition of a story file.
@@ -97,6 +137,61 @@ pub struct DataSource {
     /// Only pairs of this kind; all where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Only the first so many pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<usize>,
+    /// How often each pair is seen in an epoch of training; once where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// The epochs it is trained on in, from 1; all where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_epoch: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_epoch: Option<u64>,
+}
+
+impl DataSource {
+    /// Whether it is trained on in this epoch, from 1.
+    fn is_trained_on(&self, epoch: u64) -> bool {
+        (self.first_epoch.unwrap_or(1)..=self.last_epoch.unwrap_or(u64::MAX)).contains(&epoch)
+    }
+
+    /// What values can't be, though their types are right.
+    fn problem(&self, is_trained_on: bool) -> Option<&'static str> {
+        let of_training = [self.weight.is_some(), self.first_epoch.is_some(), self.last_epoch.is_some()];
+        let checks = [
+            (self.pairs != Some(0), "pairs must be at least 1"),
+            (self.weight.is_none_or(|weight| weight > 0. && weight.is_finite()), "weight must be above 0"),
+            (self.first_epoch != Some(0), "epochs are counted from 1"),
+            (
+                self.first_epoch.unwrap_or(1) <= self.last_epoch.unwrap_or(u64::MAX),
+                "its last epoch is before its first",
+            ),
+            (
+                is_trained_on || !of_training.contains(&true),
+                "weight, first_epoch and last_epoch are of data.train only",
+            ),
+        ];
+        checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem)
+    }
+}
+
+impl DataConfig {
+    fn problem(&self, epochs: u64) -> Option<String> {
+        let Sources(train) = &self.train;
+        let dev = self.dev.as_ref().map_or(&[][..], |Sources(dev)| dev);
+        if train.is_empty() || self.dev.is_some() && dev.is_empty() {
+            return Some("data: a list of sources must not be empty; leave data.dev out if there is none".into());
+        }
+        let of = |name: &'static str, sources: &[DataSource], is_trained_on| {
+            let found = sources.iter().find_map(|source| source.problem(is_trained_on));
+            found.map(|problem| format!("{name}: {problem}"))
+        };
+        let idle = (1..=epochs).find(|&epoch| !train.iter().any(|source| source.is_trained_on(epoch)));
+        of("data.train", train, true)
+            .or_else(|| of("data.dev", dev, false))
+            .or_else(|| idle.map(|epoch| format!("data.train: nothing is trained on in epoch {epoch}")))
+    }
 }
 
 /// What of the model is not fixed by the encoder.
@@ -166,6 +261,13 @@ impl Config {
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
             (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
             (self.threads.is_none_or(|threads| (1..=4096).contains(&threads)), "threads must be from 1 to 4096"),
+            (train.state_inputs > 0. && train.state_inputs <= 1., "train.state_inputs must be above 0, and at most 1"),
+            (
+                train.state_inputs == 1. || !detector.reads_inputs() && self.loss.normalization == Normalization::Real,
+                "train.state_inputs below 1 is for a detector that reads whole stories only (model.detector: kind = \
+                 \"joint\", context = \"story\", inputs = \"embeddings\", entities = false), with loss.normalization = \
+                 \"real\"",
+            ),
             (share(train.warmup), "train.warmup must be at least 0 and below 1"),
             (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
             (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
@@ -188,7 +290,8 @@ impl Config {
             ),
         ];
         let of_detector = || self.model.detector.problem().map(|problem| format!("model.detector: {problem}"));
-        checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem.to_owned()).or_else(of_detector)
+        let of_values = checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem.to_owned());
+        of_values.or_else(of_detector).or_else(|| self.data.problem(train.epochs))
     }
 }
 
@@ -294,6 +397,13 @@ mod tests {
             "loss.alone=0.1",
             "model.detector.entities=true",
             "model.detector.sentence_layers=1",
+            "train.state_inputs=0",
+            "train.state_inputs=0.5",
+            "data.train.weight=0",
+            "data.train.last_epoch=1",
+            "data.train.first_epoch=0",
+            "data.train=[]",
+            "data.dev={ file = 'f', split = 's', weight = 1.0 }",
         ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
@@ -305,6 +415,23 @@ mod tests {
         unsafe { std::env::set_var("TIERED_TEST_SELF", "${TIERED_TEST_SELF}") };
         let expanded = expand(Path::new("a/${TIERED_TEST_SELF}/${TIERED_TEST_SELF}/b")).unwrap();
         assert_eq!(expanded, Path::new("a/${TIERED_TEST_SELF}/${TIERED_TEST_SELF}/b"));
+    }
+
+    #[test]
+    fn several_sources_read_back_equal_and_refuse_unknown_keys() {
+        let list = |extra: &str| {
+            format!(
+                "[encoder]\npath = 'e'\n[[data.train]]\nfile = 'made'\nsplit = 'train'\nweight = 0.5\nlast_epoch = 2\n{extra}\
+                 [[data.train]]\nfile = 'f'\nsplit = 'train'\n"
+            )
+        };
+        let config = open(&list(""), &[]).unwrap();
+        assert_eq!(config.data.train.0.len(), 2);
+        assert_eq!(open(&toml::to_string(&config).unwrap(), &[]).unwrap(), config);
+        let error = open(&list("wight = 1\n"), &[]).unwrap_err().message;
+        assert!(error.contains("line 8") && error.contains("did you mean `weight`?"), "{error}");
+        let one = open(MINIMAL, &["data.train.fil='g'"]).unwrap_err().message;
+        assert!(one.contains("did you mean `file`?"), "{one}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::Tokens;
 use super::corpus::{Corpus, PADDING_INPUT};
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Conflict, Entity, Pair, Story};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use tch::{Device, Kind, Tensor};
 
 /// How pairs are laid out as rows.
@@ -71,7 +71,13 @@ impl Corpus {
     /// # Panics
     /// If a story is longer than `layout.sentences`; callers take N from the model and check the corpus first.
     pub fn batch(&self, pairs: &[usize], layout: Layout) -> (Batch, Targets) {
-        let mut rows = Rows::new(layout);
+        self.batch_of(pairs, &self.inputs_of(pairs), layout)
+    }
+
+    /// The same with some of the (entity, sentence) inputs only, given by their number: the padding stands in for the
+    /// others, and they are no targets.
+    pub fn batch_of(&self, pairs: &[usize], inputs: &BTreeSet<usize>, layout: Layout) -> (Batch, Targets) {
+        let mut rows = Rows::new(layout, inputs);
         for (b, &p) in pairs.iter().enumerate() {
             for (s, story) in self.pairs[p].stories.iter().enumerate() {
                 rows.push_story(2 * b + s, story, &self.slots[p][s]);
@@ -155,8 +161,10 @@ impl StoryTokens {
 }
 
 /// Rows under construction; inputs are still numbered as in the corpus.
-struct Rows {
+struct Rows<'a> {
     layout: Layout,
+    /// Those that are encoded.
+    encoded: &'a BTreeSet<usize>,
     inputs: Vec<usize>,
     mask: Vec<bool>,
     row_story: Vec<i64>,
@@ -169,10 +177,11 @@ struct Rows {
 
 const NOTHING: Classes = [0; ATTRIBUTES];
 
-impl Rows {
-    fn new(layout: Layout) -> Self {
+impl<'a> Rows<'a> {
+    fn new(layout: Layout, encoded: &'a BTreeSet<usize>) -> Self {
         Rows {
             layout,
+            encoded,
             inputs: Vec::new(),
             mask: Vec::new(),
             row_story: Vec::new(),
@@ -199,8 +208,9 @@ impl Rows {
         for n in 0..self.layout.sentences {
             let input = inputs.get(n).copied();
             self.mask.push(input.is_some());
-            self.inputs.push(input.unwrap_or(PADDING_INPUT));
-            match (input, entity) {
+            let encoded = input.filter(|input| self.encoded.contains(input));
+            self.inputs.push(encoded.unwrap_or(PADDING_INPUT));
+            match (encoded, entity) {
                 (Some(input), Some((entity, conflict))) => {
                     let is_gold = conflict.is_some_and(|c| c.evidence == n || c.breakpoint == n);
                     self.push_slot(input, &entity.preconditions[n], &entity.effects[n], is_gold);
@@ -220,7 +230,7 @@ impl Rows {
         self.conflicts.push(f32::from(u8::from(conflict)));
     }
 
-    fn finish<'a>(self, packed: Packed, pairs: impl Iterator<Item = &'a Pair>) -> (Batch, Targets) {
+    fn finish<'p>(self, packed: Packed, pairs: impl Iterator<Item = &'p Pair>) -> (Batch, Targets) {
         let Packed { tokens, first, rank, stories } = packed;
         let (plausible, gold_place): (Vec<i64>, Vec<i64>) =
             pairs.map(|pair| (pair.plausible as i64, gold_place(pair, self.layout.sentences) as i64)).unzip();

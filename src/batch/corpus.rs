@@ -104,16 +104,15 @@ impl Corpus {
         }
     }
 
-    /// Distinct inputs of some pairs.
-    pub fn unique_inputs(&self, pairs: &[usize]) -> usize {
-        pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).collect::<BTreeSet<_>>().len()
+    /// The distinct (entity, sentence) inputs of some pairs, by their number.
+    pub fn inputs_of(&self, pairs: &[usize]) -> BTreeSet<usize> {
+        pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).copied().collect()
     }
 
     /// Tokens that a batch of these pairs encodes: those of its distinct inputs and, where they are read, its distinct
     /// stories.
     pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
-        let inputs: BTreeSet<usize> =
-            pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).copied().collect();
+        let inputs = self.inputs_of(pairs);
         let stories: BTreeSet<usize> =
             pairs.iter().filter_map(|&p| self.story_numbers.get(p)).flatten().copied().collect();
         let of_inputs: usize = inputs.iter().map(|&i| self.inputs[i].len()).sum();

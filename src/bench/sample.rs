@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
-use crate::train::order;
+use crate::train::{Part, order};
 
 /// Pairs' worth of steps that is measured of each size, where the number of steps is not given.
 const PAIRS: usize = 48;
@@ -20,7 +20,8 @@ impl Sample {
     /// # Errors
     /// `Usage` if there are fewer pairs than a step takes.
     pub fn new(trial: &Trial, pairs_per_step: usize, steps: Option<usize>) -> Result<Self> {
-        let mut epoch = order::steps(&trial.train.pairs, pairs_per_step, trial.config.seed, 1);
+        let mut epoch =
+            order::steps(&trial.train.pairs, &[Part::all(trial.train.len())], pairs_per_step, trial.config.seed, 1);
         epoch.retain(|pairs| pairs.len() == pairs_per_step); // the last may have fewer
         if epoch.is_empty() {
             let message = format!(

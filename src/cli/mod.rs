@@ -8,6 +8,7 @@ mod make_stories;
 mod output;
 mod predict;
 mod progress;
+mod reorder_stories;
 mod score;
 mod signal;
 mod train;
@@ -41,6 +42,7 @@ enum Command {
     Bench(bench::Args),
     /// Make labelled stories to train on, as many as wanted
     MakeStories(make_stories::Args),
+    ReorderStories(reorder_stories::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
 }
@@ -77,6 +79,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Score(args) => score::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::MakeStories(args) => make_stories::run(&args),
+        Command::ReorderStories(args) => reorder_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),
     }
 }

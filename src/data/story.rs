@@ -134,6 +134,26 @@ impl Story {
         }
     }
 
+    /// The implausible story that has these sentences of this one, in this order.
+    pub fn reordered(&self, order: &[usize], conflict: Conflict) -> Self {
+        fn moved<T: Clone>(items: &[T], order: &[usize]) -> Vec<T> {
+            order.iter().map(|&i| items[i].clone()).collect()
+        }
+        let entity = |entity: &Entity| Entity {
+            name: entity.name.clone(),
+            preconditions: moved(&entity.preconditions, order),
+            effects: moved(&entity.effects, order),
+            annotated: moved(&entity.annotated, order),
+        };
+        Story {
+            sentences: moved(&self.sentences, order),
+            entities: self.entities.iter().map(entity).collect(),
+            conflict: Some(conflict),
+            kind: Some(Kind::Order),
+            ..self.clone()
+        }
+    }
+
     /// Bytes that the story takes, nearly.
     pub(super) fn memory(&self) -> usize {
         let states = 2 * size_of::<Classes>() + size_of::<bool>();

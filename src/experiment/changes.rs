@@ -29,7 +29,7 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 44] = [
+pub const KEYS: [(&str, Change); 50] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
@@ -39,9 +39,14 @@ pub const KEYS: [(&str, Change); 44] = [
     ("data.train.file", Change::Free),
     ("data.train.split", Change::Refused),
     ("data.train.kind", Change::Refused),
+    ("data.train.pairs", Change::Refused),
+    ("data.train.weight", Change::Refused),
+    ("data.train.first_epoch", Change::Refused),
+    ("data.train.last_epoch", Change::Refused),
     ("data.dev.file", Change::Free),
     ("data.dev.split", Change::Warned),
     ("data.dev.kind", Change::Warned),
+    ("data.dev.pairs", Change::Warned),
     ("model.max_sentences", Change::Refused),
     ("model.dropout", Change::Refused),
     ("model.output_bias", Change::Refused),
@@ -63,6 +68,7 @@ pub const KEYS: [(&str, Change); 44] = [
     ("loss.normalization", Change::Warned),
     ("train.epochs", Change::Warned),
     ("train.pairs_per_step", Change::Refused),
+    ("train.state_inputs", Change::Warned),
     ("train.learning_rate", Change::Warned),
     ("train.head_learning_rate", Change::Warned),
     ("train.schedule", Change::Warned),
@@ -96,7 +102,7 @@ pub fn compare(run: &Config, wanted: &Config) -> Result<Vec<String>> {
     for key in keys.into_iter().filter(|key| then.get(*key) != now.get(*key)) {
         let value = |of: &BTreeMap<String, Value>| of.get(key).map_or("not set".to_owned(), Value::to_string);
         let words = format!("{key}: {} then, {} now", value(&then), value(&now));
-        match changes.get(key.as_str()) {
+        match changes.get(without_number(key).as_str()) {
             Some(Change::Free) => {}
             Some(Change::Warned) => warned.push(format!("{words}; it ends otherwise than without the change")),
             Some(Change::Refused) | None => refused.push(words),
@@ -120,10 +126,23 @@ pub fn flat(config: &Config) -> Result<BTreeMap<String, Value>> {
     Ok(keys)
 }
 
+/// The name that a key of a list of tables has in [`KEYS`]: `data.train[2].file` -> `data.train.file`.
+fn without_number(key: &str) -> String {
+    match (key.find('['), key.find(']')) {
+        (Some(start), Some(end)) => format!("{}{}", &key[..start], &key[end + 1..]),
+        _ => key.to_owned(),
+    }
+}
+
 fn flatten(prefix: &str, table: Table, keys: &mut BTreeMap<String, Value>) {
     for (key, value) in table {
         match value {
             Value::Table(inner) => flatten(&format!("{prefix}{key}."), inner, keys),
+            Value::Array(list) if list.iter().any(Value::is_table) => {
+                for (number, item) in list.into_iter().enumerate() {
+                    flatten(prefix, Table::from_iter([(format!("{key}[{}]", number + 1), item)]), keys);
+                }
+            }
             value => drop(keys.insert(format!("{prefix}{key}"), value)),
         }
     }

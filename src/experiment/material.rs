@@ -3,11 +3,12 @@
 use super::network::Network;
 use crate::batch::{Corpus, InputTokenizer};
 use crate::checkpoint::Inputs;
-use crate::config::{Config, DataSource, expand};
+use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{self, Pair};
 use crate::durable::FileDigest;
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig};
+use crate::train::Part;
 use std::path::Path;
 use tch::Device;
 
@@ -15,6 +16,8 @@ use tch::Device;
 pub struct Material {
     pub model_config: ModelConfig,
     pub train: Corpus,
+    /// When which of the pairs are trained on.
+    pub parts: Vec<Part>,
     pub dev: Option<Corpus>,
     pub inputs: Inputs,
 }
@@ -28,14 +31,17 @@ impl Material {
         let [encoder_file, tokenizer_file] = ["config.json", "tokenizer.json"].map(|name| encoder_folder.join(name));
         let encoder = EncoderConfig::open(&encoder_file)?;
         let tokenizer = InputTokenizer::open(&tokenizer_file)?;
-        let read = |source| read_training_pairs(source, config, limit, &tokenizer, encoder.max_tokens());
-        let train = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?;
+        let read = |sources| read_corpus(sources, config, limit, &tokenizer, encoder.max_tokens());
+        let (train, parts) = read(&config.data.train)?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?.map(|(dev, _)| dev);
         for corpus in std::iter::once(&train).chain(&dev) {
             corpus.check_vocabulary(encoder.vocab_size).map_err(|error| error.about(encoder_folder.display()))?;
         }
         let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
-        let data = |source: &DataSource| digest(&expand(&source.file)?);
+        let data = |Sources(sources): &Sources| {
+            let digests: Result<Vec<String>> = sources.iter().map(|source| digest(&expand(&source.file)?)).collect();
+            digests.map(|digests| digests.join(" "))
+        };
         let inputs = Inputs {
             train: data(&config.data.train)?,
             dev: config.data.dev.as_ref().map(data).transpose()?,
@@ -44,7 +50,7 @@ impl Material {
             limit,
         };
         let model_config = resolve_model(config, encoder, &train, dev.as_ref())?;
-        Ok(Material { model_config, train, dev, inputs })
+        Ok(Material { model_config, train, parts, dev, inputs })
     }
 
     /// An untrained network on the pretrained encoder.
@@ -53,19 +59,47 @@ impl Material {
     }
 }
 
-pub fn read_training_pairs(
-    source: &DataSource,
+/// The pairs of some sources, and the part that each of these is of them.
+pub fn read_corpus(
+    sources: &Sources,
     config: &Config,
     limit: Option<usize>,
     tokenizer: &InputTokenizer,
     max_tokens: usize,
-) -> Result<Corpus> {
-    let pairs = read_pairs(source, config.seed, limit)?;
-    Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
-        .map_err(|error| error.about(source.file.display()))
+) -> Result<(Corpus, Vec<Part>)> {
+    let (pairs, parts) = read_pairs(sources, config.seed, limit)?;
+    let corpus = Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
+        .map_err(|error| error.about(files(sources)))?;
+    Ok((corpus, parts))
 }
 
-pub fn read_pairs(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<Vec<Pair>> {
+/// The names of the files of some sources.
+pub fn files(Sources(sources): &Sources) -> String {
+    let files: Vec<String> = sources.iter().map(|source| source.file.display().to_string()).collect();
+    files.join(", ")
+}
+
+/// The pairs of some sources, and the part that each of these is of them. Groups of different sources stay apart.
+pub fn read_pairs(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -> Result<(Vec<Pair>, Vec<Part>)> {
+    let mut all: Vec<Pair> = Vec::new();
+    let mut parts = Vec::new();
+    for source in sources {
+        let mut pairs = read_source(source, seed, limit)?;
+        if let Some(last) = all.iter().map(|pair| pair.group).max() {
+            let first = pairs.iter().map(|pair| pair.group).min().unwrap_or(0);
+            pairs.iter_mut().for_each(|pair| pair.group = last.saturating_add(1).saturating_add(pair.group - first));
+        }
+        parts.push(Part {
+            pairs: all.len()..all.len() + pairs.len(),
+            weight: source.weight.unwrap_or(1.),
+            epochs: source.first_epoch.unwrap_or(1)..source.last_epoch.map_or(u64::MAX, |last| last.saturating_add(1)),
+        });
+        all.extend(pairs);
+    }
+    Ok((all, parts))
+}
+
+fn read_source(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<Vec<Pair>> {
     let path = expand(&source.file)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
@@ -73,7 +107,9 @@ pub fn read_pairs(source: &DataSource, seed: u64, limit: Option<usize>) -> Resul
     if let Some(kind) = source.kind {
         pairs = data::of_kind(pairs, kind);
     }
-    pairs.truncate(limit.unwrap_or(usize::MAX));
+    for limit in [source.pairs, limit].into_iter().flatten() {
+        pairs.truncate(limit);
+    }
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }

@@ -26,7 +26,7 @@ use crate::eval::EvalConfig;
 use crate::loss::Normalization;
 use crate::machine::made_with;
 use crate::model::{DetectorKind, ModelConfig, Precision};
-use crate::train::{Diverged, EpochRecord, Event, Fit, Training};
+use crate::train::{Diverged, EpochRecord, Event, Fit, Part, TrainConfig, Training, order};
 use material::Material;
 use network::Network;
 use resume::Resumed;
@@ -43,6 +43,7 @@ pub struct Experiment {
     pub model_config: ModelConfig,
     pub train: Corpus,
     pub dev: Option<Corpus>,
+    parts: Vec<Part>,
     pub compute: Compute,
     /// What to know before it starts.
     pub warnings: Vec<String>,
@@ -134,19 +135,20 @@ impl Experiment {
         start: Start,
         mut warnings: Vec<String>,
     ) -> Result<Self> {
-        let Material { model_config, train, dev, inputs } = material;
+        let Material { model_config, train, parts, dev, inputs } = material;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
         config.model.max_sentences = Some(model_config.max_sentences);
         config.precision = compute.precision.into();
         let facts = Facts { config: config.clone(), inputs, made_with: made_with(compute.device) };
         let out = out.to_owned();
-        Ok(Experiment { config, model_config, train, dev, compute, warnings, out, facts, start, network })
+        Ok(Experiment { config, model_config, train, dev, parts, compute, warnings, out, facts, start, network })
     }
 
     /// Steps of the whole run.
     pub fn steps(&self) -> usize {
-        self.train.len().div_ceil(self.config.train.pairs_per_step) * self.config.train.epochs as usize
+        let TrainConfig { pairs_per_step, epochs, .. } = self.config.train;
+        order::ends(&self.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
     }
 
     /// Numbers that are trained.
@@ -268,16 +270,17 @@ impl Experiment {
 
     fn fit(&self) -> Fit<'_> {
         let eval = self.compute.eval(&self.model_config);
-        Fit { dev: self.dev.as_ref(), ..fit(&self.config, &self.network, &self.train, eval) }
+        Fit { dev: self.dev.as_ref(), ..fit(&self.config, &self.network, &self.train, &self.parts, eval) }
     }
 }
 
 /// Training as the config has it, without dev pairs.
-fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalConfig) -> Fit<'a> {
+fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, parts: &'a [Part], eval: EvalConfig) -> Fit<'a> {
     let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
     Fit {
         model: &network.model,
         train,
+        parts,
         dev: None,
         config: config.train,
         loss: config.loss,

@@ -1,6 +1,6 @@
 //! A training run that keeps nothing: what there is to be measured.
 
-use super::material::{read_training_pairs, resolve_model};
+use super::material::{read_corpus, resolve_model};
 use super::network::Network;
 use super::{Compute, fit};
 use crate::batch::{Corpus, InputTokenizer};
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::weights::NamedTensors;
 use crate::model::{EncoderConfig, ModelConfig, TieredModel};
-use crate::train::{Fit, Parameter};
+use crate::train::{Fit, Parameter, Part};
 use std::path::PathBuf;
 
 /// A model before its first step, and the pairs it would be trained on.
@@ -17,6 +17,7 @@ pub struct Trial {
     pub config: Config,
     pub model_config: ModelConfig,
     pub train: Corpus,
+    parts: Vec<Part>,
     pub compute: Compute,
     pub encoder_folder: PathBuf,
     network: Network,
@@ -37,21 +38,21 @@ impl Trial {
             Some(encoder) => encoder,
             None => EncoderConfig::open(&encoder_folder.join("config.json"))?,
         };
-        let read = |source| read_training_pairs(source, &config, None, &tokenizer, encoder.max_tokens());
-        let train = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?; // decides how long a story the model can read
+        let read = |sources| read_corpus(sources, &config, None, &tokenizer, encoder.max_tokens());
+        let (train, parts) = read(&config.data.train)?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?.map(|(dev, _)| dev); // decides how long a story the model can read
         train.check_vocabulary(encoder.vocab_size)?;
         let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
         let network = match is_random {
             true => Network::random(&config, &model_config, &train, compute.device)?,
             false => Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,
         };
-        Ok(Trial { config, model_config, train, compute, encoder_folder, network })
+        Ok(Trial { config, model_config, train, parts, compute, encoder_folder, network })
     }
 
     /// The training run; its steps change the model.
     pub fn fit(&self) -> Fit<'_> {
-        fit(&self.config, &self.network, &self.train, self.compute.eval(&self.model_config))
+        fit(&self.config, &self.network, &self.train, &self.parts, self.compute.eval(&self.model_config))
     }
 
     /// What is trained.

@@ -1,11 +1,12 @@
 //! What is chosen on the dev pairs of a run, and kept beside the weights.
 
-use super::material::read_pairs;
+use super::material::{files, read_pairs};
 use super::{TrainedRun, own_decode};
-use crate::config::DataSource;
+use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, Result};
 use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_states};
+use std::collections::BTreeSet;
 
 /// What was chosen, from what was tried.
 pub struct Tuning {
@@ -19,29 +20,40 @@ impl TrainedRun {
     /// # Errors
     /// `Config` if it has none; whatever is wrong with the file.
     pub fn dev_pairs(&self) -> Result<Vec<Pair>> {
-        read_pairs(self.dev_source()?, self.config.seed, None)
+        read_pairs(self.dev_sources()?, self.config.seed, None).map(|(pairs, _)| pairs)
     }
 
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how
     /// many pairs each batch held.
     pub fn tune(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
-        let DataSource { file, split, .. } = self.dev_source()?.clone();
-        let predictions = self.evaluate(dev, progress).map_err(|error| error.about(file.display()))?.predictions;
+        let sources = self.dev_sources()?;
+        let predictions = self.evaluate(dev, progress).map_err(|error| error.about(files(sources)))?.predictions;
         let conflicts = own_decode(&self.config);
         let trials = try_states(&predictions, conflicts);
         let tuned = Tuned {
             temperature: fit_temperature(&predictions),
             states: best(&trials).map(|trial| trial.states).unwrap_or_default(),
-            chosen_on: ChosenOn { file, split, pairs: predictions.len() as u64, conflicts },
+            chosen_on: ChosenOn {
+                file: files(sources).into(),
+                split: splits(sources),
+                pairs: predictions.len() as u64,
+                conflicts,
+            },
         };
         self.folder.save_tuned(self.which, &tuned)?;
         Ok(Tuning { tuned, trials })
     }
 
-    fn dev_source(&self) -> Result<&DataSource> {
+    fn dev_sources(&self) -> Result<&Sources> {
         self.config.data.dev.as_ref().ok_or_else(|| {
             let config = self.folder.config_file();
             Error::config(format!("{}: has no data.dev, and nothing is chosen on other pairs", config.display()))
         })
     }
+}
+
+/// The names of the partitions of some sources, each once.
+fn splits(Sources(sources): &Sources) -> String {
+    let splits: BTreeSet<&str> = sources.iter().map(|source| source.split.as_str()).collect();
+    splits.into_iter().collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,6 @@
 //! The training loop.
 
-use super::order;
+use super::order::{self, Part};
 use super::poison::Poisoned;
 use super::{AdamW, AdamWConfig, DevRecord, EpochRecord, Parameter, Progress, Schedule};
 use crate::batch::{Corpus, Layout};
@@ -13,7 +13,9 @@ use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
 use crate::tune;
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// How a model is trained; the defaults are the paper's (TRIP, section 4 and appendix B).
@@ -22,6 +24,8 @@ use std::time::Instant;
 pub struct TrainConfig {
     pub epochs: u64,
     pub pairs_per_step: usize,
+    /// Share of a step's (entity, sentence) inputs that the state heads learn from; the others are not encoded.
+    pub state_inputs: f64,
     pub learning_rate: f64,
     /// Rate of heads and detector; the encoder's where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +41,7 @@ impl Default for TrainConfig {
         TrainConfig {
             epochs: 10,
             pairs_per_step: 1,
+            state_inputs: 1.,
             learning_rate: 1e-5,
             head_learning_rate: None,
             schedule: Schedule::Constant,
@@ -50,6 +55,8 @@ impl Default for TrainConfig {
 pub struct Fit<'a> {
     pub model: &'a TieredModel,
     pub train: &'a Corpus,
+    /// When which of its pairs are trained on.
+    pub parts: &'a [Part],
     pub dev: Option<&'a Corpus>,
     pub config: TrainConfig,
     pub loss: LossConfig,
@@ -115,6 +122,8 @@ pub struct Training<'a> {
     fit: Fit<'a>,
     pub optimiser: AdamW,
     pub progress: Progress,
+    /// Steps of the run when each epoch is over.
+    ends: Vec<u64>,
     /// The steps of an epoch, each a list of pairs.
     order: Option<(u64, Vec<Vec<usize>>)>,
 }
@@ -123,21 +132,18 @@ impl<'a> Training<'a> {
     /// At its first step; `optimiser` and `progress` can then be set to those of another run of the same kind.
     pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
         let optimiser = AdamW::new(parameters, fit.config.adamw);
-        Training { fit, optimiser, progress: Progress::default(), order: None }
+        let ends = order::ends(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
+        Training { fit, optimiser, progress: Progress::default(), ends, order: None }
     }
 
     /// Of the whole run.
     pub fn steps(&self) -> u64 {
-        self.steps_per_epoch() * self.fit.config.epochs
-    }
-
-    fn steps_per_epoch(&self) -> u64 {
-        self.fit.train.len().div_ceil(self.fit.config.pairs_per_step) as u64
+        self.ends.last().copied().unwrap_or(0)
     }
 
     /// Whether all steps of an epoch are taken and its evaluation is not done.
     pub fn evaluation_is_due(&self) -> bool {
-        self.progress.step / self.steps_per_epoch() > self.progress.epochs.len() as u64
+        self.ends.get(self.progress.epochs.len()).is_some_and(|&end| self.progress.step >= end)
     }
 
     pub fn is_over(&self) -> bool {
@@ -162,8 +168,10 @@ impl<'a> Training<'a> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
-        let epoch = step / self.steps_per_epoch() + 1;
-        let pairs = self.pairs(epoch, (step % self.steps_per_epoch()) as usize);
+        let over = self.ends.partition_point(|&end| end <= step);
+        let begun = over.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let epoch = over as u64 + 1;
+        let pairs = self.pairs(epoch, (step - begun) as usize);
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
         let Step { losses, counts, gradient_norm } = self.fit.step(&mut self.optimiser, &pairs, step, learning_rate)?;
         self.progress.step += 1;
@@ -175,10 +183,10 @@ impl<'a> Training<'a> {
 
     /// The pairs of one step of an epoch.
     fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
-        let Fit { train, config, seed, .. } = &self.fit;
+        let Fit { train, parts, config, seed, .. } = &self.fit;
         let (_, order) = match self.order.take() {
             Some(order) if order.0 == epoch => self.order.insert(order),
-            _ => self.order.insert((epoch, order::steps(&train.pairs, config.pairs_per_step, *seed, epoch))),
+            _ => self.order.insert((epoch, order::steps(&train.pairs, parts, config.pairs_per_step, *seed, epoch))),
         };
         order[step].clone()
     }
@@ -191,7 +199,7 @@ impl<'a> Training<'a> {
             return Err(Diverged { step, what: what.to_owned(), pairs: vec!["of dev".to_owned()] });
         }
         let dev_seconds = started.elapsed().as_secs_f64();
-        let epoch = step / self.steps_per_epoch();
+        let epoch = self.progress.epochs.len() as u64 + 1;
         let record = EpochRecord { epoch, step, train: losses.mean(), dev, train_seconds, dev_seconds };
         let is_best = self.progress.finish_epoch(record.clone());
         Ok(Event::Epoch { record, is_best })
@@ -204,7 +212,7 @@ impl Fit<'_> {
     /// # Errors
     /// [`Diverged`]; the weights are then those before the step.
     pub fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
-        let (batch, targets) = self.train.batch(pairs, self.layout);
+        let (batch, targets) = self.train.batch_of(pairs, &self.state_inputs(pairs, step), self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let poisoned = Poisoned::at(step + 1);
         poisoned.weights(&optimiser.parameters);
@@ -230,6 +238,18 @@ impl Fit<'_> {
             }));
         }
         Ok(Step { losses: values, counts: losses.counts, gradient_norm: norm })
+    }
+
+    /// The (entity, sentence) inputs that the states are learned from in a step.
+    fn state_inputs(&self, pairs: &[usize], step: u64) -> BTreeSet<usize> {
+        let all = self.train.inputs_of(pairs);
+        if self.config.state_inputs == 1. {
+            return all;
+        }
+        let mut shuffled: Vec<usize> = all.into_iter().collect();
+        let count = (self.config.state_inputs * shuffled.len() as f64).ceil() as usize;
+        shuffled.shuffle(&mut seed::rng(self.seed, "state inputs", step));
+        shuffled.into_iter().take(count).collect()
     }
 
     fn evaluate(&self, dev: &Corpus) -> DevRecord {

@@ -9,5 +9,6 @@ mod schedule;
 
 pub use fit::{Diverged, Event, Fit, Step, StepRecord, TrainConfig, Training};
 pub use optim::{AdamW, AdamWConfig, Parameter};
+pub use order::Part;
 pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;

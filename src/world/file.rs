@@ -9,7 +9,7 @@ use super::state::Step;
 use super::table::World;
 use super::thing::ThingId;
 use crate::attribute::{ATTRIBUTES, Attribute};
-use crate::data::Kind;
+use crate::data::{Kind, Story};
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeSet;
@@ -34,9 +34,12 @@ pub(super) struct MadeStory {
 }
 
 /// The labels of one sentence.
+#[derive(Default)]
 struct Row {
     actor: Option<Labelled>,
     things: Vec<Labelled>,
+    /// Of whom it is not known whether they are people or things.
+    others: Vec<Labelled>,
 }
 
 struct Labelled {
@@ -74,8 +77,36 @@ impl MadeStory {
         story.has_distinct_names().then_some(story)
     }
 
+    /// A story that was not made here, perhaps with another order of its sentences.
+    pub fn reordered(story: &Story, cause: &BTreeSet<(String, Attribute)>) -> Self {
+        let labelled = |n: usize| {
+            let annotated = story.entities.iter().filter(move |entity| entity.annotated[n]);
+            annotated.map(move |entity| Labelled {
+                name: entity.name.clone(),
+                labels: Attribute::ALL
+                    .map(|a| a.join(entity.preconditions[n][a.index()], entity.effects[n][a.index()])),
+            })
+        };
+        MadeStory {
+            kind: story.kind,
+            actor: story.actor.clone(),
+            location: story.location.clone(),
+            sentences: story.sentences.clone(),
+            conflict: story.conflict.map(|conflict| (conflict.evidence, conflict.breakpoint)),
+            actions: Vec::new(),
+            cause: cause.clone(),
+            states: (0..story.sentences.len())
+                .map(|n| Row { others: labelled(n).collect(), ..Row::default() })
+                .collect(),
+        }
+    }
+
     fn names(&self) -> BTreeSet<&str> {
-        self.states.iter().flat_map(|row| row.things.iter()).map(|thing| thing.name.as_str()).collect()
+        self.states
+            .iter()
+            .flat_map(|row| row.things.iter().chain(&row.others))
+            .map(|thing| thing.name.as_str())
+            .collect()
     }
 
     fn has_distinct_names(&self) -> bool {
@@ -86,7 +117,7 @@ impl MadeStory {
 }
 
 fn row(world: &World, voice: &Voice, line: &Line) -> Row {
-    let mut row = Row { actor: None, things: Vec::new() };
+    let mut row = Row::default();
     for step in line {
         let action = &world.actions[step.action];
         let form = &action.forms(voice.language)[step.form];
@@ -135,7 +166,7 @@ fn sequence(first: Labels, second: Labels) -> Labels {
         let ((before, then), (needed, after)) = (attribute.split(a), attribute.split(b));
         let before = if before == 0 && then == 0 { needed } else { before };
         let after = if after == 0 { then } else { after };
-        (0..=attribute.max_label()).find(|&label| attribute.split(label) == (before, after)).unwrap_or(b)
+        attribute.join(before, after)
     })
 }
 
@@ -193,12 +224,13 @@ impl<'a> Writer<'a> {
         Ok(Writer { output, is_first: true })
     }
 
-    pub fn write(&mut self, group: u64, story: &MadeStory) -> Result<()> {
-        let suffix = story.kind.map_or("", |kind| match kind {
-            Kind::Cloze => "-C0",
-            Kind::Order => "-O0",
-        });
-        let key = format!("{group}{suffix}");
+    /// `number`: of the group's stories of that kind.
+    pub fn write(&mut self, group: i64, number: usize, story: &MadeStory) -> Result<()> {
+        let key = match story.kind {
+            None => group.to_string(),
+            Some(Kind::Cloze) => format!("{group}-C{number}"),
+            Some(Kind::Order) => format!("{group}-O{number}"),
+        };
         write!(self.output, "{}{:?}: ", if self.is_first { "" } else { ",\n" }, key).map_err(failed)?;
         self.is_first = false;
         serde_json::to_writer(&mut *self.output, &Record::of(story, group, &key)).map_err(failed)
@@ -216,7 +248,7 @@ fn failed(error: impl std::fmt::Display) -> Error {
 /// The fields of a story file.
 #[derive(Serialize)]
 struct Record<'a> {
-    story_id: u64,
+    story_id: i64,
     worker_id: &'a str,
     r#type: Option<Kind>,
     idx: Option<u64>,
@@ -237,7 +269,7 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn of(story: &'a MadeStory, group: u64, key: &'a str) -> Self {
+    fn of(story: &'a MadeStory, group: i64, key: &'a str) -> Self {
         Record {
             story_id: group,
             worker_id: "",
@@ -266,9 +298,9 @@ impl Serialize for Row {
         let mut map = serializer.serialize_map(None)?;
         for attribute in Attribute::ALL {
             let labelled: &[Labelled] = if attribute.is_human() { self.actor.as_slice() } else { &self.things };
-            if !labelled.is_empty() {
-                let entities: Vec<_> =
-                    labelled.iter().map(|l| (l.name.as_str(), l.labels[attribute.index()])).collect();
+            let labelled = labelled.iter().chain(&self.others);
+            let entities: Vec<_> = labelled.map(|l| (l.name.as_str(), l.labels[attribute.index()])).collect();
+            if !entities.is_empty() {
                 map.serialize_entry(attribute.name(), &entities)?;
             }
         }

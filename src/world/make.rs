@@ -67,9 +67,9 @@ pub fn make_stories(world: &World, order: &Order, output: &mut dyn Write) -> Res
     while left > 0 {
         let kinds = order.kinds.list();
         let group = group(world, order, number, &kinds[..kinds.len().min(left)])?;
-        writer.write(number, &group.plausible)?;
+        writer.write(number as i64, 0, &group.plausible)?;
         for broken in &group.broken {
-            writer.write(number, broken)?;
+            writer.write(number as i64, 0, broken)?;
         }
         left -= group.broken.len();
         number += 1;

@@ -21,10 +21,12 @@ mod make;
 mod noun;
 mod plot;
 mod random;
+mod reorder;
 mod state;
 mod table;
 mod thing;
 
 pub use language::Language;
 pub use make::{Kinds, Order, make_stories};
+pub use reorder::reorder_stories;
 pub use table::{Size, World};

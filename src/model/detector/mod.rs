@@ -110,6 +110,14 @@ impl DetectorConfig {
         }
     }
 
+    /// Whether the conflict depends on the (entity, sentence) inputs.
+    pub fn reads_inputs(&self) -> bool {
+        self.kind == DetectorKind::Belief
+            || self.context == Context::Sentence
+            || self.inputs != DetectorInputs::Embeddings
+            || self.entities
+    }
+
     /// Whether whole stories have to be encoded.
     pub fn reads_stories(&self) -> bool {
         self.kind == DetectorKind::Joint && self.context == Context::Story && self.inputs != DetectorInputs::States
