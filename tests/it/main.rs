@@ -17,6 +17,7 @@ mod predict;
 mod resume;
 mod run_folder;
 mod score;
+mod sources;
 mod support;
 mod tiny;
 mod tune;

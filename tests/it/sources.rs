@@ -1,0 +1,135 @@
+//! Training on several sources, and learning states from a share of the inputs.
+
+use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use std::collections::BTreeSet;
+use std::fs;
+use tch::Kind;
+use tiered::batch::Layout;
+use tiered::config::Config;
+use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
+use tiered::experiment::Trial;
+use tiered::model::{Conflicts, Mode, Precision};
+use tiered::train::EpochRecord;
+use tiered::world::{Kinds, Language, Order, World, make_stories, reorder_stories};
+
+/// Four pairs in each epoch, and from the second epoch on two more of another partition.
+fn two_sources(tiny: &Tiny, weight: &str) -> String {
+    let file = tiny.stories();
+    format!(
+        "data.train=[{{file='{file}',split='train',pairs=4}},{{file='{file}',split='dev',weight={weight},first_epoch=2}}]",
+        file = file.display()
+    )
+}
+
+#[test]
+fn a_run_on_two_sources_goes_on_where_it_was() {
+    let tiny = Tiny::new();
+    let sources = two_sources(&tiny, "0.5");
+    let whole = tiny.trained("whole", &["--set", &sources]);
+    let records = fs::read_to_string(whole.join("metrics.jsonl")).unwrap();
+    let steps: Vec<u64> = records.lines().map(|line| serde_json::from_str::<EpochRecord>(line).unwrap().step).collect();
+    assert_eq!(steps, [2, 5]);
+
+    let run = tiny.trained("stopped", &["--set", &sources, "--set", "train.epochs=1"]);
+    let resume = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        tiered(["train", "--resume", text(&run)].into_iter().chain(sets))
+    };
+    let refused = resume(&[&two_sources(&tiny, "1.0")]);
+    assert_eq!(refused.status.code(), Some(78));
+    assert!(stderr(&refused).contains("data.train[2].weight: 0.5 then, 1.0 now"), "{}", stderr(&refused));
+    let resumed = resume(&["train.epochs=2"]);
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    let weights = |run: &std::path::Path| fs::read(run.join("last/model.safetensors")).unwrap();
+    assert!(weights(&run) == weights(&whole));
+}
+
+#[test]
+fn an_epoch_without_a_source_is_refused() {
+    let tiny = Tiny::new();
+    let sources =
+        two_sources(&tiny, "0.5").replace("pairs=4", "last_epoch=1").replace("first_epoch=2", "first_epoch=3");
+    let output = tiny.train("idle", &["--set", &sources, "--dry-run"]);
+    assert_eq!(output.status.code(), Some(78));
+    assert!(stderr(&output).contains("nothing is trained on in epoch 2"), "{}", stderr(&output));
+}
+
+/// The conflict is read off whole stories, so that inputs left out change the state losses only.
+#[test]
+fn inputs_left_out_change_no_conflict() {
+    let tiny = Tiny::new();
+    let sets = ["kind=joint", "context=story", "inputs=embeddings"].map(|set| format!("model.detector.{set}"));
+    let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
+    let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
+    let of = [0, 1, 2];
+    let all = trial.train.inputs_of(&of);
+    let some: BTreeSet<usize> = all.iter().copied().step_by(3).collect();
+    let (batch, targets) = trial.train.batch(&of, layout);
+    let (fewer, fewer_targets) = trial.train.batch_of(&of, &some, layout);
+    assert!(fewer.tokens.len() < batch.tokens.len());
+    assert_eq!((fewer.mask == batch.mask, &fewer_targets.gold_place == &targets.gold_place), (true, true));
+    let slots = |targets: &tiered::batch::Targets| targets.slot_input.size()[0];
+    assert!(slots(&fewer_targets) * 2 < slots(&targets) && slots(&fewer_targets) >= some.len() as i64);
+    let log_probs = |batch| match trial.model().forward(batch, Mode::eval(Precision::Fp32)).conflicts {
+        Conflicts::Places(places) => places.log_probs.exp(),
+        Conflicts::Beliefs { .. } => panic!("the detector is joint"),
+    };
+    let difference = (log_probs(&fewer) - log_probs(&batch)).abs().max().to_kind(Kind::Double).double_value(&[]);
+    assert!(difference < 1e-5, "{difference}");
+}
+
+fn reordered(stories: &[Story]) -> Vec<Story> {
+    let mut bytes = Vec::new();
+    let count = reorder_stories(stories, "train", &mut bytes).unwrap();
+    let file = read_text(std::str::from_utf8(&bytes).unwrap()).unwrap();
+    file.require_clean().unwrap();
+    let stories = file.partition("train").unwrap();
+    assert_eq!(of_kind(pairs(stories, 0), StoryKind::Order).len(), count);
+    stories.to_vec()
+}
+
+/// The maker's physics and the labels it writes are two ways to the same conflict.
+#[test]
+fn labels_vouch_for_the_conflicts_of_made_stories() {
+    let order = Order { language: Language::English, pairs: 600, seed: 3, kinds: Kinds::Order, split: "train".into() };
+    let mut bytes = Vec::new();
+    make_stories(&World::load().unwrap(), &order, &mut bytes).unwrap();
+    let file = read_text(std::str::from_utf8(&bytes).unwrap()).unwrap();
+    let made = file.partition("train").unwrap();
+    let again = reordered(made);
+    let (mut same, mut other) = (0, 0);
+    for story in made.iter().filter(|story| story.conflict.is_some()) {
+        let twin = again.iter().find(|twin| twin.group == story.group && twin.sentences == story.sentences);
+        match twin {
+            Some(twin) if twin.conflict == story.conflict => same += 1,
+            Some(_) => other += 1,
+            None => {} // broken by what labels don't say, such as where somebody is
+        }
+    }
+    assert!(same > 150 && other * 20 < same, "{same} alike, {other} not");
+}
+
+#[test]
+fn real_stories_are_reordered_by_their_labels() {
+    let Some(path) = real_data("data/trip/www.json") else { return };
+    let file = read_file(&path).unwrap();
+    let stories = reordered(file.partition("dev").unwrap());
+    let order = stories.iter().filter(|story| story.conflict.is_some()).count();
+    assert!((80..=130).contains(&order), "{order}");
+}
+
+#[test]
+fn stories_without_labels_are_not_reordered() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let mut stories = crate::support::clean_file();
+    for story in stories["test"].as_object_mut().unwrap().values_mut() {
+        let sentences = story["states"].as_array().unwrap().len();
+        story["states"] = vec![serde_json::json!({"exist": [["kettle", 0]]}); sentences].into();
+    }
+    let path = crate::support::write(&directory, "plain.json", &stories.to_string());
+    let out = directory.path().join("out.json");
+    let output = tiered(["reorder-stories", "--data", text(&path), "--split", "test", "--out", text(&out)]);
+    assert_eq!(output.status.code(), Some(65), "{}{}", stdout(&output), stderr(&output));
+    assert!(stderr(&output).contains("plain.json") && !out.exists(), "{}", stderr(&output));
+}
