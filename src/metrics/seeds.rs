@@ -44,17 +44,19 @@ pub struct PairSet {
 
 impl PairSet {
     pub fn of(predictions: &[PairPrediction]) -> Self {
-        let mut numbers = BTreeMap::new();
-        let group_of = predictions.iter().map(|prediction| {
-            let next = numbers.len();
-            *numbers.entry(prediction.group).or_insert(next)
+        Self::new(predictions.iter().map(|prediction| (prediction.id.clone(), prediction.group)))
+    }
+
+    /// Of pairs by their id and the number of their plausible story.
+    pub fn new(pairs: impl IntoIterator<Item = (String, i64)>) -> Self {
+        let (ids, numbers): (Vec<String>, Vec<i64>) = pairs.into_iter().unzip();
+        let mut groups = BTreeMap::new();
+        let group_of = numbers.into_iter().map(|number| {
+            let next = groups.len();
+            *groups.entry(number).or_insert(next)
         });
         let group_of = group_of.collect();
-        PairSet {
-            ids: predictions.iter().map(|prediction| prediction.id.clone()).collect(),
-            group_of,
-            groups: numbers.len(),
-        }
+        PairSet { ids, group_of, groups: groups.len() }
     }
 
     pub fn pairs(&self) -> usize {
