@@ -31,6 +31,27 @@ pub enum ErrorKind {
     Config = 78,
 }
 
+impl ErrorKind {
+    pub const ALL: [ErrorKind; 11] = [
+        ErrorKind::Usage,
+        ErrorKind::Data,
+        ErrorKind::MissingInput,
+        ErrorKind::Unavailable,
+        ErrorKind::Internal,
+        ErrorKind::CantCreate,
+        ErrorKind::Io,
+        ErrorKind::Resumable,
+        ErrorKind::Diverged,
+        ErrorKind::Refused,
+        ErrorKind::Config,
+    ];
+
+    /// That of an exit code of ours.
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == code)
+    }
+}
+
 /// Every exit code and what it means, for `--help`; the README says the same.
 pub const EXIT_CODES: [(u8, &str); 12] = [
     (0, "done"),
