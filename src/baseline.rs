@@ -88,11 +88,8 @@ fn with_labels_of(pair: &Pair, donor: &Pair) -> PairPrediction {
     let conflict = [donor.conflict.evidence, donor.conflict.breakpoint].map(|sentence| sentence.min(last));
     let of_donor = donor.implausible_story();
     let target = of_donor.entities.iter().position(|entity| of_donor.conflict_target(entity).is_some());
-    let answers = Answers {
-        plausible: donor.plausible,
-        conflict,
-        entity: target.unwrap_or(0) % doubted.entities.len(),
-    };
+    let answers =
+        Answers { plausible: donor.plausible, conflict, entity: target.unwrap_or(0) % doubted.entities.len() };
     let labels = |story: &Story, entity: usize, sentence: usize| {
         let is_doubted = std::ptr::eq(story, doubted);
         let of = if is_doubted { of_donor } else { donor.plausible_story() };

@@ -59,10 +59,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let stories = file.partition(&split)?;
     let pairs = |seed| args.kind.of(data::pairs(stories, seed));
     if pairs(0).is_empty() {
-        return Err(Error::data(format!("{path}: partition {split:?} has no pairs of kind {}", args.kind.name())).into());
+        return Err(
+            Error::data(format!("{path}: partition {split:?} has no pairs of kind {}", args.kind.name())).into()
+        );
     }
-    let kinds: &[Baseline] =
-        if args.shuffled { &[Baseline::Random, Baseline::Shuffled] } else { &[Baseline::Random] };
+    let kinds: &[Baseline] = if args.shuffled { &[Baseline::Random, Baseline::Shuffled] } else { &[Baseline::Random] };
     let systems: Result<Vec<System>> = kinds.iter().map(|&kind| system(args, kind, pairs)).collect();
     let section = SectionData {
         set: format!("{path}, {split}, {}", args.kind.name()),

@@ -9,9 +9,7 @@ use super::signal::Signals;
 use super::train::epoch_line;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::comparison::Comparison;
-use crate::study::{
-    Cell, ConflictChoice, Emit, Happening, Outcome, Selection, Shard, StateChoice, Study, compared,
-};
+use crate::study::{Cell, ConflictChoice, Emit, Happening, Outcome, Selection, Shard, StateChoice, Study, compared};
 use crate::train::Event;
 use clap::Subcommand;
 use std::path::PathBuf;
@@ -125,8 +123,7 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
 fn table(args: &TableArgs) -> Result<()> {
     let study = args.place.open()?;
     let rows: Vec<String> = study.rows().into_iter().map(|(name, _)| name).collect();
-    let selection =
-        Selection { sets: args.set.clone(), decode: args.decode.clone(), states: args.states.clone() };
+    let selection = Selection { sets: args.set.clone(), decode: args.decode.clone(), states: args.states.clone() };
     let comparison = study.compare(&selection, &compared(&args.compare, &rows)?)?;
     print(&args.format.show(&comparison))
 }
@@ -170,7 +167,11 @@ fn in_turn<'a>(study: &Study, cells: &[&'a Cell], stop: &dyn Fn() -> Option<&'st
         println!("task {} ({} of {}): {}", cell.number, i + 1, cells.len(), cell.name());
         let result = one(study, cell, stop);
         if let Err(error) = &result {
-            eprintln!("{}task {}: {error}", if error.kind == ErrorKind::Resumable { "" } else { "error: " }, cell.number);
+            eprintln!(
+                "{}task {}: {error}",
+                if error.kind == ErrorKind::Resumable { "" } else { "error: " },
+                cell.number
+            );
         }
         ends.push(End { cell, result });
     }
@@ -218,14 +219,19 @@ fn outcome_words(outcome: Outcome) -> &'static str {
 fn list(study: &Study, cells: &[&Cell]) -> Result<()> {
     let line = |cell: &&Cell| format!("{:>4}  {}  {}\n", cell.number, cell.hash, cell.name());
     let lines: String = cells.iter().map(line).collect();
-    print(&format!("{lines}dry run: {} cells in {}; nothing was trained or written\n", cells.len(), study.folder.display()))
+    print(&format!(
+        "{lines}dry run: {} cells in {}; nothing was trained or written\n",
+        cells.len(),
+        study.folder.display()
+    ))
 }
 
 /// A summary; the error if some cell is not done and nobody else is at it.
 fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
     let count = |outcome: Outcome| ends.iter().filter(|end| end.result.as_ref().is_ok_and(|&o| o == outcome)).count();
     let [done, was_done, held] = [Outcome::Done, Outcome::WasDone, Outcome::Held].map(count);
-    let errors: Vec<(&Cell, &Error)> = ends.iter().filter_map(|end| Some((end.cell, end.result.as_ref().err()?))).collect();
+    let errors: Vec<(&Cell, &Error)> =
+        ends.iter().filter_map(|end| Some((end.cell, end.result.as_ref().err()?))).collect();
     let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);
     let stopped = stopped.len() + cells - ends.len();
     println!(
@@ -235,7 +241,8 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
         failed.len()
     );
     let again = format!("run the same command again to go on: tiered study run {}", study.path.display());
-    let lines: String = failed.iter().map(|(cell, e)| format!("\n  task {} ({}): {e}", cell.number, cell.name())).collect();
+    let lines: String =
+        failed.iter().map(|(cell, e)| format!("\n  task {} ({}): {e}", cell.number, cell.name())).collect();
     match (stopped, failed.first()) {
         (0, None) => {
             println!("compare them with: tiered study table {}", study.path.display());
@@ -245,8 +252,6 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
             let message = format!("{} of {cells} cells failed; mend what is said, then {again}{lines}", failed.len());
             Err(Error::new(first.kind, message))
         }
-        _ => {
-            Err(Error::new(ErrorKind::Resumable, format!("stopped before all cells were done; {again}{lines}")))
-        }
+        _ => Err(Error::new(ErrorKind::Resumable, format!("stopped before all cells were done; {again}{lines}"))),
     }
 }

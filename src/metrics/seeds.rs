@@ -138,11 +138,11 @@ fn estimate(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples
     let mean = mean(&percents).expect("there are seeds");
     let wholes = set.by_group(|_| 1.);
     let share = |pair: usize| share_of_seeds(seeds.values(), pair, tier);
+    let groups = set.groups() as u64;
+    let of_groups = |count| Share { count, total: groups }.interval();
     let interval = match mean {
-        0. | 100. => {
-            let groups = set.groups() as u64;
-            Share { count: if mean > 0. { groups } else { 0 }, total: groups }.interval()
-        }
+        0. => of_groups(0).map(|[_, high]| [0., high]),
+        100. => of_groups(groups).map(|[low, _]| [low, 100.]),
         _ => percentile_interval(&resamples.ratios(&set.by_group(share), &wholes)).map(|i| i.map(|share| 100. * share)),
     };
     Estimate { mean, sd: sd(&percents, mean), interval: interval.unwrap_or([0., 100.]) }

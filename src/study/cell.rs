@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::flat;
+use std::collections::BTreeSet;
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -88,9 +89,13 @@ pub fn cells(file: &StudyFile) -> Result<Vec<Cell>> {
     let with_seeds = combinations.iter().flat_map(|values| seeds.iter().map(move |&seed| (values, seed)));
     let cells = with_seeds.enumerate().map(|(i, (values, seed))| cell(file, i + 1, values, seed));
     let cells: Vec<Cell> = cells.collect::<Result<_>>()?;
-    match cells.is_empty() {
-        true => Err(Error::config("axes: no combination of values goes together; look at `only`")),
-        false => Ok(cells),
+    if cells.is_empty() {
+        return Err(Error::config("axes: no combination of values goes together; look at `only`"));
+    }
+    let mut names = BTreeSet::new();
+    match cells.iter().find(|cell| !names.insert(cell.name())) {
+        Some(cell) => Err(Error::config(format!("axes: two cells are called {:?}; look at `only`", cell.name()))),
+        None => Ok(cells),
     }
 }
 
@@ -195,10 +200,11 @@ values = [
     fn the_hash_is_of_what_comes_out_and_not_of_where() {
         let hashes = |base: &str| of(base, STUDY).unwrap().into_iter().map(|cell| cell.hash).collect::<Vec<_>>();
         let here = hashes(BASE);
-        assert_eq!(here[0], "PINNED", "the folders of earlier studies are found again");
+        assert_eq!(here[0], "068e03f21a53", "the folders of earlier studies are found again");
         let distinct: std::collections::BTreeSet<&String> = here.iter().collect();
         assert_eq!(distinct.len(), here.len());
-        let elsewhere = |place: &str| BASE.replace("'f'", &format!("'{place}/f'")).replace("'e'", &format!("'{place}/e'"));
+        let elsewhere =
+            |place: &str| BASE.replace("'f'", &format!("'{place}/f'")).replace("'e'", &format!("'{place}/e'"));
         assert_eq!(hashes(&elsewhere("/home/a")), hashes(&elsewhere("/mnt/b")));
         assert_eq!(hashes(&format!("device = 'cpu'\nthreads = 2\n{BASE}")), here);
         assert_ne!(hashes(&format!("{BASE}[train]\nlearning_rate = 1e-3\n")), here);
@@ -211,6 +217,7 @@ values = [
         for (from, to, said) in [
             ("detector = 'joint' }]", "detector = 'joined' }]", "no axis \"detector\" has a value \"joined\""),
             ("seeds = [0, 1]", "seeds = [1, 1]", "seeds: 1 occurs twice"),
+            ("name = 'story', set", "name = 'sentence', set", "two cells are called \"joint / sentence / seed 0\""),
             ("name = 's'", "name = '../s'", "can't be used as a path"),
             ("split = 'dev' }", "split = 'dev', beside = 'trip' }", "must be one of trip-dev"),
         ] {

@@ -120,11 +120,8 @@ impl Place {
     }
 
     pub fn note_trained(&self, study: &str, cell: &Cell) -> Result<()> {
-        let record = CellRecord {
-            study: study.to_owned(),
-            values: cell.values.clone(),
-            epochs: cell.config.train.epochs,
-        };
+        let record =
+            CellRecord { study: study.to_owned(), values: cell.values.clone(), epochs: cell.config.train.epochs };
         durable::replace(&self.record(), &json_bytes(&record)?)
     }
 

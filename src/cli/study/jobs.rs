@@ -52,8 +52,9 @@ fn log(study: &Study, cell: &Cell) -> PathBuf {
 
 /// This program on one cell. The cores are shared out unless the environment says how many threads there are.
 fn command(study: &Study, cell: &Cell, at_a_time: usize, out: Option<&Path>) -> Result<Command> {
-    let program = std::env::current_exe()
-        .map_err(|error| Error::new(ErrorKind::Unavailable, format!("where this program is can't be learned: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("where this program is can't be learned: {error}"))
+    })?;
     let path = log(study, cell);
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::writing(&path, &e))?;
     let again = file.try_clone().map_err(|error| Error::writing(&path, &error))?;
