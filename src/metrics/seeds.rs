@@ -5,6 +5,7 @@ use super::count::{Share, mean};
 use super::mcnemar::{combined_p, mcnemar_exact};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// One value a tier.
@@ -79,8 +80,9 @@ impl PairSet {
 pub type Reached = Vec<[bool; 3]>;
 
 /// Of predictions as they are.
-pub fn reached(predictions: &[PairPrediction]) -> Reached {
-    predictions.iter().map(|p| [p.is_accurate(), p.is_consistent(), p.is_verifiable()]).collect()
+pub fn reached(predictions: impl IntoIterator<Item = impl Borrow<PairPrediction>>) -> Reached {
+    let tiers = |p: &PairPrediction| [p.is_accurate(), p.is_consistent(), p.is_verifiable()];
+    predictions.into_iter().map(|prediction| tiers(prediction.borrow())).collect()
 }
 
 /// A share of all pairs, in percent, over seeds.

@@ -41,8 +41,9 @@ impl Study {
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --signal=USR1@120
-# The study {name}: a task a cell. 120 seconds before its time is over a task saves and exits with 75, and is put in the
-# queue again, where it goes on. Add what your cluster needs: --time, --partition, --gres.
+# The study {name}: a task a cell. 120 seconds before its time is over a task saves and
+# exits with 75, and is put in the queue again, where it goes on.
+# Add what your cluster needs: --time, --partition, --gres.
 srun \"${{TIERED:-tiered}}\" {arguments} --task \"$SLURM_ARRAY_TASK_ID\"
 code=$?
 if [ $code -eq 75 ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {TRIES} ]; then
@@ -92,18 +93,18 @@ spec:
       containers:
         - name: tiered
           image: tiered:latest
-          workingDir: /work
+          workingDir: /tiered
           command: [\"sh\", \"-c\"]
           args:
             - |
               exec tiered {arguments} --task $((JOB_COMPLETION_INDEX + 1))
           volumeMounts:
-            - name: work
-              mountPath: /work
+            - name: tiered
+              mountPath: /tiered
       volumes:
-        - name: work
+        - name: tiered
           persistentVolumeClaim:
-            claimName: tiered-work
+            claimName: tiered
 "
         )
     }

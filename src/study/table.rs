@@ -6,9 +6,9 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{Which, own_decode};
 use crate::metrics::{PairSet, Reached, reached};
-use crate::prediction::read_predictions;
+use crate::prediction::{PairPrediction, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
-use crate::report::published;
+use crate::report::{PublishedRow, published};
 use std::collections::BTreeMap;
 
 /// What of a study is shown.
@@ -117,7 +117,7 @@ impl Study {
     }
 
     /// What is published of a row.
-    fn published(&self, cell: &Cell, set: &EvaluationSet) -> Option<crate::report::PublishedRow> {
+    fn published(&self, cell: &Cell, set: &EvaluationSet) -> Option<PublishedRow> {
         let is_of = |row: &BTreeMap<String, String>| row.iter().all(|(axis, value)| cell.has(axis, value));
         let found = self.file.published.iter().find(|published| published.set == set.name && is_of(&published.row));
         found.map(|published| published.as_row())
@@ -138,7 +138,9 @@ impl Study {
                 ConflictChoice::Own => own_decode(&cell.config),
             };
             let states = if state == StateChoice::Tuned { tuned } else { StateDecode::Argmax };
-            reached(&states.apply(&conflict.apply(&predictions)))
+            let decoded =
+                |p: &PairPrediction| states.apply_to(PairPrediction { conflict: conflict.conflict(p), ..p.clone() });
+            reached(predictions.iter().map(decoded))
         };
         let by_decoding = decodings.iter().map(decoded).collect();
         Ok(Some(CellOutcomes { pairs: PairSet::of(&predictions), by_decoding }))

@@ -99,3 +99,16 @@ fn studies_vary_what_they_say() {
         }
     }
 }
+
+#[test]
+fn the_study_of_the_docs_resolves() {
+    let docs = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies.md")).unwrap();
+    let example = docs.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("rates.toml");
+    std::fs::write(&path, example).unwrap();
+    let study = Study::open(&path, None).unwrap();
+    let rows: Vec<String> = study.rows().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(rows, ["joint / sentence", "joint / story", "paper / sentence"]);
+    assert_eq!((study.cells.len(), study.file.published.len()), (9, 1));
+}
