@@ -240,12 +240,12 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
         study.file.name,
         failed.len()
     );
-    let again = format!("run the same command again to go on: tiered study run {}", study.path.display());
+    let again = format!("run the same command again to go on: tiered study run {}", arguments(study));
     let lines: String =
         failed.iter().map(|(cell, e)| format!("\n  task {} ({}): {e}", cell.number, cell.name())).collect();
     match (stopped, failed.first()) {
         (0, None) => {
-            println!("compare them with: tiered study table {}", study.path.display());
+            println!("compare them with: tiered study table {}", arguments(study));
             Ok(())
         }
         (0, Some((_, first))) => {
@@ -253,5 +253,14 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
             Err(Error::new(first.kind, message))
         }
         _ => Err(Error::new(ErrorKind::Resumable, format!("stopped before all cells were done; {again}{lines}"))),
+    }
+}
+
+/// The study and its folder, as they are named on a command line.
+fn arguments(study: &Study) -> String {
+    let (file, folder) = (study.path.display(), study.folder.display());
+    match study.folder == Study::default_folder(&study.file.name) {
+        true => file.to_string(),
+        false => format!("{file} --out {folder}"),
     }
 }

@@ -66,8 +66,13 @@ impl Study {
                 )));
             }
         }
-        let folder = folder.map_or_else(|| Path::new("runs/studies").join(&file.name), Path::to_owned);
+        let folder = folder.map_or_else(|| Self::default_folder(&file.name), Path::to_owned);
         Ok(Study { path: path.to_owned(), file, folder, cells })
+    }
+
+    /// Where the runs of a study are unless another folder is named.
+    pub fn default_folder(name: &str) -> PathBuf {
+        Path::new("runs/studies").join(name)
     }
 
     /// The cell of that number.
