@@ -57,6 +57,7 @@ venv:
 
 fixtures: venv
 	.venv/bin/python tests/fixtures/generate.py
+	.venv/bin/python tests/fixtures/generate_statistics.py
 
 sample:
 	$(PYTHON) scripts/make-sample.py

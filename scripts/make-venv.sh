@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv with the Python packages that tests/fixtures/generate.py needs.
+# Makes .venv with the Python packages that tests/fixtures/generate*.py need.
 #
 # The torch wheel on PyPI is built for CUDA and asks for gigabytes of NVIDIA packages. Only its
 # CPU half is used here, so on x86-64 Linux with a C compiler two small NVIDIA packages are
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 venv=.venv
 requirements=tests/fixtures/requirements.txt
-works='import numpy, safetensors.torch, sklearn, torch, transformers; print("torch", torch.__version__)'
+works='import numpy, safetensors.torch, scipy, sklearn, statsmodels, torch, transformers; print("torch", torch.__version__)'
 
 # What torch needs besides NVIDIA's packages and triton.
 torch_needs=(filelock fsspec jinja2 networkx 'setuptools>=77.0.3' 'sympy>=1.13.3' 'typing-extensions>=4.10.0')

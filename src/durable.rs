@@ -159,13 +159,22 @@ impl Lock {
     /// # Errors
     /// `CantCreate` if another process holds it.
     pub fn take(path: &Path) -> Result<Self> {
+        let held = || {
+            let message = format!("{}: another process is at work in this folder; wait for it", path.display());
+            Error::new(ErrorKind::CantCreate, message)
+        };
+        Self::try_take(path)?.ok_or_else(held)
+    }
+
+    /// `None` if another process holds it.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn try_take(path: &Path) -> Result<Option<Self>> {
         let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
         match file.try_lock() {
-            Ok(()) => Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("{}: another process is at work in this folder; wait for it", path.display());
-                Err(Error::new(ErrorKind::CantCreate, message))
-            }
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
         }
     }

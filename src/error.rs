@@ -31,6 +31,27 @@ pub enum ErrorKind {
     Config = 78,
 }
 
+impl ErrorKind {
+    pub const ALL: [ErrorKind; 11] = [
+        ErrorKind::Usage,
+        ErrorKind::Data,
+        ErrorKind::MissingInput,
+        ErrorKind::Unavailable,
+        ErrorKind::Internal,
+        ErrorKind::CantCreate,
+        ErrorKind::Io,
+        ErrorKind::Resumable,
+        ErrorKind::Diverged,
+        ErrorKind::Refused,
+        ErrorKind::Config,
+    ];
+
+    /// That of an exit code of ours.
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == code)
+    }
+}
+
 /// Every exit code and what it means, for `--help`; the README says the same.
 pub const EXIT_CODES: [(u8, &str); 12] = [
     (0, "done"),
@@ -41,7 +62,7 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::Internal as u8, "a bug of ours (101 likewise)"),
     (ErrorKind::CantCreate as u8, "an output can't be created, exists already or is in use"),
     (ErrorKind::Io as u8, "reading or writing failed"),
-    (ErrorKind::Resumable as u8, "training stopped before its end; `train --resume` goes on"),
+    (ErrorKind::Resumable as u8, "training stopped before its end; `train --resume` goes on, or the same `study run`"),
     (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
     (
         ErrorKind::Refused as u8,

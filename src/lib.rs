@@ -17,6 +17,7 @@
 //! | 1 | [`durable`] | file operations that survive |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
 //! | 2 | [`world`] | a small physics of the household -> labelled stories, in English and Italian |
+//! | 2 | [`baseline`] | pairs -> predictions by chance, and by the labels of other pairs |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
 //! | 2 | [`decode`] | beliefs -> the sentences in conflict; probabilities -> the states asserted |
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
@@ -30,14 +31,15 @@
 //! | 6 | [`train`] | optimisation only: loop, optimiser, schedule |
 //! | 7 | [`config`] | the experiment file, read strictly |
 //! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
-//! | 9 | `study` | many experiments |
+//! | 9 | [`study`] | many experiments: cells, their runs, one table over seeds |
 //! | 9 | [`bench`] | how fast all that is, and where the time goes |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `data`, `prediction`, `metrics`, `decode`, `tune`, `report` and `world` know no tensors: they never name
-//! `tch`.
+//! `attribute`, `baseline`, `data`, `prediction`, `metrics`, `decode`, `tune`, `report` and `world` know no tensors: they
+//! never name `tch`.
 
 pub mod attribute;
+pub mod baseline;
 pub mod batch;
 pub mod bench;
 pub mod checkpoint;
@@ -58,6 +60,7 @@ pub mod outside;
 pub mod prediction;
 pub mod report;
 pub mod seed;
+pub mod study;
 pub mod train;
 pub mod tune;
 pub mod world;

@@ -55,14 +55,14 @@ enum By {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PairKind {
+pub(super) enum PairKind {
     Cloze,
     Order,
     All,
 }
 
 impl PairKind {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             PairKind::Cloze => "cloze",
             PairKind::Order => "order",
@@ -70,7 +70,7 @@ impl PairKind {
         }
     }
 
-    fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
+    pub(super) fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
         match self {
             PairKind::Cloze => data::of_kind(pairs, Kind::Cloze),
             PairKind::Order => data::of_kind(pairs, Kind::Order),

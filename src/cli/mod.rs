@@ -8,9 +8,11 @@ mod make_stories;
 mod output;
 mod predict;
 mod progress;
+mod random;
 mod reorder_stories;
 mod score;
 mod signal;
+mod study;
 mod train;
 mod tune;
 
@@ -39,6 +41,10 @@ enum Command {
     Tune(tune::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    /// Many experiments: run them, see how far they are, compare them
+    #[command(subcommand)]
+    Study(study::Command),
+    Random(random::Args),
     Bench(bench::Args),
     /// Make labelled stories to train on, as many as wanted
     MakeStories(make_stories::Args),
@@ -77,6 +83,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::Study(command) => study::run(&command),
+        Command::Random(args) => random::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::MakeStories(args) => make_stories::run(&args),
         Command::ReorderStories(args) => reorder_stories::run(&args),

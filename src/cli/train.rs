@@ -115,7 +115,7 @@ fn describe(experiment: &Experiment, out: &Path) {
     }
 }
 
-fn epoch_line(epoch: &EpochRecord) -> String {
+pub(super) fn epoch_line(epoch: &EpochRecord) -> String {
     let losses = |l: &crate::loss::LossValues| {
         let alone = l.alone.map_or(String::new(), |alone| format!(" {alone:.4}"));
         format!("{:.4} {:.4} {:.4} {:.4}{alone}", l.preconditions, l.effects, l.conflicts, l.story)

@@ -11,7 +11,7 @@ mod trial;
 mod tuning;
 
 pub use changes::{Change, KEYS, flat};
-pub use folder::{RunFolder, Which};
+pub use folder::{RunFolder, Which, json_bytes};
 pub use run::TrainedRun;
 pub use trial::Trial;
 pub use tuning::Tuning;
@@ -292,7 +292,7 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, parts: &'a 
 }
 
 /// The decoding of conflicts that the run's detector was made for: epochs and thresholds are chosen by it.
-fn own_decode(config: &Config) -> Decode {
+pub fn own_decode(config: &Config) -> Decode {
     match config.model.detector.kind {
         DetectorKind::Belief => Decode::Threshold,
         DetectorKind::Joint => Decode::Pair,

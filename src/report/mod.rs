@@ -1,6 +1,7 @@
 //! One [`Report`] of a system on a set of pairs, and its formats.
 
 mod answer;
+pub mod comparison;
 mod export;
 mod published;
 mod stories;

@@ -22,6 +22,14 @@ impl Table {
         self.rows.push(row);
     }
 
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     /// Aligned for the terminal, one line a row.
     pub fn to_text(&self) -> String {
         let widths: Vec<_> = (0..self.header.len()).map(|column| self.width(column)).collect();

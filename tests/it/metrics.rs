@@ -1,9 +1,12 @@
-//! Counts over random predictions, and macro-F1 against scikit-learn.
+//! Counts over random predictions; metrics against scikit-learn, statistics against statsmodels and SciPy.
 
-use crate::support::{random_prediction, rng};
+use crate::support::{fixture, random_prediction, rng};
 use serde::Deserialize;
+use std::time::{Duration, Instant};
 use tiered::attribute::Attribute;
-use tiered::metrics::{Confusion, StateCounts, TierCounts};
+use tiered::metrics::{
+    Confusion, RESAMPLES, Resamples, StateCounts, TierCounts, holm, mcnemar_exact, percentile_interval,
+};
 use tiered::prediction::PairPrediction;
 
 fn random_predictions(count: usize) -> Vec<PairPrediction> {
@@ -72,4 +75,115 @@ fn right_predictions_score_1() {
     let all = [scores.preconditions.macro_f1, scores.effects.macro_f1, scores.conflicts, scores.asserted.f1()];
     assert_eq!(all, [Some(1.0); 4]);
     assert_eq!(scores.effects.by_attribute.len(), Attribute::ALL.len());
+}
+
+fn read<T: for<'de> Deserialize<'de>>(name: &str) -> T {
+    serde_json::from_slice(&std::fs::read(fixture(name)).unwrap()).unwrap()
+}
+
+/// Random predictions and what scikit-learn makes of them.
+#[derive(Deserialize)]
+struct Scored {
+    pairs: Vec<PairPrediction>,
+    accuracy: f64,
+    consistency: f64,
+    verifiability: f64,
+    preconditions: f64,
+    effects: f64,
+    conflicts: f64,
+    precision: f64,
+    recall: f64,
+    f1: f64,
+}
+
+#[test]
+fn all_metrics_are_those_of_scikit_learn() {
+    let cases: Vec<Scored> = read("tiers.json");
+    assert!(cases.iter().any(|case| case.verifiability > 0.));
+    for case in cases {
+        case.pairs.iter().for_each(|pair| pair.check().unwrap());
+        let tiers = TierCounts::of(&case.pairs);
+        let states = StateCounts::of(&case.pairs).scores();
+        let share = |share: tiered::metrics::Share| share.percent().unwrap() / 100.;
+        for (name, ours, theirs) in [
+            ("accuracy", share(tiers.accuracy()), case.accuracy),
+            ("consistency", share(tiers.consistency()), case.consistency),
+            ("verifiability", share(tiers.verifiability()), case.verifiability),
+            ("preconditions", states.preconditions.macro_f1.unwrap(), case.preconditions),
+            ("effects", states.effects.macro_f1.unwrap(), case.effects),
+            ("conflicts", states.conflicts.unwrap(), case.conflicts),
+            ("precision", share(states.asserted.precision()), case.precision),
+            ("recall", share(states.asserted.recall()), case.recall),
+            ("F1", states.asserted.f1().unwrap(), case.f1),
+        ] {
+            assert!((ours - theirs).abs() < 1e-12, "{name}: {ours} is not {theirs}");
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Statistics {
+    mcnemar: Vec<McNemar>,
+    holm: Vec<Holm>,
+    bootstrap: Vec<Bootstrap>,
+}
+
+#[derive(Deserialize)]
+struct McNemar {
+    only_first: u64,
+    only_second: u64,
+    p: f64,
+}
+
+#[derive(Deserialize)]
+struct Holm {
+    p: Vec<f64>,
+    adjusted: Vec<f64>,
+}
+
+/// Pairs of groups, how many of them reach a tier, and SciPy's interval of the share.
+#[derive(Deserialize)]
+struct Bootstrap {
+    pairs: Vec<f64>,
+    reached: Vec<f64>,
+    interval: [f64; 2],
+}
+
+#[test]
+fn p_values_are_those_of_statsmodels() {
+    let Statistics { mcnemar, holm: families, .. } = read("statistics.json");
+    assert!(mcnemar.len() >= 20 && families.len() >= 6);
+    for McNemar { only_first, only_second, p } in mcnemar {
+        let ours = mcnemar_exact(only_first, only_second);
+        assert!((ours - p).abs() < 1e-12 + 1e-10 * p, "{only_first}, {only_second}: {ours} is not {p}");
+    }
+    for Holm { p, adjusted } in families {
+        let ours = holm(&p);
+        assert!(ours.iter().zip(&adjusted).all(|(a, b)| (a - b).abs() < 1e-12), "{ours:?} is not {adjusted:?}");
+    }
+}
+
+#[test]
+fn intervals_are_those_of_scipy() {
+    let cases = read::<Statistics>("statistics.json").bootstrap;
+    assert_eq!(cases.len(), 4);
+    for Bootstrap { pairs, reached, interval } in cases {
+        // As many draws as SciPy took; both miss the true quantile by less than a third of a point.
+        let resamples = Resamples::new(pairs.len(), 200_000, 0);
+        let ours = percentile_interval(&resamples.ratios(&reached, &pairs)).unwrap();
+        let near = ours.iter().zip(interval).all(|(a, b)| (a - b).abs() < 0.003);
+        assert!(near, "{} groups: {ours:?} is not {interval:?}", pairs.len());
+    }
+}
+
+#[test]
+fn ten_thousand_resamples_take_well_under_a_second() {
+    let started = Instant::now();
+    let resamples = Resamples::new(119, RESAMPLES, 0);
+    let drawn = started.elapsed();
+    let groups: Vec<f64> = (0..119).map(|group| f64::from(group % 3)).collect();
+    let interval = percentile_interval(&resamples.ratios(&groups, &[2.; 119]));
+    let all = started.elapsed();
+    println!("119 groups: {drawn:.1?} to draw, {:.1?} a statistic", all - drawn);
+    assert!(interval.is_some() && all < Duration::from_secs(1), "{all:?}");
 }

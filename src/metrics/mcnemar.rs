@@ -1,0 +1,45 @@
+//! McNemar's exact test: do two systems reach a tier on different pairs by more than chance?
+
+/// Two-sided p-value, from the number of pairs that only the one and only the other system gets right: under chance they
+/// are tosses of a fair coin.
+pub fn mcnemar_exact(only_first: u64, only_second: u64) -> f64 {
+    let (tosses, fewer) = (only_first + only_second, only_first.min(only_second));
+    let mut log_term = -(tosses as f64) * std::f64::consts::LN_2;
+    let mut tail = log_term.exp();
+    for k in 1..=fewer {
+        log_term += ((tosses - k + 1) as f64 / k as f64).ln();
+        tail += log_term.exp();
+    }
+    (2. * tail).min(1.)
+}
+
+/// One p-value of several that may depend on each other in any way, as those of the same pairs under several seeds do:
+/// p(k)·n/k of the k-th smallest of n (Rüger, "Das maximale Signifikanzniveau des Tests", 1978), for the k in the middle.
+/// `None` of none.
+pub fn combined_p(mut p_values: Vec<f64>) -> Option<f64> {
+    p_values.sort_unstable_by(f64::total_cmp);
+    let (n, k) = (p_values.len(), p_values.len() / 2 + 1);
+    p_values.get(k - 1).map(|p| (p * n as f64 / k as f64).min(1.))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_pairs_are_counted_by_hand() {
+        assert_eq!(mcnemar_exact(0, 0), 1.);
+        assert_eq!(mcnemar_exact(0, 5), 2. / 32.);
+        assert!((mcnemar_exact(1, 4) - 12. / 32.).abs() < 1e-15);
+        assert!(mcnemar_exact(2000, 3000) > 0., "no underflow");
+    }
+
+    #[test]
+    fn p_values_of_seeds_are_one() {
+        assert_eq!(combined_p(vec![]), None);
+        assert_eq!(combined_p(vec![0.03]), Some(0.03));
+        assert_eq!(combined_p(vec![0.03, 0.01]), Some(0.03));
+        assert_eq!(combined_p(vec![0.5, 0.01, 0.02]), Some(0.03));
+        assert_eq!(combined_p(vec![0.9, 0.8, 0.9]), Some(1.));
+    }
+}

@@ -1,0 +1,239 @@
+//! What a system reaches over several seeds, how sure that is, and how two systems differ.
+
+use super::bootstrap::{Resamples, percentile_interval, two_sided_p};
+use super::count::{Share, mean};
+use super::mcnemar::{combined_p, mcnemar_exact};
+use crate::prediction::PairPrediction;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+/// One value a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiers<T> {
+    pub accuracy: T,
+    pub consistency: T,
+    pub verifiability: T,
+}
+
+impl<T> Tiers<T> {
+    pub const NAMES: [&'static str; 3] = ["accuracy", "consistency", "verifiability"];
+
+    pub fn by_index(mut value: impl FnMut(usize) -> T) -> Self {
+        Tiers { accuracy: value(0), consistency: value(1), verifiability: value(2) }
+    }
+
+    /// In the order of [`Tiers::NAMES`].
+    pub fn each(&self) -> [&T; 3] {
+        [&self.accuracy, &self.consistency, &self.verifiability]
+    }
+
+    pub fn each_mut(&mut self) -> [&mut T; 3] {
+        [&mut self.accuracy, &mut self.consistency, &mut self.verifiability]
+    }
+}
+
+/// The pairs of a set and the story groups they are in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairSet {
+    ids: Vec<String>,
+    /// The number of each pair's group, from 0.
+    group_of: Vec<usize>,
+    groups: usize,
+}
+
+impl PairSet {
+    pub fn of(predictions: &[PairPrediction]) -> Self {
+        Self::new(predictions.iter().map(|prediction| (prediction.id.clone(), prediction.group)))
+    }
+
+    /// Of pairs by their id and the number of their plausible story.
+    pub fn new(pairs: impl IntoIterator<Item = (String, i64)>) -> Self {
+        let (ids, numbers): (Vec<String>, Vec<i64>) = pairs.into_iter().unzip();
+        let mut groups = BTreeMap::new();
+        let group_of = numbers.into_iter().map(|number| {
+            let next = groups.len();
+            *groups.entry(number).or_insert(next)
+        });
+        let group_of = group_of.collect();
+        PairSet { ids, group_of, groups: groups.len() }
+    }
+
+    pub fn pairs(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// The sum of a value of each pair over each group.
+    fn by_group(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.; self.groups];
+        self.group_of.iter().enumerate().for_each(|(pair, &group)| sums[group] += value(pair));
+        sums
+    }
+}
+
+/// Which tiers each pair of a set reaches: accurate, consistent, verifiable.
+pub type Reached = Vec<[bool; 3]>;
+
+/// Of predictions as they are.
+pub fn reached(predictions: impl IntoIterator<Item = impl Borrow<PairPrediction>>) -> Reached {
+    let tiers = |p: &PairPrediction| [p.is_accurate(), p.is_consistent(), p.is_verifiable()];
+    predictions.into_iter().map(|prediction| tiers(prediction.borrow())).collect()
+}
+
+/// A share of all pairs, in percent, over seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimate {
+    pub mean: f64,
+    /// Standard deviation over the seeds (of a sample: divided by one less); `None` of one seed.
+    pub sd: Option<f64>,
+    /// 95 %, by drawing story groups: how the mean over these seeds would vary with other stories. Where no pair or
+    /// every pair is reached drawing tells nothing; then Wilson's interval, each group counted once.
+    pub interval: [f64; 2],
+}
+
+/// How much more one system reaches than another, in points of percent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    pub points: f64,
+    /// 95 %, by drawing the same story groups for both.
+    pub interval: [f64; 2],
+    pub bootstrap: PValue,
+    /// McNemar's exact test over pairs; of several seeds, combined ([`combined_p`]).
+    pub mcnemar: PValue,
+}
+
+/// As computed, and by Holm over all that are shown together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PValue {
+    pub p: f64,
+    pub holm: f64,
+}
+
+impl PValue {
+    fn alone(p: f64) -> Self {
+        PValue { p, holm: p }
+    }
+}
+
+/// The three tiers of one system, by seed; `None` for no seeds.
+///
+/// # Panics
+/// If an outcome is not of the pairs of the set, or the resamples are not of its groups.
+pub fn estimates(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples) -> Option<Tiers<Estimate>> {
+    (!seeds.is_empty() && set.pairs() > 0).then(|| Tiers::by_index(|tier| estimate(set, seeds, resamples, tier)))
+}
+
+fn estimate(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples, tier: usize) -> Estimate {
+    let percent = |reached: &Reached| {
+        assert_eq!(reached.len(), set.pairs(), "an outcome for each pair of the set");
+        100. * reached.iter().filter(|tiers| tiers[tier]).count() as f64 / set.pairs() as f64
+    };
+    let percents: Vec<f64> = seeds.values().map(percent).collect();
+    let mean = mean(&percents).expect("there are seeds");
+    let wholes = set.by_group(|_| 1.);
+    let share = |pair: usize| share_of_seeds(seeds.values(), pair, tier);
+    let groups = set.groups() as u64;
+    let of_groups = |count| Share { count, total: groups }.interval();
+    let interval = match mean {
+        0. => of_groups(0).map(|[_, high]| [0., high]),
+        100. => of_groups(groups).map(|[low, _]| [low, 100.]),
+        _ => percentile_interval(&resamples.ratios(&set.by_group(share), &wholes)).map(|i| i.map(|share| 100. * share)),
+    };
+    Estimate { mean, sd: sd(&percents, mean), interval: interval.unwrap_or([0., 100.]) }
+}
+
+/// Of the seeds, in how many the pair reaches the tier.
+fn share_of_seeds<'a>(seeds: impl ExactSizeIterator<Item = &'a Reached>, pair: usize, tier: usize) -> f64 {
+    let count = seeds.len() as f64;
+    seeds.filter(|reached| reached[pair][tier]).count() as f64 / count
+}
+
+fn sd(values: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// The first system minus the second, over the seeds that both have; `None` if there are none.
+///
+/// # Panics
+/// As [`estimates`].
+pub fn differences(
+    set: &PairSet,
+    [first, second]: [&BTreeMap<u64, Reached>; 2],
+    resamples: &Resamples,
+) -> Option<Tiers<Difference>> {
+    let both: Vec<[&Reached; 2]> =
+        first.iter().filter_map(|(seed, reached)| Some([reached, second.get(seed)?])).collect();
+    (!both.is_empty() && set.pairs() > 0).then(|| Tiers::by_index(|tier| difference(set, &both, resamples, tier)))
+}
+
+fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tier: usize) -> Difference {
+    let share = |system: usize, pair: usize| share_of_seeds(seeds.iter().map(|both| both[system]), pair, tier);
+    let parts = set.by_group(|pair| share(0, pair) - share(1, pair));
+    let resampled = resamples.ratios(&parts, &set.by_group(|_| 1.));
+    let points = parts.iter().sum::<f64>() / set.pairs() as f64;
+    let interval = percentile_interval(&resampled).unwrap_or([-1., 1.]);
+    let p_values = seeds.iter().map(|[first, second]| {
+        let only = |a: &Reached, b: &Reached| a.iter().zip(b).filter(|(a, b)| a[tier] && !b[tier]).count() as u64;
+        mcnemar_exact(only(first, second), only(second, first))
+    });
+    Difference {
+        points: 100. * points,
+        interval: interval.map(|share| 100. * share),
+        bootstrap: PValue::alone(two_sided_p(&resampled)),
+        mcnemar: PValue::alone(combined_p(p_values.collect()).expect("there are seeds")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Groups of 2, 1 and 1 pairs.
+    fn set() -> PairSet {
+        PairSet { ids: ["a", "b", "c", "d"].map(str::to_owned).to_vec(), group_of: vec![0, 0, 1, 2], groups: 3 }
+    }
+
+    fn seeds(of: &[(u64, [bool; 4])]) -> BTreeMap<u64, Reached> {
+        of.iter().map(|(seed, pairs)| (*seed, pairs.iter().map(|&first| [first, false, true]).collect())).collect()
+    }
+
+    #[test]
+    fn seeds_are_averaged_and_their_spread_is_a_samples() {
+        let seeds = seeds(&[(0, [true, true, false, false]), (1, [true, true, true, false])]);
+        let Tiers { accuracy, consistency, verifiability } =
+            estimates(&set(), &seeds, &Resamples::new(3, 2000, 0)).unwrap();
+        assert_eq!(accuracy.mean, 62.5);
+        assert!((accuracy.sd.unwrap() - 12.5 * 2f64.sqrt()).abs() < 1e-12);
+        assert_eq!(accuracy.interval, [0., 100.], "three groups can all be the first, or all the last");
+        assert!((consistency.mean, consistency.interval[0]) == (0., 0.) && consistency.interval[1] > 50.);
+        assert!((verifiability.mean, verifiability.interval[1]) == (100., 100.) && verifiability.interval[0] < 50.);
+        assert!(estimates(&set(), &BTreeMap::new(), &Resamples::new(3, 10, 0)).is_none());
+    }
+
+    #[test]
+    fn only_seeds_of_both_are_compared() {
+        let first = seeds(&[(0, [true; 4]), (5, [false; 4])]);
+        let second = seeds(&[(0, [true, false, false, true]), (6, [true; 4])]);
+        let resamples = Resamples::new(3, 2000, 0);
+        let Tiers { accuracy, consistency, .. } = differences(&set(), [&first, &second], &resamples).unwrap();
+        assert_eq!((accuracy.points, accuracy.mcnemar.p), (50., 0.5));
+        assert_eq!((consistency.points, consistency.bootstrap.p, consistency.mcnemar.p), (0., 1., 1.));
+        assert!(differences(&set(), [&first, &seeds(&[(7, [true; 4])])], &resamples).is_none());
+    }
+
+    #[test]
+    fn groups_are_numbered_as_they_come() {
+        let empty = PairSet::of(&[]);
+        assert_eq!((empty.pairs(), empty.groups()), (0, 0));
+        assert_eq!(set().by_group(|_| 1.), [2., 1., 1.]);
+    }
+}

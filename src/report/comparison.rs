@@ -1,0 +1,165 @@
+//! Systems side by side, over seeds: means, spread, intervals, and which differences are more than chance. One
+//! [`Comparison`], one small exporter a format.
+
+mod latex;
+mod lines;
+mod show;
+
+use super::PublishedRow;
+use crate::metrics::{
+    Difference, Estimate, PValue, PairSet, RESAMPLES, Reached, Resamples, Tiers, differences, estimates, holm,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The draws are the same in every table, so that the same runs give the same table.
+const BOOTSTRAP_SEED: u64 = 0;
+
+/// Tables of the same systems on one or more sets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    pub title: String,
+    /// How often the groups were drawn anew.
+    pub resamples: usize,
+    /// How many p-values Holm's correction is over: all that are shown, bootstrap and McNemar's apart.
+    pub tests: usize,
+    pub sections: Vec<Section>,
+}
+
+/// One set, decoded in one way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    pub set: String,
+    pub decoding: String,
+    /// `None` while nothing has been evaluated on the set.
+    pub size: Option<SetSize>,
+    pub rows: Vec<Row>,
+    pub differences: Vec<RowDifference>,
+    /// Published scores of systems that are none of the rows.
+    pub published: Vec<PublishedRow>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetSize {
+    pub pairs: usize,
+    pub groups: usize,
+}
+
+/// One system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// From 1.
+    pub number: usize,
+    pub name: String,
+    pub seeds: Vec<u64>,
+    /// Seeds that there is no result of yet.
+    pub missing: Vec<u64>,
+    /// `None` where every seed is missing.
+    pub scores: Option<Tiers<Estimate>>,
+    /// What is published of this very system.
+    pub published: Option<PublishedRow>,
+}
+
+/// One row minus another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowDifference {
+    /// Numbers of the rows: the first minus the second.
+    pub rows: [usize; 2],
+    /// Their names.
+    pub names: [String; 2],
+    /// `None` where they have no seed in common.
+    pub tiers: Option<Tiers<Difference>>,
+}
+
+/// What a section is made of.
+pub struct SectionData {
+    pub set: String,
+    pub decoding: String,
+    /// The pairs of the set; `None` if no system has results.
+    pub pairs: Option<PairSet>,
+    pub systems: Vec<System>,
+    pub published: Vec<PublishedRow>,
+}
+
+/// A system's outcomes on the pairs of a set, by seed.
+pub struct System {
+    pub name: String,
+    pub by_seed: BTreeMap<u64, Reached>,
+    pub missing: Vec<u64>,
+    pub published: Option<PublishedRow>,
+}
+
+/// Which rows are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compared {
+    /// Every row with the first.
+    WithFirst,
+    /// These rows, by number; the first of each minus its second.
+    Rows(Vec<[usize; 2]>),
+}
+
+impl Comparison {
+    /// # Panics
+    /// If outcomes are not of the pairs of their section, or rows are compared that there are not.
+    pub fn new(title: impl Into<String>, data: Vec<SectionData>, compared: &Compared) -> Self {
+        let mut sections: Vec<Section> = data.into_iter().map(|data| Section::new(data, compared)).collect();
+        let tests = correct(&mut sections);
+        Comparison { title: title.into(), resamples: RESAMPLES, tests, sections }
+    }
+}
+
+impl Section {
+    fn new(data: SectionData, compared: &Compared) -> Self {
+        let SectionData { set, decoding, pairs, systems, published } = data;
+        let measured = pairs.as_ref().map(|set| (set, Resamples::new(set.groups(), RESAMPLES, BOOTSTRAP_SEED)));
+        let row = |(i, system): (usize, &System)| Row {
+            number: i + 1,
+            name: system.name.clone(),
+            seeds: system.by_seed.keys().copied().collect(),
+            missing: system.missing.clone(),
+            scores: measured.as_ref().and_then(|(set, resamples)| estimates(set, &system.by_seed, resamples)),
+            published: system.published.clone(),
+        };
+        let difference = |rows: [usize; 2]| {
+            let [first, second] = rows.map(|number| &systems[number - 1]);
+            let outcomes = [&first.by_seed, &second.by_seed];
+            let tiers = measured.as_ref().and_then(|(set, resamples)| differences(set, outcomes, resamples));
+            RowDifference { rows, names: [first.name.clone(), second.name.clone()], tiers }
+        };
+        let compared = match compared {
+            Compared::WithFirst => (2..=systems.len()).map(|number| [number, 1]).collect(),
+            Compared::Rows(rows) => rows.clone(),
+        };
+        Section {
+            set,
+            decoding,
+            size: pairs.as_ref().map(|set| SetSize { pairs: set.pairs(), groups: set.groups() }),
+            rows: systems.iter().enumerate().map(row).collect(),
+            differences: compared.into_iter().map(difference).collect(),
+            published,
+        }
+    }
+}
+
+/// Holm's correction over everything that is shown; says how many tests that are.
+fn correct(sections: &mut [Section]) -> usize {
+    let of_bootstrap: fn(&mut Difference) -> &mut PValue = |difference| &mut difference.bootstrap;
+    let of_mcnemar: fn(&mut Difference) -> &mut PValue = |difference| &mut difference.mcnemar;
+    let mut tests = 0;
+    for pick in [of_bootstrap, of_mcnemar] {
+        let tiers = sections.iter_mut().flat_map(|section| &mut section.differences).flat_map(|d| &mut d.tiers);
+        let values: Vec<&mut PValue> = tiers.flat_map(Tiers::each_mut).map(pick).collect();
+        tests = values.len();
+        let adjusted = holm(&values.iter().map(|value| value.p).collect::<Vec<_>>());
+        values.into_iter().zip(adjusted).for_each(|(value, adjusted)| value.holm = adjusted);
+    }
+    tests
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! CSV (RFC 4180): a line a number, for programs.
+
+use super::{Comparison, Row, RowDifference, Section};
+use crate::metrics::{Difference, Estimate, Tiers};
+use crate::report::PublishedRow;
+
+const COLUMNS: &str = "what,set,decoding,row,minus_row,tier,percent,sd,low,high,p_bootstrap,p_bootstrap_holm,p_mcnemar,\
+                       p_mcnemar_holm,seeds,missing_seeds";
+
+impl Comparison {
+    /// `what` is "score", "published" or "difference"; what is not known or not there is empty.
+    pub fn to_csv(&self) -> String {
+        let lines: String = self.sections.iter().map(Section::lines).collect();
+        format!("{COLUMNS}\n{lines}")
+    }
+}
+
+impl Section {
+    fn lines(&self) -> String {
+        let scores = self.rows.iter().flat_map(|row| self.scores(row));
+        let of_rows = self.rows.iter().filter_map(|row| row.published.as_ref()).chain(&self.published);
+        let published = of_rows.flat_map(|row| self.published_lines(row));
+        let differences = self.differences.iter().flat_map(|difference| self.difference(difference));
+        scores.chain(published).chain(differences).collect()
+    }
+
+    fn scores(&self, row: &Row) -> Vec<String> {
+        let seeds = [row.seeds.len().to_string(), row.missing.len().to_string()];
+        let line = |(i, tier): (usize, &str)| {
+            let numbers = row.scores.as_ref().map(|scores| {
+                let Estimate { mean, sd, interval: [low, high] } = scores.each()[i];
+                [number(*mean), sd.map_or(String::new(), number), number(*low), number(*high)]
+            });
+            let numbers = numbers.unwrap_or_default();
+            self.line("score", &row.name, "", tier, &[&numbers[..], &[const { String::new() }; 4], &seeds].concat())
+        };
+        Tiers::<Estimate>::NAMES.into_iter().enumerate().map(line).collect()
+    }
+
+    fn published_lines(&self, row: &PublishedRow) -> Vec<String> {
+        let scores = [row.accuracy, row.consistency, row.verifiability];
+        let line = |(score, tier): (f64, &str)| {
+            let numbers = [&[number(score)][..], &[const { String::new() }; 9]].concat();
+            self.line("published", &row.system, "", tier, &numbers)
+        };
+        scores.into_iter().zip(Tiers::<f64>::NAMES).map(line).collect()
+    }
+
+    fn difference(&self, difference: &RowDifference) -> Vec<String> {
+        let [first, second] = &difference.names;
+        let line = |(i, tier): (usize, &str)| {
+            let numbers = difference.tiers.as_ref().map(|tiers| {
+                let Difference { points, interval: [low, high], bootstrap, mcnemar } = tiers.each()[i];
+                let p_values = [bootstrap.p, bootstrap.holm, mcnemar.p, mcnemar.holm].map(number);
+                [&[number(*points), String::new(), number(*low), number(*high)], &p_values[..]].concat()
+            });
+            let mut numbers = numbers.unwrap_or_default();
+            numbers.resize(10, String::new());
+            self.line("difference", first, second, tier, &numbers)
+        };
+        Tiers::<Difference>::NAMES.into_iter().enumerate().map(line).collect()
+    }
+
+    fn line(&self, what: &str, row: &str, minus: &str, tier: &str, numbers: &[String]) -> String {
+        let words = [what, &self.set, &self.decoding, row, minus, tier].map(quoted);
+        format!("{},{}\n", words.join(","), numbers.join(","))
+    }
+}
+
+fn number(value: f64) -> String {
+    value.to_string()
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}

@@ -1,0 +1,132 @@
+//! For the terminal, as Markdown, as JSON.
+
+use super::{Comparison, Row, RowDifference, Section};
+use crate::metrics::{Difference, Estimate, PValue, Tiers};
+use crate::report::{PublishedRow, Table};
+
+pub(super) const MISSING: &str = "missing";
+
+impl Comparison {
+    /// Aligned tables for the terminal.
+    pub fn to_text(&self) -> String {
+        self.render(|section| format!("{}\n\n", section.title()), Table::to_text)
+    }
+
+    /// Headings and tables with pipes.
+    pub fn to_markdown(&self) -> String {
+        self.render(|section| format!("## {}\n\n", section.title()), Table::to_markdown)
+    }
+
+    /// Everything, with two spaces of indentation; read back by `serde_json`.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a comparison has string keys and finite numbers only") + "\n"
+    }
+
+    fn render(&self, title: impl Fn(&Section) -> String, table: impl Fn(&Table) -> String) -> String {
+        let section = |section: &Section| {
+            let differences = section.differences_table().map(|differences| format!("\n{}", table(&differences)));
+            format!("{}{}{}", title(section), table(&section.scores_table()), differences.unwrap_or_default())
+        };
+        let sections: Vec<String> = self.sections.iter().map(section).collect();
+        format!("{}\n{}\n", sections.join("\n"), self.note())
+    }
+
+    /// What the numbers are.
+    pub(super) fn note(&self) -> String {
+        let Comparison { resamples, tests, .. } = self;
+        let of_scores = format!(
+            "Percent of pairs: mean over seeds ± standard deviation [95 % interval of the mean, {resamples} draws of \
+             story groups]."
+        );
+        match tests {
+            0 => of_scores,
+            _ => format!(
+                "{of_scores} Differences in points; p by the same draws and by McNemar's exact test, each with \
+                 Holm's correction over {tests} tests."
+            ),
+        }
+    }
+}
+
+impl Section {
+    pub(super) fn title(&self) -> String {
+        let size = self.size.map_or("nothing evaluated yet".to_owned(), |size| {
+            format!("{} pairs in {} groups", size.pairs, size.groups)
+        });
+        format!("{}: {size}, decoded by {}", self.set, self.decoding)
+    }
+
+    /// A line a row, published systems beneath; a column of published scores if any row has some.
+    pub(super) fn scores_table(&self) -> Table {
+        let has_published = self.rows.iter().any(|row| row.published.is_some());
+        let mut header = vec!["row", "seeds", "accuracy", "consistency", "verifiability"];
+        header.extend(has_published.then_some("published"));
+        let mut table = Table::new(header);
+        for row in &self.rows {
+            let mut cells = vec![format!("{} {}", row.number, row.name), row.seeds_cell()];
+            cells.extend(row.score_cells());
+            cells.extend(has_published.then(|| row.published.as_ref().map_or(String::new(), published_cell)));
+            table.push(cells);
+        }
+        for published in &self.published {
+            let scores = [published.accuracy, published.consistency, published.verifiability];
+            let mut cells = vec![published.system.clone(), String::new()];
+            cells.extend(scores.map(|score| format!("{score:.1}")));
+            cells.extend(has_published.then(String::new));
+            table.push(cells);
+        }
+        table
+    }
+
+    /// A line a tier of every two rows compared; `None` if none are.
+    pub(super) fn differences_table(&self) -> Option<Table> {
+        let header = ["difference", "tier", "points", "p", "Holm", "McNemar p", "Holm"];
+        let mut table = Table::new(header);
+        for RowDifference { rows: [first, second], tiers, .. } in &self.differences {
+            let name = format!("{first} - {second}");
+            match tiers {
+                Some(tiers) => tiers.each().into_iter().zip(Tiers::<Difference>::NAMES).for_each(|(tier, of)| {
+                    table.push([vec![name.clone(), of.to_owned()], difference_cells(tier)].concat());
+                }),
+                None => table.push([vec![name, String::new(), MISSING.to_owned()], vec![String::new(); 4]].concat()),
+            }
+        }
+        (!self.differences.is_empty()).then_some(table)
+    }
+}
+
+impl Row {
+    fn seeds_cell(&self) -> String {
+        match self.missing.len() {
+            0 => self.seeds.len().to_string(),
+            missing => format!("{} of {}", self.seeds.len(), self.seeds.len() + missing),
+        }
+    }
+
+    fn score_cells(&self) -> [String; 3] {
+        match &self.scores {
+            Some(scores) => scores.each().map(estimate_cell),
+            None => [(); 3].map(|()| MISSING.to_owned()),
+        }
+    }
+}
+
+/// `72.6 ± 1.3 [63.9, 79.9]`, without the spread of one seed.
+fn estimate_cell(Estimate { mean, sd, interval: [low, high] }: &Estimate) -> String {
+    let spread = sd.map_or(String::new(), |sd| format!(" ± {sd:.1}"));
+    format!("{mean:.1}{spread} [{low:.1}, {high:.1}]")
+}
+
+fn published_cell(row: &PublishedRow) -> String {
+    format!("{:.1} / {:.1} / {:.1} {}", row.accuracy, row.consistency, row.verifiability, row.system)
+}
+
+fn difference_cells(difference: &Difference) -> Vec<String> {
+    let Difference { points, interval: [low, high], bootstrap, mcnemar } = difference;
+    let p_values = [bootstrap, mcnemar].into_iter().flat_map(|PValue { p, holm }| [p_cell(*p), p_cell(*holm)]);
+    std::iter::once(format!("{points:+.1} [{low:+.1}, {high:+.1}]")).chain(p_values).collect()
+}
+
+fn p_cell(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}

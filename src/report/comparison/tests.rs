@@ -1,0 +1,80 @@
+use super::*;
+
+/// Twelve pairs in six groups, of which `right` are accurate, half as many consistent, none verifiable.
+fn outcome(right: usize) -> Reached {
+    (0..12).map(|pair| [pair < right, pair < right / 2, false]).collect()
+}
+
+fn system(name: &str, right: &[(u64, usize)], missing: &[u64]) -> System {
+    System {
+        name: name.into(),
+        by_seed: right.iter().map(|&(seed, right)| (seed, outcome(right))).collect(),
+        missing: missing.to_vec(),
+        published: None,
+    }
+}
+
+fn row(system: &str) -> PublishedRow {
+    PublishedRow { system: system.into(), accuracy: 75.2, consistency: 6.8, verifiability: 0.9 }
+}
+
+fn comparison(compared: &Compared) -> Comparison {
+    let first = System { published: Some(row("RoBERTa")), ..system("all, losses", &[(0, 9), (1, 6)], &[]) };
+    let systems = vec![first, system("50 % of a_b", &[(1, 12)], &[0, 2]), system("to come", &[], &[0])];
+    let pairs = (0..12).map(|pair| (format!("{pair}-C0"), pair / 2));
+    let (set, decoding) = ("dev".to_owned(), "pair".to_owned());
+    let data = SectionData { set, decoding, pairs: Some(PairSet::new(pairs)), systems, published: vec![row("random")] };
+    Comparison::new("a study", vec![data], compared)
+}
+
+#[test]
+fn text_shows_spread_intervals_and_what_is_missing() {
+    let text = comparison(&Compared::WithFirst).to_text();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    assert_eq!(lines[0], "dev: 12 pairs in 6 groups, decoded by pair");
+    let words = |line: usize| lines[line].split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(3).starts_with("1 all, losses 2 62.5 ± 17.7 ["), "{text}");
+    assert!(words(3).ends_with("0.0 ± 0.0 [0.0, 39.0] 75.2 / 6.8 / 0.9 RoBERTa"), "{text}");
+    assert!(words(4).starts_with("2 50 % of a_b 1 of 3 100.0 [61.0, 100.0] 50.0 ["), "{text}");
+    assert_eq!(words(5), "3 to come 0 of 1 missing missing missing");
+    assert_eq!(words(6), "random 75.2 6.8 0.9");
+    assert!(words(9).starts_with("2 - 1 accuracy +50.0 [+16.7, +83.3]"), "{text}");
+    assert_eq!(words(12), "3 - 1 missing");
+    assert!(lines.last().unwrap().contains("Holm's correction over 3 tests"), "{text}");
+}
+
+#[test]
+fn holms_correction_is_over_all_sections() {
+    let section = comparison(&Compared::WithFirst).sections.remove(0);
+    let mut sections = vec![section.clone(), section];
+    assert_eq!(correct(&mut sections), 6);
+    let accuracy = sections[0].differences[0].tiers.unwrap().accuracy;
+    let p = 2. * 0.5f64.powi(6); // on seed 1, 6 pairs of 12 more
+    assert!((accuracy.mcnemar.p - p).abs() < 1e-12 && (accuracy.mcnemar.holm - 6. * p).abs() < 1e-12, "{accuracy:?}");
+}
+
+#[test]
+fn rows_are_compared_as_asked_for() {
+    let differences = comparison(&Compared::Rows(vec![[1, 2]])).sections.remove(0).differences;
+    assert_eq!(differences.len(), 1);
+    let points = differences[0].tiers.unwrap().accuracy.points;
+    assert!((points + 50.).abs() < 1e-12, "row 1 minus row 2 on seed 1, the only one of both: {points}");
+}
+
+#[test]
+fn every_format_has_every_number() {
+    let comparison = comparison(&Compared::WithFirst);
+    assert_eq!(serde_json::from_str::<Comparison>(&comparison.to_json()).unwrap(), comparison);
+    let markdown = comparison.to_markdown();
+    assert!(markdown.starts_with("## dev: 12 pairs in 6 groups, decoded by pair\n\n| row | seeds | accuracy |"));
+    assert_eq!(markdown.matches("\n|---|").count(), 2);
+    let latex = comparison.to_latex();
+    assert!(latex.contains("2 50 \\% of a\\_b & 1 of 3 & 100.0 [61.0, 100.0]"), "{latex}");
+    assert_eq!(["\\toprule", "\\bottomrule", "{lrrrrr}"].map(|part| latex.matches(part).count()), [2, 2, 1]);
+    let csv = comparison.to_csv();
+    let fields: Vec<usize> = csv.lines().map(|line| line.replace("\"all, losses\"", "x").split(',').count()).collect();
+    assert!(fields.iter().all(|&count| count == 16), "{csv}");
+    assert_eq!(fields.len(), 1 + 3 * (3 + 2 + 2));
+    assert!(csv.contains("score,dev,pair,to come,,accuracy,,,,,,,,,0,1\n"), "{csv}");
+    assert!(csv.contains("published,dev,pair,random,,verifiability,0.9,"), "{csv}");
+}

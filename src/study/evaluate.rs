@@ -1,0 +1,92 @@
+//! A trained cell on one evaluation set: its predictions and a report, in the run folder.
+
+use super::file::EvaluationSet;
+use crate::config::expand;
+use crate::data::{self, Pair};
+use crate::decode::{Decode, StateDecode};
+use crate::durable::{self, FileDigest};
+use crate::error::{Error, Result};
+use crate::experiment::{TrainedRun, json_bytes};
+use crate::metrics::{Calibration, StateCounts};
+use crate::prediction::{PairPrediction, write_predictions};
+use crate::report::{DataDescription, Report, TierRow, published};
+use crate::tune::Tuned;
+use serde::{Deserialize, Serialize};
+
+/// `set.json` of an evaluation, written last: what the predictions beside it are of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetRecord {
+    /// Of the story file.
+    sha256: String,
+    split: String,
+    kind: String,
+}
+
+impl SetRecord {
+    pub const FILE: &str = "set.json";
+
+    pub fn is_of(&self, set: &EvaluationSet, sha256: Option<&str>) -> bool {
+        self.split == set.split && self.kind == set.kind_name() && sha256.is_none_or(|sha256| self.sha256 == sha256)
+    }
+}
+
+impl EvaluationSet {
+    /// SHA-256 of its file.
+    pub fn sha256(&self) -> Result<String> {
+        FileDigest::of_file(&expand(&self.file)?).map(|digest| digest.sha256)
+    }
+
+    /// # Errors
+    /// `MissingInput`, `Io`; `Data` if there are no such pairs.
+    fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
+        let file = data::read_file(&expand(&self.file)?)?;
+        let pairs = data::pairs(file.partition(&self.split)?, seed);
+        let pairs = self.kind.map_or(pairs.clone(), |kind| data::of_kind(pairs, kind));
+        match pairs.is_empty() {
+            true => Err(Error::data(format!(
+                "{}: partition {:?} has no pairs of kind {}",
+                file.path.display(),
+                self.split,
+                self.kind_name()
+            ))),
+            false => Ok(pairs),
+        }
+    }
+}
+
+/// Writes `eval/SET/` with predictions.jsonl, report.json and at last set.json; returns how many pairs there are.
+pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
+    let pairs = set.pairs(run.config.seed)?;
+    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?;
+    let recorded = Decode::Threshold.apply(&evaluation.predictions);
+    let record = run.folder.evaluation_file(&set.name, SetRecord::FILE)?;
+    if record.exists() {
+        durable::remove_file(&record)?;
+    }
+    write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
+    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &recorded).to_json())?;
+    let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
+    durable::replace(&record, &json_bytes(&made)?)?;
+    Ok(recorded.len())
+}
+
+fn report(run: &TrainedRun, set: &EvaluationSet, predictions: &[PairPrediction]) -> Report {
+    let tuned = run.tuned.as_ref();
+    let states = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
+    let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();
+    let temperatures = std::iter::once(1.).chain(tuned.map(|&Tuned { temperature, .. }| temperature));
+    Report {
+        system: run.folder.path().display().to_string(),
+        data: DataDescription {
+            file: Some(set.file.display().to_string()),
+            split: Some(set.split.clone()),
+            kind: set.kind_name().to_owned(),
+            pairs: predictions.len() as u64,
+        },
+        rows: TierRow::by_decoding(predictions, &Decode::ALL, &states),
+        states: StateCounts::of(predictions).scores(),
+        calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
+        published: set.beside.map(published).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,114 @@
+//! `tiered random`: what chance scores.
+
+use crate::support::{real_data, stderr, stdout, text, tiered};
+use std::path::Path;
+use tempfile::TempDir;
+use tiered::baseline::Baseline;
+use tiered::data::{Pair, pairs, read_file};
+use tiered::metrics::{TierCounts, reached};
+use tiered::prediction::{PairPrediction, read_predictions};
+use tiered::report::comparison::Comparison;
+
+fn sample() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/en.json")
+}
+
+fn sample_pairs(seed: u64) -> Vec<Pair> {
+    let file = read_file(&sample()).unwrap();
+    let (_, stories) = &file.partitions[0];
+    pairs(stories, seed)
+}
+
+#[test]
+fn predictions_hold_together_and_depend_on_the_seed_alone() {
+    for baseline in [Baseline::Random, Baseline::Shuffled] {
+        let of = |seed| baseline.predict(&sample_pairs(seed), seed);
+        of(3).iter().for_each(|prediction| prediction.check().unwrap());
+        assert!(of(3) == of(3) && of(3) != of(4));
+        let ids: Vec<String> = of(3).into_iter().map(|prediction| prediction.id).collect();
+        assert_eq!(ids, sample_pairs(3).into_iter().map(|pair| pair.id).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn either_decoding_finds_the_conflict_that_was_drawn() {
+    for prediction in Baseline::Random.predict(&sample_pairs(1), 1) {
+        for decode in tiered::decode::Decode::ALL {
+            assert_eq!(decode.conflict(&prediction), prediction.conflict, "{decode:?}");
+        }
+    }
+}
+
+#[test]
+fn chance_is_right_as_often_as_chance_is() {
+    // The story half of the time, and then one of all pairs of its sentences.
+    let predictions: Vec<PairPrediction> =
+        (0..60).flat_map(|seed| Baseline::Random.predict(&sample_pairs(seed), seed)).collect();
+    let consistent = |p: &PairPrediction| {
+        let n = p.implausible_story().sentences.len() as f64;
+        0.5 / (n * (n - 1.) / 2.)
+    };
+    let expected = predictions.iter().map(consistent).sum::<f64>() / predictions.len() as f64;
+    let counts = TierCounts::of(&predictions);
+    let share = |count: u64| count as f64 / counts.pairs as f64;
+    assert!(counts.pairs > 2000, "{counts:?}");
+    assert!((share(counts.accurate) - 0.5).abs() < 0.04, "{counts:?}");
+    assert!((share(counts.consistent) - expected).abs() < 0.02 && counts.verifiable == 0, "{counts:?}");
+}
+
+#[test]
+fn no_pair_gets_its_own_labels() {
+    let predictions = Baseline::Shuffled.predict(&sample_pairs(0), 0);
+    let gold = |p: &PairPrediction| (p.gold_plausible, p.gold_conflict.to_vec());
+    let mut answers: Vec<_> = predictions.iter().map(|p| (p.plausible, p.conflict.clone())).collect();
+    let mut golds: Vec<_> = predictions.iter().map(gold).collect();
+    assert_ne!(answers, golds);
+    answers.sort();
+    golds.sort();
+    assert_eq!(answers, golds, "the same answers in another order");
+}
+
+#[test]
+fn the_table_is_of_the_predictions_that_are_saved() {
+    let folder = TempDir::new().unwrap();
+    let (data, saved) = (sample(), folder.path().join("saved"));
+    let arguments = ["random", "--data", text(&data), "--split", "train", "--seeds", "3", "--shuffled", "--json"];
+    let output = tiered(arguments.into_iter().chain(["--save", text(&saved), "--beside", "trip-dev"]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let comparison: Comparison = serde_json::from_slice(&output.stdout).unwrap();
+    let section = &comparison.sections[0];
+    let names: Vec<&str> = section.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["random", "labels of other pairs"]);
+    assert_eq!(section.published[0].system, "random (TRIP table 2)");
+    let percent = |seed: u64| {
+        let pairs = read_predictions(&saved.join(format!("random-{seed}.jsonl"))).unwrap().pairs;
+        100. * reached(&pairs).iter().filter(|tiers| tiers[0]).count() as f64 / pairs.len() as f64
+    };
+    let mean = (0..3).map(percent).sum::<f64>() / 3.;
+    assert!((section.rows[0].scores.unwrap().accuracy.mean - mean).abs() < 1e-9);
+    let file = saved.join("random-0.jsonl");
+    let scored = tiered(["score", text(&file)]);
+    assert!(scored.status.success() && stdout(&scored).contains("as recorded"), "{}", stderr(&scored));
+}
+
+#[test]
+fn the_random_row_of_trip() {
+    let Some(path) = real_data("data/trip/www.json") else { return };
+    let output = tiered(["random", "--data", text(&path), "--split", "dev", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let comparison: Comparison = serde_json::from_slice(&output.stdout).unwrap();
+    let scores = comparison.sections[0].rows[0].scores.unwrap();
+    let means = scores.each().map(|estimate| estimate.mean);
+    assert!((means[0] - 50.).abs() < 5. && (1. ..9.).contains(&means[1]) && means[2] < 0.5, "{means:?}");
+}
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    let data = sample();
+    let code =
+        |more: &[&str]| tiered(["random", "--data", text(&data)].into_iter().chain(more.iter().copied())).status.code();
+    assert_eq!(code(&["--seeds", "0"]), Some(2));
+    assert_eq!(code(&["--split", "train", "--beside", "gita-stories"]), Some(2));
+    assert_eq!(code(&["--split", "nowhere"]), Some(65));
+    assert_eq!(code(&["--split", "train", "--csv", "--json"]), Some(2));
+}

@@ -1,0 +1,281 @@
+//! Studies of tiny models: run, killed, stopped, shared, compared.
+
+use crate::support::{stderr, stdout, text};
+use crate::tiny::Tiny;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tiered::durable::Lock;
+use tiered::report::comparison::Comparison;
+use tiered::study::Study;
+
+/// Two detectors by two seeds, evaluated on two sets.
+struct Rig {
+    tiny: Tiny,
+    file: PathBuf,
+}
+
+impl Rig {
+    fn new(more: &str) -> Self {
+        let tiny = Tiny::new();
+        let (base, stories) = (tiny.config(), tiny.stories());
+        let study = format!(
+            "name = 'tiny'\nbase = '{base}'\nseeds = [0, 1]\nset = {{ model.dropout = 0.1 }}\ndecode = ['threshold', 'pair']\n\
+             [[axes]]\nname = 'detector'\nvalues = [{{ name = 'paper' }}, {{ name = 'joint', set.model.detector.kind = 'joint' }}]\n\
+             [[evaluate]]\nname = 'dev'\nfile = '{stories}'\nsplit = 'dev'\nbeside = 'trip-dev'\n\
+             [[evaluate]]\nname = 'seen'\nfile = '{stories}'\nsplit = 'train'\nkind = 'cloze'\n\
+             [[published]]\nsystem = 'RoBERTa'\nset = 'dev'\nrow = {{ detector = 'paper' }}\nscores = [73.6, 22.4, 10.6]\n\
+             {more}",
+            base = base.display(),
+            stories = stories.display(),
+        );
+        let file = tiny.path("tiny-study.toml");
+        fs::write(&file, study).unwrap();
+        Rig { tiny, file }
+    }
+
+    fn command(&self, what: &str, out: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["study", what, text(&self.file), "--out", text(&self.tiny.path(out))]).args(more);
+        command.env("OMP_NUM_THREADS", "1").stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, what: &str, out: &str, more: &[&str]) -> Output {
+        self.command(what, out, more).output().unwrap()
+    }
+
+    fn succeeds(&self, what: &str, out: &str, more: &[&str]) -> String {
+        let output = self.run(what, out, more);
+        assert!(output.status.success(), "{}\n{}", stdout(&output), stderr(&output));
+        stdout(&output)
+    }
+
+    fn table(&self, out: &str) -> String {
+        self.succeeds("table", out, &["--json"])
+    }
+
+    fn study(&self, out: &str) -> Study {
+        Study::open(&self.file, Some(&self.tiny.path(out))).unwrap()
+    }
+
+    /// All predictions of a study, by folder and set.
+    fn predictions(&self, out: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+        let of_cell = |hash: &str| {
+            ["dev", "seen"].map(|set| {
+                let file = Path::new(hash).join("eval").join(set).join("predictions.jsonl");
+                (file.clone(), fs::read(self.tiny.path(out).join(file)).unwrap())
+            })
+        };
+        self.study(out).cells.iter().flat_map(|cell| of_cell(&cell.hash)).collect()
+    }
+}
+
+/// A finished study, which the tests only read.
+fn shared() -> &'static Rig {
+    static SHARED: OnceLock<Rig> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let rig = Rig::new("");
+        let said = rig.succeeds("run", "done", &[]);
+        assert!(said.contains("tiny: 4 cells done now, 0 before"), "{said}");
+        rig
+    })
+}
+
+/// Runs the study until a file operation, and kills it there.
+fn killed(rig: &Rig, out: &str, operation: u64) {
+    let mut command = rig.command("run", out, &[]);
+    command.env("TIERED_FAIL_POINT", format!("pause:{operation}")).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "paused"), "it has more than {operation} file operations to do");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// After which step each process that trained a cell began.
+fn starts(study: &Study) -> Vec<u64> {
+    let of_cell = |cell| {
+        let events = fs::read_to_string(study.run_folder(cell).join("events.jsonl")).unwrap();
+        let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        events.into_iter().filter(|event| event["event"] == "started").map(|event| event["step"].as_u64().unwrap())
+    };
+    study.cells.iter().flat_map(of_cell).collect()
+}
+
+#[test]
+fn a_study_killed_twice_ends_with_the_same_table() {
+    let rig = shared();
+    killed(rig, "killed", 60);
+    assert!(rig.succeeds("status", "killed", &[]).contains("of 2 epochs"));
+    let missing = rig.succeeds("table", "killed", &[]);
+    assert!(missing.contains("missing") && !missing.contains("0.0 ["), "{missing}");
+    killed(rig, "killed", 160);
+    let status = rig.succeeds("status", "killed", &[]);
+    assert!(status.contains("done") && status.contains("waiting"), "{status}");
+    let said = rig.succeeds("run", "killed", &[]);
+    assert!(said.contains("was done already"), "{said}");
+    let starts = starts(&rig.study("killed"));
+    assert!(starts.len() > 4 && starts.iter().any(|&step| step > 0), "{starts:?}: none went on from a checkpoint");
+    assert_eq!(rig.table("killed"), rig.table("done"));
+    assert!(rig.predictions("killed") == rig.predictions("done"), "not one probability differs");
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let rig = shared();
+    let files = || {
+        let study = rig.study("done");
+        let weights =
+            |cell| study.run_folder(cell).join("best/model.safetensors").metadata().unwrap().modified().unwrap();
+        study.cells.iter().map(weights).collect::<Vec<_>>()
+    };
+    let before = files();
+    let said = rig.succeeds("run", "done", &[]);
+    assert!(said.contains("0 cells done now, 4 before"), "{said}");
+    assert_eq!(files(), before);
+    let status = rig.succeeds("status", "done", &[]);
+    assert!(status.contains("4 of 4 cells are done"), "{status}");
+    let index = fs::read_to_string(rig.tiny.path("done/index.md")).unwrap();
+    let last = rig.study("done").cells.pop().unwrap();
+    assert!(index.contains(&format!("| 4 | joint | 1 | [{0}]({0}) |", last.hash)), "{index}");
+}
+
+#[test]
+fn the_table_has_intervals_tests_and_published_rows() {
+    let rig = shared();
+    let comparison: Comparison = serde_json::from_str(&rig.table("done")).unwrap();
+    let sets: Vec<&str> = comparison.sections.iter().map(|section| section.set.as_str()).collect();
+    assert_eq!(sets, ["dev", "dev", "seen", "seen"], "by both decodings");
+    let dev = &comparison.sections[0];
+    assert_eq!(dev.size.map(|size| (size.pairs, size.groups)), Some((4, 2)));
+    assert_eq!(dev.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["paper", "joint"]);
+    assert_eq!(dev.rows[0].seeds, [0, 1]);
+    assert!(dev.rows[0].scores.is_some_and(|scores| scores.accuracy.sd.is_some()));
+    assert!(dev.rows[0].published.as_ref().is_some_and(|row| row.consistency == 22.4) && dev.published.len() > 1);
+    assert_eq!((dev.differences.len(), dev.differences[0].rows, comparison.tests), (1, [2, 1], 12));
+    let one =
+        rig.succeeds("table", "done", &["--set", "seen", "--decode", "pair", "--compare", "paper,2", "--markdown"]);
+    assert!(one.contains("## seen: 4 pairs in 4 groups, decoded by pair, states argmax") && one.contains("| 1 - 2 |"));
+    assert_eq!(one.matches("\n## ").count(), 0, "{one}");
+    for (format, word) in [("--latex", "\\toprule"), ("--csv", "what,set,decoding")] {
+        assert!(rig.succeeds("table", "done", &[format]).contains(word));
+    }
+    for wrong in [["--compare", "1,3"], ["--set", "nowhere"]] {
+        assert_eq!(rig.run("table", "done", &wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn shards_and_jobs_come_to_the_same() {
+    let rig = shared();
+    assert!(rig.succeeds("run", "shared", &["--shard", "2/2"]).contains("2 cells done now"));
+    let said = rig.succeeds("run", "shared", &["--jobs", "2"]);
+    assert!(said.contains("2 cells done now, 2 before") && said.contains("2 at a time"), "{said}");
+    assert_eq!(rig.table("shared"), rig.table("done"));
+    let log = fs::read_to_string(rig.tiny.path("shared/logs/task-1.log")).unwrap();
+    assert!(log.contains("evaluated on seen: 4 pairs"), "{log}");
+}
+
+fn send(signal: &str, child: &std::process::Child) {
+    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_signal_saves_and_asks_to_be_run_again() {
+    let rig = Rig::new("");
+    for (out, jobs) in [("one", "1"), ("two", "2")] {
+        let mut command = rig.command("run", out, &["--jobs", jobs]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let first = rig.study(out);
+        let begun = first.run_folder(&first.cells[0]).join("config.toml");
+        while !begun.exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        send("TERM", &child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(75), "{}\n{}", stdout(&output), stderr(&output));
+        assert!(stderr(&output).contains("tiered study run"), "{}", stderr(&output));
+    }
+    rig.succeeds("run", "one", &["--task", "1"]);
+    let again = rig.run("run", "one", &["--task", "1"]);
+    assert!(again.status.success() && stdout(&again).contains("was done already"));
+    assert_eq!(rig.run("run", "one", &["--task", "5"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_cell_that_is_held_is_left() {
+    let rig = Rig::new("");
+    let cell = rig.study("held").cells.remove(0);
+    fs::create_dir_all(rig.tiny.path("held/locks")).unwrap();
+    let lock = Lock::take(&rig.tiny.path("held/locks").join(&cell.hash)).unwrap();
+    let output = rig.run("run", "held", &["--task", "1"]);
+    assert!(output.status.success() && stdout(&output).contains("left to the process"), "{}", stderr(&output));
+    assert!(rig.succeeds("status", "held", &[]).contains("at work"));
+    drop(lock);
+    assert!(rig.succeeds("status", "held", &[]).contains("waiting"));
+}
+
+#[test]
+fn a_cell_that_fails_does_not_stop_the_others() {
+    let wrong = "[[axes]]\nname = 'encoder'\nvalues = [{ name = 'gone', set.encoder.path = 'no/such/encoder' }, { name = 'there' }]\n";
+    let rig = Rig::new(wrong);
+    for jobs in ["1", "2"] {
+        let output = rig.run("run", "failing", &["--jobs", jobs, "--shard", "1/2"]);
+        assert_eq!(output.status.code(), Some(66), "{}\n{}", stdout(&output), stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("2 of 4 cells failed") && said.contains("no/such/encoder"), "{said}");
+    }
+    let status = rig.succeeds("status", "failing", &[]);
+    assert!(status.contains("waiting, failed") && status.contains("2 of 8 cells are done"), "{status}");
+    let table = rig.succeeds("table", "failing", &["--set", "dev"]);
+    assert!(table.contains("0 of 2") && table.contains("1 of 2"), "{table}");
+}
+
+#[test]
+fn job_arrays_run_every_cell() {
+    let rig = shared();
+    let script = |target: &str, out: &str| {
+        let file = rig.tiny.path(&format!("{target}.sh"));
+        fs::write(&file, rig.succeeds("run", out, &["--emit", target])).unwrap();
+        file
+    };
+    for target in ["slurm", "shell"] {
+        let script = script(target, "done");
+        assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success(), "{target}");
+    }
+    let loop_of_all = script("shell", "done");
+    let output = Command::new("sh").arg(loop_of_all).env("TIERED", env!("CARGO_BIN_EXE_tiered")).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output).matches("was done already").count(), 4);
+    let slurm = rig.succeeds("run", "done", &["--emit", "slurm"]);
+    assert!(slurm.contains("#SBATCH --array=1-4\n") && slurm.contains("scontrol requeue"));
+    let k8s = rig.succeeds("run", "done", &["--emit", "k8s"]);
+    assert!(
+        k8s.contains("completions: 4\n") && k8s.contains("values: [75]") && k8s.contains("JOB_COMPLETION_INDEX + 1")
+    );
+}
+
+#[test]
+fn another_evaluation_set_is_evaluated_and_nothing_trained() {
+    let rig = Rig::new("");
+    rig.succeeds("run", "changed", &["--task", "1"]);
+    let study = fs::read_to_string(&rig.file).unwrap();
+    fs::write(&rig.file, study.replace("kind = 'cloze'", "kind = 'order'")).unwrap();
+    assert!(rig.succeeds("status", "changed", &[]).contains("1 of 2 sets evaluated"));
+    let said = rig.succeeds("run", "changed", &["--task", "1"]);
+    assert!(said.contains("evaluated on seen") && !said.contains("epoch") && !said.contains("on dev"), "{said}");
+}
+
+#[test]
+fn a_dry_run_lists_the_cells_and_writes_nothing() {
+    let rig = shared();
+    let said = rig.succeeds("run", "nothing", &["--dry-run"]);
+    assert!(said.contains("paper / seed 0") && said.contains("dry run: 4 cells"), "{said}");
+    assert!(!rig.tiny.path("nothing").exists());
+}
