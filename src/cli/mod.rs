@@ -4,6 +4,8 @@ mod bench;
 mod data;
 mod doctor;
 mod eval;
+mod export;
+mod fetch;
 mod make_stories;
 mod output;
 mod predict;
@@ -30,6 +32,9 @@ enum Command {
     /// Check story files and count what is in them
     #[command(subcommand)]
     Data(data::Command),
+    /// Fetch a model of the Hugging Face hub, or the papers' data: resumed, verified
+    #[command(subcommand)]
+    Fetch(fetch::Command),
     /// Train a model: one config, one run folder
     Train(train::Args),
     /// Evaluate a run on a story file: the tiered table
@@ -38,6 +43,7 @@ enum Command {
     Tune(tune::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    Export(export::Args),
     Bench(bench::Args),
     /// Make labelled stories to train on, as many as wanted
     MakeStories(make_stories::Args),
@@ -70,11 +76,13 @@ fn exit_codes() -> String {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Data(command) => data::run(&command),
+        Command::Fetch(command) => fetch::run(&command),
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::MakeStories(args) => make_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),
