@@ -12,14 +12,16 @@ mod card;
 mod tokenizer;
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES, Side};
+use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{RunFolder, Which};
+use crate::experiment::{RunFolder, Which, own_decode};
+use crate::model::ModelConfig;
 use crate::model::tiered::ENCODER_PREFIX;
 use crate::model::weights::{self, NamedTensors};
-use crate::model::{DetectorKind, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use crate::report::words::predicate;
+use crate::tune::Tuned;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +45,7 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     let folder = RunFolder::open(run)?;
-    let model = folder.model_config()?;
+    let (run_config, model) = (Config::open(&folder.config_file(), &[])?, folder.model_config()?);
     let config = read_json(&folder.encoder_folder().join("config.json"), MAX_CONFIG)?;
     let tokenizer_file = folder.tokenizer_file();
     let tokenizer = read_json(&tokenizer_file, MAX_TOKENIZER)?;
@@ -66,9 +68,9 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
     durable::write(&part.join("tokenizer.json"), &read(&tokenizer_file, MAX_TOKENIZER)?)?;
     write_json("tokenizer_config.json", &settings)?;
     write_json("special_tokens_map.json", &Value::Object(tokens))?;
-    write_json("tiered.json", &description(&model, &folder, which)?)?;
+    write_json("tiered.json", &description(&run_config, &model, folder.tuned(which)?))?;
     durable::write(&part.join("read_export.py"), READER.as_bytes())?;
-    durable::write(&part.join("README.md"), card::card(&model, &folder)?.as_bytes())?;
+    durable::write(&part.join("README.md"), card::card(&run_config, &model).as_bytes())?;
     durable::sync_folder(&part)?;
     durable::rename(&part, out)?;
     durable::sync_parent(out)?;
@@ -107,14 +109,9 @@ fn in_float32(mut config: Value) -> Value {
 }
 
 /// `tiered.json`: what it takes to use the heads.
-fn description(model: &ModelConfig, folder: &RunFolder, which: Which) -> Result<Value> {
-    let tuned = folder.tuned(which)?;
-    let conflicts = match model.detector.kind {
-        DetectorKind::Belief => "threshold",
-        DetectorKind::Joint => "pair",
-    };
+fn description(config: &Config, model: &ModelConfig, tuned: Option<Tuned>) -> Value {
     let states = tuned.as_ref().map_or("argmax".to_owned(), |tuned| tuned.states.to_string());
-    Ok(json!({
+    json!({
         "format": 1,
         "made_by": concat!("tiered ", env!("CARGO_PKG_VERSION")),
         "input": "tokenizer(entity, sentence); the heads read the last hidden state of its first token",
@@ -127,10 +124,10 @@ fn description(model: &ModelConfig, folder: &RunFolder, which: Which) -> Result<
         "detector": model.detector,
         "no_conflict": model.no_conflict,
         "decode": {
-            "conflicts": conflicts, "states": states,
+            "conflicts": own_decode(config).name(), "states": states,
             "temperature": tuned.as_ref().map_or(1., |tuned| tuned.temperature), "chosen_on": tuned.map(|tuned| tuned.chosen_on),
         },
-    }))
+    })
 }
 
 /// Where an attribute's logits are among those of a side, and what its classes say of an entity; `null` says nothing.

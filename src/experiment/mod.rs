@@ -289,7 +289,7 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalC
 }
 
 /// The decoding of conflicts that the run's detector was made for: epochs and thresholds are chosen by it.
-fn own_decode(config: &Config) -> Decode {
+pub fn own_decode(config: &Config) -> Decode {
     match config.model.detector.kind {
         DetectorKind::Belief => Decode::Threshold,
         DetectorKind::Joint => Decode::Pair,

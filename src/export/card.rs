@@ -1,19 +1,16 @@
 //! The README of an export.
 
 use crate::config::Config;
-use crate::error::Result;
-use crate::experiment::RunFolder;
 use crate::model::ModelConfig;
 use crate::outside::shown;
 
 /// What the folder is, where it comes from, how to read it.
-pub fn card(model: &ModelConfig, folder: &RunFolder) -> Result<String> {
-    let config = Config::open(&folder.config_file(), &[])?;
+pub fn card(config: &Config, model: &ModelConfig) -> String {
     let from = shown(&config.encoder.path.display().to_string(), 200);
     let data = shown(&config.data.train.file.display().to_string(), 200);
     let (layers, hidden) = (model.encoder.num_hidden_layers, model.encoder.hidden_size);
     let version = env!("CARGO_PKG_VERSION");
-    Ok(format!(
+    format!(
         "---
 library_name: transformers
 ---
@@ -37,5 +34,5 @@ pip install torch transformers safetensors
 python read_export.py . kettle \"Rosa filled the kettle.\"
 ```
 "
-    ))
+    )
 }

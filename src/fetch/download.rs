@@ -176,8 +176,15 @@ impl Wanted<'_> {
     fn one_try(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<(), Failure> {
         let ask = Ask::Body { from: part.bytes, bytes: limit - part.bytes };
         let mut reply = client.ask(&self.address, ask)?;
-        let from = self.place(&reply, part.bytes, limit)?;
-        if from == 0 && part.bytes > 0 {
+        let from = match self.place(&reply, part.bytes, limit) {
+            Ok(from) => from,
+            // What it has is not what was begun.
+            Err(failure) => {
+                part.restart()?;
+                return Err(failure);
+            }
+        };
+        if from == 0 {
             part.restart()?;
         }
         let address = reply.address.clone();
@@ -227,10 +234,7 @@ impl Wanted<'_> {
                 }
             }
             416 => Err(again("has no bytes where the file should go on")),
-            other => Err(Failure::Final(Error::new(
-                ErrorKind::Unavailable,
-                format!("{}: answers {other}, which is no file", reply.address),
-            ))),
+            other => Err(again(&format!("answers {other}, which is no file"))),
         }
     }
 

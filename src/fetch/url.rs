@@ -19,14 +19,16 @@ impl Address {
         if text.len() > LONGEST {
             return Err(format!("an address of {} bytes", text.len()));
         }
-        let uri: Uri = text.parse().map_err(|error| format!("{} is no address: {error}", shown(text, 200)))?;
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        if !matches!(scheme.as_deref(), Some("http" | "https")) {
+            return Err(format!("{}, which is not over http or https", shown(text, 200)));
+        }
+        let uri: Uri = text.parse().map_err(|error| format!("{}, which is no address: {error}", shown(text, 200)))?;
         let authority = uri.authority().map(|authority| authority.as_str());
-        match (uri.scheme_str(), authority) {
-            (Some("http" | "https"), Some(authority)) if authority.contains('@') => {
-                Err("an address with a user's name in it".into())
-            }
-            (Some("http" | "https"), Some(_)) => Ok(Address(uri)),
-            _ => Err(format!("{} is not over http or https", shown(text, 200))),
+        match authority {
+            Some(authority) if authority.contains('@') => Err("an address with a user's name in it".into()),
+            Some(_) => Ok(Address(uri)),
+            None => Err(format!("{}, which names no server", shown(text, 200))),
         }
     }
 
