@@ -23,12 +23,17 @@ const REDIRECTS: usize = 10;
 const SLOWEST: u64 = 16 << 10;
 const GRACE: u64 = 60;
 
+const TOKEN_REMEDY: &str = "; it does not exist, or is only for some: check the name, accept its terms on its page if it has \
+    any, and set HF_TOKEN to a token that may read it";
+
 /// Asks one server, and those it redirects to.
 pub struct Client {
     agent: Agent,
     /// The only origin that may see the token.
     home: Address,
     token: Option<Token>,
+    /// What to say where it refuses.
+    refused: &'static str,
 }
 
 /// Why a try failed.
@@ -62,8 +67,7 @@ pub struct Linked {
 }
 
 impl Reply {
-    /// # Errors
-    /// `Refused` if the header is not text.
+    /// A header, if it is there and text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -88,8 +92,17 @@ pub enum Ask {
 }
 
 impl Client {
-    /// Asks `home`, which alone sees the token.
-    pub fn new(settings: &Settings, home: Address, token: Option<Token>) -> Self {
+    /// Asks the hub, which alone sees the token.
+    pub fn hub(settings: &Settings) -> Self {
+        Self::new(settings, settings.endpoint.clone(), settings.token.clone(), TOKEN_REMEDY)
+    }
+
+    /// Asks a server that knows no token.
+    pub fn anonymous(settings: &Settings, home: Address) -> Self {
+        Self::new(settings, home, None, "; it is not for everybody")
+    }
+
+    fn new(settings: &Settings, home: Address, token: Option<Token>, refused: &'static str) -> Self {
         let timeout = Some(settings.timeout);
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -101,7 +114,7 @@ impl Client {
             .timeout_recv_response(timeout)
             .timeout_per_read(timeout)
             .build();
-        Client { agent: config.new_agent(), home, token }
+        Client { agent: config.new_agent(), home, token, refused }
     }
 
     pub fn home(&self) -> &Address {
@@ -123,7 +136,7 @@ impl Client {
             let reply = Reply { status: parts.status.as_u16(), address, headers: parts.headers, linked, body };
             let is_redirect = [301, 302, 303, 307, 308].contains(&reply.status);
             if !is_redirect || (matches!(ask, Ask::Head) && reply.linked.etag.is_some()) {
-                return reply.judged();
+                return reply.judged(self.refused);
             }
             let location = reply.header("location").ok_or_else(|| {
                 Error::new(ErrorKind::Unavailable, format!("{}: redirects, and does not say where to", reply.address))
@@ -222,7 +235,7 @@ impl Tries {
 
 impl Reply {
     /// The reply, if it is what was asked for.
-    fn judged(self) -> Result<Self, Failure> {
+    fn judged(self, refused: &str) -> Result<Self, Failure> {
         let Reply { status, address, .. } = &self;
         let explained = match self.header("x-error-message") {
             Some(message) => format!(" ({})", shown(message, 200)),
@@ -231,11 +244,7 @@ impl Reply {
         let said = |kind, remedy: &str| Error::new(kind, format!("{address}: answers {status}{explained}{remedy}"));
         match status {
             200..=399 | 416 => Ok(self),
-            401 | 403 => Err(Failure::Final(said(
-                ErrorKind::Unavailable,
-                "; it does not exist, or is only for some: check the name, accept its terms on its page if it has any, \
-                 and set HF_TOKEN to a token that may read it",
-            ))),
+            401 | 403 => Err(Failure::Final(said(ErrorKind::Unavailable, refused))),
             404 | 410 => Err(Failure::Final(said(ErrorKind::MissingInput, ": there is no such thing; check the name"))),
             408 | 425 | 429 | 500..=599 => {
                 let seconds = self.header("retry-after").and_then(|text| text.trim().parse().ok());

@@ -106,7 +106,7 @@ pub fn fetch_data(
         return Err(usage("--sha256: must be 64 digits from 0-9a-f".into()));
     }
     let home = Address::parse(mirror.trim_end_matches('/')).map_err(|why| usage(format!("--from: {why}")))?;
-    let client = Client::new(settings, home, None);
+    let client = Client::anonymous(settings, home);
     let mut files = Vec::new();
     for source in dataset.sources() {
         let parts: Vec<String> = revision.split('/').chain(source.from.split('/')).map(escaped).collect();

@@ -52,7 +52,7 @@ pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, o
         return Ok(Fetched { folder, commit: None });
     }
     settings.require_network(&model.to_string())?;
-    let client = Client::new(settings, settings.endpoint.clone(), settings.token.clone());
+    let client = Client::hub(settings);
     let listing = Listing::ask(&client, model, on)?;
     let place = match out {
         Some(folder) => Place::Folder(folder),
