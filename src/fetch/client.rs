@@ -9,6 +9,7 @@ use crate::outside::shown;
 use std::io::Read;
 use std::time::Duration;
 use ureq::http::{HeaderMap, Request};
+use ureq::tls::TlsConfig;
 use ureq::{Agent, Body};
 
 /// Tries in a row that get nowhere.
@@ -107,6 +108,7 @@ impl Client {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
+            .tls_config(TlsConfig::builder().root_certs(settings.authorities.clone()).build())
             .user_agent(concat!("tiered/", env!("CARGO_PKG_VERSION")))
             .timeout_resolve(timeout)
             .timeout_connect(timeout)
@@ -259,6 +261,11 @@ impl Reply {
 fn failure(address: &Address, error: &ureq::Error) -> Failure {
     let said = Error::new(ErrorKind::Unavailable, format!("{address}: no answer: {}", shown(&error.to_string(), 300)));
     match error {
+        // As rustls says it of a certificate; that does not pass.
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            let remedy = "if a proxy of yours signs it, SSL_CERT_FILE is to name its certificate";
+            Failure::Final(Error { message: format!("{}; {remedy}", said.message), ..said })
+        }
         ureq::Error::Io(_)
         | ureq::Error::Timeout(_)
         | ureq::Error::ConnectionFailed

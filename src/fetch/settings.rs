@@ -5,11 +5,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::outside;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use ureq::tls::{PemItem, RootCerts, parse_pem};
 
 /// Seconds without an answer or a byte after which a try is given up, unless `HF_HUB_DOWNLOAD_TIMEOUT` says otherwise.
 const TIMEOUT: u64 = 30;
-/// Bytes of a file with a token.
+/// Bytes of a file with a token, and of one with certificates.
 const MAX_TOKEN: u64 = 64 << 10;
+const MAX_CERTIFICATES: u64 = 16 << 20;
 
 /// Where to fetch from and to, and as whom.
 pub struct Settings {
@@ -21,6 +23,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// The variable that forbids the network, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
     pub offline: Option<&'static str>,
+    /// Whom certificates must be signed by: the file `SSL_CERT_FILE` or `REQUESTS_CA_BUNDLE`, else Mozilla's list.
+    pub authorities: RootCerts,
     /// How long to wait for a connection, an answer or the next byte.
     pub timeout: Duration,
 }
@@ -74,6 +78,10 @@ impl Settings {
             cache: any(&["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]).map_or_else(|| home.join("hub"), &folder),
             token: token.filter(|_| !variable("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(is_true)),
             offline: offline.into_iter().find(|name| variable(name).is_some_and(is_true)),
+            authorities: match any(&["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"]) {
+                Some(file) => authorities(&folder(file))?,
+                None => RootCerts::WebPki,
+            },
             timeout: Duration::from_secs(seconds),
         })
     }
@@ -88,6 +96,23 @@ impl Settings {
             }
             None => Ok(()),
         }
+    }
+}
+
+/// # Errors
+/// `MissingInput`, `Io`; `Config` if there is no certificate in the file.
+fn authorities(path: &Path) -> Result<RootCerts> {
+    let bytes = outside::read_regular(path, MAX_CERTIFICATES).map_err(|error| Error::reading(path, &error))?;
+    let items: Result<Vec<PemItem>, _> = parse_pem(&bytes).collect();
+    let items = items.map_err(|error| Error::config(format!("{}: not PEM: {error}", path.display())))?;
+    let certificates = items.into_iter().filter_map(|item| match item {
+        PemItem::Certificate(certificate) => Some(certificate),
+        _ => None,
+    });
+    let certificates: Vec<_> = certificates.collect();
+    match certificates.is_empty() {
+        true => Err(Error::config(format!("{}: holds no certificate (PEM)", path.display()))),
+        false => Ok(RootCerts::from(certificates)),
     }
 }
 
@@ -145,6 +170,10 @@ mod tests {
         for wrong in [("HF_ENDPOINT", "ftp://a.example"), ("HF_ENDPOINT", "a"), ("HF_HUB_DOWNLOAD_TIMEOUT", "soon")] {
             assert_eq!(settings(&[wrong]).err().unwrap().kind, ErrorKind::Config, "{wrong:?}");
         }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        assert_eq!(settings(&[("SSL_CERT_FILE", path)]).err().unwrap().kind, ErrorKind::Config, "no certificate in it");
+        assert_eq!(settings(&[("SSL_CERT_FILE", "/no/such")]).err().unwrap().kind, ErrorKind::MissingInput);
         let offline = |value| settings(&[("HF_HUB_OFFLINE", value)]).unwrap().offline;
         assert_eq!(
             (offline("1"), offline("true"), offline("0")),

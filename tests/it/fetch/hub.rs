@@ -98,7 +98,8 @@ impl Hub {
                 command.env_remove(name);
             }
         }
-        command.env_remove("TRANSFORMERS_OFFLINE").env("HF_HOME", self.home()).env("HF_ENDPOINT", &self.hub.url);
+        command.env_remove("TRANSFORMERS_OFFLINE").env_remove("SSL_CERT_FILE").env_remove("REQUESTS_CA_BUNDLE");
+        command.env("HF_HOME", self.home()).env("HF_ENDPOINT", &self.hub.url);
         command.env("HF_TOKEN", TOKEN).env("HF_HUB_DOWNLOAD_TIMEOUT", "2").env("TIERED_RETRY_MS", "1");
         command
     }
@@ -127,12 +128,12 @@ pub fn ends(output: &Output, code: i32, words: &[&str]) -> String {
 }
 
 fn answer(request: &Request, files: &Files, storage: &str) -> Answer {
-    let resolve = format!("/{MODEL}/resolve/{COMMIT}/");
+    let resolve = format!("/{MODEL}/resolve/");
     if request.path.starts_with(&format!("/api/models/{MODEL}/revision/")) {
         return listing(files.keys().map(String::as_str), COMMIT);
     }
-    match request.path.strip_prefix(&resolve) {
-        Some(name) if files.contains_key(name) => file(request, name, &files[name], storage),
+    match request.path.strip_prefix(&resolve).and_then(|rest| rest.split_once('/')) {
+        Some((COMMIT | "main", name)) if files.contains_key(name) => file(request, name, &files[name], storage),
         _ => Answer::new(404, "").with("x-error-message", "Entry not found"),
     }
 }
