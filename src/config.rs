@@ -3,6 +3,7 @@
 use crate::checkpoint::CheckpointConfig;
 use crate::data::Kind;
 use crate::error::{Error, Result};
+use crate::fetch::{Cache, ModelName};
 use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::{DetectorConfig, DetectorKind};
@@ -45,11 +46,27 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderSource {
-    /// A Hugging Face folder: config.json, tokenizer.json, model.safetensors.
+    /// A Hugging Face folder (config.json, tokenizer.json, model.safetensors), or `ORG/NAME` or `ORG/NAME@REVISION`, a
+    /// model in Hugging Face's cache.
     pub path: PathBuf,
     /// What is not trained.
     #[serde(default)]
     pub freeze: Vec<Freeze>,
+}
+
+impl EncoderSource {
+    /// The folder, which a name of the hub is looked up for where no folder is called so. Nothing is fetched.
+    ///
+    /// # Errors
+    /// `Config` if a variable in the path is not set; `MissingInput`, with how to fetch it, if it is the name of a
+    /// model that is not in the cache.
+    pub fn folder(&self) -> Result<PathBuf> {
+        let folder = expand(&self.path)?;
+        match folder.to_str().and_then(|text| text.parse::<ModelName>().ok()) {
+            Some(model) if !folder.exists() => Cache::from_environment()?.find(&model),
+            _ => Ok(folder),
+        }
+    }
 }
 
 /// A part of the encoder: `embeddings`, or `layers:K`, the lowest K layers.
@@ -93,6 +110,25 @@ pub struct DataConfig {
 /// One partition of a story file, or a list of several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sources(pub Vec<DataSource>);
+
+impl Sources {
+    /// The names of their files, as the config has them.
+    pub fn files(&self) -> String {
+        self.listed(|source| source.file.display().to_string())
+    }
+
+    /// The names of their partitions.
+    pub fn splits(&self) -> String {
+        self.listed(|source| source.split.clone())
+    }
+
+    /// Each once, in their order.
+    fn listed(&self, name: impl Fn(&DataSource) -> String) -> String {
+        let mut names: Vec<String> = self.0.iter().map(name).collect();
+        names.dedup();
+        names.join(", ")
+    }
+}
 
 impl Serialize for Sources {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

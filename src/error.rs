@@ -56,9 +56,9 @@ impl ErrorKind {
 pub const EXIT_CODES: [(u8, &str); 12] = [
     (0, "done"),
     (ErrorKind::Usage as u8, "the command line makes no sense"),
-    (ErrorKind::Data as u8, "a data file was read and is wrong, or no checkpoint can be trusted"),
+    (ErrorKind::Data as u8, "a data file was read or fetched and is wrong, or no checkpoint can be trusted"),
     (ErrorKind::MissingInput as u8, "an input file or folder does not exist"),
-    (ErrorKind::Unavailable as u8, "something needed is not available here, such as a GPU"),
+    (ErrorKind::Unavailable as u8, "something needed is not available here, such as a GPU, or a server that answers"),
     (ErrorKind::Internal as u8, "a bug of ours (101 likewise)"),
     (ErrorKind::CantCreate as u8, "an output can't be created, exists already or is in use"),
     (ErrorKind::Io as u8, "reading or writing failed"),

@@ -16,6 +16,7 @@
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`durable`] | file operations that survive |
 //! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
+//! | 2 | [`fetch`] | models of the hub and data, from the network to the disk, verified |
 //! | 2 | [`world`] | a small physics of the household -> labelled stories, in English and Italian |
 //! | 2 | [`baseline`] | pairs -> predictions by chance, and by the labels of other pairs |
 //! | 2 | [`metrics`] | predictions -> counts -> numbers |
@@ -33,10 +34,11 @@
 //! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
 //! | 9 | [`study`] | many experiments: cells, their runs, one table over seeds |
 //! | 9 | [`bench`] | how fast all that is, and where the time goes |
+//! | 9 | [`export`] | a run -> a folder that `transformers` reads |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `baseline`, `data`, `prediction`, `metrics`, `decode`, `tune`, `report` and `world` know no tensors: they
-//! never name `tch`.
+//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report` and `world` know no
+//! tensors: they never name `tch`.
 
 pub mod attribute;
 pub mod baseline;
@@ -51,7 +53,9 @@ pub mod durable;
 pub mod error;
 pub mod eval;
 pub mod experiment;
+pub mod export;
 pub mod fault;
+pub mod fetch;
 pub mod loss;
 pub mod machine;
 pub mod metrics;

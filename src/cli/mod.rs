@@ -4,6 +4,8 @@ mod bench;
 mod data;
 mod doctor;
 mod eval;
+mod export;
+mod fetch;
 mod make_stories;
 mod output;
 mod predict;
@@ -33,6 +35,9 @@ enum Command {
     /// Check story files and count what is in them
     #[command(subcommand)]
     Data(data::Command),
+    /// Fetch a model of the Hugging Face hub, or the papers' data: resumed, verified
+    #[command(subcommand)]
+    Fetch(fetch::Command),
     /// Train a model: one config, one run folder
     Train(train::Args),
     /// Evaluate a run on a story file: the tiered table
@@ -45,6 +50,7 @@ enum Command {
     #[command(subcommand)]
     Study(study::Command),
     Random(random::Args),
+    Export(export::Args),
     Bench(bench::Args),
     /// Make labelled stories to train on, as many as wanted
     MakeStories(make_stories::Args),
@@ -78,6 +84,7 @@ fn exit_codes() -> String {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Data(command) => data::run(&command),
+        Command::Fetch(command) => fetch::run(&command),
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
@@ -85,6 +92,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Score(args) => score::run(&args),
         Command::Study(command) => study::run(&command),
         Command::Random(args) => random::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::MakeStories(args) => make_stories::run(&args),
         Command::ReorderStories(args) => reorder_stories::run(&args),

@@ -69,14 +69,8 @@ pub fn read_corpus(
 ) -> Result<(Corpus, Vec<Part>)> {
     let (pairs, parts) = read_pairs(sources, config.seed, limit)?;
     let corpus = Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
-        .map_err(|error| error.about(files(sources)))?;
+        .map_err(|error| error.about(sources.files()))?;
     Ok((corpus, parts))
-}
-
-/// The names of the files of some sources.
-pub fn files(Sources(sources): &Sources) -> String {
-    let files: Vec<String> = sources.iter().map(|source| source.file.display().to_string()).collect();
-    files.join(", ")
 }
 
 /// The pairs of some sources, and the part that each of these is of them. Groups of different sources stay apart.

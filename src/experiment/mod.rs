@@ -18,7 +18,7 @@ pub use tuning::Tuning;
 
 use crate::batch::{Corpus, Layout};
 use crate::checkpoint::Found;
-use crate::config::{Config, expand};
+use crate::config::Config;
 use crate::decode::Decode;
 use crate::durable::{Lock, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
@@ -97,7 +97,7 @@ impl Experiment {
             return Err(Error::new(ErrorKind::CantCreate, message));
         }
         let compute = Compute::resolve(&config)?;
-        let encoder_folder = expand(&config.encoder.path)?;
+        let encoder_folder = config.encoder.folder()?;
         let material = Material::read(&config, &encoder_folder, limit)?;
         let network = material.pretrained(&config, &encoder_folder, compute.device)?;
         Self::new(config, out, compute, material, network, Start::New { encoder_folder }, Vec::new())
@@ -121,7 +121,7 @@ impl Experiment {
         warnings.extend(resumed.compare(&material.inputs, &made_with(compute.device))?);
         let network = match resumed.weights() {
             Some(file) => Network::resumed(&config, &material.model_config, &file, &material.train, compute.device)?,
-            None => material.pretrained(&config, &expand(&config.encoder.path)?, compute.device)?,
+            None => material.pretrained(&config, &config.encoder.folder()?, compute.device)?,
         };
         Self::new(config, out, compute, material, network, Start::Begun(Box::new(resumed)), warnings)
     }

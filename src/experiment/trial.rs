@@ -4,7 +4,7 @@ use super::material::{read_corpus, resolve_model};
 use super::network::Network;
 use super::{Compute, fit};
 use crate::batch::{Corpus, InputTokenizer};
-use crate::config::{Config, expand};
+use crate::config::Config;
 use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::weights::NamedTensors;
@@ -31,7 +31,7 @@ impl Trial {
     /// Whatever is wrong with data, encoder or config.
     pub fn prepare(config: Config, random_encoder: Option<EncoderConfig>) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
-        let encoder_folder = expand(&config.encoder.path)?;
+        let encoder_folder = config.encoder.folder()?;
         let tokenizer = InputTokenizer::open(&encoder_folder.join("tokenizer.json"))?;
         let is_random = random_encoder.is_some();
         let encoder = match random_encoder {

@@ -1,12 +1,11 @@
 //! What is chosen on the dev pairs of a run, and kept beside the weights.
 
-use super::material::{files, read_pairs};
+use super::material::read_pairs;
 use super::{TrainedRun, own_decode};
 use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, Result};
 use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_states};
-use std::collections::BTreeSet;
 
 /// What was chosen, from what was tried.
 pub struct Tuning {
@@ -27,15 +26,15 @@ impl TrainedRun {
     /// many pairs each batch held.
     pub fn tune(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
         let sources = self.dev_sources()?;
-        let predictions = self.evaluate(dev, progress).map_err(|error| error.about(files(sources)))?.predictions;
+        let predictions = self.evaluate(dev, progress).map_err(|error| error.about(sources.files()))?.predictions;
         let conflicts = own_decode(&self.config);
         let trials = try_states(&predictions, conflicts);
         let tuned = Tuned {
             temperature: fit_temperature(&predictions),
             states: best(&trials).map(|trial| trial.states).unwrap_or_default(),
             chosen_on: ChosenOn {
-                file: files(sources).into(),
-                split: splits(sources),
+                file: sources.files().into(),
+                split: sources.splits(),
                 pairs: predictions.len() as u64,
                 conflicts,
             },
@@ -50,10 +49,4 @@ impl TrainedRun {
             Error::config(format!("{}: has no data.dev, and nothing is chosen on other pairs", config.display()))
         })
     }
-}
-
-/// The names of the partitions of some sources, each once.
-fn splits(Sources(sources): &Sources) -> String {
-    let splits: BTreeSet<&str> = sources.iter().map(|source| source.split.as_str()).collect();
-    splits.into_iter().collect::<Vec<_>>().join(", ")
 }

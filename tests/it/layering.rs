@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// They know no tensors.
-const WITHOUT_TCH: [&str; 9] =
-    ["attribute", "baseline", "data", "prediction", "metrics", "decode", "tune", "report", "world"];
+const WITHOUT_TCH: [&str; 10] =
+    ["attribute", "baseline", "data", "prediction", "metrics", "decode", "tune", "report", "fetch", "world"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

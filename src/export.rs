@@ -1,0 +1,158 @@
+//! A run -> a folder that Hugging Face's `transformers` reads.
+//!
+//! ```text
+//! OUT/config.json, model.safetensors     the encoder, for AutoModel
+//! OUT/tokenizer.json, tokenizer_config.json, special_tokens_map.json    for AutoTokenizer
+//! OUT/tiered_heads.safetensors           state heads and detector, under the run's names
+//! OUT/tiered.json                        what their outputs mean, and how they are decoded
+//! OUT/read_export.py, README.md          a program that reads it all
+//! ```
+
+mod card;
+mod tokenizer;
+
+use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES, Side};
+use crate::config::Config;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::{RunFolder, Which, own_decode};
+use crate::model::ModelConfig;
+use crate::model::tiered::ENCODER_PREFIX;
+use crate::model::weights::{self, NamedTensors};
+use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
+use crate::report::words::predicate;
+use crate::tune::Tuned;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The program that reads an export; it goes with every one.
+const READER: &str = include_str!("../scripts/read_export.py");
+
+/// What was written.
+pub struct Exported {
+    pub encoder_tensors: usize,
+    pub head_tensors: usize,
+}
+
+/// Writes a run's model to `out`: beside, then by one rename.
+///
+/// # Errors
+/// `CantCreate` if `out` exists; `MissingInput` if `run` is no run folder or has no such weights; `Config` if it is
+/// damaged; `Io`.
+pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
+    if out.exists() || out.is_symlink() {
+        let message = format!("{}: exists already; name another folder with --out, or remove it", out.display());
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    }
+    let folder = RunFolder::open(run)?;
+    let (run_config, model) = (Config::open(&folder.config_file(), &[])?, folder.model_config()?);
+    let config = read_json(&folder.encoder_folder().join("config.json"), MAX_CONFIG)?;
+    let tokenizer_file = folder.tokenizer_file();
+    let tokenizer = read_json(&tokenizer_file, MAX_TOKENIZER)?;
+    let (encoder, heads) = split(weights::read(&folder.weights_file(which))?);
+    if encoder.is_empty() || heads.is_empty() {
+        let path = folder.weights_file(which);
+        return Err(Error::config(format!("{}: not the weights of a whole model", path.display())));
+    }
+    let tokens = tokenizer::special_tokens(&tokenizer, &config);
+    let settings = tokenizer::settings(&tokens, &config, model.encoder.max_tokens());
+    let exported = Exported { encoder_tensors: encoder.len(), head_tensors: heads.len() };
+    let part = beside(out)?;
+    let write_tensors = |name: &str, tensors: &NamedTensors| {
+        durable::write_with(&part.join(name), |path| weights::write(path, tensors))
+    };
+    let write_json = |name: &str, value: &Value| durable::write(&part.join(name), format!("{value:#}\n").as_bytes());
+    write_tensors("model.safetensors", &encoder)?;
+    write_tensors("tiered_heads.safetensors", &heads)?;
+    write_json("config.json", &in_float32(config))?;
+    durable::write(&part.join("tokenizer.json"), &read(&tokenizer_file, MAX_TOKENIZER)?)?;
+    write_json("tokenizer_config.json", &settings)?;
+    write_json("special_tokens_map.json", &Value::Object(tokens))?;
+    write_json("tiered.json", &description(&run_config, &model, folder.tuned(which)?))?;
+    durable::write(&part.join("read_export.py"), READER.as_bytes())?;
+    durable::write(&part.join("README.md"), card::card(&run_config, &model).as_bytes())?;
+    durable::sync_folder(&part)?;
+    durable::rename(&part, out)?;
+    durable::sync_parent(out)?;
+    Ok(exported)
+}
+
+/// The folder to write in until all is there; what a stopped export left in it is removed.
+fn beside(out: &Path) -> Result<PathBuf> {
+    let Some(name) = out.file_name() else {
+        let message = format!("{}: is not the name of a new folder", out.display());
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    };
+    let part = out.with_file_name(format!(".{}.part", name.to_string_lossy()));
+    if part.exists() {
+        durable::remove_folder(&part)?;
+    }
+    durable::create_folder(&part)?;
+    Ok(part)
+}
+
+/// The encoder's tensors without the prefix it has in our model, as a bare Hugging Face model has them; and the others.
+fn split(tensors: NamedTensors) -> (NamedTensors, NamedTensors) {
+    let prefix = format!("{ENCODER_PREFIX}.");
+    let (encoder, heads): (NamedTensors, NamedTensors) =
+        tensors.into_iter().partition(|(name, _)| name.starts_with(&prefix));
+    (encoder.into_iter().map(|(name, tensor)| (name[prefix.len()..].to_owned(), tensor)).collect(), heads)
+}
+
+/// The config with the weights' type: `transformers` loads them in the type it names.
+fn in_float32(mut config: Value) -> Value {
+    if let Some(config) = config.as_object_mut() {
+        config.remove("dtype");
+        config.insert("torch_dtype".into(), json!("float32"));
+    }
+    config
+}
+
+/// `tiered.json`: what it takes to use the heads.
+fn description(config: &Config, model: &ModelConfig, tuned: Option<Tuned>) -> Value {
+    let states = tuned.as_ref().map_or("argmax".to_owned(), |tuned| tuned.states.to_string());
+    json!({
+        "format": 1,
+        "made_by": concat!("tiered ", env!("CARGO_PKG_VERSION")),
+        "input": "tokenizer(entity, sentence); the heads read the last hidden state of its first token",
+        "sizes": {
+            "hidden": model.encoder.hidden_size, "attributes": ATTRIBUTES, "side_classes": SIDE_CLASSES,
+            "max_sentences": model.max_sentences, "max_tokens": model.encoder.max_tokens(),
+        },
+        "sides": ["preconditions", "effects"],
+        "attributes": Attribute::ALL.map(attribute),
+        "detector": model.detector,
+        "no_conflict": model.no_conflict,
+        "decode": {
+            "conflicts": own_decode(config).name(), "states": states,
+            "temperature": tuned.as_ref().map_or(1., |tuned| tuned.temperature), "chosen_on": tuned.map(|tuned| tuned.chosen_on),
+        },
+    })
+}
+
+/// Where an attribute's logits are among those of a side, and what its classes say of an entity; `null` says nothing.
+fn attribute(attribute: Attribute) -> Value {
+    let words = |side: Side| {
+        let classes = 0..attribute.classes() as u8;
+        classes.map(|class| json!(predicate(attribute, side, class))).collect::<Vec<_>>()
+    };
+    json!({
+        "name": attribute.name(), "offset": attribute.offset(), "classes": attribute.classes(),
+        "default": attribute.default_label(),
+        "preconditions": words(Side::Precondition), "effects": words(Side::Effect),
+    })
+}
+
+fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
+    outside::read_regular(path, most).map_err(|error| Error::reading(path, &error))
+}
+
+fn read_json(path: &Path, most: u64) -> Result<Value> {
+    let wrong = |error: &serde_json::Error| Error::config(format!("{}: {}", path.display(), json_error(error)));
+    serde_json::from_slice(&read(path, most)?).map_err(|error| wrong(&error))
+}
+
+/// The string at a key, if there is one.
+fn string<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    object.get(key)?.as_str()
+}

@@ -1,0 +1,38 @@
+//! The README of an export.
+
+use crate::config::Config;
+use crate::model::ModelConfig;
+use crate::outside::shown;
+
+/// What the folder is, where it comes from, how to read it.
+pub fn card(config: &Config, model: &ModelConfig) -> String {
+    let from = shown(&config.encoder.path.display().to_string(), 200);
+    let data = shown(&config.data.train.files(), 200);
+    let (layers, hidden) = (model.encoder.num_hidden_layers, model.encoder.hidden_size);
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "---
+library_name: transformers
+---
+
+# An encoder trained by `tiered`, with its heads
+
+Written by `tiered export` {version}. The encoder ({layers} layers, {hidden} wide) is `{from}`, trained further on `{data}`
+to tell which of two household stories is plausible, which sentences conflict, and which physical states are to blame
+(Storks et al., 2021, Tiered Reasoning for Intuitive Physics). The licences of that encoder and of that data go on to apply.
+
+| file | holds |
+|---|---|
+| `config.json`, `model.safetensors` | the encoder, in float32: `AutoModel.from_pretrained(FOLDER)`; it has no pooler |
+| `tokenizer.json`, `tokenizer_config.json`, `special_tokens_map.json` | its tokenizer: `AutoTokenizer.from_pretrained(FOLDER)` |
+| `tiered_heads.safetensors` | 20 heads each for the states before and after a sentence, and the conflict detector |
+| `tiered.json` | where each attribute's logits are, what its classes mean, sizes, how outputs are decoded |
+| `read_export.py` | encoder and state heads in PyTorch |
+
+```sh
+pip install torch transformers safetensors
+python read_export.py . kettle \"Rosa filled the kettle.\"
+```
+"
+    )
+}

@@ -1,0 +1,212 @@
+//! TRIP and GITA, from the repositories of their authors.
+
+use super::client::Client;
+use super::download::{Checksum, Expected, Wanted};
+use super::settings::Settings;
+use super::url::{Address, escaped};
+use super::{Event, How, Listener};
+use crate::durable::{self, FileDigest};
+use crate::error::{Error, ErrorKind, Result};
+use crate::outside::{self, MAX_PREDICTIONS, MAX_STORY_FILE};
+use std::path::{Path, PathBuf};
+
+/// Where the files of GitHub's repositories are served.
+pub const MIRRORED: &str = "https://raw.githubusercontent.com";
+/// SHA-256 of the reduced TRIP that the results of this repository come from; upstream's file is another.
+pub const REDUCED_TRIP: &str = "1b0a6865d566f75a62313ffb35cf0d142a975a228c23c7187e464bbcd0b24913";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dataset {
+    /// English: training, development and test partitions (Storks et al., 2021)
+    Trip,
+    /// Italian: a test partition, and the outputs of the authors' systems (Pensa et al., 2024)
+    Gita,
+}
+
+/// A file of a repository.
+struct Source {
+    /// Its path there.
+    from: &'static str,
+    /// Its path below the folder that `TIERED_DATA` names.
+    to: &'static str,
+    /// Bytes and SHA-256, where they are known.
+    known: Option<(u64, &'static str)>,
+    most: u64,
+}
+
+const TRIP: [Source; 1] =
+    [Source { from: "all_data/www.json", to: "data/trip/www.json", known: None, most: MAX_STORY_FILE }];
+
+const GITA: [Source; 3] = [
+    Source {
+        from: "GITA_test.json",
+        to: "data/gita/GITA_test.json",
+        known: Some((1_759_216, "00b7659cfb25cd69c2721ed9d89f62c5fa16e6386c29f5795c66a16eee32da69")),
+        most: MAX_STORY_FILE,
+    },
+    Source {
+        from: "Results_ITA_cloze/results_cloze_explanations_consistency_test.json",
+        to: "data/gita/published/cloze.json",
+        known: Some((195_288, "de4af7bcac4bb6abebe3e3395727e49aa07e5b90332ff937f3e1ff5057bd3e5f")),
+        most: MAX_PREDICTIONS,
+    },
+    Source {
+        from: "Results_ITA_order/results_order_explanations_consistency_test.json",
+        to: "data/gita/published/order.json",
+        known: Some((203_148, "4e5aa8b018128eb4452cf461af9e5f9d69ba3a04151530292327940e63c47163")),
+        most: MAX_PREDICTIONS,
+    },
+];
+
+impl Dataset {
+    pub const fn repository(self) -> &'static str {
+        match self {
+            Dataset::Trip => "sled-group/Verifiable-Coherent-NLU",
+            Dataset::Gita => "GiuliaAPensa/GITAdataset",
+        }
+    }
+
+    pub const fn licence(self) -> &'static str {
+        match self {
+            Dataset::Trip => "as its repository says; its README names none",
+            Dataset::Gita => "CC BY-NC-SA 4.0",
+        }
+    }
+
+    fn sources(self) -> &'static [Source] {
+        match self {
+            Dataset::Trip => &TRIP,
+            Dataset::Gita => &GITA,
+        }
+    }
+}
+
+/// Fetches the files of a data set into `data/` in `out`, and returns where they are, with their SHA-256. What is there
+/// is kept. A file whose SHA-256 is known nowhere is held against `sha256`, or against `FILE.sha256` beside it, which
+/// the first time is written.
+///
+/// # Errors
+/// `Usage` if `sha256` is given for files that are known, or is none; `Unavailable`, `MissingInput`, `Data`, `Refused`
+/// as for models; `CantCreate` if another file is in its place; `Io`.
+pub fn fetch_data(
+    settings: &Settings,
+    dataset: Dataset,
+    mirror: &str,
+    revision: &str,
+    sha256: Option<&str>,
+    out: &Path,
+    on: Listener,
+) -> Result<Vec<(PathBuf, FileDigest)>> {
+    let usage = |message: String| Error::new(ErrorKind::Usage, message);
+    outside::relative(revision).map_err(|error| usage(format!("--revision: {error}")))?;
+    if sha256.is_some() && dataset.sources().iter().all(|source| source.known.is_some()) {
+        return Err(usage("--sha256: the files of this data set have known ones".into()));
+    }
+    if sha256.is_some_and(|hash| !is_sha256(hash)) {
+        return Err(usage("--sha256: must be 64 digits from 0-9a-f".into()));
+    }
+    let home = Address::parse(mirror.trim_end_matches('/')).map_err(|why| usage(format!("--from: {why}")))?;
+    let client = Client::anonymous(settings, home);
+    let mut files = Vec::new();
+    for source in dataset.sources() {
+        let parts: Vec<String> = revision.split('/').chain(source.from.split('/')).map(escaped).collect();
+        let address = client.home().join(&format!("/{}/{}", dataset.repository(), parts.join("/")))?;
+        let path = out.join(source.to);
+        let lock = LockFile::of(&path);
+        let (bytes, known) = match (source.known, sha256) {
+            (Some((bytes, hash)), _) => (Some(bytes), Some(hash.to_owned())),
+            (None, Some(hash)) => (None, Some(hash.to_owned())),
+            (None, None) => (None, lock.read()?),
+        };
+        let digest = if path.exists() {
+            let digest = kept(&path, known.as_deref())?;
+            on(Event::Done { name: source.to, how: How::Kept });
+            digest
+        } else {
+            settings.require_network(&path.display().to_string())?;
+            let checksum = known.clone().map(Checksum::Sha256);
+            let expected = Expected { bytes, checksum, most: source.most };
+            Wanted { name: source.to, address, expected, path: &path }.fetch(&client, on)?;
+            FileDigest::of_file(&path)?
+        };
+        if source.known.is_none() {
+            lock.write(&digest.sha256)?;
+        }
+        files.push((path, digest));
+    }
+    Ok(files)
+}
+
+fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// A file that is there, if it is the one that is known.
+fn kept(path: &Path, known: Option<&str>) -> Result<FileDigest> {
+    let digest = FileDigest::of_file(path)?;
+    let found = &digest.sha256;
+    let remedy = "remove it, or name another folder with --out";
+    let message = match known {
+        Some(known) if known == found => return Ok(digest),
+        _ if found == REDUCED_TRIP => format!("is the reduced TRIP (README, \"Data\"), not upstream's file; {remedy}"),
+        Some(known) => format!("exists with the SHA-256 {found}, not {known}; {remedy}"),
+        None => format!("exists, and nothing tells whether it is the file to fetch (SHA-256 {found}); {remedy}"),
+    };
+    Err(Error::new(ErrorKind::CantCreate, format!("{}: {message}", path.display())))
+}
+
+/// `FILE.sha256`, as `sha256sum --check` reads it.
+struct LockFile {
+    path: PathBuf,
+    name: String,
+}
+
+impl LockFile {
+    fn of(file: &Path) -> Self {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        LockFile { path: file.with_file_name(format!("{name}.sha256")), name }
+    }
+
+    /// # Errors
+    /// `Data` if it is none; `Io`.
+    fn read(&self) -> Result<Option<String>> {
+        let bytes = match outside::read_regular(&self.path, 1 << 10) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::reading(&self.path, &error)),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        match text.split_whitespace().next().filter(|hash| is_sha256(hash)) {
+            Some(hash) => Ok(Some(hash.to_owned())),
+            None => {
+                let message = format!("{}: does not begin with a SHA-256; remove it", self.path.display());
+                Err(Error::data(message))
+            }
+        }
+    }
+
+    fn write(&self, sha256: &str) -> Result<()> {
+        if self.read()?.as_deref() == Some(sha256) {
+            return Ok(());
+        }
+        durable::replace(&self.path, format!("{sha256}  {}\n", self.name).as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_written_once_and_read() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let lock = LockFile::of(&folder.path().join("www.json"));
+        assert_eq!(lock.read().unwrap(), None);
+        lock.write(REDUCED_TRIP).unwrap();
+        assert_eq!(lock.read().unwrap().as_deref(), Some(REDUCED_TRIP));
+        let path = folder.path().join("www.json.sha256");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{REDUCED_TRIP}  www.json\n"));
+        std::fs::write(path, "not a hash").unwrap();
+        assert_eq!(lock.read().unwrap_err().kind, ErrorKind::Data);
+    }
+}

@@ -1,0 +1,334 @@
+//! One file from the network: beside its place until it is whole and verified, then in its place by a rename.
+
+use super::client::{Ask, Client, Failure, Reply, Tries, broken, too_long};
+use super::url::Address;
+use super::{Event, How, Listener};
+use crate::durable::{self, FileDigest, free_bytes};
+use crate::error::{Error, ErrorKind, Result};
+use sha1::{Digest, Sha1};
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind as IoErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a try that got somewhere.
+const PROGRESS: u64 = 1 << 20;
+
+/// What a file's content is known by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checksum {
+    /// As the hub announces it for large files.
+    Sha256(String),
+    /// Git's: SHA-1 of the length and the content, as the hub announces it for small files.
+    Git(String),
+}
+
+impl Checksum {
+    /// Of an ETag without quotes, by its form.
+    pub fn of_etag(etag: &str) -> Option<Self> {
+        let hex = etag.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        match etag.len() {
+            64 if hex => Some(Checksum::Sha256(etag.to_owned())),
+            40 if hex => Some(Checksum::Git(etag.to_owned())),
+            _ => None,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        if matches!(self, Checksum::Sha256(_)) { "SHA-256" } else { "Git hash" }
+    }
+
+    fn value(&self) -> &str {
+        let (Checksum::Sha256(value) | Checksum::Git(value)) = self;
+        value
+    }
+
+    /// The same of a file.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`.
+    fn found_in(&self, path: &Path) -> Result<String> {
+        let file = || File::open(path).map_err(|error| Error::reading(path, &error));
+        match self {
+            Checksum::Sha256(_) => FileDigest::of_file(path).map(|digest| digest.sha256),
+            Checksum::Git(_) => git_hash(&mut file()?).map_err(|error| Error::reading(path, &error)),
+        }
+    }
+
+    /// Whether a file is that one.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`.
+    pub fn is_of(&self, path: &Path) -> Result<bool> {
+        Ok(self.found_in(path)? == self.value())
+    }
+}
+
+fn git_hash(file: &mut File) -> std::io::Result<String> {
+    let mut hash = Sha1::new();
+    hash.update(format!("blob {}\0", file.metadata()?.len()));
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+/// What is known of a file before it comes.
+pub struct Expected {
+    pub bytes: Option<u64>,
+    pub checksum: Option<Checksum>,
+    /// The most bytes that are taken.
+    pub most: u64,
+}
+
+/// A file to fetch.
+pub struct Wanted<'a> {
+    /// As it is told to a person.
+    pub name: &'a str,
+    pub address: Address,
+    pub expected: Expected,
+    /// Where it is to be.
+    pub path: &'a Path,
+}
+
+impl Wanted<'_> {
+    /// Where the part that has arrived is kept.
+    fn partial(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".incomplete");
+        self.path.with_file_name(name)
+    }
+
+    /// Fetches it, going on where an earlier try ended.
+    ///
+    /// # Errors
+    /// `Unavailable` if the server can't be reached, refuses or breaks off too often; `Data` if the content is not
+    /// what was announced; `Refused` if it is longer; `Io`, `CantCreate`.
+    pub fn fetch(&self, client: &Client, on: Listener) -> Result<()> {
+        let partial = self.partial();
+        if let Some(folder) = self.path.parent() {
+            durable::create_folder(folder)?;
+        }
+        let limit = self.expected.bytes.unwrap_or(self.expected.most);
+        if limit > self.expected.most {
+            return Err(too_long(&self.address, self.expected.most));
+        }
+        let mut part = Part::open(&partial, self.is_resumable().then_some(limit))?;
+        self.check_space(&part)?;
+        on(Event::Begins { name: self.name, have: part.bytes, bytes: self.expected.bytes });
+        let mut began_anew = part.bytes == 0;
+        loop {
+            self.fill(client, &mut part, limit, on)?;
+            part.sync()?;
+            match self.wrong(&partial)? {
+                None => break,
+                Some(wrong) if began_anew => {
+                    durable::remove_file(&partial)?;
+                    return Err(wrong);
+                }
+                // The older part may be of something else.
+                Some(_) => part.restart()?,
+            }
+            began_anew = true;
+        }
+        durable::rename(&partial, self.path)?;
+        durable::sync_parent(self.path)?;
+        let how = if self.expected.checksum.is_some() { How::Verified } else { How::Unverified };
+        on(Event::Done { name: self.name, how });
+        Ok(())
+    }
+
+    /// What can't be verified is not put together from two tries.
+    fn is_resumable(&self) -> bool {
+        self.expected.checksum.is_some() && self.expected.bytes.is_some()
+    }
+
+    fn check_space(&self, part: &Part) -> Result<()> {
+        let needed = self.expected.bytes.unwrap_or(0).saturating_sub(part.bytes);
+        match free_bytes(self.path) {
+            Some(free) if free < needed => {
+                let message = format!("{}: takes {needed} more bytes, and {free} are free", self.path.display());
+                Err(Error::new(ErrorKind::Io, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gets all bytes, in as many tries as it takes.
+    fn fill(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<()> {
+        let mut tries = Tries::default();
+        while self.expected.bytes.is_none_or(|bytes| part.bytes < bytes) {
+            if part.bytes > 0 && !self.is_resumable() {
+                part.restart()?;
+            }
+            let before = part.bytes;
+            match self.one_try(client, part, limit, on) {
+                Ok(()) if self.expected.bytes.is_none() => return Ok(()),
+                Ok(()) => {}
+                Err(failure) => tries.pause(failure, part.bytes >= before + PROGRESS && self.is_resumable(), on)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn one_try(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<(), Failure> {
+        let ask = Ask::Body { from: part.bytes, bytes: limit - part.bytes };
+        let mut reply = client.ask(&self.address, ask)?;
+        let from = match self.place(&reply, part.bytes, limit) {
+            Ok(from) => from,
+            // What it has is not what was begun.
+            Err(failure) => {
+                part.restart()?;
+                return Err(failure);
+            }
+        };
+        if from == 0 {
+            part.restart()?;
+        }
+        let address = reply.address.clone();
+        let announced = reply.length();
+        if announced.is_some_and(|bytes| from + bytes > limit) {
+            return Err(too_long(&address, limit).into());
+        }
+        let mut reader = reply.reader();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let read = match reader.read(&mut buffer) {
+                Ok(read) => read,
+                Err(error) if error.kind() == IoErrorKind::Interrupted => continue,
+                Err(error) => return Err(broken(&address, &error)),
+            };
+            if read == 0 {
+                break;
+            }
+            if part.bytes + read as u64 > limit {
+                return Err(too_long(&address, limit).into());
+            }
+            part.append(&buffer[..read])?;
+            on(Event::At(part.bytes));
+        }
+        match self.expected.bytes {
+            Some(bytes) if part.bytes < bytes => {
+                let message = format!("the connection ended after {} of {bytes} bytes", part.bytes);
+                Err(broken(&address, &std::io::Error::new(IoErrorKind::UnexpectedEof, message)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// From which byte on the reply's body is.
+    fn place(&self, reply: &Reply, asked: u64, limit: u64) -> Result<u64, Failure> {
+        let again = |why: &str| {
+            let message = format!("{}: {why}", reply.address);
+            Failure::Again(Error::new(ErrorKind::Unavailable, message), None)
+        };
+        match reply.status {
+            200 => Ok(0),
+            206 => {
+                let range = reply.header("content-range").and_then(parse_range);
+                match range {
+                    Some((first, total)) if first == asked && total.is_none_or(|total| total == limit) => Ok(asked),
+                    _ => Err(again("sends another range than it was asked for")),
+                }
+            }
+            416 => Err(again("has no bytes where the file should go on")),
+            other => Err(again(&format!("answers {other}, which is no file"))),
+        }
+    }
+
+    /// What is wrong with the content, if anything is.
+    fn wrong(&self, partial: &Path) -> Result<Option<Error>> {
+        let Some(checksum) = &self.expected.checksum else { return Ok(None) };
+        let found = checksum.found_in(partial)?;
+        let what = checksum.name();
+        Ok((found != checksum.value()).then(|| {
+            Error::data(format!(
+                "{}: what was fetched has the {what} {found}, and should have {}; it was removed; try again, and if it \
+                 stays so, do not trust this server",
+                self.address,
+                checksum.value()
+            ))
+        }))
+    }
+}
+
+/// The first byte and the length of the whole, of `bytes 5-9/10`.
+fn parse_range(text: &str) -> Option<(u64, Option<u64>)> {
+    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let first = range.split_once('-')?.0.parse().ok()?;
+    let total = if total == "*" { None } else { Some(total.parse().ok()?) };
+    Some((first, total))
+}
+
+/// What has arrived of a file.
+struct Part {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Part {
+    /// That of an earlier try, if there is to be one: a regular file, no longer than the whole.
+    fn open(path: &Path, resumable_up_to: Option<u64>) -> Result<Self> {
+        let is_usable = match fs::symlink_metadata(path) {
+            Ok(data) => data.is_file() && resumable_up_to.is_some_and(|most| data.len() <= most),
+            Err(_) => true,
+        };
+        if !is_usable {
+            durable::remove_file(path)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let opened = file.and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (bytes, file) = opened.map_err(|error| Error::writing(path, &error))?;
+        Ok(Part { path: path.to_owned(), file, bytes })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| {
+            let message = format!("{}; make room, and start again to go on", Error::writing(&self.path, &error));
+            Error::new(ErrorKind::Io, message)
+        })?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.file.set_len(0).map_err(|error| Error::writing(&self.path, &error))?;
+        self.bytes = 0;
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|error| Error::writing(&self.path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read() {
+        assert_eq!(parse_range("bytes 5-9/10"), Some((5, Some(10))));
+        assert_eq!(parse_range("bytes 5-9/*"), Some((5, None)));
+        for bad in ["", "5-9/10", "bytes */10", "bytes 5-9", "bytes x-9/10"] {
+            assert_eq!(parse_range(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn checksums_are_told_by_their_form_and_found() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "hello\n").unwrap();
+        let git = Checksum::of_etag("ce013625030ba8dba906f756967f9e9ca394464a").unwrap(); // as `git hash-object` says
+        let sha = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+        assert!(git.is_of(&path).unwrap() && Checksum::of_etag(sha).unwrap().is_of(&path).unwrap());
+        std::fs::write(&path, "hallo\n").unwrap();
+        assert!(!git.is_of(&path).unwrap() && !Checksum::of_etag(sha).unwrap().is_of(&path).unwrap());
+        assert_eq!((Checksum::of_etag("abc"), Checksum::of_etag(&"Z".repeat(64))), (None, None));
+    }
+}

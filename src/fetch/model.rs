@@ -1,0 +1,241 @@
+//! A model of the hub, into Hugging Face's cache or a folder of its own.
+
+use super::cache::{CONFIG, Cache, INDEX, MAX_INDEX, ModelName, TOKENIZERS, WEIGHTS, is_commit, shards};
+use super::client::Client;
+use super::download::{Checksum, Expected, Wanted};
+use super::settings::Settings;
+use super::url::{Address, escaped};
+use super::{Event, How, Listener};
+use crate::error::{Error, ErrorKind, Result};
+use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error, shown};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Bytes of what the hub tells about a model.
+const MAX_LISTING: u64 = 16 << 20;
+/// Bytes of a file of weights: more than any encoder has.
+const MAX_WEIGHTS: u64 = 64 << 30;
+/// Taken along where they are.
+const BESIDE: [&str; 2] = ["tokenizer_config.json", "special_tokens_map.json"];
+
+/// A model that is there.
+#[derive(Debug)]
+pub struct Fetched {
+    pub folder: PathBuf,
+    /// The commit it is of, where that was asked for.
+    pub commit: Option<String>,
+}
+
+/// What the hub tells about a model at a revision.
+#[derive(Deserialize)]
+struct Listing {
+    sha: String,
+    siblings: Vec<Sibling>,
+}
+
+#[derive(Deserialize)]
+struct Sibling {
+    rfilename: String,
+}
+
+/// Fetches what training needs of a model: into the cache, or the files themselves into `out`. What is there is kept.
+///
+/// # Errors
+/// `Unavailable` without network, or if the model is only for some; `MissingInput` if there is none of that name;
+/// `Refused` if it has no weights or tokenizer that are read here, or the server misbehaves; `Data` if what came is not
+/// what was announced; `CantCreate`, `Io`.
+pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, on: Listener) -> Result<Fetched> {
+    let cache = Cache::new(&settings.cache);
+    if let (Some(_), None) = (settings.offline, out)
+        && let Ok(folder) = cache.find(model)
+    {
+        return Ok(Fetched { folder, commit: None });
+    }
+    settings.require_network(&model.to_string())?;
+    let client = Client::hub(settings);
+    let listing = Listing::ask(&client, model, on)?;
+    let place = match out {
+        Some(folder) => Place::Folder(folder),
+        None => Place::Cache(&cache),
+    };
+    let files = Files { client: &client, model, commit: &listing.sha, place };
+    let mut names = listing.chosen(model)?;
+    if listing.has(WEIGHTS) {
+        names.push(WEIGHTS.to_owned());
+    } else {
+        let index = files.fetch(INDEX, on)?;
+        let bytes = outside::read_regular(&index, MAX_INDEX).map_err(|error| Error::reading(&index, &error))?;
+        names.extend(shards(&bytes).map_err(|error| error.about(format!("{model}: {INDEX}")))?);
+    }
+    for name in names {
+        files.fetch(&name, on)?;
+    }
+    if out.is_none() {
+        cache.note(model, &listing.sha)?;
+    }
+    Ok(Fetched { folder: files.folder(), commit: Some(listing.sha) })
+}
+
+impl Listing {
+    fn ask(client: &Client, model: &ModelName, on: Listener) -> Result<Self> {
+        let path = format!("/api/models/{}/revision/{}", model.id(), escaped(&model.revision));
+        let address = client.home().join(&path)?;
+        let bytes = client.read(&address, MAX_LISTING, on).map_err(|error| error.about(model))?;
+        let listing: Listing = serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("{address}: not what the hub tells about a model: {}", json_error(&error));
+            Error::new(ErrorKind::Unavailable, message)
+        })?;
+        if !is_commit(&listing.sha) {
+            let message = format!("{address}: \"{}\" is no commit", shown(&listing.sha, 80));
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        Ok(listing)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.siblings.iter().any(|file| file.rfilename == name)
+    }
+
+    /// The files to fetch, without weights.
+    ///
+    /// # Errors
+    /// `Refused`, with what to do, if it has no such weights or no tokenizer.
+    fn chosen(&self, model: &ModelName) -> Result<Vec<String>> {
+        let refuse = |why: String| Err(Error::new(ErrorKind::Refused, format!("{model}: {why}")));
+        if !self.has(CONFIG) {
+            return refuse(format!("has no {CONFIG}; it is no model of `transformers`"));
+        }
+        if !self.has(WEIGHTS) && !self.has(INDEX) {
+            let has = if self.has("pytorch_model.bin") { "its weights are a pickle, which is not read" } else { "" };
+            return refuse(match has {
+                "" => format!("has no {WEIGHTS}"),
+                has => format!("has no {WEIGHTS}; {has}. {}", converted(model)),
+            });
+        }
+        let tokenizer: Vec<&str> = TOKENIZERS.concat().into_iter().filter(|name| self.has(name)).collect();
+        if !TOKENIZERS.iter().any(|files| files.iter().all(|file| self.has(file))) {
+            let found = if tokenizer.is_empty() { "" } else { " in full" };
+            return refuse(format!(
+                "has no tokenizer.json, vocab.txt, or vocab.json with merges.txt{found}. {}",
+                converted(model)
+            ));
+        }
+        let beside = BESIDE.into_iter().filter(|name| self.has(name));
+        Ok([CONFIG].into_iter().chain(tokenizer).chain(beside).map(str::to_owned).collect())
+    }
+}
+
+/// How `transformers` makes a folder that can be read.
+fn converted(model: &ModelName) -> String {
+    let ModelName { revision, .. } = model;
+    let from = format!("from_pretrained(\"{}\", revision=\"{revision}\").save_pretrained(\"FOLDER\")", model.id());
+    format!(
+        "Where you trust it, convert it with Python, then name the folder in encoder.path:\n  python -c 'from transformers \
+         import AutoModel, AutoTokenizer; AutoModel.{from}; AutoTokenizer.{from}'"
+    )
+}
+
+/// Where the files of a model go.
+enum Place<'a> {
+    Cache(&'a Cache),
+    Folder(&'a Path),
+}
+
+/// The files of a model at a commit.
+struct Files<'a> {
+    client: &'a Client,
+    model: &'a ModelName,
+    commit: &'a str,
+    place: Place<'a>,
+}
+
+/// What the hub announces of a file.
+struct Announced {
+    address: Address,
+    etag: String,
+    expected: Expected,
+}
+
+impl Files<'_> {
+    fn folder(&self) -> PathBuf {
+        match self.place {
+            Place::Cache(cache) => cache.snapshot(self.model, self.commit),
+            Place::Folder(folder) => folder.to_owned(),
+        }
+    }
+
+    /// Fetches one, unless it is there, and returns where it is.
+    fn fetch(&self, name: &str, on: Listener) -> Result<PathBuf> {
+        let path = self.folder().join(name);
+        match self.place {
+            // What the cache has of a commit does not change.
+            Place::Cache(_) if path.is_file() => on(Event::Done { name, how: How::Kept }),
+            Place::Cache(cache) => self.fetch_into_cache(cache, name, on)?,
+            Place::Folder(_) => self.fetch_into_folder(&path, name, on)?,
+        }
+        Ok(path)
+    }
+
+    fn fetch_into_cache(&self, cache: &Cache, name: &str, on: Listener) -> Result<()> {
+        let Announced { address, etag, expected } = self.ask(name, on)?;
+        let blob = cache.blob(self.model, &etag);
+        let _lock = cache.lock(self.model, &etag)?;
+        if blob.metadata().is_ok_and(|data| data.is_file() && expected.bytes.is_none_or(|bytes| bytes == data.len())) {
+            on(Event::Done { name, how: How::Kept });
+        } else {
+            Wanted { name, address, expected, path: &blob }.fetch(self.client, on)?;
+        }
+        cache.link(self.model, self.commit, name, &etag)
+    }
+
+    fn fetch_into_folder(&self, path: &Path, name: &str, on: Listener) -> Result<()> {
+        let Announced { address, expected, .. } = self.ask(name, on)?;
+        if !path.exists() {
+            return Wanted { name, address, expected, path }.fetch(self.client, on);
+        }
+        match &expected.checksum {
+            Some(checksum) if checksum.is_of(path)? => {
+                on(Event::Done { name, how: How::Kept });
+                Ok(())
+            }
+            _ => {
+                let message = format!(
+                    "{}: exists, and is not that file of {}; name another folder with --out, or remove it",
+                    path.display(),
+                    self.model
+                );
+                Err(Error::new(ErrorKind::CantCreate, message))
+            }
+        }
+    }
+
+    fn ask(&self, name: &str, on: Listener) -> Result<Announced> {
+        let address =
+            self.client.home().join(&format!("/{}/resolve/{}/{}", self.model.id(), self.commit, escaped(name)))?;
+        let reply = self.client.head(&address, on)?;
+        let unquoted = |etag: &str| etag.trim_start_matches("W/").trim_matches('"').to_owned();
+        let etag = reply.linked.etag.as_deref().or(reply.header("etag")).map(unquoted).unwrap_or_default();
+        // It becomes the name of a file.
+        if outside::component(&etag).is_err() || !etag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            let message = format!("{address}: comes with the ETag \"{}\", which is no hash", shown(&etag, 80));
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        let is_final = (200..300).contains(&reply.status);
+        let bytes = reply.linked.bytes.or(reply.length().filter(|_| is_final));
+        Ok(Announced {
+            address,
+            expected: Expected { bytes, checksum: Checksum::of_etag(&etag), most: most(name) },
+            etag,
+        })
+    }
+}
+
+/// The most bytes of a file of that name.
+fn most(name: &str) -> u64 {
+    match name {
+        INDEX => MAX_INDEX,
+        _ if name.ends_with(".safetensors") => MAX_WEIGHTS,
+        _ if TOKENIZERS.concat().contains(&name) => MAX_TOKENIZER,
+        _ => MAX_CONFIG,
+    }
+}

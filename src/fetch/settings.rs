@@ -1,0 +1,183 @@
+//! Hugging Face's environment variables.
+
+use super::url::Address;
+use crate::error::{Error, ErrorKind, Result};
+use crate::outside;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use ureq::tls::{PemItem, RootCerts, parse_pem};
+
+/// Seconds without an answer or a byte after which a try is given up, unless `HF_HUB_DOWNLOAD_TIMEOUT` says otherwise.
+const TIMEOUT: u64 = 30;
+/// Bytes of a file with a token, and of one with certificates.
+const MAX_TOKEN: u64 = 64 << 10;
+const MAX_CERTIFICATES: u64 = 16 << 20;
+
+/// Where to fetch from and to, and as whom.
+pub struct Settings {
+    /// `HF_ENDPOINT`, else the hub.
+    pub endpoint: Address,
+    /// `HF_HUB_CACHE`, else `hub` in `HF_HOME`.
+    pub cache: PathBuf,
+    /// `HF_TOKEN`, else what the file `HF_TOKEN_PATH` or `token` in `HF_HOME` holds.
+    pub token: Option<Token>,
+    /// The variable that forbids the network, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
+    pub offline: Option<&'static str>,
+    /// Whom certificates must be signed by: the file `SSL_CERT_FILE` or `REQUESTS_CA_BUNDLE`, else Mozilla's list.
+    pub authorities: RootCerts,
+    /// How long to wait for a connection, an answer or the next byte.
+    pub timeout: Duration,
+}
+
+/// What proves who asks; never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    pub fn authorization(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+}
+
+impl Settings {
+    /// # Errors
+    /// `Config` if a variable makes no sense; `Io` if the file with the token can't be read.
+    pub fn from_environment() -> Result<Self> {
+        Self::from_variables(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let any = |names: &[&str]| names.iter().find_map(|name| variable(name));
+        let home_of_user = variable("HOME").map(PathBuf::from);
+        let folder = |text: String| match (text.strip_prefix("~/"), &home_of_user) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(text),
+        };
+        let default_home = || {
+            let user_cache = || home_of_user.clone().unwrap_or_default().join(".cache");
+            variable("XDG_CACHE_HOME").map_or_else(user_cache, &folder).join("huggingface")
+        };
+        let home = variable("HF_HOME").map_or_else(default_home, &folder);
+        let endpoint = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".into());
+        let invalid = |name: &str, why: String| Error::config(format!("the environment variable {name}: {why}"));
+        let seconds = match variable("HF_HUB_DOWNLOAD_TIMEOUT") {
+            None => TIMEOUT,
+            Some(text) => match text.trim().parse() {
+                Ok(seconds @ 1..=3600) => seconds,
+                _ => return Err(invalid("HF_HUB_DOWNLOAD_TIMEOUT", "must be seconds, from 1 to 3600".into())),
+            },
+        };
+        let is_true = |text: String| ["1", "on", "yes", "true"].contains(&text.to_ascii_lowercase().as_str());
+        let token = match any(&["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]) {
+            Some(token) => as_token(&token, "the environment variable HF_TOKEN")?,
+            None => token_in(&variable("HF_TOKEN_PATH").map_or_else(|| home.join("token"), &folder))?,
+        };
+        let offline = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"];
+        Ok(Settings {
+            endpoint: Address::parse(endpoint.trim_end_matches('/')).map_err(|why| invalid("HF_ENDPOINT", why))?,
+            cache: any(&["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]).map_or_else(|| home.join("hub"), &folder),
+            token: token.filter(|_| !variable("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(is_true)),
+            offline: offline.into_iter().find(|name| variable(name).is_some_and(is_true)),
+            authorities: match any(&["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"]) {
+                Some(file) => authorities(&folder(file))?,
+                None => RootCerts::WebPki,
+            },
+            timeout: Duration::from_secs(seconds),
+        })
+    }
+
+    /// # Errors
+    /// `Unavailable` if a variable forbids the network.
+    pub fn require_network(&self, what: &str) -> Result<()> {
+        match self.offline {
+            Some(name) => {
+                let message = format!("{what}: has to be fetched, and {name} is set; unset it, or fetch it elsewhere");
+                Err(Error::new(ErrorKind::Unavailable, message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// # Errors
+/// `MissingInput`, `Io`; `Config` if there is no certificate in the file.
+fn authorities(path: &Path) -> Result<RootCerts> {
+    let bytes = outside::read_regular(path, MAX_CERTIFICATES).map_err(|error| Error::reading(path, &error))?;
+    let items: Result<Vec<PemItem>, _> = parse_pem(&bytes).collect();
+    let items = items.map_err(|error| Error::config(format!("{}: not PEM: {error}", path.display())))?;
+    let certificates = items.into_iter().filter_map(|item| match item {
+        PemItem::Certificate(certificate) => Some(certificate),
+        _ => None,
+    });
+    let certificates: Vec<_> = certificates.collect();
+    match certificates.is_empty() {
+        true => Err(Error::config(format!("{}: holds no certificate (PEM)", path.display()))),
+        false => Ok(RootCerts::from(certificates)),
+    }
+}
+
+fn token_in(path: &Path) -> Result<Option<Token>> {
+    match outside::read_regular(path, MAX_TOKEN) {
+        Ok(bytes) => as_token(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::reading(path, &error)),
+    }
+}
+
+/// The token without the white space around it; `source` is for the message, which does not quote it.
+fn as_token(text: &str, source: &str) -> Result<Option<Token>> {
+    match text.trim() {
+        "" => Ok(None),
+        token if token.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(Token(token.to_owned()))),
+        _ => Err(Error::config(format!("{source}: holds no token: there are spaces or other signs in it"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Result<Settings> {
+        let find = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
+        Settings::from_variables(find)
+    }
+
+    #[test]
+    fn folders_are_hugging_faces() {
+        let cache = |variables: &[(&str, &str)]| settings(variables).unwrap().cache.display().to_string();
+        assert_eq!(cache(&[("HOME", "/u")]), "/u/.cache/huggingface/hub");
+        assert_eq!(cache(&[("HOME", "/u"), ("XDG_CACHE_HOME", "/c")]), "/c/huggingface/hub");
+        assert_eq!(cache(&[("HOME", "/u"), ("HF_HOME", "~/hf")]), "/u/hf/hub");
+        assert_eq!(cache(&[("HF_HOME", "/hf"), ("HF_HUB_CACHE", "/elsewhere")]), "/elsewhere");
+    }
+
+    #[test]
+    fn a_token_is_that_of_the_environment_before_that_of_the_file() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let home = folder.path().to_str().unwrap();
+        assert!(settings(&[("HF_HOME", home)]).unwrap().token.is_none());
+        std::fs::write(folder.path().join("token"), "hf_file\n").unwrap();
+        let token = |variables: &[(&str, &str)]| settings(variables).unwrap().token.map(|token| token.authorization());
+        assert_eq!(token(&[("HF_HOME", home)]).unwrap(), "Bearer hf_file");
+        assert_eq!(token(&[("HF_HOME", home), ("HF_TOKEN", " hf_own ")]).unwrap(), "Bearer hf_own");
+        assert_eq!(token(&[("HF_HOME", home), ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")]), None);
+        let error = settings(&[("HF_TOKEN", "two words")]).err().unwrap();
+        assert!(error.kind == ErrorKind::Config && !error.message.contains("two words"), "{error}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said() {
+        for wrong in [("HF_ENDPOINT", "ftp://a.example"), ("HF_ENDPOINT", "a"), ("HF_HUB_DOWNLOAD_TIMEOUT", "soon")] {
+            assert_eq!(settings(&[wrong]).err().unwrap().kind, ErrorKind::Config, "{wrong:?}");
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        assert_eq!(settings(&[("SSL_CERT_FILE", path)]).err().unwrap().kind, ErrorKind::Config, "no certificate in it");
+        assert_eq!(settings(&[("SSL_CERT_FILE", "/no/such")]).err().unwrap().kind, ErrorKind::MissingInput);
+        let offline = |value| settings(&[("HF_HUB_OFFLINE", value)]).unwrap().offline;
+        assert_eq!(
+            (offline("1"), offline("true"), offline("0")),
+            (Some("HF_HUB_OFFLINE"), Some("HF_HUB_OFFLINE"), None)
+        );
+    }
+}

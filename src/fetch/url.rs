@@ -1,0 +1,135 @@
+//! Addresses of the network: where a redirect leads, and who gets to see a token.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::outside::shown;
+use std::fmt;
+use ureq::http::Uri;
+
+/// The longest address that is followed, in bytes.
+const LONGEST: usize = 8192;
+
+/// An absolute address over http or https, without a user's name in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address(Uri);
+
+impl Address {
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("an address of {} bytes", text.len()));
+        }
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        if !matches!(scheme.as_deref(), Some("http" | "https")) {
+            return Err(format!("{}, which is not over http or https", shown(text, 200)));
+        }
+        let uri: Uri = text.parse().map_err(|error| format!("{}, which is no address: {error}", shown(text, 200)))?;
+        let authority = uri.authority().map(|authority| authority.as_str());
+        match authority {
+            Some(authority) if authority.contains('@') => Err("an address with a user's name in it".into()),
+            Some(_) => Ok(Address(uri)),
+            None => Err(format!("{}, which names no server", shown(text, 200))),
+        }
+    }
+
+    /// Where a `Location` that came from here leads.
+    ///
+    /// # Errors
+    /// `Refused` if that is not over http or https, or leaves https for http.
+    pub fn redirected(&self, location: &str) -> Result<Self> {
+        let refuse = |why: String| Error::new(ErrorKind::Refused, format!("{self}: redirects to {why}; not followed"));
+        let before_slash = location.split(['/', '?', '#']).next().unwrap_or_default();
+        let absolute = if location.starts_with("//") {
+            format!("{}:{location}", self.scheme())
+        } else if before_slash.contains(':') {
+            location.to_owned()
+        } else if location.starts_with('/') {
+            format!("{}://{}{location}", self.scheme(), self.authority())
+        } else {
+            let folder = self.0.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+            format!("{}://{}{folder}/{location}", self.scheme(), self.authority())
+        };
+        let next = Address::parse(&absolute).map_err(refuse)?;
+        match (self.scheme(), next.scheme()) {
+            ("https", "http") => Err(refuse(format!("{next}, from https to http"))),
+            _ => Ok(next),
+        }
+    }
+
+    /// With a path and query behind it, which begin with a slash.
+    pub fn join(&self, path: &str) -> Result<Self> {
+        let text = self.0.to_string();
+        Address::parse(&format!("{}{path}", text.trim_end_matches('/')))
+            .map_err(|why| Error::new(ErrorKind::Refused, why))
+    }
+
+    /// Whether both have scheme, host and port in common.
+    pub fn is_of(&self, other: &Address) -> bool {
+        let origin = |address: &Address| {
+            let usual = if address.scheme() == "https" { 443 } else { 80 };
+            let host = address.0.host().unwrap_or_default().to_ascii_lowercase();
+            (address.scheme().to_owned(), host, address.0.port_u16().unwrap_or(usual))
+        };
+        origin(self) == origin(other)
+    }
+
+    pub fn uri(&self) -> &Uri {
+        &self.0
+    }
+
+    fn scheme(&self) -> &str {
+        self.0.scheme_str().unwrap_or_default()
+    }
+
+    fn authority(&self) -> &str {
+        self.0.authority().map_or("", |authority| authority.as_str())
+    }
+}
+
+/// Without the query, which may hold a signature.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}{}", self.scheme(), shown(self.authority(), 200), shown(self.0.path(), 300))
+    }
+}
+
+/// A part of a path, with everything but letters, digits and `-_.~` escaped.
+pub fn escaped(part: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    part.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_lead_where_browsers_go() {
+        let from = Address::parse("https://a.example:8443/x/y?q=1").unwrap();
+        let to = |location: &str| from.redirected(location).map(|address| address.0.to_string()).map_err(|e| e.kind);
+        assert_eq!(to("/z?k=v").unwrap(), "https://a.example:8443/z?k=v");
+        assert_eq!(to("z").unwrap(), "https://a.example:8443/x/z");
+        assert_eq!(to("//b.example/z").unwrap(), "https://b.example/z");
+        assert_eq!(to("HTTPS://b.example/z").unwrap(), "https://b.example/z");
+        for bad in
+            ["http://b.example/z", "file:///etc/passwd", "ftp://b.example/", "https://me:x@b.example/", "javascript:1"]
+        {
+            assert_eq!(to(bad), Err(ErrorKind::Refused), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let of = |a: &str, b: &str| Address::parse(a).unwrap().is_of(&Address::parse(b).unwrap());
+        assert!(of("https://a.example/x", "https://A.example:443/y"));
+        assert!(!of("https://a.example", "http://a.example") && !of("https://a.example", "https://a.example.evil"));
+        assert!(!of("http://127.0.0.1:8000", "http://127.0.0.1:8001"));
+    }
+
+    #[test]
+    fn what_is_shown_has_no_signature() {
+        let address = Address::parse("https://a.example/x/y?Signature=secret").unwrap();
+        assert_eq!(address.to_string(), "https://a.example/x/y");
+        assert_eq!(escaped("refs/pr/1 è"), "refs%2Fpr%2F1%20%C3%A8");
+    }
+}

@@ -1,0 +1,189 @@
+//! `tiered export`: that `transformers` computes of the folder what we compute of the run.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use tch::{Device, Kind, Tensor, nn};
+use tiered::batch::{InputTokenizer, Tokens};
+use tiered::experiment::{RunFolder, Which};
+use tiered::loss::attribute_log_probs;
+use tiered::model::heads::StateHeads;
+use tiered::model::{Encoder, Mode, Precision, weights};
+
+const TOLERANCE: f64 = 1e-4;
+
+/// A run, and what it was exported to.
+fn shared() -> &'static (Tiny, PathBuf, PathBuf) {
+    static SHARED: OnceLock<(Tiny, PathBuf, PathBuf)> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let tiny = Tiny::new();
+        let run = tiny.trained("run", &[]);
+        let out = tiny.path("exported");
+        let output = export(&run, &out);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stdout(&output).contains("read_export.py"));
+        (tiny, run, out)
+    })
+}
+
+fn export(run: &Path, out: &Path) -> Output {
+    tiered(["export", text(run), "--out", text(out)])
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_folder_is_hugging_faces() {
+    let (tiny, run, out) = shared();
+    let expected = [
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "read_export.py",
+        "special_tokens_map.json",
+        "tiered.json",
+        "tiered_heads.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ];
+    assert_eq!(names(out), expected);
+    let config = read(&out.join("config.json"));
+    assert_eq!((&config["model_type"], &config["torch_dtype"]), (&json!("xlm-roberta"), &json!("float32")));
+    // As the encoder it came from names them, and all weights of the run are in one of the two.
+    let tensors = |path: &Path| weights::read(path).unwrap();
+    let encoder = tensors(&out.join("model.safetensors"));
+    let source: Vec<_> = tensors(&tiny.encoder().join("model.safetensors")).into_keys().collect();
+    assert_eq!(encoder.keys().cloned().collect::<Vec<_>>(), source);
+    let mut all = tensors(&out.join("tiered_heads.safetensors"));
+    all.extend(encoder.into_iter().map(|(name, tensor)| (format!("roberta.{name}"), tensor)));
+    let trained = tensors(&run.join("best/model.safetensors"));
+    assert_eq!(all.keys().collect::<Vec<_>>(), trained.keys().collect::<Vec<_>>());
+    assert!(trained.iter().all(|(name, tensor)| *tensor == all[name]));
+    let described = read(&out.join("tiered.json"));
+    assert_eq!(described["attributes"][12]["effects"], json!([null, "is closed", "is open"]));
+    assert_eq!(described["decode"]["states"], read(&run.join("best/decode.json"))["states"]);
+}
+
+#[test]
+fn an_export_is_an_encoder_to_train_on() {
+    let (tiny, _, out) = shared();
+    let path = format!("encoder.path={}", out.display());
+    let output = tiny.train("further", &["--set", &path, "--dry-run"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_is_left() {
+    let (tiny, run, out) = shared();
+    let said = |output: &Output, code: i32, words: &str| {
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+        assert!(stderr(output).contains(words), "{}", stderr(output));
+    };
+    said(&export(run, out), 73, "exists already");
+    said(&export(&tiny.encoder(), &tiny.path("other")), 66, "not a run folder");
+    let stopped = Command::new(env!("CARGO_BIN_EXE_tiered"))
+        .args(["export", text(run), "--out", text(&tiny.path("stopped"))])
+        .env("TIERED_FAIL_POINT", "error:5")
+        .output()
+        .unwrap();
+    said(&stopped, 74, "no space left");
+    assert!(!tiny.path("stopped").exists());
+    assert!(export(run, &tiny.path("stopped")).status.success(), "what a stopped one left is no hindrance");
+    assert_eq!(names(&tiny.path("stopped")), names(out));
+    assert!(!tiny.path(".stopped.part").exists());
+}
+
+/// Gives the variables below `prefix` their weights.
+fn fill(store: &nn::VarStore, weights: &BTreeMap<String, Tensor>, prefix: &str) {
+    tch::no_grad(|| {
+        for (name, variable) in store.variables() {
+            variable.shallow_clone().copy_(&weights[&format!("{prefix}{name}")]);
+        }
+    });
+}
+
+fn numbers(tensor: &Tensor) -> Vec<f64> {
+    Vec::try_from(tensor.to_kind(Kind::Double).contiguous().view([-1])).unwrap()
+}
+
+/// Ids, hidden states and state probabilities of some inputs, by our own code from the run.
+fn computed(run: &Path) -> Value {
+    let _guard = tch::no_grad_guard();
+    let folder = RunFolder::open(run).unwrap();
+    let config = folder.model_config().unwrap();
+    let weights = weights::read(&folder.weights_file(Which::Best)).unwrap();
+    let store = nn::VarStore::new(Device::Cpu);
+    let encoder = Encoder::new(&store.root(), &config.encoder);
+    fill(&store, &weights, "roberta.");
+    let heads = ["preconditions", "effects"].map(|side| {
+        let store = nn::VarStore::new(Device::Cpu);
+        let heads = StateHeads::new(&store.root(), config.encoder.hidden_size, config.dropout);
+        fill(&store, &weights, &format!("{side}."));
+        (side, heads)
+    });
+    let tokenizer = InputTokenizer::open(&folder.tokenizer_file()).unwrap();
+    let mode = Mode::eval(Precision::Fp32);
+    let inputs = [
+        ("kettle", "Rosa filled the kettle."),
+        ("Rosa", "Rosa switched the kettle on."),
+        ("tazza", "Uno strano caso!"),
+    ];
+    let one = |(entity, sentence): (&str, &str)| {
+        let ids = tokenizer.encode(vec![(entity.to_owned(), sentence.to_owned())]).unwrap().remove(0);
+        let tokens = Tokens::pack(std::iter::once(ids.as_slice()));
+        let hidden = encoder.forward(&tokens, mode);
+        let mut computed = json!({"entity": entity, "sentence": sentence, "ids": ids, "hidden": numbers(&hidden)});
+        for (side, heads) in &heads {
+            let probs = attribute_log_probs(&heads.forward(&hidden.index_select(0, &tokens.first), mode)).exp();
+            computed[*side] = numbers(&probs).into();
+        }
+        computed
+    };
+    inputs.map(one).into_iter().collect()
+}
+
+#[test]
+fn transformers_computes_the_same() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = root.join(".venv/bin/python");
+    if !python.exists() {
+        println!("skipped: .venv is needed, and scripts/make-venv.sh was not run");
+        return;
+    }
+    let (tiny, run, out) = shared();
+    let expected = tiny.path("expected.json");
+    fs::write(&expected, computed(run).to_string()).unwrap();
+    let python = |arguments: &[&str]| {
+        let output = Command::new(&python).args(arguments).env("HF_HUB_OFFLINE", "1").output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let check = root.join("tests/fixtures/check_export.py");
+    let found = python(&[text(&check), text(out), text(&expected)]);
+    println!("{found}");
+    let found: Value = serde_json::from_str(found.lines().last().unwrap()).unwrap();
+    assert_eq!(found["inputs"], 3);
+    assert_eq!((&found["encoder"], &found["dtype"]), (&json!("XLMRobertaModel"), &json!("torch.float32")));
+    assert_eq!((&found["ids"], &found["pad"], &found["cls"]), (&json!(true), &json!(1), &json!("<s>")));
+    for what in ["hidden", "states"] {
+        assert!(found[what].as_f64().unwrap() < TOLERANCE, "{what}: {found}");
+    }
+    // The example, as a person runs it.
+    let reader = out.join("read_export.py");
+    let said = python(&[text(&reader), text(out), "kettle", "Rosa filled the kettle."]);
+    assert!(said.starts_with("Rosa filled the kettle.\n") && said.contains(" %  kettle "), "{said}");
+}

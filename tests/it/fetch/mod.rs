@@ -1,0 +1,7 @@
+//! `tiered fetch`, against servers on this machine that keep to the rules, and that do not.
+
+mod data;
+mod hub;
+mod layout;
+mod misbehaving;
+mod server;
