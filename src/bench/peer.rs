@@ -5,7 +5,6 @@ use super::sample::Sample;
 use crate::batch::Layout;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
-use crate::model::tiered::ENCODER_PREFIX;
 use crate::model::{Conflicts, DetectorKind, Mode, Precision, weights};
 use serde_json::{Value, json};
 use std::fs;
@@ -29,7 +28,7 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
         .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
     fs::write(&path, text).map_err(|error| Error::writing(&path, &error))?;
     let mut heads = trial.weights();
-    heads.retain(|name, _| !name.starts_with(ENCODER_PREFIX));
+    heads.retain(|name, _| !name.starts_with(trial.model_config.encoder.prefix()));
     weights::write(&folder.join("heads.safetensors"), &heads)?;
     weights::write(&folder.join("expected.safetensors"), &expected(trial, sample.steps[0][0]))
 }

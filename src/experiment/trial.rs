@@ -1,9 +1,9 @@
 //! A training run that keeps nothing: what there is to be measured.
 
-use super::material::{read_training_pairs, resolve_model};
+use super::material::{check_tokens, read_tokenizer, read_training_pairs, resolve_model};
 use super::network::Network;
 use super::{Compute, fit};
-use crate::batch::{Corpus, InputTokenizer};
+use crate::batch::Corpus;
 use crate::config::{Config, expand};
 use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
@@ -31,7 +31,7 @@ impl Trial {
     pub fn prepare(config: Config, random_encoder: Option<EncoderConfig>) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = expand(&config.encoder.path)?;
-        let tokenizer = InputTokenizer::open(&encoder_folder.join("tokenizer.json"))?;
+        let (tokenizer, _) = read_tokenizer(&encoder_folder)?;
         let is_random = random_encoder.is_some();
         let encoder = match random_encoder {
             Some(encoder) => encoder,
@@ -40,7 +40,7 @@ impl Trial {
         let read = |source| read_training_pairs(source, &config, None, &tokenizer, encoder.max_tokens());
         let train = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?; // decides how long a story the model can read
-        train.check_vocabulary(encoder.vocab_size)?;
+        check_tokens(&train, &encoder)?;
         let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
         let network = match is_random {
             true => Network::random(&config, &model_config, &train, compute.device)?,
