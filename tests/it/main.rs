@@ -1,9 +1,11 @@
 //! The one integration-test binary: a module for each part of the crate.
 
+mod arrays;
 mod bad_input;
 mod bench;
 mod configs;
 mod data_cli;
+mod encoders;
 mod faults;
 mod findings;
 mod gita;
@@ -13,11 +15,13 @@ mod metrics;
 mod mutation;
 mod overfit;
 mod parity;
+mod parity_families;
 mod predict;
 mod resume;
 mod run_folder;
 mod score;
 mod support;
+mod tokenizers;
 mod tiny;
 mod tune;
 mod world;
