@@ -170,9 +170,8 @@ impl Specials {
         let part = |name: &str, kind: u8| json!({"Sequence": {"id": name, "type_id": kind}});
         let single = vec![special(&self.cls, 0), part("A", 0), special(&self.sep, 0)];
         let pair = [single.clone(), vec![part("B", 1), special(&self.sep, 1)]].concat();
-        let tokens = [&self.cls, &self.sep].map(|(name, id)| {
-            (name.clone(), json!({"id": name, "ids": [id], "tokens": [name]}))
-        });
+        let tokens =
+            [&self.cls, &self.sep].map(|(name, id)| (name.clone(), json!({"id": name, "ids": [id], "tokens": [name]})));
         let tokens: Map<String, Value> = tokens.into_iter().collect();
         json!({"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens})
     }

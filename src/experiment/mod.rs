@@ -11,8 +11,8 @@ mod trial;
 mod tuning;
 
 pub use changes::{Change, KEYS, flat};
-pub use folder::{RunFolder, Which};
 use folder::EncoderFiles;
+pub use folder::{RunFolder, Which};
 pub use run::TrainedRun;
 pub use trial::Trial;
 pub use tuning::Tuning;

@@ -163,3 +163,42 @@ pub fn check_every_token(arrays: &Arrays) {
         start += length;
     }
 }
+
+/// With dropout, a pass backward must drop what the pass forward dropped: along a random direction, the gradient is the slope of the
+/// loss between two nearby points.
+pub fn check_slope(arrays: &Arrays) {
+    let config =
+        EncoderConfig { hidden_dropout_prob: 0.2, attention_probs_dropout_prob: 0.2, ..encoder_config(arrays) };
+    let (store, encoder) = encoder(arrays, &config);
+    let (tokens, _) = packed_inputs(arrays);
+    let cotangent = {
+        tch::manual_seed(3);
+        Tensor::randn([tokens.len(), config.hidden_size], (Kind::Float, Device::Cpu))
+    };
+    let loss_at = |key: u64| {
+        let noise = Noise::new(key);
+        let trace = encoder.trace(&tokens, Mode::train(&noise, Precision::Fp32));
+        let loss = (&trace.hidden * &cotangent).sum(Kind::Double);
+        (trace, loss)
+    };
+    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
+    let directions: Vec<Tensor> = variables.iter().map(|v| v.detach().randn_like()).collect();
+    let move_by = |step: f64| {
+        tch::no_grad(|| {
+            variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step))))
+        });
+    };
+    let (trace, loss) = loss_at(7);
+    let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
+    let dot = |(g, d): (&Tensor, &Tensor)| (g * d).sum(Kind::Double).double_value(&[]);
+    let expected: f64 = gradients.iter().zip(&directions).map(dot).sum();
+    const STEP: f64 = 1e-3;
+    move_by(STEP);
+    let above = loss_at(7).1.double_value(&[]);
+    move_by(-2. * STEP);
+    let below = loss_at(7).1.double_value(&[]);
+    let slope = (above - below) / (2. * STEP);
+    assert!((slope - expected).abs() < 0.02 * expected.abs(), "{slope}, {expected}");
+    move_by(STEP);
+    assert!((loss_at(8).1.double_value(&[]) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
+}

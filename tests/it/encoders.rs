@@ -52,7 +52,16 @@ fn the_bench_names_the_path() {
         let tiny = Tiny::of(family);
         let (config, report) = (tiny.config(), tiny.path("bench.json"));
         let output = tiered([
-            "bench", "--config", text(&config), "--pairs-per-step", "1", "--steps", "1", "--seconds", "0", "--json",
+            "bench",
+            "--config",
+            text(&config),
+            "--pairs-per-step",
+            "1",
+            "--steps",
+            "1",
+            "--seconds",
+            "0",
+            "--json",
             text(&report),
         ]);
         assert!(output.status.success(), "{}", stderr(&output));
@@ -72,25 +81,43 @@ fn published() -> [(&'static str, Value); 6] {
         config
     };
     [
-        ("bert-large-uncased", common(json!({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24,
+        (
+            "bert-large-uncased",
+            common(json!({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24,
             "num_attention_heads": 16, "intermediate_size": 4096, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
-            "pad_token_id": 0, "position_embedding_type": "absolute", "vocab_size": 30522}))),
-        ("roberta-large", common(json!({"model_type": "roberta", "hidden_size": 1024, "num_hidden_layers": 24,
+            "pad_token_id": 0, "position_embedding_type": "absolute", "vocab_size": 30522})),
+        ),
+        (
+            "roberta-large",
+            common(json!({"model_type": "roberta", "hidden_size": 1024, "num_hidden_layers": 24,
             "num_attention_heads": 16, "intermediate_size": 4096, "max_position_embeddings": 514,
-            "type_vocab_size": 1, "layer_norm_eps": 1e-5, "pad_token_id": 1, "vocab_size": 50265}))),
-        ("deberta-base", common(json!({"model_type": "deberta", "max_relative_positions": -1,
+            "type_vocab_size": 1, "layer_norm_eps": 1e-5, "pad_token_id": 1, "vocab_size": 50265})),
+        ),
+        (
+            "deberta-base",
+            common(json!({"model_type": "deberta", "max_relative_positions": -1,
             "relative_attention": true, "pos_att_type": "c2p|p2c", "position_biased_input": false, "padding_idx": 0,
-            "pad_token_id": 0, "vocab_size": 50265}))),
-        ("deberta-v2-xlarge", common(json!({"model_type": "deberta-v2", "hidden_size": 1536, "num_hidden_layers": 24,
+            "pad_token_id": 0, "vocab_size": 50265})),
+        ),
+        (
+            "deberta-v2-xlarge",
+            common(json!({"model_type": "deberta-v2", "hidden_size": 1536, "num_hidden_layers": 24,
             "num_attention_heads": 24, "attention_head_size": 64, "intermediate_size": 6144, "position_buckets": 256,
             "relative_attention": true, "norm_rel_ebd": "layer_norm", "share_att_key": true,
             "pos_att_type": "p2c|c2p", "conv_kernel_size": 3, "conv_act": "gelu", "max_relative_positions": -1,
-            "position_biased_input": false, "vocab_size": 128100}))),
-        ("mdeberta-v3-base", common(json!({"model_type": "deberta-v2", "relative_attention": true,
+            "position_biased_input": false, "vocab_size": 128100})),
+        ),
+        (
+            "mdeberta-v3-base",
+            common(json!({"model_type": "deberta-v2", "relative_attention": true,
             "position_buckets": 256, "norm_rel_ebd": "layer_norm", "share_att_key": true, "pos_att_type": "p2c|c2p",
-            "max_relative_positions": -1, "position_biased_input": false, "vocab_size": 251000}))),
-        ("a list of terms", common(json!({"model_type": "deberta-v2", "relative_attention": true,
-            "pos_att_type": ["p2c", "c2p"], "vocab_size": 251000}))),
+            "max_relative_positions": -1, "position_biased_input": false, "vocab_size": 251000})),
+        ),
+        (
+            "a list of terms",
+            common(json!({"model_type": "deberta-v2", "relative_attention": true,
+            "pos_att_type": ["p2c", "c2p"], "vocab_size": 251000})),
+        ),
     ]
 }
 
@@ -110,7 +137,10 @@ fn configs_of_well_known_encoders_are_read() {
         assert_eq!(open(&serde_json::to_value(&read).unwrap()).unwrap(), read, "{name} written and read again");
         if let Family::Deberta(deberta) | Family::DebertaV2(deberta) = &read.family {
             assert!(deberta.pos_att_type.content_to_position && deberta.pos_att_type.position_to_content, "{name}");
-            assert_eq!(deberta.span(512), if name.starts_with(['m', 'd']) && name != "deberta-base" { 256 } else { 512 });
+            assert_eq!(
+                deberta.span(512),
+                if name.starts_with(['m', 'd']) && name != "deberta-base" { 256 } else { 512 }
+            );
         }
     }
 }
@@ -171,7 +201,8 @@ impl Weights {
 
     /// Under other names.
     fn renamed(&mut self, name: impl Fn(&str) -> String) {
-        self.tensors = std::mem::take(&mut self.tensors).into_iter().map(|(old, tensor)| (name(&old), tensor)).collect();
+        self.tensors =
+            std::mem::take(&mut self.tensors).into_iter().map(|(old, tensor)| (name(&old), tensor)).collect();
     }
 
     fn write(&self, file: &str) {
@@ -181,7 +212,8 @@ impl Weights {
     /// In two files with an index, which is returned to be written.
     fn write_in_parts(&self) -> BTreeMap<String, String> {
         let mut index = BTreeMap::new();
-        for (part, file) in ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"].iter().enumerate() {
+        for (part, file) in ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"].iter().enumerate()
+        {
             let of_part = self.tensors.iter().enumerate().filter(|(i, _)| i % 2 == part);
             let of_part: NamedTensors =
                 of_part.map(|(_, (name, tensor))| (name.clone(), tensor.shallow_clone())).collect();
@@ -233,8 +265,12 @@ fn prefixes_old_names_and_heads_of_bert() {
         let old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");
         format!("bert.{old}")
     });
-    let heads = ["bert.pooler.dense.weight", "cls.predictions.bias", "cls.predictions.transform.LayerNorm.gamma",
-        "cls.seq_relationship.weight"];
+    let heads = [
+        "bert.pooler.dense.weight",
+        "cls.predictions.bias",
+        "cls.predictions.transform.LayerNorm.gamma",
+        "cls.seq_relationship.weight",
+    ];
     weights.tensors.extend(heads.map(|head| (head.to_owned(), Tensor::from(1f32))));
     weights.write("model.safetensors");
     assert_eq!(weights.assert_loaded(&expected, 0.), heads);
@@ -247,8 +283,12 @@ fn what_pretraining_deberta_left_is_passed_over() {
     let mut weights = Weights::new("deberta-v2");
     let expected = copied(&weights.tensors);
     weights.renamed(|name| format!("deberta.{name}"));
-    let left = ["deberta.embeddings.position_embeddings.weight", "deberta.embeddings.word_embeddings._weight",
-        "lm_predictions.lm_head.bias", "mask_predictions.dense.weight"];
+    let left = [
+        "deberta.embeddings.position_embeddings.weight",
+        "deberta.embeddings.word_embeddings._weight",
+        "lm_predictions.lm_head.bias",
+        "mask_predictions.dense.weight",
+    ];
     weights.tensors.extend(left.map(|name| (name.to_owned(), Tensor::from(1f32))));
     weights.write("model.safetensors");
     assert_eq!(weights.assert_loaded(&expected, 0.), left);
@@ -281,7 +321,8 @@ fn half_precision_is_read() {
                 (name, half.size().iter().map(|&size| size as usize).collect(), bytes)
             })
             .collect();
-        let views = bytes.iter().map(|(name, shape, bytes)| (name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
+        let views =
+            bytes.iter().map(|(name, shape, bytes)| (name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
         safetensors::serialize_to_file(views, None, &weights.tiny.encoder().join("model.safetensors")).unwrap();
         weights.assert_loaded(&weights.tensors, 1e-2);
         assert!(weights.dry_run().status.success());
@@ -318,7 +359,7 @@ fn an_index_that_lies_or_leads_out_of_its_folder_is_refused() {
         (changed(&first, "/etc/passwd"), 77, "can't be used as a path"),
         (changed(&first, ""), 77, "it is empty"),
         (changed(&first, "nowhere.safetensors"), 66, "nowhere.safetensors"),
-        (changed(&first, &other), 78, "which it does not"),
+        (changed(&first, &other), 78, &*format!("does not say that {file} holds {first}")),
         (changed("encoder.more", &file), 78, "holds encoder.more, which it does not"),
         (without, 78, "which it does"),
         (BTreeMap::new(), 78, "names 0 files"),
@@ -346,7 +387,17 @@ fn dry_run_of(config: &str, tiny: &Tiny) -> Output {
     let (encoder, out) = (format!("encoder.path={}", text(&tiny.encoder())), tiny.path("run"));
     let [train, dev] = ["train", "dev"].map(|part| format!("data.{part}.file={}", text(&tiny.stories())));
     tiered([
-        "train", "--dry-run", "--config", text(&config), "--out", text(&out), "--set", &encoder, "--set", &train, "--set",
+        "train",
+        "--dry-run",
+        "--config",
+        text(&config),
+        "--out",
+        text(&out),
+        "--set",
+        &encoder,
+        "--set",
+        &train,
+        "--set",
         &dev,
     ])
 }

@@ -21,7 +21,7 @@ mod resume;
 mod run_folder;
 mod score;
 mod support;
-mod tokenizers;
 mod tiny;
+mod tokenizers;
 mod tune;
 mod world;

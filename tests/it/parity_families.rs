@@ -1,8 +1,8 @@
 //! Encoders of every family against Hugging Face's code: tiny random ones, and the English MiniLM where it is at hand.
 
 use crate::arrays::{
-    Arrays, ENCODER, EVAL, assert_close, check_encoder, check_every_token, distance, encode, encoder, encoder_config,
-    packed_inputs,
+    Arrays, ENCODER, EVAL, assert_close, check_encoder, check_every_token, check_slope, distance, encode, encoder,
+    encoder_config, packed_inputs,
 };
 use crate::support::fixture;
 use crate::tiny::sample;
@@ -48,6 +48,11 @@ fn deberta_v2_with_convolution_equals_hugging_face() {
 fn deberta_v3_with_shared_keys_and_buckets_equals_hugging_face() {
     check_encoder(&arrays("deberta_v3"));
     check_every_token(&arrays("deberta_v3"));
+}
+
+#[test]
+fn with_dropout_every_familys_gradient_is_the_slope_of_the_same_loss() {
+    FAMILIES.iter().for_each(|family| check_slope(&arrays(family)));
 }
 
 #[test]

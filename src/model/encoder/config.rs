@@ -163,14 +163,9 @@ impl EncoderConfig {
 
     /// How many numbers such an encoder has at least: its matrices.
     pub fn least_parameters(&self) -> u128 {
-        let [vocabulary, hidden, embedding, layers, inner] = [
-            self.vocab_size,
-            self.hidden_size,
-            self.embedding_size(),
-            self.num_hidden_layers,
-            self.intermediate_size,
-        ]
-        .map(|size| size as u128);
+        let [vocabulary, hidden, embedding, layers, inner] =
+            [self.vocab_size, self.hidden_size, self.embedding_size(), self.num_hidden_layers, self.intermediate_size]
+                .map(|size| size as u128);
         let positions = if self.has_positions() { self.max_position_embeddings as u128 } else { 0 };
         let relative = self.family.deberta().map_or(0, |deberta| deberta.least_parameters(self));
         (vocabulary + positions) * embedding + layers * (4 * hidden * hidden + 2 * hidden * inner) + relative

@@ -42,9 +42,8 @@ struct TrainedRows {
 impl Embeddings {
     pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
         let (width, hidden) = (config.embedding_size(), config.hidden_size);
-        let table = |name: &str, rows: i64| {
-            (p / name).var("weight", &[rows, width], nn::Init::Randn { mean: 0., stdev: 0.02 })
-        };
+        let table =
+            |name: &str, rows: i64| (p / name).var("weight", &[rows, width], nn::Init::Randn { mean: 0., stdev: 0.02 });
         let (positions, types) = (config.max_position_embeddings, config.type_vocab_size);
         let without_bias = nn::LinearConfig { bias: false, ..Default::default() };
         Embeddings {

@@ -86,7 +86,12 @@ impl DisentangledAttention {
     }
 
     /// Equation 4, with the scale of section 3.1: softmax(A / √(terms · D)) · V.
-    fn attend(&self, content: &QueriesKeysValues, relative: Option<(RelativeKeysQueries, &Tensor)>, mode: Mode) -> Tensor {
+    fn attend(
+        &self,
+        content: &QueriesKeysValues,
+        relative: Option<(RelativeKeysQueries, &Tensor)>,
+        mode: Mode,
+    ) -> Tensor {
         let QueriesKeysValues { queries, keys, values } = content;
         let scale = 1. / ((self.terms.count() * queries.size()[3]) as f64).sqrt();
         let queries = queries * scale;
@@ -113,10 +118,9 @@ impl DisentangledAttention {
         };
         let (key, query) = match (&self.positions, &self.content) {
             (PositionProjections::Own { key, query }, _) => (key.as_ref(), query.as_ref()),
-            (PositionProjections::Shared, ContentProjections::Apart { key, query, .. }) => (
-                self.terms.content_to_position.then_some(key),
-                self.terms.position_to_content.then_some(query),
-            ),
+            (PositionProjections::Shared, ContentProjections::Apart { key, query, .. }) => {
+                (self.terms.content_to_position.then_some(key), self.terms.position_to_content.then_some(query))
+            }
             (PositionProjections::Shared, ContentProjections::Fused { .. }) => {
                 unreachable!("version 1 shares nothing; its config is refused if it says so")
             }
@@ -183,12 +187,8 @@ impl ContentProjections {
     fn split(&self, projected: &Tensor, group: &LengthGroup, heads: i64) -> QueriesKeysValues {
         let &LengthGroup { count, length } = group;
         let parts = match self {
-            ContentProjections::Fused { .. } => {
-                projected.view([count, length, heads, 3, -1]).permute([3, 2, 0, 1, 4])
-            }
-            ContentProjections::Apart { .. } => {
-                projected.view([count, length, 3, heads, -1]).permute([2, 3, 0, 1, 4])
-            }
+            ContentProjections::Fused { .. } => projected.view([count, length, heads, 3, -1]).permute([3, 2, 0, 1, 4]),
+            ContentProjections::Apart { .. } => projected.view([count, length, 3, heads, -1]).permute([2, 3, 0, 1, 4]),
         }; // [3, heads, B, L, D]
         QueriesKeysValues { queries: parts.get(0), keys: parts.get(1), values: parts.get(2) }
     }
