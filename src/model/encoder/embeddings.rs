@@ -82,10 +82,10 @@ impl Embeddings {
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
         let mut sum = self.word_rows(&tokens.ids, mode.noise.is_some()); // [T, E]
         if let Some(table) = &self.positions {
-            sum = sum + table.index_select(0, &(&tokens.positions + self.position_offset));
+            sum += table.index_select(0, &(&tokens.positions + self.position_offset));
         }
         if let Some(table) = &self.token_types {
-            sum = sum + if self.reads_types { table.index_select(0, &tokens.types) } else { table.get(0) };
+            sum += if self.reads_types { table.index_select(0, &tokens.types) } else { table.get(0) };
         }
         if let Some(projection) = &self.projection {
             sum = linear(&sum, projection, mode);

@@ -30,7 +30,7 @@ pub struct Encoder {
 /// The transformer layers of a family.
 enum Layers {
     Bert(Vec<Layer>),
-    Deberta(Deberta),
+    Deberta(Box<Deberta>),
 }
 
 /// What computes the layers.
@@ -106,7 +106,7 @@ impl Layers {
     /// `p` is the checkpoint's `encoder`.
     fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
         if let Some(deberta) = config.family.deberta() {
-            return Layers::Deberta(Deberta::new(p, config, deberta));
+            return Layers::Deberta(Box::new(Deberta::new(p, config, deberta)));
         }
         let layers = p / "layer";
         Layers::Bert((0..config.num_hidden_layers).map(|i| Layer::new(&(&layers / i), config)).collect())
