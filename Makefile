@@ -12,7 +12,7 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench faults venv fixtures sample clean-runs
+.PHONY: help build demo test bench minilm faults venv fixtures sample clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
@@ -20,6 +20,7 @@ help:
 	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered)"
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
+	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make fixtures    compute tests/fixtures/ anew"
 	@echo "make sample      compile data/sample/*.txt to JSON"
@@ -48,6 +49,9 @@ test: $(libtorch) $(encoder)
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv
 	$(PYTHON) benches/run.py $(BENCH)
+
+minilm:
+	$(PYTHON) scripts/get-minilm.py
 
 faults: $(libtorch)
 	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it faults -- --nocapture --test-threads=1

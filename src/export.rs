@@ -17,7 +17,6 @@ use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, Which, own_decode};
 use crate::model::ModelConfig;
-use crate::model::tiered::ENCODER_PREFIX;
 use crate::model::weights::{self, NamedTensors};
 use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use crate::report::words::predicate;
@@ -49,7 +48,7 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
     let config = read_json(&folder.encoder_folder().join("config.json"), MAX_CONFIG)?;
     let tokenizer_file = folder.tokenizer_file();
     let tokenizer = read_json(&tokenizer_file, MAX_TOKENIZER)?;
-    let (encoder, heads) = split(weights::read(&folder.weights_file(which))?);
+    let (encoder, heads) = split(weights::read(&folder.weights_file(which))?, model.encoder.prefix());
     if encoder.is_empty() || heads.is_empty() {
         let path = folder.weights_file(which);
         return Err(Error::config(format!("{}: not the weights of a whole model", path.display())));
@@ -92,8 +91,8 @@ fn beside(out: &Path) -> Result<PathBuf> {
 }
 
 /// The encoder's tensors without the prefix it has in our model, as a bare Hugging Face model has them; and the others.
-fn split(tensors: NamedTensors) -> (NamedTensors, NamedTensors) {
-    let prefix = format!("{ENCODER_PREFIX}.");
+fn split(tensors: NamedTensors, prefix: &str) -> (NamedTensors, NamedTensors) {
+    let prefix = format!("{prefix}.");
     let (encoder, heads): (NamedTensors, NamedTensors) =
         tensors.into_iter().partition(|(name, _)| name.starts_with(&prefix));
     (encoder.into_iter().map(|(name, tensor)| (name[prefix.len()..].to_owned(), tensor)).collect(), heads)

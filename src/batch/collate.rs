@@ -111,8 +111,8 @@ impl Packed {
             false => pairs.iter().flat_map(|&p| corpus.story_numbers[p]).collect(),
         };
         let tokens_of = |sequence: &Sequence| match *sequence {
-            Sequence::Input(i) => corpus.inputs[i].as_slice(),
-            Sequence::Story(i) => corpus.stories[i].tokens.as_slice(),
+            Sequence::Input(i) => &corpus.inputs[i],
+            Sequence::Story(i) => &corpus.stories[i].tokens,
         };
         let mut order: Vec<Sequence> = inputs.iter().map(|&i| Sequence::Input(i)).collect();
         order.extend(stories.iter().map(|&i| Sequence::Story(i)));

@@ -1,16 +1,16 @@
 //! A set of pairs with every input tokenized once.
 
-use super::{InputTokenizer, StoryInput};
+use super::{InputTokenizer, StoryInput, TokenSequence};
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::error::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 
-/// Pairs, and the token ids of each distinct (entity, sentence) in them.
+/// Pairs, and the tokens of each distinct (entity, sentence) in them.
 pub struct Corpus {
     pub pairs: Vec<Pair>,
-    /// Token ids of each distinct input. Input 0 is the padding input: an empty entity in an empty sentence.
-    pub(super) inputs: Vec<Vec<i64>>,
+    /// Each distinct input. Input 0 is the padding input: an empty entity in an empty sentence.
+    pub(super) inputs: Vec<TokenSequence>,
     /// `[pair][story][entity][sentence]` -> index into `inputs`.
     pub(super) slots: Vec<[Vec<Vec<usize>>; 2]>,
     /// Each distinct story as one input.
@@ -86,22 +86,31 @@ impl Corpus {
 
     /// Every token id that occurs, sorted: the only rows of the embedding table that training on this can move.
     pub fn token_ids(&self) -> Vec<i64> {
-        let stories = self.stories.iter().map(|story| &story.tokens);
-        self.inputs.iter().chain(stories).flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
+        self.sequences().flat_map(|input| &input.ids).copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Refuses tokens that an encoder with `vocabulary` embeddings does not know.
+    /// Refuses tokens that an encoder with `vocabulary` word embeddings does not know, and types of tokens of which it
+    /// has fewer, if it looks at them.
     ///
     /// # Errors
     /// `Config`.
-    pub fn check_vocabulary(&self, vocabulary: i64) -> Result<()> {
-        match self.token_ids().last() {
-            Some(&id) if id >= vocabulary => Err(Error::config(format!(
-                "the tokenizer makes a token {id}, and the encoder's vocab_size is {vocabulary}; tokenizer.json and \
-                 config.json do not belong together"
-            ))),
-            _ => Ok(()),
-        }
+    pub fn check_tokens(&self, vocabulary: i64, types: Option<i64>) -> Result<()> {
+        let highest = |of: fn(&TokenSequence) -> &Vec<i64>| self.sequences().flat_map(of).max().copied().unwrap_or(0);
+        let (id, kind) = (highest(|input| &input.ids), highest(|input| &input.types));
+        let wrong = match types {
+            _ if id >= vocabulary => format!("a token {id}, and the encoder's vocab_size is {vocabulary}"),
+            Some(types) if kind >= types => {
+                format!("tokens of type {kind}, and the encoder's type_vocab_size is {types}")
+            }
+            _ => return Ok(()),
+        };
+        let advice = "the tokenizer and config.json do not belong together";
+        Err(Error::config(format!("the tokenizer makes {wrong}; {advice}")))
+    }
+
+    /// All that is tokenized.
+    fn sequences(&self) -> impl Iterator<Item = &TokenSequence> {
+        self.inputs.iter().chain(self.stories.iter().map(|story| &story.tokens))
     }
 
     /// The distinct (entity, sentence) inputs of some pairs, by their number.

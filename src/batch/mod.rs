@@ -7,9 +7,11 @@
 mod collate;
 mod corpus;
 mod tokenize;
+mod tokenizer_json;
 mod tokens;
 
 pub use collate::{Batch, Layout, StoryTokens, Targets};
 pub use corpus::{ClassFrequencies, Corpus};
 pub use tokenize::{InputTokenizer, StoryInput};
-pub use tokens::{LengthGroup, Tokens};
+pub use tokenizer_json::tokenizer_json;
+pub use tokens::{LengthGroup, TokenSequence, Tokens};

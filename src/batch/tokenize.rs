@@ -1,10 +1,12 @@
 //! (entity, sentence) -> token ids, with the tokenizer that came with the encoder.
 
+use super::TokenSequence;
 use crate::error::{Error, ErrorKind, Result};
 use crate::outside::{self, MAX_TOKENIZER, json_error, shown};
 use std::path::Path;
 
-/// The encoder's tokenizer (`tokenizer.json`), without truncation or padding.
+/// The encoder's tokenizer (`tokenizer.json`), without truncation or padding. Special tokens and types of tokens are
+/// those of its own template.
 pub struct InputTokenizer {
     inner: tokenizers::Tokenizer,
 }
@@ -19,25 +21,36 @@ impl InputTokenizer {
             std::io::ErrorKind::FileTooLarge => Error::config(format!("{}: not a tokenizer: {error}", path.display())),
             _ => Error::reading(path, &error),
         })?;
-        let mut inner = parse(&bytes)
-            .map_err(|problem| Error::config(format!("{}: not a Hugging Face tokenizer: {problem}", path.display())))?;
-        inner.with_padding(None);
-        inner
-            .with_truncation(None)
-            .map_err(|error| Error::config(format!("{}: truncation can't be switched off: {error}", path.display())))?;
-        Ok(InputTokenizer { inner })
+        Self::from_json(&bytes).map_err(|error| error.about(path.display()))
     }
 
-    /// Token ids of `<s> entity </s></s> sentence </s>` for every (entity, sentence), in parallel.
-    pub fn encode(&self, inputs: Vec<(String, String)>) -> Result<Vec<Vec<i64>>> {
+    /// The tokenizer in the bytes of a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// `Config` if it is not a tokenizer, or one that puts no special token first: the model reads that one.
+    pub fn from_json(bytes: &[u8]) -> Result<Self> {
+        let wrong = |problem: String| Error::config(format!("not a Hugging Face tokenizer: {problem}"));
+        let mut inner = parse(bytes).map_err(wrong)?;
+        inner.with_padding(None);
+        inner.with_truncation(None).map_err(|error| wrong(format!("truncation can't be switched off: {error}")))?;
+        let probe = inner.encode(("a", "b"), true).map_err(|error| wrong(shown(&error.to_string(), 300)))?;
+        match probe.get_special_tokens_mask().first() {
+            Some(1) => Ok(InputTokenizer { inner }),
+            _ => Err(wrong("its post-processor puts no special token, such as [CLS] or <s>, first".into())),
+        }
+    }
+
+    /// Tokens of `<s> entity </s></s> sentence </s>` or `[CLS] entity [SEP] sentence [SEP]`, as the tokenizer has it,
+    /// for every (entity, sentence), in parallel.
+    pub fn encode(&self, inputs: Vec<(String, String)>) -> Result<Vec<TokenSequence>> {
         let encodings = self
             .inner
             .encode_batch_fast(inputs, true)
             .map_err(|error| Error::new(ErrorKind::Internal, format!("tokenizer: {error}")))?;
-        Ok(encodings.iter().map(|encoding| encoding.get_ids().iter().map(|&id| id.into()).collect()).collect())
+        Ok(encodings.iter().map(TokenSequence::from).collect())
     }
 
-    /// Token ids of `<s> sentence sentence ... </s>` for every story, with the sentence that each token is in.
+    /// Tokens of `<s> sentence sentence ... </s>` for every story, with the sentence that each token is in.
     pub fn encode_stories(&self, stories: &[Vec<String>]) -> Result<Vec<StoryInput>> {
         let texts: Vec<String> = stories.iter().map(|sentences| sentences.join(" ")).collect();
         let encodings = self
@@ -45,7 +58,7 @@ impl InputTokenizer {
             .encode_batch(texts, true)
             .map_err(|error| Error::new(ErrorKind::Internal, format!("tokenizer: {error}")))?;
         let input = |(encoding, sentences): (&tokenizers::Encoding, &Vec<String>)| StoryInput {
-            tokens: encoding.get_ids().iter().map(|&id| id.into()).collect(),
+            tokens: TokenSequence::from(encoding),
             sentences: encoding.get_offsets().iter().map(|&(start, end)| sentence_at(sentences, start, end)).collect(),
         };
         Ok(encodings.iter().zip(stories).map(input).collect())
@@ -65,7 +78,7 @@ fn parse(bytes: &[u8]) -> Result<tokenizers::Tokenizer, String> {
 /// A whole story as one input.
 #[derive(Clone)]
 pub struct StoryInput {
-    pub tokens: Vec<i64>,
+    pub tokens: TokenSequence,
     /// Of each token; `None` for the special ones.
     pub sentences: Vec<Option<usize>>,
 }

@@ -2,10 +2,37 @@
 
 use tch::{Device, Tensor};
 
+/// One input of the encoder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenSequence {
+    pub ids: Vec<i64>,
+    /// The type of each token, by the tokenizer: 1 for the second part of a pair where the family has types.
+    pub types: Vec<i64>,
+}
+
+impl TokenSequence {
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+}
+
+impl From<&tokenizers::Encoding> for TokenSequence {
+    fn from(encoding: &tokenizers::Encoding) -> Self {
+        let wide = |numbers: &[u32]| numbers.iter().map(|&number| number.into()).collect();
+        TokenSequence { ids: wide(encoding.get_ids()), types: wide(encoding.get_type_ids()) }
+    }
+}
+
 /// Token sequences without padding, sorted by length and laid end to end (T tokens in all).
 pub struct Tokens {
     /// `[T]` token ids.
     pub ids: Tensor,
+    /// `[T]` type of each token.
+    pub types: Tensor,
     /// `[T]` position of each token in its sequence, from 0.
     pub positions: Tensor,
     /// Index of each sequence's first token.
@@ -24,12 +51,13 @@ pub struct LengthGroup {
 
 impl Tokens {
     /// Lays sequences end to end. They must come sorted by length.
-    pub fn pack<'a>(sequences: impl Iterator<Item = &'a [i64]>) -> Self {
-        let (mut ids, mut positions, mut first) = (Vec::new(), Vec::new(), Vec::new());
+    pub fn pack<'a>(sequences: impl Iterator<Item = &'a TokenSequence>) -> Self {
+        let (mut ids, mut types, mut positions, mut first) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut groups: Vec<LengthGroup> = Vec::new();
         for sequence in sequences {
             first.push(ids.len() as i64);
-            ids.extend_from_slice(sequence);
+            ids.extend_from_slice(&sequence.ids);
+            types.extend_from_slice(&sequence.types);
             positions.extend(0..sequence.len() as i64);
             match groups.last_mut() {
                 Some(group) if group.length == sequence.len() as i64 => group.count += 1,
@@ -38,6 +66,7 @@ impl Tokens {
         }
         Tokens {
             ids: Tensor::from_slice(&ids),
+            types: Tensor::from_slice(&types),
             positions: Tensor::from_slice(&positions),
             first: Tensor::from_slice(&first),
             groups,
@@ -56,6 +85,7 @@ impl Tokens {
     pub fn to_device(&self, device: Device) -> Self {
         Tokens {
             ids: self.ids.to_device(device),
+            types: self.types.to_device(device),
             positions: self.positions.to_device(device),
             first: self.first.to_device(device),
             groups: self.groups.clone(),

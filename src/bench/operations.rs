@@ -2,7 +2,6 @@
 
 use crate::batch::LengthGroup;
 use crate::model::EncoderConfig;
-use crate::model::tiered::ENCODER_PREFIX;
 use crate::train::Parameter;
 
 /// Which parts of the encoder are trained: it decides what has to be computed backwards.
@@ -16,9 +15,10 @@ pub struct TrainedLayers {
 impl TrainedLayers {
     pub fn of(parameters: &[Parameter], config: &EncoderConfig) -> Self {
         let any = |prefix: String| parameters.iter().any(|parameter| parameter.name.starts_with(&prefix));
-        let layer = |i| any(format!("{ENCODER_PREFIX}.encoder.layer.{i}."));
+        let encoder = config.prefix();
+        let layer = |i| any(format!("{encoder}.encoder.layer.{i}."));
         TrainedLayers {
-            embeddings: any(format!("{ENCODER_PREFIX}.embeddings.")),
+            embeddings: any(format!("{encoder}.embeddings.")),
             layers: (0..config.num_hidden_layers).map(layer).collect(),
         }
     }
@@ -36,13 +36,16 @@ impl Operations {
     /// Forward, a layer takes 4H² + 2·H·F multiplications a token (four projections, two feed-forward products) and,
     /// in a sequence of L, 2·H·L a token for attention. Backward, each product takes as much for the gradient of its
     /// weights and as much for that of its input, where either is needed; attention has two inputs, both needed.
+    /// DeBERTa's terms of relative positions are attention too, H·(2L - 1) multiplications a token each.
     pub fn of(config: &EncoderConfig, groups: &[LengthGroup], trained: &TrainedLayers) -> Self {
         let (h, f) = (config.hidden_size as f64, config.intermediate_size as f64);
         let tokens: f64 = groups.iter().map(|group| (group.count * group.length) as f64).sum();
         let squares: f64 = groups.iter().map(|group| (group.count * group.length * group.length) as f64).sum();
         let qkv = 2. * 3. * h * h * tokens;
         let others = 2. * (h * h + 2. * h * f) * tokens;
-        let attention = 2. * 2. * h * squares;
+        let terms = config.family.deberta().filter(|deberta| deberta.relative_attention);
+        let terms = terms.map_or(0., |deberta| (deberta.pos_att_type.count() - 1) as f64);
+        let attention = 2. * 2. * h * squares + terms * 2. * h * (2. * squares - tokens);
         let mut operations = Operations::default();
         let mut trained_below = trained.embeddings;
         for &trained_here in &trained.layers {

@@ -5,7 +5,7 @@ use super::sample::Sample;
 use crate::batch::Layout;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
-use crate::model::tiered::ENCODER_PREFIX;
+use crate::model::encoder::Family;
 use crate::model::{Conflicts, DetectorKind, Mode, Precision, weights};
 use serde_json::{Value, json};
 use std::fs;
@@ -16,10 +16,16 @@ use tch::{Device, Kind, Tensor};
 /// (`heads.safetensors`), and what the model says about the first pair, in float32 (`expected.safetensors`).
 ///
 /// # Errors
-/// `Config` if the detector is not the paper's, which is the one the peer has; `CantCreate`, `Io`.
+/// `Config` if the detector is not the paper's or the encoder not of RoBERTa's kind, which the peer has; `CantCreate`,
+/// `Io`.
 pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()> {
     if trial.config.model.detector.kind != DetectorKind::Belief {
         return Err(Error::config("the peer has the paper's detector only; use model.detector.kind = \"belief\""));
+    }
+    let encoder = &trial.model_config.encoder;
+    if !matches!(encoder.family, Family::Roberta { .. } | Family::XlmRoberta { .. }) {
+        let family = encoder.family.name();
+        return Err(Error::config(format!("the peer has encoders of RoBERTa's kind only; this one is {family}")));
     }
     let pairs_per_step = *options.pairs_per_step.first().expect("at least one size");
     let sample = Sample::new(trial, pairs_per_step, options.steps)?;
@@ -29,7 +35,7 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
         .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
     fs::write(&path, text).map_err(|error| Error::writing(&path, &error))?;
     let mut heads = trial.weights();
-    heads.retain(|name, _| !name.starts_with(ENCODER_PREFIX));
+    heads.retain(|name, _| !name.starts_with(trial.model_config.encoder.prefix()));
     weights::write(&folder.join("heads.safetensors"), &heads)?;
     weights::write(&folder.join("expected.safetensors"), &expected(trial, sample.steps[0][0]))
 }

@@ -8,7 +8,8 @@ use super::time::Measurement;
 use crate::batch::LengthGroup;
 use crate::experiment::Trial;
 use crate::machine::ProductRates;
-use crate::model::{EncoderConfig, Precision};
+use crate::model::encoder::Path;
+use crate::model::{EncoderConfig, Mode, Precision};
 use crate::report::Table;
 use serde::Serialize;
 
@@ -19,6 +20,8 @@ const FULL_TRIP_PAIRS: f64 = 799. * 10.;
 #[derive(Debug, Clone, Serialize)]
 pub struct BenchReport {
     pub encoder: EncoderConfig,
+    /// What computed its layers.
+    pub encoder_path: Path,
     pub trained_parameters: usize,
     pub precision: Precision,
     pub device: String,
@@ -169,6 +172,7 @@ impl BenchReport {
         let points: Vec<(f64, f64)> = sizes.iter().flat_map(|size| size.points.iter().copied()).collect();
         BenchReport {
             encoder: trial.model_config.encoder.clone(),
+            encoder_path: trial.model().encoder.path(Mode::eval(trial.compute.precision), trial.compute.device),
             trained_parameters,
             precision: trial.compute.precision,
             device: format!("{:?}", trial.compute.device).to_lowercase(),
@@ -184,10 +188,12 @@ impl BenchReport {
     pub fn to_text(&self) -> String {
         let Self { encoder, products, .. } = self;
         let mut text = format!(
-            "encoder: {} layers, {} wide; trained parameters: {:.1} M; {:?} products on {}, {} threads\n\
+            "encoder: {}, {} layers, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {}, {} threads\n\
              fastest product: fp32 {:.0} GFLOP/s, bf16 {:.0}; largest memory while loading: {} GB\n\n",
+            encoder.family.name(),
             encoder.num_hidden_layers,
             encoder.hidden_size,
+            self.encoder_path.words(),
             self.trained_parameters as f64 / 1e6,
             self.precision,
             self.device,

@@ -1,7 +1,7 @@
 //! Sizes of XLM-RoBERTa (Conneau et al., 2020, section 4).
 
 use crate::model::EncoderConfig;
-use crate::model::encoder::{Activation, ModelType};
+use crate::model::encoder::{Activation, Family};
 
 /// A published size, to know its cost without its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -18,7 +18,7 @@ impl EncoderSize {
             EncoderSize::Large => (1024, 24, 16),
         };
         EncoderConfig {
-            model_type: ModelType::XlmRoberta,
+            family: Family::XlmRoberta { pad_token_id: 1 },
             hidden_act: Activation::Gelu,
             vocab_size: 250_002,
             hidden_size,
@@ -27,7 +27,6 @@ impl EncoderSize {
             intermediate_size: 4 * hidden_size,
             max_position_embeddings: 514,
             type_vocab_size: 1,
-            pad_token_id: 1,
             layer_norm_eps: 1e-5,
             hidden_dropout_prob: 0.1,
             attention_probs_dropout_prob: 0.1,

@@ -90,9 +90,11 @@ fn default_out(config: &Path) -> PathBuf {
 fn describe(experiment: &Experiment, out: &Path) {
     let encoder = &experiment.model_config.encoder;
     println!(
-        "encoder: {} layers, {} wide; trained parameters: {:.1} M; {:?} products on {:?}, {} threads",
+        "encoder: {}, {} layers, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {:?}, {} threads",
+        encoder.family.name(),
         encoder.num_hidden_layers,
         encoder.hidden_size,
+        experiment.encoder_path().words(),
         experiment.trained_parameters() as f64 / 1e6,
         experiment.compute.precision,
         experiment.compute.device,

@@ -4,7 +4,7 @@
 //! RUN/config.toml              the config as resolved
 //! RUN/model.json               shapes and names of the model
 //! RUN/run.json                 SHA-256 of the files it is made from
-//! RUN/encoder/                 the encoder's config.json and tokenizer.json
+//! RUN/encoder/                 the encoder's config.json and tokenizer.json (made, if it had none)
 //! RUN/metrics.jsonl            a line an epoch
 //! RUN/events.jsonl             starts, stops and troubles
 //! RUN/checkpoints/step-STEP/   all that it takes to go on: weights, moments, position, manifest
@@ -46,6 +46,14 @@ impl Which {
     }
 }
 
+/// What a run folder keeps of the encoder beside its weights.
+pub struct EncoderFiles {
+    /// Where its `config.json` is.
+    pub folder: PathBuf,
+    /// A `tokenizer.json`.
+    pub tokenizer: Vec<u8>,
+}
+
 #[derive(Clone)]
 pub struct RunFolder {
     path: PathBuf,
@@ -61,7 +69,7 @@ impl RunFolder {
         config: &Config,
         model: &ModelConfig,
         inputs: &Inputs,
-        encoder_folder: &Path,
+        encoder: &EncoderFiles,
     ) -> Result<(Self, Lock)> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let part = RunFolder { path: path.with_file_name(format!(".{name}.part")) };
@@ -72,11 +80,10 @@ impl RunFolder {
         part.write_config(config)?;
         durable::write(&part.path.join("model.json"), &json_bytes(model)?)?;
         durable::write(&part.path.join("run.json"), &json_bytes(inputs)?)?;
-        for name in ["config.json", "tokenizer.json"] {
-            let source = encoder_folder.join(name);
-            let bytes = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
-            durable::write(&part.path.join("encoder").join(name), &bytes)?;
-        }
+        let source = encoder.folder.join("config.json");
+        let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
+        durable::write(&part.path.join("encoder/config.json"), &config)?;
+        durable::write(&part.tokenizer_file(), &encoder.tokenizer)?;
         durable::rename(&part.path, path)?;
         durable::sync_parent(path)?;
         Ok((RunFolder { path: path.to_owned() }, lock))

@@ -1,11 +1,11 @@
 //! What a run is made from: encoder's config, tokenizer, pairs; with the SHA-256 of each file.
 
 use super::network::Network;
-use crate::batch::{Corpus, InputTokenizer};
+use crate::batch::{Corpus, InputTokenizer, tokenizer_json};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{self, Pair};
-use crate::durable::FileDigest;
+use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::train::Part;
@@ -20,22 +20,24 @@ pub struct Material {
     pub parts: Vec<Part>,
     pub dev: Option<Corpus>,
     pub inputs: Inputs,
+    /// The tokenizer, as a `tokenizer.json`.
+    pub tokenizer: Vec<u8>,
 }
 
 impl Material {
-    /// `encoder_folder` holds the encoder's `config.json` and `tokenizer.json`.
+    /// `encoder_folder` holds the encoder's `config.json` and its tokenizer ([`tokenizer_json`]).
     ///
     /// # Errors
     /// Whatever is wrong with data, encoder or config.
     pub fn read(config: &Config, encoder_folder: &Path, limit: Option<usize>) -> Result<Self> {
-        let [encoder_file, tokenizer_file] = ["config.json", "tokenizer.json"].map(|name| encoder_folder.join(name));
+        let encoder_file = encoder_folder.join("config.json");
         let encoder = EncoderConfig::open(&encoder_file)?;
-        let tokenizer = InputTokenizer::open(&tokenizer_file)?;
+        let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
         let read = |sources| read_corpus(sources, config, limit, &tokenizer, encoder.max_tokens());
         let (train, parts) = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?.map(|(dev, _)| dev);
         for corpus in std::iter::once(&train).chain(&dev) {
-            corpus.check_vocabulary(encoder.vocab_size).map_err(|error| error.about(encoder_folder.display()))?;
+            check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
         }
         let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
         let data = |Sources(sources): &Sources| {
@@ -45,18 +47,31 @@ impl Material {
         let inputs = Inputs {
             train: data(&config.data.train)?,
             dev: config.data.dev.as_ref().map(data).transpose()?,
-            tokenizer: digest(&tokenizer_file)?,
+            tokenizer: sha256(&tokenizer_bytes),
             encoder_config: digest(&encoder_file)?,
             limit,
         };
         let model_config = resolve_model(config, encoder, &train, dev.as_ref())?;
-        Ok(Material { model_config, train, parts, dev, inputs })
+        Ok(Material { model_config, train, parts, dev, inputs, tokenizer: tokenizer_bytes })
     }
 
     /// An untrained network on the pretrained encoder.
     pub fn pretrained(&self, config: &Config, encoder_folder: &Path, device: Device) -> Result<Network> {
         Network::pretrained(config, &self.model_config, encoder_folder, &self.train, device)
     }
+}
+
+/// An encoder's tokenizer, and as the `tokenizer.json` that was read or made.
+pub fn read_tokenizer(encoder_folder: &Path) -> Result<(InputTokenizer, Vec<u8>)> {
+    let bytes = tokenizer_json(encoder_folder)?;
+    let tokenizer = InputTokenizer::from_json(&bytes);
+    let tokenizer = tokenizer.map_err(|error| error.about(encoder_folder.join("tokenizer.json").display()))?;
+    Ok((tokenizer, bytes))
+}
+
+/// Refuses a corpus with tokens that the encoder does not know.
+pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
+    corpus.check_tokens(encoder.vocab_size, encoder.token_types())
 }
 
 /// The pairs of some sources, and the part that each of these is of them.

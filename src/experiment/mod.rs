@@ -11,6 +11,7 @@ mod trial;
 mod tuning;
 
 pub use changes::{Change, KEYS, flat};
+use folder::EncoderFiles;
 pub use folder::{RunFolder, Which, json_bytes};
 pub use run::TrainedRun;
 pub use trial::Trial;
@@ -25,7 +26,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
 use crate::machine::made_with;
-use crate::model::{DetectorKind, ModelConfig, Precision};
+use crate::model::{DetectorKind, Mode, ModelConfig, Precision, encoder};
 use crate::train::{Diverged, EpochRecord, Event, Fit, Part, TrainConfig, Training, order};
 use material::Material;
 use network::Network;
@@ -56,7 +57,7 @@ pub struct Experiment {
 /// Where a run begins.
 enum Start {
     /// In a folder that is to be made, with this encoder.
-    New { encoder_folder: PathBuf },
+    New(EncoderFiles),
     /// In a folder that was begun.
     Begun(Box<Resumed>),
 }
@@ -100,7 +101,8 @@ impl Experiment {
         let encoder_folder = config.encoder.folder()?;
         let material = Material::read(&config, &encoder_folder, limit)?;
         let network = material.pretrained(&config, &encoder_folder, compute.device)?;
-        Self::new(config, out, compute, material, network, Start::New { encoder_folder }, Vec::new())
+        let files = EncoderFiles { folder: encoder_folder, tokenizer: material.tokenizer.clone() };
+        Self::new(config, out, compute, material, network, Start::New(files), Vec::new())
     }
 
     /// Reads and checks everything to go on with the run in `out`, from its newest good checkpoint. Without `config`
@@ -135,7 +137,7 @@ impl Experiment {
         start: Start,
         mut warnings: Vec<String>,
     ) -> Result<Self> {
-        let Material { model_config, train, parts, dev, inputs } = material;
+        let Material { model_config, train, parts, dev, inputs, .. } = material;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
         config.model.max_sentences = Some(model_config.max_sentences);
@@ -156,6 +158,11 @@ impl Experiment {
         self.network.trained_numbers()
     }
 
+    /// What computes the encoder's layers.
+    pub fn encoder_path(&self) -> encoder::Path {
+        self.network.model.encoder.path(Mode::eval(self.compute.precision), self.compute.device)
+    }
+
     /// Tensors of the encoder's file that are no part of the encoder and were passed over.
     pub fn passed_over(&self) -> &[String] {
         &self.network.passed_over
@@ -164,7 +171,7 @@ impl Experiment {
     /// Where it begins, in words.
     pub fn beginning(&self) -> Option<String> {
         match &self.start {
-            Start::New { .. } => None,
+            Start::New(_) => None,
             Start::Begun(resumed) => Some(resumed.beginning()),
         }
     }
@@ -216,8 +223,8 @@ impl Experiment {
     fn open_folder(&self) -> Result<(RunFolder, Option<Lock>, Option<&Found>)> {
         let Facts { config, inputs, .. } = &self.facts;
         match &self.start {
-            Start::New { encoder_folder } => {
-                let (folder, lock) = RunFolder::create(&self.out, config, &self.model_config, inputs, encoder_folder)?;
+            Start::New(encoder) => {
+                let (folder, lock) = RunFolder::create(&self.out, config, &self.model_config, inputs, encoder)?;
                 Ok((folder, Some(lock), None))
             }
             Start::Begun(resumed) => {

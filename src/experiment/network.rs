@@ -3,14 +3,13 @@
 use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias};
 use crate::error::{Error, Result};
-use crate::model::tiered::ENCODER_PREFIX;
 use crate::model::weights::{NamedTensors, WeightsFile};
-use crate::model::{ModelConfig, TieredModel, weights};
+use crate::model::{ModelConfig, PretrainedWeights, TieredModel, weights};
 use crate::train::{Parameter, TrainConfig};
 use std::path::Path;
 use tch::{Device, Tensor, nn};
 
-pub const WEIGHTS: &str = "model.safetensors";
+pub use crate::model::pretrained::WEIGHTS;
 
 /// A model and its variables.
 pub struct Network {
@@ -28,9 +27,10 @@ impl Network {
         train: &Corpus,
         device: Device,
     ) -> Result<Self> {
-        let file = encoder_folder.join(WEIGHTS);
-        WeightsFile::open(&file)?.require_numbers(model_config.encoder.least_parameters())?;
-        let load = |store: &nn::VarStore| weights::load_encoder(store, &file);
+        let encoder = &model_config.encoder;
+        let pretrained = PretrainedWeights::open(encoder_folder)?;
+        pretrained.require_numbers(encoder.least_parameters())?;
+        let load = |store: &nn::VarStore| pretrained.load(store, encoder);
         Self::starting(config, model_config, train, device, load)
     }
 
@@ -111,7 +111,7 @@ impl Network {
         let trained = variables.iter().filter(|(_, tensor)| tensor.requires_grad());
         trained
             .map(|(name, tensor)| {
-                let scale = if name.starts_with(ENCODER_PREFIX) { 1. } else { head_scale };
+                let scale = if name.starts_with(self.encoder_prefix()) { 1. } else { head_scale };
                 Parameter::new(name, tensor, scale, tensor.dim() > 1 && !name.contains("embeddings."))
             })
             .collect()
@@ -121,15 +121,20 @@ impl Network {
     fn choose_trained(&self, freeze: &[Freeze], train: &Corpus) {
         self.freeze(freeze);
         if !freeze.contains(&Freeze::Embeddings) {
-            let embeddings = self.store.root() / ENCODER_PREFIX / "embeddings";
+            let embeddings = self.store.root() / self.encoder_prefix() / "embeddings";
             self.model.encoder.embeddings.train_rows(&embeddings, &train.token_ids());
         }
     }
 
+    fn encoder_prefix(&self) -> &'static str {
+        self.model.encoder.config.prefix()
+    }
+
     fn freeze(&self, parts: &[Freeze]) {
+        let encoder = self.encoder_prefix();
         let prefixes = parts.iter().flat_map(|part| match part {
-            Freeze::Embeddings => vec![format!("{ENCODER_PREFIX}.embeddings.")],
-            Freeze::Layers(k) => (0..*k).map(|layer| format!("{ENCODER_PREFIX}.encoder.layer.{layer}.")).collect(),
+            Freeze::Embeddings => vec![format!("{encoder}.embeddings.")],
+            Freeze::Layers(k) => (0..*k).map(|layer| format!("{encoder}.encoder.layer.{layer}.")).collect(),
         });
         let prefixes: Vec<String> = prefixes.collect();
         for (name, tensor) in self.store.variables() {

@@ -1,5 +1,6 @@
 //! A run folder, loaded to predict.
 
+use super::material::check_tokens;
 use super::network::Network;
 use super::{Compute, RunFolder, Which};
 use crate::batch::{Corpus, InputTokenizer};
@@ -93,7 +94,7 @@ impl TrainedRun {
         }
         let config = &self.model_config;
         let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.detector.reads_stories())?;
-        corpus.check_vocabulary(config.encoder.vocab_size)?;
+        check_tokens(&corpus, &config.encoder)?;
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }
 }

@@ -1,9 +1,9 @@
 //! A training run that keeps nothing: what there is to be measured.
 
-use super::material::{read_corpus, resolve_model};
+use super::material::{check_tokens, read_corpus, read_tokenizer, resolve_model};
 use super::network::Network;
 use super::{Compute, fit};
-use crate::batch::{Corpus, InputTokenizer};
+use crate::batch::Corpus;
 use crate::config::Config;
 use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
@@ -32,7 +32,7 @@ impl Trial {
     pub fn prepare(config: Config, random_encoder: Option<EncoderConfig>) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
-        let tokenizer = InputTokenizer::open(&encoder_folder.join("tokenizer.json"))?;
+        let (tokenizer, _) = read_tokenizer(&encoder_folder)?;
         let is_random = random_encoder.is_some();
         let encoder = match random_encoder {
             Some(encoder) => encoder,
@@ -41,7 +41,7 @@ impl Trial {
         let read = |sources| read_corpus(sources, &config, None, &tokenizer, encoder.max_tokens());
         let (train, parts) = read(&config.data.train)?;
         let dev = config.data.dev.as_ref().map(read).transpose()?.map(|(dev, _)| dev); // decides how long a story the model can read
-        train.check_vocabulary(encoder.vocab_size)?;
+        check_tokens(&train, &encoder)?;
         let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
         let network = match is_random {
             true => Network::random(&config, &model_config, &train, compute.device)?,

@@ -190,7 +190,7 @@ const BEGINNINGS: [(usize, &[u8], &str); 22] = [
     (0, b"\x7fELF", "a program"),
     (0, b"version https://git-lfs", "a pointer to a file in Git LFS (`git lfs pull` fetches the file itself)"),
     (0, b"<", "HTML or XML, as a failed download leaves it"),
-    (0, b"{", "JSON; a model in several files (`model.safetensors.index.json`) has to be written into one"),
+    (0, b"{", "JSON; the index of a model in several files must be named model.safetensors.index.json"),
     (0, b"#!", "a script"),
 ];
 

@@ -59,10 +59,10 @@ pub fn product(x: &Tensor, weight: &Tensor, bias: &Tensor, precision: Precision)
     precision.cast(x).linear(&precision.cast(weight), Some(&precision.cast(bias)))
 }
 
-/// [`product`] with the weights of a layer.
+/// [`product`] with the weights of a layer, which need not have a bias.
 pub fn linear(x: &Tensor, layer: &nn::Linear, mode: Mode) -> Tensor {
-    let bias = layer.bs.as_ref().expect("every linear layer here is made with a bias");
-    product(x, &layer.ws, bias, mode.precision)
+    let cast = |tensor| mode.precision.cast(tensor);
+    cast(x).linear(&cast(&layer.ws), layer.bs.as_ref().map(cast))
 }
 
 /// Normalises `x` over its last dimension, in float32.

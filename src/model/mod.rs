@@ -7,6 +7,7 @@ pub mod heads;
 pub mod kernels;
 pub mod layers;
 pub mod noise;
+pub mod pretrained;
 pub mod tiered;
 pub mod weights;
 
@@ -14,4 +15,5 @@ pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorK
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
 pub use noise::Noise;
+pub use pretrained::PretrainedWeights;
 pub use tiered::{ModelConfig, Output, TieredModel};

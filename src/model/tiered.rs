@@ -74,14 +74,11 @@ pub struct TieredModel {
     detector: Detector,
 }
 
-/// Hugging Face's prefix of an XLM-RoBERTa or RoBERTa encoder inside a larger model.
-pub const ENCODER_PREFIX: &str = "roberta";
-
 impl TieredModel {
     pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
         let hidden = config.encoder.hidden_size;
         TieredModel {
-            encoder: Encoder::new(&(p / ENCODER_PREFIX), &config.encoder),
+            encoder: Encoder::new(&(p / config.encoder.prefix()), &config.encoder),
             preconditions: StateHeads::new(&(p / "preconditions"), hidden, config.dropout),
             effects: StateHeads::new(&(p / "effects"), hidden, config.dropout),
             detector: Detector::new(&(p / "detector"), config),

@@ -2,7 +2,6 @@
 
 use super::encoder::TRAINED_ROWS;
 use super::header::Header;
-use super::tiered::ENCODER_PREFIX;
 use crate::error::{Error, ErrorKind, Result};
 use safetensors::tensor::{Dtype, TensorInfo, View};
 use std::borrow::Cow;
@@ -14,9 +13,6 @@ use tch::{Device, Kind, Tensor, nn};
 
 /// Named tensors in the order of their names.
 pub type NamedTensors = BTreeMap<String, Tensor>;
-
-/// Tensors of published checkpoints that are no part of an encoder without pooler.
-const NOT_OF_THE_ENCODER: [&str; 4] = ["pooler.", "lm_head.", "classifier.", "embeddings.position_ids"];
 
 /// A safetensors file whose header has been read and checked, and no tensor yet.
 pub struct WeightsFile {
@@ -50,19 +46,31 @@ impl WeightsFile {
         Ok(WeightsFile { path: path.to_owned(), file, header })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many numbers it holds.
+    pub(super) fn numbers(&self) -> u128 {
+        self.header.tensors.iter().map(|(_, info)| numel(info) as u128).sum()
+    }
+
+    /// The tensors' names, in the order of the header.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.header.tensors.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The shape of the tensor at this place of the header.
+    pub(super) fn shape(&self, index: usize) -> Vec<i64> {
+        shape(&self.header.tensors[index].1)
+    }
+
     /// Refuses a file that holds fewer numbers than a config asks for, before any memory is taken for them.
     ///
     /// # Errors
     /// `Config`.
     pub fn require_numbers(&self, needed: u128) -> Result<()> {
-        let held: u128 = self.header.tensors.iter().map(|(_, info)| numel(info) as u128).sum();
-        if needed <= held {
-            return Ok(());
-        }
-        let path = self.path.display();
-        Err(Error::config(format!(
-            "{path}: holds {held} numbers, and the config asks for {needed} at least; they do not belong together"
-        )))
+        require_numbers(&self.path, self.numbers(), needed)
     }
 
     /// The tensor at this place of the header, as float32.
@@ -76,7 +84,7 @@ impl WeightsFile {
 
     /// Fills a variable of the same shape, float32 straight from the file: the word table is most of an encoder, and is
     /// best not held twice.
-    fn fill(&mut self, index: usize, variable: &Tensor) -> Result<()> {
+    pub(super) fn fill(&mut self, index: usize, variable: &Tensor) -> Result<()> {
         let direct = variable.device() == Device::Cpu && variable.kind() == Kind::Float && variable.is_contiguous();
         if direct && self.header.tensors[index].1.dtype == Dtype::F32 {
             return self.read_into(index, variable);
@@ -97,11 +105,22 @@ impl WeightsFile {
     }
 }
 
+/// [`WeightsFile::require_numbers`] of what is in `path`.
+pub(super) fn require_numbers(path: &Path, held: u128, needed: u128) -> Result<()> {
+    if needed <= held {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "{}: holds {held} numbers, and the config asks for {needed} at least; they do not belong together",
+        path.display()
+    )))
+}
+
 /// A file that can't be opened; where a pickle of the same weights is beside it, what to do with that.
 fn missing(path: &Path, error: &std::io::Error) -> Error {
     let mut missing = Error::reading(path, error);
-    let pickle = path.with_file_name("pytorch_model.bin");
-    if missing.kind == ErrorKind::MissingInput && pickle.exists() {
+    let pickles = ["pytorch_model.bin", "pytorch_model.bin.index.json"].map(|name| path.with_file_name(name));
+    if let Some(pickle) = pickles.iter().find(|pickle| missing.kind == ErrorKind::MissingInput && pickle.exists()) {
         let remedy = "is a pickle, which is not read; convert it where you trust it, with safetensors.torch.save_file";
         missing.message = format!("{}; {} {remedy}", missing.message, pickle.display());
     }
@@ -206,32 +225,9 @@ pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
     assign(&named(store), &mut file, &weights)
 }
 
-/// Copies the weights of a Hugging Face encoder, whose names may carry the model's prefix, into the encoder's
-/// variables, and returns the names that were passed over because they are no part of it.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_encoder(store: &nn::VarStore, path: &Path) -> Result<Vec<String>> {
-    let prefix = format!("{ENCODER_PREFIX}.");
-    let mut file = WeightsFile::open(path)?;
-    let (mut weights, mut passed_over) = (BTreeMap::new(), Vec::new());
-    for (i, (name, _)) in file.header.tensors.iter().enumerate() {
-        let bare = name.strip_prefix(&prefix).unwrap_or(name);
-        if NOT_OF_THE_ENCODER.iter().any(|other| bare.starts_with(other)) {
-            passed_over.push(name.clone());
-        } else if weights.insert(format!("{prefix}{bare}"), i).is_some() {
-            return Err(Error::config(format!("{}: holds {bare} with and without \"{prefix}\"", path.display())));
-        }
-    }
-    passed_over.sort_unstable();
-    let variables = named(store).into_iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
-    assign(&variables, &mut file, &weights)?;
-    Ok(passed_over)
-}
-
 /// `weights`: the name of a variable -> the place in the file's header of what it is to hold.
 fn assign(variables: &NamedTensors, file: &mut WeightsFile, weights: &BTreeMap<String, usize>) -> Result<()> {
-    let shapes = weights.iter().map(|(name, &i)| (name.as_str(), shape(&file.header.tensors[i].1))).collect();
+    let shapes = weights.iter().map(|(name, &i)| (name.as_str(), file.shape(i))).collect();
     check_fit(variables, &shapes, &file.path)?;
     for (name, variable) in variables {
         file.fill(weights[name], variable)?;
@@ -239,7 +235,7 @@ fn assign(variables: &NamedTensors, file: &mut WeightsFile, weights: &BTreeMap<S
     Ok(())
 }
 
-fn check_fit(variables: &NamedTensors, weights: &BTreeMap<&str, Vec<i64>>, path: &Path) -> Result<()> {
+pub(super) fn check_fit(variables: &NamedTensors, weights: &BTreeMap<&str, Vec<i64>>, path: &Path) -> Result<()> {
     let missing: Vec<_> = variables.keys().filter(|name| !weights.contains_key(name.as_str())).cloned().collect();
     let unexpected =
         weights.keys().filter(|name| !variables.contains_key(**name)).map(|name| name.to_string()).collect();

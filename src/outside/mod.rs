@@ -33,5 +33,7 @@ pub const MAX_PLAIN: u64 = 2 << 20;
 pub const MAX_PREDICTIONS: u64 = 256 << 20;
 /// Bytes of a config of ours or of an encoder.
 pub const MAX_CONFIG: u64 = 1 << 20;
-/// Bytes of a `tokenizer.json`.
+/// Bytes of a `model.safetensors.index.json`.
+pub const MAX_INDEX: u64 = 8 << 20;
+/// Bytes of a `tokenizer.json`, or of a vocabulary that one is made of.
 pub const MAX_TOKENIZER: u64 = 256 << 20;

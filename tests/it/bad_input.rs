@@ -110,13 +110,13 @@ fn weights_that_do_not_fit() {
     let file = tiny.encoder().join("model.safetensors");
     let mut tensors = weights::read(&file).unwrap();
     tensors.remove("embeddings.LayerNorm.bias");
-    tensors.insert("embeddings.LayerNorm.beta".into(), Tensor::from_slice(&[0f32; 32]));
+    tensors.insert("embeddings.LayerNorm.shift".into(), Tensor::from_slice(&[0f32; 32]));
     tensors.insert("encoder.layer.0.output.dense.bias".into(), Tensor::from_slice(&[0f32; 31]));
     weights::write(&file, &tensors).unwrap();
     let said = [
         "model.safetensors",
         "1 missing: roberta.embeddings.LayerNorm.bias",
-        "1 unexpected: roberta.embeddings.LayerNorm.beta",
+        "1 unexpected: roberta.embeddings.LayerNorm.shift",
         "roberta.encoder.layer.0.output.dense.bias is [31], should be [32]",
     ];
     refuses(&tiny, &[], 78, &said);

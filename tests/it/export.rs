@@ -144,9 +144,9 @@ fn computed(run: &Path) -> Value {
     ];
     let one = |(entity, sentence): (&str, &str)| {
         let ids = tokenizer.encode(vec![(entity.to_owned(), sentence.to_owned())]).unwrap().remove(0);
-        let tokens = Tokens::pack(std::iter::once(ids.as_slice()));
+        let tokens = Tokens::pack(std::iter::once(&ids));
         let hidden = encoder.forward(&tokens, mode);
-        let mut computed = json!({"entity": entity, "sentence": sentence, "ids": ids, "hidden": numbers(&hidden)});
+        let mut computed = json!({"entity": entity, "sentence": sentence, "ids": ids.ids, "hidden": numbers(&hidden)});
         for (side, heads) in &heads {
             let probs = attribute_log_probs(&heads.forward(&hidden.index_select(0, &tokens.first), mode)).exp();
             computed[*side] = numbers(&probs).into();

@@ -1,9 +1,11 @@
 //! The one integration-test binary: a module for each part of the crate.
 
+mod arrays;
 mod bad_input;
 mod bench;
 mod configs;
 mod data_cli;
+mod encoders;
 mod export;
 mod faults;
 mod fetch;
@@ -15,6 +17,7 @@ mod metrics;
 mod mutation;
 mod overfit;
 mod parity;
+mod parity_families;
 mod predict;
 mod random;
 mod resume;
@@ -24,5 +27,6 @@ mod sources;
 mod study;
 mod support;
 mod tiny;
+mod tokenizers;
 mod tune;
 mod world;

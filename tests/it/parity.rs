@@ -1,200 +1,35 @@
 //! The model against PyTorch and Hugging Face: arrays made by `tests/fixtures/generate.py`, in float32 on the CPU.
 
-use crate::support::{fixture, real_data};
-use safetensors::SafeTensors;
-use safetensors::tensor::Dtype;
-use std::collections::BTreeMap;
+use crate::arrays::{
+    Arrays, ENCODER, EVAL, accumulated, assert_close, check_encoder, check_every_token, check_slope, distance, encode,
+    encoder, encoder_config, in_order, packed_inputs,
+};
+use crate::support::real_data;
 use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
-use tiered::batch::{Batch, InputTokenizer, LengthGroup, Targets, Tokens};
+use tiered::batch::{Batch, InputTokenizer, Targets, Tokens};
 use tiered::loss::{LossConfig, Losses, alone_loss};
 use tiered::model::detector::{BeliefDetector, DetectorInput, JointDetector};
+use tiered::model::encoder::Family;
 use tiered::model::heads::StateHeads;
 use tiered::model::tiered::story_scores;
 use tiered::model::{
-    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Places, Precision, weights,
+    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Places, Precision,
+    PretrainedWeights,
 };
 use tiered::train::{AdamW, AdamWConfig, Parameter};
 
 const LAYER: f64 = 1e-5;
-const ENCODER: f64 = 1e-4;
-const EVAL: Mode = Mode { noise: None, precision: Precision::Fp32, fused: true };
-
-/// Tensors and config of a fixture.
-struct Arrays {
-    tensors: BTreeMap<String, Tensor>,
-    config: serde_json::Value,
-}
-
-impl Arrays {
-    fn open(name: &str) -> Self {
-        let bytes = std::fs::read(fixture(name)).unwrap();
-        let file = SafeTensors::deserialize(&bytes).unwrap();
-        let tensors = file.iter().map(|(name, view)| {
-            let shape: Vec<i64> = view.shape().iter().map(|&d| d as i64).collect();
-            let kind = match view.dtype() {
-                Dtype::F32 => Kind::Float,
-                Dtype::I64 => Kind::Int64,
-                Dtype::BOOL => Kind::Bool,
-                other => panic!("{other:?} in a fixture"),
-            };
-            (name.to_owned(), Tensor::from_data_size(view.data(), &shape, kind))
-        });
-        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
-        let config = &header.metadata().as_ref().unwrap()["config"];
-        Arrays { tensors: tensors.collect(), config: serde_json::from_str(config).unwrap() }
-    }
-
-    fn get(&self, name: &str) -> &Tensor {
-        self.tensors.get(name).unwrap_or_else(|| panic!("the fixture has no {name}"))
-    }
-
-    fn int(&self, name: &str) -> i64 {
-        self.config[name].as_i64().unwrap()
-    }
-
-    fn below(&self, prefix: &str) -> BTreeMap<String, Tensor> {
-        let stripped =
-            self.tensors.iter().filter_map(|(n, t)| Some((n.strip_prefix(prefix)?.to_owned(), t.shallow_clone())));
-        stripped.collect()
-    }
-
-    /// Gives every variable its weight; both sides must have the same names.
-    fn fill(&self, store: &nn::VarStore) {
-        let weights = self.below("weights.");
-        let variables: BTreeMap<_, _> = store.variables().into_iter().collect();
-        assert_eq!(weights.keys().collect::<Vec<_>>(), variables.keys().collect::<Vec<_>>());
-        tch::no_grad(|| variables.iter().for_each(|(name, v)| v.shallow_clone().copy_(&weights[name])));
-    }
-
-    /// Every variable's gradient must be the fixture's, relative to its size.
-    fn check_gradients(&self, gradients: &BTreeMap<String, Tensor>, tolerance: f64) {
-        for (name, expected) in self.below("grads.") {
-            let Some(gradient) = gradients.get(&name) else { continue };
-            assert_close(gradient, &expected, tolerance, &name);
-        }
-    }
-}
-
-fn distance(a: &Tensor, b: &Tensor) -> f64 {
-    assert_eq!(a.size(), b.size());
-    (a - b).abs().max().double_value(&[])
-}
-
-/// Absolute for values up to 1, relative above.
-fn assert_close(found: &Tensor, expected: &Tensor, tolerance: f64, what: &str) {
-    let scale = expected.abs().max().double_value(&[]).max(1.);
-    let distance = distance(found, expected);
-    assert!(distance <= tolerance * scale, "{what}: {distance:e} apart, of {scale}");
-}
-
-/// What `backward` has left at the variables.
-fn accumulated(store: &nn::VarStore) -> BTreeMap<String, Tensor> {
-    store.variables().into_iter().filter(|(_, v)| v.requires_grad()).map(|(name, v)| (name, v.grad())).collect()
-}
-
-/// The fixture's encoder on its inputs: `[U, H]` in the fixture's order.
-fn encode(arrays: &Arrays, config: &EncoderConfig, mode: Mode) -> (nn::VarStore, Encoder, Tensor) {
-    let (store, encoder) = encoder(arrays, config);
-    let (tokens, order) = packed_inputs(arrays);
-    let output = in_order(&encoder.first_tokens(&tokens, mode), &order);
-    (store, encoder, output)
-}
-
-/// The fixture's encoder, all its words trained.
-fn encoder(arrays: &Arrays, config: &EncoderConfig) -> (nn::VarStore, Encoder) {
-    let store = nn::VarStore::new(Device::Cpu);
-    let encoder = Encoder::new(&store.root(), config);
-    let words = arrays.get("weights.embeddings.word_embeddings.weight");
-    arrays.fill(&store);
-    let all: Vec<i64> = (0..words.size()[0]).collect();
-    encoder.embeddings.train_rows(&(store.root() / "embeddings"), &all);
-    (store, encoder)
-}
-
-/// Packed first tokens -> those of the fixture's inputs.
-fn in_order(first: &Tensor, order: &[usize]) -> Tensor {
-    let rank: Vec<i64> = (0..order.len()).map(|i| order.iter().position(|&o| o == i).unwrap() as i64).collect();
-    first.index_select(0, &Tensor::from_slice(&rank))
-}
-
-/// The fixture's inputs packed by length, and which of them each packed one is.
-fn packed_inputs(arrays: &Arrays) -> (Tokens, Vec<usize>) {
-    let lengths = Vec::<i64>::try_from(arrays.get("lengths")).unwrap();
-    let ids = arrays.get("input_ids");
-    let inputs: Vec<Vec<i64>> =
-        lengths.iter().enumerate().map(|(i, &n)| Vec::try_from(ids.get(i as i64).narrow(0, 0, n)).unwrap()).collect();
-    let mut order: Vec<usize> = (0..inputs.len()).collect();
-    order.sort_by_key(|&i| lengths[i]);
-    (Tokens::pack(order.iter().map(|&i| inputs[i].as_slice())), order)
-}
-
-fn encoder_config(arrays: &Arrays) -> EncoderConfig {
-    serde_json::from_value(arrays.config.clone()).unwrap()
-}
 
 #[test]
 fn encoder_equals_hugging_face_in_outputs_and_gradients() {
-    let noise = Noise::new(0); // the fixture's dropout probabilities are 0: this trains the compact word table
-    let mode = Mode::train(&noise, Precision::Fp32);
-    for (mode, how) in [(mode, "by kernels"), (mode.unfused(), "by libtorch")] {
-        let arrays = Arrays::open("encoder.safetensors");
-        let (store, encoder) = encoder(&arrays, &encoder_config(&arrays));
-        let (tokens, order) = packed_inputs(&arrays);
-        let trace = encoder.trace(&tokens, mode);
-        let output = in_order(&trace.hidden.index_select(0, &tokens.first), &order);
-        assert_close(&output, arrays.get("cls"), ENCODER, &format!("first tokens {how}"));
-        let variables: BTreeMap<_, _> = store.variables().into_iter().filter(|(_, v)| v.requires_grad()).collect();
-        let loss = (output * arrays.get("cotangent")).sum(Kind::Float);
-        let gradients = trace.gradients(&loss, &variables.values().collect::<Vec<_>>());
-        let mut gradients: BTreeMap<_, _> = variables.keys().cloned().zip(gradients).collect();
-        assert!(gradients.values().all(Tensor::defined), "{how}");
-        arrays.check_gradients(&gradients, ENCODER);
-        let rows = gradients.remove("embeddings.word_embeddings.trained_rows").unwrap();
-        assert_close(&rows, arrays.get("grads.embeddings.word_embeddings.weight"), ENCODER, "word embeddings");
-    }
+    check_encoder(&Arrays::open("encoder.safetensors"));
 }
 
-/// A pass backward must drop what the pass forward dropped: along a random direction, the gradient is the slope of the
-/// loss between two nearby points.
 #[test]
 fn with_dropout_the_kernels_gradient_is_the_slope_of_the_same_loss() {
-    let arrays = Arrays::open("encoder.safetensors");
-    let config =
-        EncoderConfig { hidden_dropout_prob: 0.2, attention_probs_dropout_prob: 0.2, ..encoder_config(&arrays) };
-    let (store, encoder) = encoder(&arrays, &config);
-    let (tokens, _) = packed_inputs(&arrays);
-    let cotangent = {
-        tch::manual_seed(3);
-        Tensor::randn([tokens.len(), config.hidden_size], (Kind::Float, Device::Cpu))
-    };
-    let loss_at = |key: u64| {
-        let noise = Noise::new(key);
-        let trace = encoder.trace(&tokens, Mode::train(&noise, Precision::Fp32));
-        let loss = (&trace.hidden * &cotangent).sum(Kind::Double);
-        (trace, loss)
-    };
-    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
-    let directions: Vec<Tensor> = variables.iter().map(|v| v.detach().randn_like()).collect();
-    let move_by = |step: f64| {
-        tch::no_grad(|| {
-            variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step))))
-        });
-    };
-    let (trace, loss) = loss_at(7);
-    let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
-    let dot = |(g, d): (&Tensor, &Tensor)| (g * d).sum(Kind::Double).double_value(&[]);
-    let expected: f64 = gradients.iter().zip(&directions).map(dot).sum();
-    const STEP: f64 = 1e-3;
-    move_by(STEP);
-    let above = loss_at(7).1.double_value(&[]);
-    move_by(-2. * STEP);
-    let below = loss_at(7).1.double_value(&[]);
-    let slope = (above - below) / (2. * STEP);
-    assert!((slope - expected).abs() < 0.02 * expected.abs(), "{slope}, {expected}");
-    move_by(STEP);
-    assert!((loss_at(8).1.double_value(&[]) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
+    check_slope(&Arrays::open("encoder.safetensors"));
 }
 
 /// In bfloat16 only operands of products are rounded: outputs and gradients stay near those in float32.
@@ -221,18 +56,7 @@ fn kernels_in_bfloat16_are_near_float32() {
 
 #[test]
 fn every_token_equals_hugging_face() {
-    let arrays = Arrays::open("encoder.safetensors");
-    let (_store, encoder, _) = encode(&arrays, &encoder_config(&arrays), EVAL);
-    let (tokens, order) = packed_inputs(&arrays);
-    let hidden = encoder.forward(&tokens, EVAL);
-    let mut start = 0;
-    let lengths =
-        tokens.groups.iter().flat_map(|&LengthGroup { count, length }| std::iter::repeat_n(length, count as usize));
-    for (&input, length) in order.iter().zip(lengths) {
-        let expected = arrays.get("hidden").get(input as i64).narrow(0, 0, length);
-        assert_close(&hidden.narrow(0, start, length), &expected, ENCODER, &format!("input {input}"));
-        start += length;
-    }
+    check_every_token(&Arrays::open("encoder.safetensors"));
 }
 
 #[test]
@@ -241,8 +65,8 @@ fn a_wrong_epsilon_and_a_wrong_position_offset_show() {
     let right = encoder_config(&arrays);
     for wrong in [
         EncoderConfig { layer_norm_eps: 1e-5, ..right.clone() },
-        EncoderConfig { pad_token_id: 0, ..right.clone() },
-        EncoderConfig { pad_token_id: -1, ..right.clone() },
+        EncoderConfig { family: Family::XlmRoberta { pad_token_id: 0 }, ..right.clone() },
+        EncoderConfig { family: Family::XlmRoberta { pad_token_id: -1 }, ..right.clone() },
     ] {
         let (_, _, output) = encode(&arrays, &wrong, EVAL);
         assert!(distance(&output, arrays.get("cls")) > 10. * ENCODER, "{wrong:?} went unnoticed");
@@ -552,15 +376,16 @@ fn real_encoder_gives_hugging_faces_ids_and_vectors() {
     let tokenizer = InputTokenizer::open(&folder.join("tokenizer.json")).unwrap();
     let ids = tokenizer.encode(rows.iter().map(|r| (text_of(r, "entity"), text_of(r, "sentence"))).collect()).unwrap();
     for (row, ids) in rows.iter().zip(&ids) {
-        assert_eq!(&serde_json::from_value::<Vec<i64>>(row["ids"].clone()).unwrap(), ids, "{row}");
+        assert_eq!(serde_json::from_value::<Vec<i64>>(row["ids"].clone()).unwrap(), ids.ids, "{row}");
     }
     let store = nn::VarStore::new(Device::Cpu);
-    let encoder = Encoder::new(&(store.root() / "roberta"), &EncoderConfig::open(&folder.join("config.json")).unwrap());
-    assert!(weights::load_encoder(&store, &folder.join("model.safetensors")).unwrap().is_empty());
+    let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
+    let encoder = Encoder::new(&(store.root() / config.prefix()), &config);
+    assert!(PretrainedWeights::open(&folder).unwrap().load(&store, &config).unwrap().is_empty());
     let mut with_vector: Vec<usize> = (0..rows.len()).filter(|&i| rows[i]["cls"].is_array()).collect();
     assert_eq!(with_vector.len(), 40);
     with_vector.sort_by_key(|&i| ids[i].len());
-    let tokens = Tokens::pack(with_vector.iter().map(|&i| ids[i].as_slice()));
+    let tokens = Tokens::pack(with_vector.iter().map(|&i| &ids[i]));
     let vectors = tch::no_grad(|| encoder.first_tokens(&tokens, EVAL));
     for (rank, &i) in with_vector.iter().enumerate() {
         let expected: Vec<f32> = serde_json::from_value(rows[i]["cls"].clone()).unwrap();

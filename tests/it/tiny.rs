@@ -1,4 +1,4 @@
-//! A random encoder so small that training, evaluation and prediction through the program take a second.
+//! Random encoders of every family, so small that training, evaluation and prediction through the program take a second.
 
 use crate::support::{rng, stderr, text, tiered};
 use rand::RngExt;
@@ -17,10 +17,15 @@ pub struct Tiny {
 }
 
 impl Tiny {
-    /// The encoder, and `stories.json`: 8 pairs of the sample stories (half cloze, half order) as "train", 4 as "dev".
+    /// An XLM-R, and `stories.json`: 8 pairs of the sample stories (half cloze, half order) as "train", 4 as "dev".
     pub fn new() -> Self {
+        Self::of("xlm-roberta")
+    }
+
+    /// The same with an encoder of another family.
+    pub fn of(family: &str) -> Self {
         let tiny = Tiny { directory: TempDir::new().unwrap() };
-        make_encoder(&tiny.encoder());
+        make_encoder(&tiny.encoder(), family);
         let sample = sample("en");
         let groups = |partition: &str, groups: usize| {
             let stories = sample[partition].as_object().unwrap().iter().take(3 * groups);
@@ -81,15 +86,25 @@ pub fn sample(language: &str) -> Value {
 }
 
 /// A Hugging Face folder: config.json, tokenizer.json and model.safetensors.
-fn make_encoder(folder: &Path) {
+fn make_encoder(folder: &Path, family: &str) {
     std::fs::create_dir_all(folder).unwrap();
-    let vocabulary = vocabulary();
-    let config = json!({
-        "model_type": "xlm-roberta", "hidden_act": "gelu", "vocab_size": vocabulary.len(), "hidden_size": 32,
+    let vocabulary = vocabulary(family);
+    let mut config = json!({
+        "model_type": family, "hidden_act": "gelu", "vocab_size": vocabulary.len(), "hidden_size": 32,
         "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 66,
         "type_vocab_size": 1, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "layer_norm_eps": 1e-5,
         "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
     });
+    let own = match family {
+        "bert" => json!({"type_vocab_size": 2}),
+        "deberta" => json!({"type_vocab_size": 0, "relative_attention": true, "pos_att_type": "c2p|p2c",
+                            "max_relative_positions": -1, "position_biased_input": false}),
+        "deberta-v2" => json!({"type_vocab_size": 0, "relative_attention": true, "pos_att_type": "p2c|c2p",
+                               "position_buckets": 8, "share_att_key": true, "norm_rel_ebd": "layer_norm",
+                               "max_relative_positions": -1, "position_biased_input": false}),
+        _ => json!({}),
+    };
+    config.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
     std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
     std::fs::write(folder.join("tokenizer.json"), tokenizer(&vocabulary).to_string()).unwrap();
     let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
@@ -97,14 +112,18 @@ fn make_encoder(folder: &Path) {
 }
 
 /// The special tokens, then the words of all sample stories.
-fn vocabulary() -> Vec<String> {
+fn vocabulary(family: &str) -> Vec<String> {
     let mut words = BTreeSet::new();
     for story in ["en", "it"].map(sample).iter().flat_map(|file| file.as_object().unwrap().values()).flat_map(stories) {
         let names = story["states"].as_array().unwrap().iter().flat_map(entities);
         let sentences = story["sentences"].as_array().unwrap().iter().map(|sentence| sentence.as_str().unwrap());
         words.extend(sentences.chain(names).flat_map(tokens));
     }
-    ["<s>", "<pad>", "</s>", "<unk>"].map(str::to_owned).into_iter().chain(words).collect()
+    let specials = match family.ends_with("roberta") {
+        true => ["<s>", "<pad>", "</s>", "<unk>"],
+        false => ["[CLS]", "[PAD]", "[SEP]", "[UNK]"],
+    };
+    specials.map(str::to_owned).into_iter().chain(words).collect()
 }
 
 fn stories(partition: &Value) -> impl Iterator<Item = &Value> {
@@ -143,10 +162,24 @@ fn tokenizer(vocabulary: &[String]) -> Value {
     json!({
         "version": "1.0", "truncation": null, "padding": null, "added_tokens": [special(0), special(1), special(2), special(3)],
         "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"},
-        "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": true,
-                           "add_prefix_space": false},
-        "decoder": null, "model": {"type": "WordLevel", "vocab": numbers, "unk_token": "<unk>"},
+        "post_processor": template(vocabulary),
+        "decoder": null, "model": {"type": "WordLevel", "vocab": numbers, "unk_token": vocabulary[3]},
     })
+}
+
+/// `<s> a </s></s> b </s>`, or `[CLS] a [SEP] b [SEP]` with types.
+fn template(vocabulary: &[String]) -> Value {
+    let [cls, sep] = [0, 2].map(|id| &vocabulary[id]);
+    if cls == "<s>" {
+        return json!({"type": "RobertaProcessing", "sep": [sep, 2], "cls": [cls, 0], "trim_offsets": true,
+                      "add_prefix_space": false});
+    }
+    let special = |name: &str, kind: u8| json!({"SpecialToken": {"id": name, "type_id": kind}});
+    let part = |name: &str, kind: u8| json!({"Sequence": {"id": name, "type_id": kind}});
+    let single = vec![special(cls, 0), part("A", 0), special(sep, 0)];
+    let pair = [single.clone(), vec![part("B", 1), special(sep, 1)]].concat();
+    json!({"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": {
+        cls: {"id": cls, "ids": [0], "tokens": [cls]}, sep: {"id": sep, "ids": [2], "tokens": [sep]}}})
 }
 
 /// Every weight of the encoder under Hugging Face's name, small and random; norms as they are.

@@ -1,14 +1,16 @@
 //! Hugging Face's `config.json`, as far as the encoder needs it.
 
+use super::deberta::DebertaConfig;
 use crate::error::{Error, Result};
-use crate::outside::{self, MAX_CONFIG, json_error};
+use crate::outside::{self, MAX_CONFIG, json_error, shown};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Sizes and constants of an encoder. Extra keys of the file are ignored; none of these is ever defaulted.
+/// Sizes and constants of an encoder. Extra keys of the file are ignored; no size and no constant is ever defaulted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EncoderConfig {
-    pub model_type: ModelType,
+    #[serde(flatten)]
+    pub family: Family,
     pub hidden_act: Activation,
     pub vocab_size: i64,
     pub hidden_size: i64,
@@ -17,47 +19,108 @@ pub struct EncoderConfig {
     pub intermediate_size: i64,
     pub max_position_embeddings: i64,
     pub type_vocab_size: i64,
-    pub pad_token_id: i64,
     pub layer_norm_eps: f64,
     pub hidden_dropout_prob: f64,
     pub attention_probs_dropout_prob: f64,
 }
 
 /// The largest size in a `config.json`.
-const MAX_SIZE: i64 = 1 << 24;
+pub(super) const MAX_SIZE: i64 = 1 << 24;
 
-/// The families of encoders that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModelType {
-    XlmRoberta,
-    Roberta,
+/// The families of encoders that can be read (`model_type`), each with what it alone has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model_type", rename_all = "kebab-case")]
+pub enum Family {
+    /// Devlin et al., 2019. Positions count from 0; tokens have types.
+    Bert,
+    /// Liu et al., 2019. Positions count on from the padding's id; all tokens are of the first type.
+    Roberta { pad_token_id: i64 },
+    /// Conneau et al., 2020. As RoBERTa, over another vocabulary.
+    XlmRoberta { pad_token_id: i64 },
+    /// He et al., 2021: disentangled attention.
+    Deberta(DebertaConfig),
+    /// He et al., 2021 and 2023 (versions 2 and 3): the same with buckets of distances, and more that can be chosen.
+    DebertaV2(DebertaConfig),
+}
+
+impl Family {
+    /// The families' names in `config.json`.
+    pub const NAMES: [&str; 5] = ["bert", "roberta", "xlm-roberta", "deberta", "deberta-v2"];
+
+    pub const fn name(&self) -> &'static str {
+        Self::NAMES[match self {
+            Family::Bert => 0,
+            Family::Roberta { .. } => 1,
+            Family::XlmRoberta { .. } => 2,
+            Family::Deberta(_) => 3,
+            Family::DebertaV2(_) => 4,
+        }]
+    }
+
+    /// Under what Hugging Face names the encoder's weights inside a larger model: `PREFIX.embeddings...`
+    pub const fn prefix(&self) -> &'static str {
+        match self {
+            Family::Bert => "bert",
+            Family::Roberta { .. } | Family::XlmRoberta { .. } => "roberta",
+            Family::Deberta(_) | Family::DebertaV2(_) => "deberta",
+        }
+    }
+
+    pub const fn deberta(&self) -> Option<&DebertaConfig> {
+        match self {
+            Family::Deberta(config) | Family::DebertaV2(config) => Some(config),
+            _ => None,
+        }
+    }
 }
 
 /// The activation between the two feed-forward products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Activation {
     /// With the error function, not its approximation.
     Gelu,
+}
+
+impl TryFrom<String> for Activation {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.as_str() {
+            "gelu" => Ok(Activation::Gelu),
+            _ => Err(format!("hidden_act is {:?}; only \"gelu\" can be computed", shown(&name, 40))),
+        }
+    }
+}
+
+/// Keys that change what an encoder computes, and of which only one value can be computed.
+#[derive(Deserialize)]
+struct Fixed {
+    position_embedding_type: Option<String>,
+    is_decoder: Option<bool>,
+    talking_head: Option<bool>,
+    attention_head_size: Option<i64>,
 }
 
 impl EncoderConfig {
     /// Reads a `config.json`.
     ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Config` if it is malformed, of another family, or no encoder could have such sizes.
+    /// `MissingInput`, `Io`; `Config` if it is malformed, of another family, no encoder could have such sizes, or it
+    /// asks for what can't be computed.
     pub fn open(path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::config(format!("{}: {message}", path.display()));
         let bytes = outside::read_regular(path, MAX_CONFIG).map_err(|error| match error.kind() {
             std::io::ErrorKind::FileTooLarge => wrong(format!("not a config.json: {error}")),
             _ => Error::reading(path, &error),
         })?;
-        let config: EncoderConfig = serde_json::from_slice(&bytes).map_err(|error| {
-            let error = json_error(&error);
-            wrong(format!("not a config.json of an encoder that can be read (xlm-roberta, roberta): {error}"))
-        })?;
-        config.problem().map_or(Ok(config), |problem| Err(wrong(problem)))
+        let malformed = |error: serde_json::Error| {
+            let families = Family::NAMES.join(", ");
+            wrong(format!("not a config.json of an encoder that can be read ({families}): {}", json_error(&error)))
+        };
+        let config: EncoderConfig = serde_json::from_slice(&bytes).map_err(malformed)?;
+        let fixed: Fixed = serde_json::from_slice(&bytes).map_err(malformed)?;
+        config.problem().or_else(|| fixed.problem(&config)).map_or(Ok(config), |problem| Err(wrong(problem)))
     }
 
     /// What no encoder can be, though the types are right.
@@ -69,45 +132,97 @@ impl EncoderConfig {
             ("num_attention_heads", self.num_attention_heads),
             ("intermediate_size", self.intermediate_size),
             ("max_position_embeddings", self.max_position_embeddings),
-            ("type_vocab_size", self.type_vocab_size),
         ];
-        if let Some((name, size)) = sizes.into_iter().find(|(_, size)| !(1..=MAX_SIZE).contains(size)) {
-            return Some(format!("{name} is {size}; it must be from 1 to {MAX_SIZE}"));
+        let types = ("type_vocab_size", self.type_vocab_size);
+        let least_types = i64::from(self.family.deberta().is_none());
+        let ranges = sizes.into_iter().map(|size| (size, 1)).chain([(types, least_types)]);
+        for ((name, size), least) in ranges {
+            if !(least..=MAX_SIZE).contains(&size) {
+                return Some(format!("{name} is {size}; it must be from {least} to {MAX_SIZE}"));
+            }
         }
         let (hidden, heads) = (self.hidden_size, self.num_attention_heads);
         if hidden % heads != 0 {
             return Some(format!("hidden_size {hidden} is not a multiple of num_attention_heads {heads}"));
         }
-        if !(0..self.max_position_embeddings).contains(&self.pad_token_id) || self.pad_token_id >= self.vocab_size {
-            return Some(format!("pad_token_id {} is neither a token nor a position", self.pad_token_id));
+        if let Family::Roberta { pad_token_id } | Family::XlmRoberta { pad_token_id } = self.family
+            && (!(0..self.max_position_embeddings).contains(&pad_token_id) || pad_token_id >= self.vocab_size)
+        {
+            return Some(format!("pad_token_id {pad_token_id} is neither a token nor a position"));
         }
         let dropouts = [self.hidden_dropout_prob, self.attention_probs_dropout_prob];
         if !dropouts.iter().all(|p| (0. ..1.).contains(p)) || !(0. ..1.).contains(&self.layer_norm_eps) {
             return Some("layer_norm_eps and the dropout probabilities must be at least 0 and below 1".into());
         }
-        None
+        match &self.family {
+            Family::Deberta(deberta) => deberta.later_setting().or_else(|| deberta.problem(self)),
+            Family::DebertaV2(deberta) => deberta.problem(self),
+            _ => None,
+        }
     }
 
     /// How many numbers such an encoder has at least: its matrices.
     pub fn least_parameters(&self) -> u128 {
-        let [vocabulary, hidden, layers, inner, positions] = [
-            self.vocab_size,
-            self.hidden_size,
-            self.num_hidden_layers,
-            self.intermediate_size,
-            self.max_position_embeddings,
-        ]
-        .map(|size| size as u128);
-        (vocabulary + positions) * hidden + layers * (4 * hidden * hidden + 2 * hidden * inner)
+        let [vocabulary, hidden, embedding, layers, inner] =
+            [self.vocab_size, self.hidden_size, self.embedding_size(), self.num_hidden_layers, self.intermediate_size]
+                .map(|size| size as u128);
+        let positions = if self.has_positions() { self.max_position_embeddings as u128 } else { 0 };
+        let relative = self.family.deberta().map_or(0, |deberta| deberta.least_parameters(self));
+        (vocabulary + positions) * embedding + layers * (4 * hidden * hidden + 2 * hidden * inner) + relative
     }
 
-    /// Position of the first token: RoBERTa counts on from the padding's id.
+    /// Under what Hugging Face names the weights inside a larger model.
+    pub const fn prefix(&self) -> &'static str {
+        self.family.prefix()
+    }
+
+    /// Width of the word embeddings.
+    pub fn embedding_size(&self) -> i64 {
+        self.family.deberta().and_then(|deberta| deberta.embedding_size).unwrap_or(self.hidden_size)
+    }
+
+    /// Whether absolute positions are added to the words.
+    pub fn has_positions(&self) -> bool {
+        self.family.deberta().is_none_or(|deberta| deberta.position_biased_input)
+    }
+
+    /// How many types of tokens the encoder tells apart; `None` if it does not look at a token's type.
+    pub fn token_types(&self) -> Option<i64> {
+        let looks = match self.family {
+            Family::Bert => true,
+            Family::Roberta { .. } | Family::XlmRoberta { .. } => false,
+            Family::Deberta(_) | Family::DebertaV2(_) => self.type_vocab_size > 0,
+        };
+        looks.then_some(self.type_vocab_size)
+    }
+
+    /// Position of the first token.
     pub fn position_offset(&self) -> i64 {
-        self.pad_token_id + 1
+        match self.family {
+            Family::Roberta { pad_token_id } | Family::XlmRoberta { pad_token_id } => pad_token_id + 1,
+            Family::Bert | Family::Deberta(_) | Family::DebertaV2(_) => 0,
+        }
     }
 
     /// The longest input there are positions for, in tokens.
     pub fn max_tokens(&self) -> usize {
         usize::try_from(self.max_position_embeddings - self.position_offset()).unwrap_or(0)
+    }
+}
+
+impl Fixed {
+    fn problem(&self, config: &EncoderConfig) -> Option<String> {
+        let head = config.hidden_size / config.num_attention_heads;
+        match self {
+            Fixed { position_embedding_type: Some(kind), .. } if kind != "absolute" => {
+                Some(format!("position_embedding_type is {:?}; only \"absolute\" can be computed", shown(kind, 40)))
+            }
+            Fixed { is_decoder: Some(true), .. } => Some("is_decoder is true; only encoders can be computed".into()),
+            Fixed { talking_head: Some(true), .. } => Some("talking_head is true, which can't be computed".into()),
+            Fixed { attention_head_size: Some(size), .. } if *size != head => Some(format!(
+                "attention_head_size is {size}; only hidden_size / num_attention_heads, here {head}, can be computed"
+            )),
+            _ => None,
+        }
     }
 }

@@ -2,23 +2,27 @@
 
 use super::EncoderConfig;
 use crate::batch::Tokens;
-use crate::model::layers::{Mode, dropout, layer_norm, new_layer_norm};
+use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm};
 use std::cell::RefCell;
 use tch::{Kind, Tensor, nn};
 
 /// The name under which the trained rows live among the variables; saved weights hold the whole table instead.
 pub const TRAINED_ROWS: &str = "trained_rows";
 
-/// A sum of three embeddings, normalised.
+/// A sum of embeddings of words and, where the family has them, of positions and types; normalised.
 ///
 /// The word table is most of a multilingual encoder (96 of 117 M parameters of e5-small). Without weight decay a row
 /// moves only if its token occurs in training, so training keeps a compact table of those rows, exactly, and spares
 /// gradient and optimiser state for the rest.
 pub struct Embeddings {
-    /// `[V, H]`, not trained itself.
+    /// `[V, E]`, not trained itself.
     words: Tensor,
-    positions: Tensor,
-    token_type: Tensor,
+    positions: Option<Tensor>,
+    token_types: Option<Tensor>,
+    /// Whether tokens are of different types; else all are of the first.
+    reads_types: bool,
+    /// From E to H, where they differ.
+    projection: Option<nn::Linear>,
     norm: nn::LayerNorm,
     trained: RefCell<Option<TrainedRows>>,
     position_offset: i64,
@@ -31,19 +35,23 @@ struct TrainedRows {
     ids: Tensor,
     /// `[V]` token id -> row, or 0.
     row_of: Tensor,
-    /// `[V', H]`
+    /// `[V', E]`
     rows: Tensor,
 }
 
 impl Embeddings {
     pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
-        let table = |name: &str, rows: i64| {
-            (p / name).var("weight", &[rows, config.hidden_size], nn::Init::Randn { mean: 0., stdev: 0.02 })
-        };
+        let (width, hidden) = (config.embedding_size(), config.hidden_size);
+        let table =
+            |name: &str, rows: i64| (p / name).var("weight", &[rows, width], nn::Init::Randn { mean: 0., stdev: 0.02 });
+        let (positions, types) = (config.max_position_embeddings, config.type_vocab_size);
+        let without_bias = nn::LinearConfig { bias: false, ..Default::default() };
         Embeddings {
-            words: (p / "word_embeddings").zeros_no_train("weight", &[config.vocab_size, config.hidden_size]),
-            positions: table("position_embeddings", config.max_position_embeddings),
-            token_type: table("token_type_embeddings", config.type_vocab_size),
+            words: (p / "word_embeddings").zeros_no_train("weight", &[config.vocab_size, width]),
+            positions: config.has_positions().then(|| table("position_embeddings", positions)),
+            token_types: (types > 0).then(|| table("token_type_embeddings", types)),
+            reads_types: config.token_types().is_some(),
+            projection: (width != hidden).then(|| nn::linear(p / "embed_proj", width, hidden, without_bias)),
             norm: new_layer_norm(p / "LayerNorm", config.hidden_size, config.layer_norm_eps),
             trained: RefCell::new(None),
             position_offset: config.position_offset(),
@@ -72,10 +80,16 @@ impl Embeddings {
     /// # Shapes
     /// T packed tokens -> `[T, H]`
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
-        let positions = &tokens.positions + self.position_offset;
-        let sum = self.word_rows(&tokens.ids, mode.noise.is_some())
-            + self.positions.index_select(0, &positions)
-            + self.token_type.get(0);
+        let mut sum = self.word_rows(&tokens.ids, mode.noise.is_some()); // [T, E]
+        if let Some(table) = &self.positions {
+            sum += table.index_select(0, &(&tokens.positions + self.position_offset));
+        }
+        if let Some(table) = &self.token_types {
+            sum += if self.reads_types { table.index_select(0, &tokens.types) } else { table.get(0) };
+        }
+        if let Some(projection) = &self.projection {
+            sum = linear(&sum, projection, mode);
+        }
         dropout(&layer_norm(&sum, &self.norm), self.dropout_prob, mode)
     }
 

@@ -1,4 +1,4 @@
-//! One transformer layer, norm after (Devlin et al., 2019).
+//! One transformer layer of BERT, RoBERTa and XLM-R, norm after (Devlin et al., 2019).
 
 use super::EncoderConfig;
 use crate::batch::LengthGroup;

@@ -1,38 +1,64 @@
-//! The pretrained encoder: XLM-RoBERTa and RoBERTa (Conneau et al., 2020; Liu et al., 2019).
+//! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
 //!
 //! Names are those of Hugging Face's checkpoints. Tokens come packed, without padding: everything but attention
 //! works on all T tokens at once, attention on the runs of sequences of one length.
 
 mod config;
+pub mod deberta;
 mod embeddings;
 mod fused;
 mod layer;
 
-pub use config::{Activation, EncoderConfig, ModelType};
+pub use config::{Activation, EncoderConfig, Family};
 pub use embeddings::{Embeddings, TRAINED_ROWS};
 
 use super::kernels::Sequences;
 use super::layers::Mode;
 use crate::batch::Tokens;
+use deberta::Deberta;
 use layer::Layer;
 use std::collections::HashMap;
-use tch::{Kind, Tensor, nn};
+use tch::{Device, Kind, Tensor, nn};
 
 /// Embeddings and a stack of transformer layers, norm after; no pooler.
 pub struct Encoder {
     pub config: EncoderConfig,
     pub embeddings: Embeddings,
-    layers: Vec<Layer>,
+    layers: Layers,
+}
+
+/// The transformer layers of a family.
+enum Layers {
+    Bert(Vec<Layer>),
+    Deberta(Box<Deberta>),
+}
+
+/// What computes the layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Path {
+    /// Kernels of our own between libtorch's products, forward and backward ([`fused`]).
+    Kernels,
+    /// libtorch's operations and its differentiation.
+    Libtorch,
+}
+
+impl Path {
+    pub const fn words(self) -> &'static str {
+        match self {
+            Path::Kernels => "kernels",
+            Path::Libtorch => "libtorch's operations",
+        }
+    }
 }
 
 impl Encoder {
     /// An untrained encoder; the weights are loaded afterwards, by name.
     pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
-        let layers = p / "encoder" / "layer";
         Encoder {
             config: config.clone(),
             embeddings: Embeddings::new(&(p / "embeddings"), config),
-            layers: (0..config.num_hidden_layers).map(|i| Layer::new(&(&layers / i), config)).collect(),
+            layers: Layers::new(&(p / "encoder"), config),
         }
     }
 
@@ -40,24 +66,31 @@ impl Encoder {
     /// T packed tokens -> `[T, H]`, differentiable unless by kernels
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
         let embedded = self.embeddings.forward(tokens, mode);
-        match mode.fuses_on(embedded.device()) {
-            true => fused::forward(&self.layers, &embedded, &Sequences::of(&tokens.groups), mode),
-            false => self.layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &tokens.groups, mode)),
+        match self.layers.fusing(mode, embedded.device()) {
+            Some(layers) => fused::forward(layers, &embedded, &Sequences::of(&tokens.groups), mode),
+            None => self.layers.forward(embedded, tokens, mode),
         }
     }
 
     /// [`Encoder::forward`] kept for [`Trace::gradients`].
     pub fn trace(&self, tokens: &Tokens, mode: Mode) -> Trace<'_> {
         let embedded = self.embeddings.forward(tokens, mode);
-        let (graph, hidden, pass) = if mode.fuses_on(embedded.device()) {
-            let (pass, hidden) = fused::Pass::new(&self.layers, &embedded, Sequences::of(&tokens.groups), mode);
-            (embedded, hidden, Some(pass))
-        } else {
-            let hidden =
-                self.layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &tokens.groups, mode));
-            (hidden.shallow_clone(), hidden.detach(), None)
+        let (graph, hidden, pass) = match self.layers.fusing(mode, embedded.device()) {
+            Some(layers) => {
+                let (pass, hidden) = fused::Pass::new(layers, &embedded, Sequences::of(&tokens.groups), mode);
+                (embedded, hidden, Some((pass, layers)))
+            }
+            None => {
+                let hidden = self.layers.forward(embedded, tokens, mode);
+                (hidden.shallow_clone(), hidden.detach(), None)
+            }
         };
-        Trace { encoder: self, graph, hidden: hidden.set_requires_grad(true), pass }
+        Trace { graph, hidden: hidden.set_requires_grad(true), pass }
+    }
+
+    /// What computes the layers in this mode.
+    pub fn path(&self, mode: Mode, device: Device) -> Path {
+        if self.layers.fusing(mode, device).is_some() { Path::Kernels } else { Path::Libtorch }
     }
 
     /// The vector of each sequence's first token.
@@ -69,15 +102,42 @@ impl Encoder {
     }
 }
 
+impl Layers {
+    /// `p` is the checkpoint's `encoder`.
+    fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
+        if let Some(deberta) = config.family.deberta() {
+            return Layers::Deberta(Box::new(Deberta::new(p, config, deberta)));
+        }
+        let layers = p / "layer";
+        Layers::Bert((0..config.num_hidden_layers).map(|i| Layer::new(&(&layers / i), config)).collect())
+    }
+
+    /// Those that kernels compute here, if they do.
+    fn fusing(&self, mode: Mode, device: Device) -> Option<&[Layer]> {
+        match self {
+            Layers::Bert(layers) if mode.fuses_on(device) => Some(layers),
+            _ => None,
+        }
+    }
+
+    /// By libtorch's operations, differentiable.
+    fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
+        let groups = &tokens.groups;
+        match self {
+            Layers::Bert(layers) => layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, groups, mode)),
+            Layers::Deberta(deberta) => deberta.forward(&embedded, groups, mode),
+        }
+    }
+}
+
 /// A forward pass through the encoder that can be gone back, in two strides: what reads the encoder, and itself.
 pub struct Trace<'a> {
-    encoder: &'a Encoder,
     /// From where on, backwards, libtorch differentiates: the embedded tokens, or without kernels the output.
     graph: Tensor,
     /// `[T, H]` the encoder's output.
     pub hidden: Tensor,
-    /// What the kernels kept.
-    pass: Option<fused::Pass>,
+    /// What the kernels kept, with the layers they computed.
+    pass: Option<(fused::Pass, &'a [Layer])>,
 }
 
 impl Trace<'_> {
@@ -103,7 +163,7 @@ impl Trace<'_> {
         }
         let further = self.graph.requires_grad();
         let (of_layers, of_graph) = match self.pass {
-            Some(pass) => pass.backward(&self.encoder.layers, of_hidden, further),
+            Some((pass, layers)) => pass.backward(layers, of_hidden, further),
             None => (Vec::new(), further.then(|| of_hidden.shallow_clone())),
         };
         let place: HashMap<_, _> = variables.iter().enumerate().map(|(i, tensor)| (tensor.data_ptr(), i)).collect();

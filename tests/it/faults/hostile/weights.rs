@@ -141,7 +141,11 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             "git lfs pull",
         ),
         ("a failed download", b"<!DOCTYPE html><title>404</title>".to_vec(), "failed download"),
-        ("the index of a model in parts", br#"{"weight_map": {}}"#.to_vec(), "has to be written into one"),
+        (
+            "the index of a model in parts",
+            br#"{"weight_map": {}}"#.to_vec(),
+            "must be named model.safetensors.index.json",
+        ),
         ("a script", b"#!/bin/sh\nexit 0\n".to_vec(), "is a script"),
     ]
 }

@@ -1,0 +1,245 @@
+//! A `tokenizer.json` for a folder: its own, or one built from the files that came before that format.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error, shown, text};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+const OWN: &str = "tokenizer.json";
+const SETTINGS: &str = "tokenizer_config.json";
+const WORD_PIECES: &str = "vocab.txt";
+const PAIR_VOCABULARY: &str = "vocab.json";
+const MERGES: &str = "merges.txt";
+/// Vocabularies from which nothing is built: what splits and normalises text is in other programs.
+const OTHERS: [&str; 4] = ["sentencepiece.bpe.model", "spm.model", "spiece.model", "bpe_encoder.bin"];
+
+/// The bytes of a folder's `tokenizer.json`. Where it has none they are made: of `vocab.txt`, BERT's WordPiece, cased as
+/// `tokenizer_config.json` says; of `vocab.json` and `merges.txt`, the byte-level pairs of RoBERTa and DeBERTa.
+///
+/// # Errors
+/// `MissingInput` if there is nothing to make one of, with how to convert what there is; `Config` if the files are no
+/// vocabulary, lack a special token, or do not say whether letters keep their case.
+pub fn tokenizer_json(folder: &Path) -> Result<Vec<u8>> {
+    let folder = Folder(folder);
+    if folder.has(OWN) {
+        return folder.read(OWN, MAX_TOKENIZER);
+    }
+    let tokenizer = if folder.has(WORD_PIECES) {
+        word_pieces(&folder)?
+    } else if folder.has(PAIR_VOCABULARY) && folder.has(MERGES) {
+        byte_pairs(&folder)?
+    } else {
+        return Err(folder.nothing());
+    };
+    serde_json::to_vec(&tokenizer).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
+}
+
+/// A folder with the files of a tokenizer.
+struct Folder<'a>(&'a Path);
+
+impl Folder<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Broken links and pipes too: reading says what is wrong with them.
+    fn has(&self, name: &str) -> bool {
+        self.path(name).symlink_metadata().is_ok()
+    }
+
+    fn wrong(&self, name: &str, problem: impl std::fmt::Display) -> Error {
+        Error::config(format!("{}: {problem}", self.path(name).display()))
+    }
+
+    fn read(&self, name: &str, most: u64) -> Result<Vec<u8>> {
+        let path = self.path(name);
+        outside::read_regular(&path, most).map_err(|error| match error.kind() {
+            std::io::ErrorKind::FileTooLarge => self.wrong(name, format!("not a tokenizer: {error}")),
+            _ => Error::reading(&path, &error),
+        })
+    }
+
+    /// Lines, without the marks that end them.
+    fn lines(&self, name: &str) -> Result<Vec<String>> {
+        let bytes = self.read(name, MAX_TOKENIZER)?;
+        let text = text(&bytes).map_err(|problem| self.wrong(name, problem))?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    fn json<T: serde::de::DeserializeOwned>(&self, name: &str, most: u64) -> Result<T> {
+        serde_json::from_slice(&self.read(name, most)?).map_err(|error| self.wrong(name, json_error(&error)))
+    }
+
+    /// Empty if there is no such file.
+    fn settings(&self) -> Result<Settings> {
+        if self.has(SETTINGS) { self.json(SETTINGS, MAX_CONFIG) } else { Ok(Settings::default()) }
+    }
+
+    /// The error of a folder from which no tokenizer can be made.
+    fn nothing(&self) -> Error {
+        let own = self.path(OWN);
+        let message = match OTHERS.into_iter().find(|name| self.has(name)) {
+            None => format!("{}: does not exist, nor vocab.txt, nor vocab.json with merges.txt", own.display()),
+            Some(other) => format!(
+                "{}: does not exist, and nothing is made of {other}; where Python has transformers (with sentencepiece \
+                 and protobuf), make it with: python -c \"from transformers import AutoTokenizer; \
+                 AutoTokenizer.from_pretrained('{folder}').save_pretrained('{folder}')\"",
+                own.display(),
+                folder = self.0.display(),
+            ),
+        };
+        Error::new(ErrorKind::MissingInput, message)
+    }
+}
+
+/// `tokenizer_config.json`, as far as it is needed; what else it has is ignored.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Settings {
+    do_lower_case: Option<bool>,
+    strip_accents: Option<bool>,
+    tokenize_chinese_chars: Option<bool>,
+    add_prefix_space: Option<bool>,
+    cls_token: Option<SpecialToken>,
+    sep_token: Option<SpecialToken>,
+    pad_token: Option<SpecialToken>,
+    unk_token: Option<SpecialToken>,
+    mask_token: Option<SpecialToken>,
+}
+
+/// A special token by itself or with its settings.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SpecialToken {
+    Text(String),
+    Settings { content: String },
+}
+
+/// The special tokens of a vocabulary with their ids.
+struct Specials {
+    cls: (String, u64),
+    sep: (String, u64),
+    pad: (String, u64),
+    unk: (String, u64),
+    mask: (String, u64),
+}
+
+impl Specials {
+    /// By `tokenizer_config.json`, else by the names that BERT or RoBERTa gave them.
+    ///
+    /// # Errors
+    /// A special token that is not in the vocabulary.
+    fn of(settings: &Settings, vocabulary: &Map<String, Value>) -> Result<Self, String> {
+        let is_bert = vocabulary.contains_key("[CLS]");
+        let find = |setting: &Option<SpecialToken>, of_bert: &str, of_roberta: &str| {
+            let usual = if is_bert { of_bert } else { of_roberta };
+            let name = match setting {
+                Some(SpecialToken::Text(name) | SpecialToken::Settings { content: name }) => name,
+                None => usual,
+            };
+            let id = vocabulary.get(name).and_then(Value::as_u64);
+            let id = id.ok_or_else(|| format!("it has no {:?}, a special token", shown(name, 40)))?;
+            Ok::<_, String>((name.to_owned(), id))
+        };
+        Ok(Specials {
+            cls: find(&settings.cls_token, "[CLS]", "<s>")?,
+            sep: find(&settings.sep_token, "[SEP]", "</s>")?,
+            pad: find(&settings.pad_token, "[PAD]", "<pad>")?,
+            unk: find(&settings.unk_token, "[UNK]", "<unk>")?,
+            mask: find(&settings.mask_token, "[MASK]", "<mask>")?,
+        })
+    }
+
+    /// They are never split, and nothing is changed in them.
+    fn added(&self, mask_takes_space: bool) -> Value {
+        let mut all = vec![&self.cls, &self.sep, &self.pad, &self.unk, &self.mask];
+        all.sort_by_key(|(_, id)| *id);
+        all.dedup();
+        let token = |(name, id): &(String, u64)| {
+            let lstrip = mask_takes_space && *name == self.mask.0;
+            json!({"id": id, "content": name, "single_word": false, "lstrip": lstrip, "rstrip": false,
+                   "normalized": false, "special": true})
+        };
+        all.into_iter().map(token).collect()
+    }
+
+    /// `[CLS] a [SEP] b [SEP]`, the second part of type 1.
+    fn template(&self) -> Value {
+        let special = |(name, _): &(String, u64), kind: u8| json!({"SpecialToken": {"id": name, "type_id": kind}});
+        let part = |name: &str, kind: u8| json!({"Sequence": {"id": name, "type_id": kind}});
+        let single = vec![special(&self.cls, 0), part("A", 0), special(&self.sep, 0)];
+        let pair = [single.clone(), vec![part("B", 1), special(&self.sep, 1)]].concat();
+        let tokens =
+            [&self.cls, &self.sep].map(|(name, id)| (name.clone(), json!({"id": name, "ids": [id], "tokens": [name]})));
+        let tokens: Map<String, Value> = tokens.into_iter().collect();
+        json!({"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens})
+    }
+}
+
+fn tokenizer(added: Value, normalizer: Value, splitter: Value, template: Value, decoder: Value, model: Value) -> Value {
+    json!({"version": "1.0", "truncation": null, "padding": null, "added_tokens": added, "normalizer": normalizer,
+           "pre_tokenizer": splitter, "post_processor": template, "decoder": decoder, "model": model})
+}
+
+/// BERT's: a line is a piece, its number the id.
+fn word_pieces(folder: &Folder) -> Result<Value> {
+    let pieces = folder.lines(WORD_PIECES)?;
+    let vocabulary: Map<String, Value> = pieces.into_iter().enumerate().map(|(id, piece)| (piece, json!(id))).collect();
+    let settings = folder.settings()?;
+    let specials = Specials::of(&settings, &vocabulary).map_err(|problem| folder.wrong(WORD_PIECES, problem))?;
+    let lowercase = settings.do_lower_case.ok_or_else(|| {
+        let remedy = "add \"do_lower_case\": true for an uncased vocabulary, false for a cased one";
+        folder.wrong(SETTINGS, format!("does not say whether letters keep their case; {remedy}"))
+    })?;
+    Ok(tokenizer(
+        specials.added(false),
+        json!({"type": "BertNormalizer", "clean_text": true, "lowercase": lowercase,
+               "handle_chinese_chars": settings.tokenize_chinese_chars.unwrap_or(true),
+               "strip_accents": settings.strip_accents}),
+        json!({"type": "BertPreTokenizer"}),
+        specials.template(),
+        json!({"type": "WordPiece", "prefix": "##", "cleanup": true}),
+        json!({"type": "WordPiece", "unk_token": specials.unk.0, "continuing_subword_prefix": "##",
+               "max_input_chars_per_word": 100, "vocab": vocabulary}),
+    ))
+}
+
+/// RoBERTa's and DeBERTa's: pairs of bytes, merged in order. They differ in special tokens and template.
+fn byte_pairs(folder: &Folder) -> Result<Value> {
+    let vocabulary: Map<String, Value> = folder.json(PAIR_VOCABULARY, MAX_TOKENIZER)?;
+    let settings = folder.settings()?;
+    let specials = Specials::of(&settings, &vocabulary).map_err(|problem| folder.wrong(PAIR_VOCABULARY, problem))?;
+    let prefix_space = settings.add_prefix_space.unwrap_or(false);
+    let byte_level = json!({"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": true,
+                            "use_regex": true});
+    let template = if specials.cls.0.starts_with('[') {
+        specials.template()
+    } else {
+        let [sep, cls] = [&specials.sep, &specials.cls].map(|(name, id)| json!([name, id]));
+        json!({"type": "RobertaProcessing", "sep": sep, "cls": cls, "trim_offsets": true,
+               "add_prefix_space": prefix_space})
+    };
+    let merges = merges(folder)?;
+    Ok(tokenizer(
+        specials.added(true),
+        Value::Null,
+        byte_level.clone(),
+        template,
+        byte_level,
+        json!({"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": "",
+               "end_of_word_suffix": "", "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
+               "vocab": vocabulary, "merges": merges}),
+    ))
+}
+
+/// A line is a pair, the first lines merged first; what begins with `#version` is none.
+fn merges(folder: &Folder) -> Result<Vec<Value>> {
+    let lines = folder.lines(MERGES)?;
+    let pairs = lines.iter().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with("#version"));
+    let pair = |(i, line): (usize, &String)| match line.split_once(' ') {
+        Some((first, second)) if !second.contains(' ') => Ok(json!([first, second])),
+        _ => Err(folder.wrong(MERGES, format!("line {}: {:?} is no pair", i + 1, shown(line, 40)))),
+    };
+    pairs.map(pair).collect()
+}

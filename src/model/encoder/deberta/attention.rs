@@ -1,0 +1,221 @@
+//! Disentangled self-attention (He et al., 2021, section 3.1).
+
+use super::config::{DebertaConfig, PositionTerms};
+use super::position::Distances;
+use crate::batch::LengthGroup;
+use crate::model::encoder::{EncoderConfig, Family};
+use crate::model::layers::{Mode, dropout, linear, new_linear, product};
+use tch::{Kind, Tensor, nn};
+
+/// Attention whose scores are sums of content to content, content to position and position to content.
+pub struct DisentangledAttention {
+    content: ContentProjections,
+    positions: PositionProjections,
+    terms: PositionTerms,
+    heads: i64,
+    attention_dropout: f64,
+    position_dropout: f64,
+}
+
+/// What makes queries, keys and values of the hidden states.
+enum ContentProjections {
+    /// Version 1: one matrix, in which each head has its queries, keys and values side by side; keys have no bias.
+    Fused { in_proj: nn::Linear, query_bias: Tensor, value_bias: Tensor },
+    /// Versions 2 and 3.
+    Apart { query: nn::Linear, key: nn::Linear, value: nn::Linear },
+}
+
+/// What makes keys (for content to position) and queries (for position to content) of relative positions.
+enum PositionProjections {
+    /// Their own, where the term is there.
+    Own { key: Option<nn::Linear>, query: Option<nn::Linear> },
+    /// Those of the content.
+    Shared,
+}
+
+/// Each `[heads, B, L, D]`.
+struct QueriesKeysValues {
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+}
+
+/// Keys and queries of each distance of the batch, each `[heads, 2L - 1, D]`.
+struct RelativeKeysQueries {
+    keys: Option<Tensor>,
+    queries: Option<Tensor>,
+}
+
+impl DisentangledAttention {
+    /// `p` is the checkpoint's `attention.self` of a layer.
+    pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
+        DisentangledAttention {
+            content: ContentProjections::new(p, config),
+            positions: PositionProjections::new(p, config, deberta),
+            terms: deberta.pos_att_type,
+            heads: config.num_attention_heads,
+            attention_dropout: config.attention_probs_dropout_prob,
+            position_dropout: config.hidden_dropout_prob,
+        }
+    }
+
+    /// # Shapes
+    /// `hidden [T, H]` -> `[T, H]`
+    pub fn forward(
+        &self,
+        hidden: &Tensor,
+        distances: Option<&Distances>,
+        groups: &[LengthGroup],
+        mode: Mode,
+    ) -> Tensor {
+        let projected = self.content.forward(hidden, self.heads, mode); // [T, 3H]
+        let relative = distances.map(|distances| (distances, self.relative(distances, mode)));
+        let mut start = 0;
+        let mut contexts = Vec::with_capacity(groups.len());
+        for (i, group) in groups.iter().enumerate() {
+            let tokens = group.count * group.length;
+            let content = self.content.split(&projected.narrow(0, start, tokens), group, self.heads);
+            let relative = relative.as_ref().map(|(distances, of_batch)| {
+                (of_batch.narrow(distances.longest - group.length, 2 * group.length - 1), &distances.places[i])
+            });
+            let context = self.attend(&content, relative, mode); // [heads, B, L, D]
+            contexts.push(context.permute([1, 2, 0, 3]).reshape([tokens, -1]));
+            start += tokens;
+        }
+        Tensor::cat(&contexts, 0) // [T, H]
+    }
+
+    /// Equation 4, with the scale of section 3.1: softmax(A / √(terms · D)) · V.
+    fn attend(
+        &self,
+        content: &QueriesKeysValues,
+        relative: Option<(RelativeKeysQueries, &Tensor)>,
+        mode: Mode,
+    ) -> Tensor {
+        let QueriesKeysValues { queries, keys, values } = content;
+        let scale = 1. / ((self.terms.count() * queries.size()[3]) as f64).sqrt();
+        let queries = queries * scale;
+        let mut scores = queries.matmul(&keys.transpose(2, 3)).to_kind(Kind::Float); // [heads, B, L, L]
+        if let Some((relative, places)) = relative {
+            if let Some(relative_keys) = &relative.keys {
+                scores += by_distance(&queries, relative_keys, places);
+            }
+            if let Some(relative_queries) = &relative.queries {
+                // The key's side: row j, column i. The published programs take δ(i, j) here, as for content to position.
+                let transposed = by_distance(keys, &(relative_queries * scale), &places.transpose(0, 1));
+                scores += transposed.transpose(2, 3);
+            }
+        }
+        let weights = dropout(&scores.softmax(-1, Kind::Float), self.attention_dropout, mode);
+        weights.to_kind(values.kind()).matmul(values)
+    }
+
+    fn relative(&self, distances: &Distances, mode: Mode) -> RelativeKeysQueries {
+        let vectors = dropout(&distances.vectors, self.position_dropout, mode); // [P, H]
+        let project = |layer: &nn::Linear| {
+            let projected = linear(&vectors, layer, mode).index_select(0, &distances.vector_of); // [2L - 1, H]
+            projected.view([projected.size()[0], self.heads, -1]).transpose(0, 1) // [heads, 2L - 1, D]
+        };
+        let (key, query) = match (&self.positions, &self.content) {
+            (PositionProjections::Own { key, query }, _) => (key.as_ref(), query.as_ref()),
+            (PositionProjections::Shared, ContentProjections::Apart { key, query, .. }) => {
+                (self.terms.content_to_position.then_some(key), self.terms.position_to_content.then_some(query))
+            }
+            (PositionProjections::Shared, ContentProjections::Fused { .. }) => {
+                unreachable!("version 1 shares nothing; its config is refused if it says so")
+            }
+        };
+        RelativeKeysQueries { keys: key.map(project), queries: query.map(project) }
+    }
+}
+
+/// Scores of vectors against those of the distances, at each pair of tokens.
+///
+/// # Shapes
+/// `vectors [heads, B, L, D]`, `relative [heads, 2L - 1, D]`, `places [L, L]` -> `[heads, B, L, L]` float32
+fn by_distance(vectors: &Tensor, relative: &Tensor, places: &Tensor) -> Tensor {
+    let [heads, count, length, depth] = vectors.size()[..] else { panic!("vectors are [heads, B, L, D]") };
+    let all = vectors.reshape([heads, count * length, depth]).bmm(&relative.transpose(1, 2));
+    let all = all.view([heads, count, length, 2 * length - 1]);
+    all.gather(3, &places.expand([heads, count, length, length], false), false).to_kind(Kind::Float)
+}
+
+impl RelativeKeysQueries {
+    /// Some distances only.
+    fn narrow(&self, start: i64, length: i64) -> Self {
+        let part = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| tensor.narrow(1, start, length));
+        RelativeKeysQueries { keys: part(&self.keys), queries: part(&self.queries) }
+    }
+}
+
+impl ContentProjections {
+    fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
+        let hidden = config.hidden_size;
+        match config.family {
+            Family::Deberta(_) => ContentProjections::Fused {
+                in_proj: without_bias(p / "in_proj", hidden, 3 * hidden),
+                query_bias: p.zeros("q_bias", &[hidden]),
+                value_bias: p.zeros("v_bias", &[hidden]),
+            },
+            _ => ContentProjections::Apart {
+                query: new_linear(p / "query_proj", hidden, hidden),
+                key: new_linear(p / "key_proj", hidden, hidden),
+                value: new_linear(p / "value_proj", hidden, hidden),
+            },
+        }
+    }
+
+    /// One product for all three. `[T, H]` -> `[T, 3H]`, laid out as [`ContentProjections::split`] knows
+    fn forward(&self, hidden: &Tensor, heads: i64, mode: Mode) -> Tensor {
+        match self {
+            ContentProjections::Fused { in_proj, query_bias, value_bias } => {
+                let of_heads = |bias: &Tensor| bias.view([heads, -1]);
+                let parts = [of_heads(query_bias), of_heads(&query_bias.zeros_like()), of_heads(value_bias)];
+                let bias = Tensor::stack(&parts, 1).flatten(0, -1); // [3H]
+                product(hidden, &in_proj.ws, &bias, mode.precision)
+            }
+            ContentProjections::Apart { query, key, value } => {
+                let parts = [query, key, value];
+                let weight = Tensor::cat(&parts.map(|part| &part.ws), 0);
+                let bias = Tensor::cat(&parts.map(|part| part.bs.as_ref().expect("made with a bias")), 0);
+                product(hidden, &weight, &bias, mode.precision)
+            }
+        }
+    }
+
+    /// `[B·L, 3H]` of one length
+    fn split(&self, projected: &Tensor, group: &LengthGroup, heads: i64) -> QueriesKeysValues {
+        let &LengthGroup { count, length } = group;
+        let parts = match self {
+            ContentProjections::Fused { .. } => projected.view([count, length, heads, 3, -1]).permute([3, 2, 0, 1, 4]),
+            ContentProjections::Apart { .. } => projected.view([count, length, 3, heads, -1]).permute([2, 3, 0, 1, 4]),
+        }; // [3, heads, B, L, D]
+        QueriesKeysValues { queries: parts.get(0), keys: parts.get(1), values: parts.get(2) }
+    }
+}
+
+impl PositionProjections {
+    fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
+        if deberta.share_att_key {
+            return PositionProjections::Shared;
+        }
+        let hidden = config.hidden_size;
+        let has = |term: bool| term && deberta.relative_attention;
+        let (keys, queries) =
+            (has(deberta.pos_att_type.content_to_position), has(deberta.pos_att_type.position_to_content));
+        match config.family {
+            Family::Deberta(_) => PositionProjections::Own {
+                key: keys.then(|| without_bias(p / "pos_proj", hidden, hidden)),
+                query: queries.then(|| new_linear(p / "pos_q_proj", hidden, hidden)),
+            },
+            _ => PositionProjections::Own {
+                key: keys.then(|| new_linear(p / "pos_key_proj", hidden, hidden)),
+                query: queries.then(|| new_linear(p / "pos_query_proj", hidden, hidden)),
+            },
+        }
+    }
+}
+
+fn without_bias(p: nn::Path, inputs: i64, outputs: i64) -> nn::Linear {
+    nn::linear(p, inputs, outputs, nn::LinearConfig { bias: false, ..Default::default() })
+}

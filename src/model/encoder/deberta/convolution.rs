@@ -1,0 +1,58 @@
+//! The convolution that version 2 can have beside its first layer, over neighbouring tokens.
+
+use super::config::{ConvolutionActivation, DebertaConfig};
+use crate::batch::LengthGroup;
+use crate::model::encoder::EncoderConfig;
+use crate::model::layers::{Mode, dropout, layer_norm, new_layer_norm};
+use tch::{Tensor, nn};
+
+pub struct Convolution {
+    /// `[H, H / groups, kernel]`
+    weight: Tensor,
+    bias: Tensor,
+    groups: i64,
+    activation: ConvolutionActivation,
+    norm: nn::LayerNorm,
+    dropout: f64,
+}
+
+impl Convolution {
+    /// `None` if the config has none.
+    pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Option<Self> {
+        let (hidden, kernel) = (config.hidden_size, deberta.conv_kernel_size);
+        let activation = deberta.conv_act.filter(|_| kernel > 0)?;
+        let (conv, groups) = (p / "conv", deberta.conv_groups);
+        Some(Convolution {
+            weight: conv.var("weight", &[hidden, hidden / groups, kernel], nn::init::DEFAULT_KAIMING_UNIFORM),
+            bias: conv.zeros("bias", &[hidden]),
+            groups,
+            activation,
+            norm: new_layer_norm(p / "LayerNorm", hidden, config.layer_norm_eps),
+            dropout: config.hidden_dropout_prob,
+        })
+    }
+
+    /// # Shapes
+    /// `input [T, H]` of the first layer, its `output [T, H]` -> `[T, H]`
+    pub fn forward(&self, input: &Tensor, output: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
+        let mut start = 0;
+        let mut convolved = Vec::with_capacity(groups.len());
+        for &LengthGroup { count, length } in groups {
+            let block = input.narrow(0, start, count * length).view([count, length, -1]).transpose(1, 2); // [B, H, L]
+            convolved.push(self.convolve(&block, mode).transpose(1, 2).reshape([count * length, -1]));
+            start += count * length;
+        }
+        let convolved = dropout(&Tensor::cat(&convolved, 0), self.dropout, mode); // [T, H]
+        let activated = match self.activation {
+            ConvolutionActivation::Gelu => convolved.gelu("none"),
+            ConvolutionActivation::Tanh => convolved.tanh(),
+        };
+        layer_norm(&(output + activated), &self.norm)
+    }
+
+    /// Beyond the ends of a sequence are zeros. `[B, H, L]` -> `[B, H, L]`
+    fn convolve(&self, block: &Tensor, mode: Mode) -> Tensor {
+        let [block, weight, bias] = [block, &self.weight, &self.bias].map(|tensor| mode.precision.cast(tensor));
+        block.conv1d(&weight, Some(&bias), 1, (self.weight.size()[2] - 1) / 2, 1, self.groups)
+    }
+}

@@ -1,0 +1,53 @@
+//! One layer: disentangled attention, feed-forward, norm after.
+
+use super::attention::DisentangledAttention;
+use super::config::DebertaConfig;
+use super::position::Distances;
+use crate::batch::LengthGroup;
+use crate::model::encoder::EncoderConfig;
+use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
+use tch::{Tensor, nn};
+
+pub struct Layer {
+    attention: DisentangledAttention,
+    attention_output: nn::Linear,
+    /// Version 1 writes its norm out; it is the usual one.
+    attention_norm: nn::LayerNorm,
+    intermediate: nn::Linear,
+    output: nn::Linear,
+    output_norm: nn::LayerNorm,
+    hidden_dropout: f64,
+}
+
+impl Layer {
+    pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
+        let (h, ff, eps) = (config.hidden_size, config.intermediate_size, config.layer_norm_eps);
+        let attention = p / "attention";
+        Layer {
+            attention: DisentangledAttention::new(&(&attention / "self"), config, deberta),
+            attention_output: new_linear(&attention / "output" / "dense", h, h),
+            attention_norm: new_layer_norm(&attention / "output" / "LayerNorm", h, eps),
+            intermediate: new_linear(p / "intermediate" / "dense", h, ff),
+            output: new_linear(p / "output" / "dense", ff, h),
+            output_norm: new_layer_norm(p / "output" / "LayerNorm", h, eps),
+            hidden_dropout: config.hidden_dropout_prob,
+        }
+    }
+
+    /// # Shapes
+    /// `hidden [T, H]` -> `[T, H]`
+    pub fn forward(
+        &self,
+        hidden: &Tensor,
+        distances: Option<&Distances>,
+        groups: &[LengthGroup],
+        mode: Mode,
+    ) -> Tensor {
+        let context = self.attention.forward(hidden, distances, groups, mode);
+        let attended = dropout(&linear(&context, &self.attention_output, mode), self.hidden_dropout, mode);
+        let hidden = layer_norm(&(hidden + attended), &self.attention_norm);
+        let inner = linear(&hidden, &self.intermediate, mode).gelu("none");
+        let outer = dropout(&linear(&inner, &self.output, mode), self.hidden_dropout, mode);
+        layer_norm(&(hidden + outer), &self.output_norm)
+    }
+}

@@ -1,0 +1,54 @@
+//! The layers of DeBERTa (He et al., 2021; versions 2 and 3: He et al., 2023): attention by content and relative
+//! position apart, by libtorch's operations.
+
+mod attention;
+mod config;
+mod convolution;
+mod layer;
+mod position;
+
+pub use config::{ConvolutionActivation, DebertaConfig, PositionNorm, PositionTerms};
+pub use position::log_buckets;
+
+use super::EncoderConfig;
+use crate::batch::LengthGroup;
+use crate::model::layers::Mode;
+use convolution::Convolution;
+use layer::Layer;
+use position::RelativePositions;
+use tch::{Tensor, nn};
+
+/// A stack of layers that share their vectors of relative positions.
+pub struct Deberta {
+    layers: Vec<Layer>,
+    positions: Option<RelativePositions>,
+    convolution: Option<Convolution>,
+}
+
+impl Deberta {
+    /// `p` is the checkpoint's `encoder`.
+    pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
+        let layers = p / "layer";
+        let layer = |i| Layer::new(&(&layers / i), config, deberta);
+        Deberta {
+            layers: (0..config.num_hidden_layers).map(layer).collect(),
+            positions: deberta.relative_attention.then(|| RelativePositions::new(p, config, deberta)),
+            convolution: Convolution::new(&(p / "conv"), config, deberta),
+        }
+    }
+
+    /// # Shapes
+    /// `embedded [T, H]` -> `[T, H]`
+    pub fn forward(&self, embedded: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
+        let distances = self.positions.as_ref().map(|positions| positions.of(groups));
+        let mut hidden = embedded.shallow_clone();
+        for (i, layer) in self.layers.iter().enumerate() {
+            let output = layer.forward(&hidden, distances.as_ref(), groups, mode);
+            hidden = match &self.convolution {
+                Some(convolution) if i == 0 => convolution.forward(&hidden, &output, groups, mode),
+                _ => output,
+            };
+        }
+        hidden
+    }
+}

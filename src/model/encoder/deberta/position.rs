@@ -1,0 +1,88 @@
+//! Relative positions: which vector each distance between two tokens has.
+
+use super::config::{DebertaConfig, PositionNorm};
+use crate::batch::LengthGroup;
+use crate::model::encoder::EncoderConfig;
+use crate::model::layers::{layer_norm, new_layer_norm};
+use tch::{Device, Kind, Tensor, nn};
+
+/// The vectors of relative positions, P in the paper.
+pub struct RelativePositions {
+    /// `[2·span, H]`
+    table: Tensor,
+    norm: Option<nn::LayerNorm>,
+    span: i64,
+    /// (buckets, largest distance), if distances are put into buckets.
+    buckets: Option<(i64, i64)>,
+}
+
+/// The relative positions of a batch, whose longest sequence has L tokens.
+pub struct Distances {
+    /// `[P, H]` the vectors that occur.
+    pub vectors: Tensor,
+    /// `[2L - 1]` which of them each distance from -(L - 1) to L - 1 has.
+    pub vector_of: Tensor,
+    /// For each run of sequences of l tokens, `[l, l]`: i - j + l - 1 at (i, j), the distance counted from 0.
+    pub places: Vec<Tensor>,
+    pub longest: i64,
+}
+
+impl RelativePositions {
+    pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
+        let hidden = config.hidden_size;
+        let span = deberta.span(config.max_position_embeddings);
+        let buckets = deberta.position_buckets;
+        let normal = nn::Init::Randn { mean: 0., stdev: 0.02 };
+        RelativePositions {
+            table: (p / "rel_embeddings").var("weight", &[2 * span, hidden], normal),
+            norm: (deberta.norm_rel_ebd == PositionNorm::LayerNorm)
+                .then(|| new_layer_norm(p / "LayerNorm", hidden, config.layer_norm_eps)),
+            span,
+            buckets: (buckets > 0).then(|| (buckets, deberta.max_distance(config.max_position_embeddings))),
+        }
+    }
+
+    /// Those of sequences of these lengths.
+    pub fn of(&self, groups: &[LengthGroup]) -> Distances {
+        let device = self.table.device();
+        let longest = groups.iter().map(|group| group.length).max().unwrap_or(1);
+        let distances = Tensor::arange_start(1 - longest, longest, (Kind::Int64, Device::Cpu));
+        let rows = self.rows(&distances); // [2L - 1], ascending
+        let (lowest, highest) = (rows.int64_value(&[0]), rows.int64_value(&[-1]));
+        let vectors = self.table.narrow(0, lowest, highest - lowest + 1);
+        Distances {
+            vectors: self.norm.as_ref().map_or(vectors.shallow_clone(), |norm| layer_norm(&vectors, norm)),
+            vector_of: (rows - lowest).to_device(device),
+            places: groups.iter().map(|group| places(group.length, device)).collect(),
+            longest,
+        }
+    }
+
+    /// δ of the paper: the row of each distance, which beyond the span is that of the span's end.
+    fn rows(&self, distances: &Tensor) -> Tensor {
+        let near = match self.buckets {
+            Some((buckets, max_distance)) => log_buckets(distances, buckets, max_distance),
+            None => distances.shallow_clone(),
+        };
+        (near + self.span).clamp(0, 2 * self.span - 1)
+    }
+}
+
+fn places(length: i64, device: Device) -> Tensor {
+    let numbers = Tensor::arange(length, (Kind::Int64, device));
+    numbers.unsqueeze(1) - numbers.unsqueeze(0) + (length - 1)
+}
+
+/// Distances up to half the number of buckets keep a bucket of their own; beyond, buckets grow by a factor, so that the
+/// last one ends at the largest distance. In float32 as Hugging Face computes it: ends of buckets are rounded alike.
+///
+/// # Shapes
+/// `distances [..]` int64, on the CPU -> `[..]` int64
+pub fn log_buckets(distances: &Tensor, buckets: i64, max_distance: i64) -> Tensor {
+    let middle = buckets / 2;
+    let size = distances.abs();
+    let factor = Tensor::from(((max_distance - 1) as f64 / middle as f64) as f32).log();
+    let share = (size.clamp_min(middle).to_kind(Kind::Float) / middle as f64).log() / factor;
+    let far = ((share * (middle - 1) as f64).ceil() + middle as f64).to_kind(Kind::Int64) * distances.sign();
+    distances.where_self(&size.le(middle), &far)
+}

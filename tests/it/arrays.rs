@@ -1,0 +1,204 @@
+//! Parity fixtures: named tensors with a config, and the encoders among them.
+
+use crate::support::fixture;
+use safetensors::SafeTensors;
+use safetensors::tensor::Dtype;
+use std::collections::BTreeMap;
+use tch::{Device, Kind, Tensor, nn};
+use tiered::batch::{LengthGroup, TokenSequence, Tokens};
+use tiered::model::{Encoder, EncoderConfig, Mode, Noise, Precision};
+
+/// What a whole encoder may differ by.
+pub const ENCODER: f64 = 1e-4;
+pub const EVAL: Mode = Mode { noise: None, precision: Precision::Fp32, fused: true };
+
+/// Tensors and config of a fixture.
+pub struct Arrays {
+    tensors: BTreeMap<String, Tensor>,
+    pub config: serde_json::Value,
+}
+
+impl Arrays {
+    pub fn open(name: &str) -> Self {
+        let bytes = std::fs::read(fixture(name)).unwrap();
+        let file = SafeTensors::deserialize(&bytes).unwrap();
+        let tensors = file.iter().map(|(name, view)| {
+            let shape: Vec<i64> = view.shape().iter().map(|&d| d as i64).collect();
+            let kind = match view.dtype() {
+                Dtype::F32 => Kind::Float,
+                Dtype::I64 => Kind::Int64,
+                Dtype::BOOL => Kind::Bool,
+                other => panic!("{other:?} in a fixture"),
+            };
+            (name.to_owned(), Tensor::from_data_size(view.data(), &shape, kind))
+        });
+        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+        let config = &header.metadata().as_ref().unwrap()["config"];
+        Arrays { tensors: tensors.collect(), config: serde_json::from_str(config).unwrap() }
+    }
+
+    pub fn get(&self, name: &str) -> &Tensor {
+        self.tensors.get(name).unwrap_or_else(|| panic!("the fixture has no {name}"))
+    }
+
+    pub fn int(&self, name: &str) -> i64 {
+        self.config[name].as_i64().unwrap()
+    }
+
+    pub fn below(&self, prefix: &str) -> BTreeMap<String, Tensor> {
+        let stripped =
+            self.tensors.iter().filter_map(|(n, t)| Some((n.strip_prefix(prefix)?.to_owned(), t.shallow_clone())));
+        stripped.collect()
+    }
+
+    /// Gives every variable its weight; both sides must have the same names.
+    pub fn fill(&self, store: &nn::VarStore) {
+        let weights = self.below("weights.");
+        let variables: BTreeMap<_, _> = store.variables().into_iter().collect();
+        assert_eq!(weights.keys().collect::<Vec<_>>(), variables.keys().collect::<Vec<_>>());
+        tch::no_grad(|| variables.iter().for_each(|(name, v)| v.shallow_clone().copy_(&weights[name])));
+    }
+
+    /// Every variable's gradient must be the fixture's, relative to its size.
+    pub fn check_gradients(&self, gradients: &BTreeMap<String, Tensor>, tolerance: f64) {
+        for (name, expected) in self.below("grads.") {
+            let Some(gradient) = gradients.get(&name) else { continue };
+            assert_close(gradient, &expected, tolerance, &name);
+        }
+    }
+}
+
+pub fn distance(a: &Tensor, b: &Tensor) -> f64 {
+    assert_eq!(a.size(), b.size());
+    (a - b).abs().max().double_value(&[])
+}
+
+/// Absolute for values up to 1, relative above.
+pub fn assert_close(found: &Tensor, expected: &Tensor, tolerance: f64, what: &str) {
+    let scale = expected.abs().max().double_value(&[]).max(1.);
+    let distance = distance(found, expected);
+    assert!(distance <= tolerance * scale, "{what}: {distance:e} apart, of {scale}");
+}
+
+/// What `backward` has left at the variables.
+pub fn accumulated(store: &nn::VarStore) -> BTreeMap<String, Tensor> {
+    store.variables().into_iter().filter(|(_, v)| v.requires_grad()).map(|(name, v)| (name, v.grad())).collect()
+}
+
+/// The fixture's encoder on its inputs: `[U, H]` in the fixture's order.
+pub fn encode(arrays: &Arrays, config: &EncoderConfig, mode: Mode) -> (nn::VarStore, Encoder, Tensor) {
+    let (store, encoder) = encoder(arrays, config);
+    let (tokens, order) = packed_inputs(arrays);
+    let output = in_order(&encoder.first_tokens(&tokens, mode), &order);
+    (store, encoder, output)
+}
+
+/// The fixture's encoder, all its words trained.
+pub fn encoder(arrays: &Arrays, config: &EncoderConfig) -> (nn::VarStore, Encoder) {
+    let store = nn::VarStore::new(Device::Cpu);
+    let encoder = Encoder::new(&store.root(), config);
+    let words = arrays.get("weights.embeddings.word_embeddings.weight");
+    arrays.fill(&store);
+    let all: Vec<i64> = (0..words.size()[0]).collect();
+    encoder.embeddings.train_rows(&(store.root() / "embeddings"), &all);
+    (store, encoder)
+}
+
+/// Packed first tokens -> those of the fixture's inputs.
+pub fn in_order(first: &Tensor, order: &[usize]) -> Tensor {
+    let rank: Vec<i64> = (0..order.len()).map(|i| order.iter().position(|&o| o == i).unwrap() as i64).collect();
+    first.index_select(0, &Tensor::from_slice(&rank))
+}
+
+/// The fixture's inputs packed by length, and which of them each packed one is.
+pub fn packed_inputs(arrays: &Arrays) -> (Tokens, Vec<usize>) {
+    let lengths = Vec::<i64>::try_from(arrays.get("lengths")).unwrap();
+    let ids = arrays.get("input_ids");
+    let types = arrays.tensors.get("types").map_or_else(|| ids.zeros_like(), Tensor::shallow_clone);
+    let row = |of: &Tensor, i: usize| Vec::try_from(of.get(i as i64).narrow(0, 0, lengths[i])).unwrap();
+    let inputs: Vec<TokenSequence> =
+        (0..lengths.len()).map(|i| TokenSequence { ids: row(ids, i), types: row(&types, i) }).collect();
+    let mut order: Vec<usize> = (0..inputs.len()).collect();
+    order.sort_by_key(|&i| lengths[i]);
+    (Tokens::pack(order.iter().map(|&i| &inputs[i])), order)
+}
+
+pub fn encoder_config(arrays: &Arrays) -> EncoderConfig {
+    serde_json::from_value(arrays.config.clone()).unwrap()
+}
+
+/// First tokens and all gradients of a fixture's encoder, by kernels where it has them and by libtorch.
+pub fn check_encoder(arrays: &Arrays) {
+    let noise = Noise::new(0); // the fixtures' dropout probabilities are 0: this trains the compact word table
+    let mode = Mode::train(&noise, Precision::Fp32);
+    for (mode, how) in [(mode, "by kernels"), (mode.unfused(), "by libtorch")] {
+        let (store, encoder) = encoder(arrays, &encoder_config(arrays));
+        let (tokens, order) = packed_inputs(arrays);
+        let trace = encoder.trace(&tokens, mode);
+        let output = in_order(&trace.hidden.index_select(0, &tokens.first), &order);
+        assert_close(&output, arrays.get("cls"), ENCODER, &format!("first tokens {how}"));
+        let variables: BTreeMap<_, _> = store.variables().into_iter().filter(|(_, v)| v.requires_grad()).collect();
+        let loss = (output * arrays.get("cotangent")).sum(Kind::Float);
+        let gradients = trace.gradients(&loss, &variables.values().collect::<Vec<_>>());
+        let mut gradients: BTreeMap<_, _> = variables.keys().cloned().zip(gradients).collect();
+        assert!(gradients.values().all(Tensor::defined), "{how}");
+        arrays.check_gradients(&gradients, ENCODER);
+        let rows = gradients.remove("embeddings.word_embeddings.trained_rows").unwrap();
+        assert_close(&rows, arrays.get("grads.embeddings.word_embeddings.weight"), ENCODER, "word embeddings");
+        assert_eq!(gradients.len() + 1, arrays.below("grads.").len(), "every other variable's gradient was compared");
+    }
+}
+
+/// All hidden states of a fixture's encoder.
+pub fn check_every_token(arrays: &Arrays) {
+    let (_store, encoder, _) = encode(arrays, &encoder_config(arrays), EVAL);
+    let (tokens, order) = packed_inputs(arrays);
+    let hidden = encoder.forward(&tokens, EVAL);
+    let mut start = 0;
+    let lengths =
+        tokens.groups.iter().flat_map(|&LengthGroup { count, length }| std::iter::repeat_n(length, count as usize));
+    for (&input, length) in order.iter().zip(lengths) {
+        let expected = arrays.get("hidden").get(input as i64).narrow(0, 0, length);
+        assert_close(&hidden.narrow(0, start, length), &expected, ENCODER, &format!("input {input}"));
+        start += length;
+    }
+}
+
+/// With dropout, a pass backward must drop what the pass forward dropped: along a random direction, the gradient is the slope of the
+/// loss between two nearby points.
+pub fn check_slope(arrays: &Arrays) {
+    let config =
+        EncoderConfig { hidden_dropout_prob: 0.2, attention_probs_dropout_prob: 0.2, ..encoder_config(arrays) };
+    let (store, encoder) = encoder(arrays, &config);
+    let (tokens, _) = packed_inputs(arrays);
+    let cotangent = {
+        tch::manual_seed(3);
+        Tensor::randn([tokens.len(), config.hidden_size], (Kind::Float, Device::Cpu))
+    };
+    let loss_at = |key: u64| {
+        let noise = Noise::new(key);
+        let trace = encoder.trace(&tokens, Mode::train(&noise, Precision::Fp32));
+        let loss = (&trace.hidden * &cotangent).sum(Kind::Double);
+        (trace, loss)
+    };
+    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
+    let directions: Vec<Tensor> = variables.iter().map(|v| v.detach().randn_like()).collect();
+    let move_by = |step: f64| {
+        tch::no_grad(|| {
+            variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step))))
+        });
+    };
+    let (trace, loss) = loss_at(7);
+    let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
+    let dot = |(g, d): (&Tensor, &Tensor)| (g * d).sum(Kind::Double).double_value(&[]);
+    let expected: f64 = gradients.iter().zip(&directions).map(dot).sum();
+    const STEP: f64 = 1e-3;
+    move_by(STEP);
+    let above = loss_at(7).1.double_value(&[]);
+    move_by(-2. * STEP);
+    let below = loss_at(7).1.double_value(&[]);
+    let slope = (above - below) / (2. * STEP);
+    assert!((slope - expected).abs() < 0.02 * expected.abs(), "{slope}, {expected}");
+    move_by(STEP);
+    assert!((loss_at(8).1.double_value(&[]) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
+}
