@@ -1,13 +1,16 @@
 //! One file a subcommand: arguments, call, print.
 
+mod analyse;
 mod bench;
 mod data;
 mod doctor;
 mod eval;
 mod make_stories;
 mod output;
+mod pairs;
 mod predict;
 mod progress;
+mod report;
 mod score;
 mod signal;
 mod train;
@@ -38,6 +41,8 @@ enum Command {
     Tune(tune::Args),
     /// Score predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    Analyse(analyse::Args),
+    Report(report::Args),
     Bench(bench::Args),
     /// Make labelled stories to train on, as many as wanted
     MakeStories(make_stories::Args),
@@ -75,6 +80,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::Analyse(args) => analyse::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::MakeStories(args) => make_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),

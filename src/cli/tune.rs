@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn described(Tuning { tuned, trials }: &Tuning) -> String {
+fn described(Tuning { tuned, trials, .. }: &Tuning) -> String {
     let ChosenOn { file, split, pairs, conflicts } = &tuned.chosen_on;
     let title = format!("{}, {split}: {pairs} pairs, conflicts by `{}`", file.display(), conflicts.name());
     let chosen = format!("chosen: states {}, temperature {:.3}", tuned.states, tuned.temperature);

@@ -4,6 +4,7 @@ mod changes;
 mod folder;
 mod material;
 mod network;
+mod record;
 mod resume;
 mod run;
 mod save;
@@ -12,6 +13,7 @@ mod tuning;
 
 pub use changes::{Change, KEYS, flat};
 pub use folder::{RunFolder, Which};
+pub use record::evaluation_name;
 pub use run::TrainedRun;
 pub use trial::Trial;
 pub use tuning::Tuning;
@@ -204,7 +206,13 @@ impl Experiment {
             return Err(self.unsaved(&folder, &saver, step));
         }
         if let Some(dev) = &self.dev {
-            TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?.tune(dev.pairs.clone(), |_| ())?;
+            let mut run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
+            let tuning = run.tune(dev.pairs.clone(), |_| ())?;
+            run.tuned = Some(tuning.tuned);
+            let recorded = run.dev_source().and_then(|dev| run.record_dev(dev, &tuning.predictions));
+            self.note_unrecorded(&folder, step, recorded);
+        } else {
+            self.note_unrecorded(&folder, step, folder.write_card(&self.config));
         }
         folder.note("finished", step, "");
         Ok(training.progress.best().cloned())
@@ -252,6 +260,14 @@ impl Experiment {
         Error::new(ErrorKind::Resumable, format!("{message}; make room, then {}", self.how_to_go_on()))
     }
 
+    /// That dev scores or the model card could not be written costs the run nothing: `tiered eval` makes them anew.
+    fn note_unrecorded(&self, folder: &RunFolder, step: u64, recorded: Result<()>) {
+        if let Err(error) = recorded {
+            eprintln!("warning: {error}");
+            folder.note("record-failed", step, &error.message);
+        }
+    }
+
     fn diverged(&self, folder: &RunFolder, diverged: &Diverged, saver: &Saver) -> Error {
         let kept = match saver.newest() {
             Some(newest) => format!("the checkpoint {newest} is kept"),
@@ -289,7 +305,7 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, eval: EvalC
 }
 
 /// The decoding of conflicts that the run's detector was made for: epochs and thresholds are chosen by it.
-fn own_decode(config: &Config) -> Decode {
+pub fn own_decode(config: &Config) -> Decode {
     match config.model.detector.kind {
         DetectorKind::Belief => Decode::Threshold,
         DetectorKind::Joint => Decode::Pair,

@@ -5,12 +5,15 @@ use super::{TrainedRun, own_decode};
 use crate::config::DataSource;
 use crate::data::Pair;
 use crate::error::{Error, Result};
+use crate::prediction::PairPrediction;
 use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_states};
 
 /// What was chosen, from what was tried.
 pub struct Tuning {
     pub tuned: Tuned,
     pub trials: Vec<Trial>,
+    /// Of the dev pairs, no conflict decoded.
+    pub predictions: Vec<PairPrediction>,
 }
 
 impl TrainedRun {
@@ -35,10 +38,10 @@ impl TrainedRun {
             chosen_on: ChosenOn { file, split, pairs: predictions.len() as u64, conflicts },
         };
         self.folder.save_tuned(self.which, &tuned)?;
-        Ok(Tuning { tuned, trials })
+        Ok(Tuning { tuned, trials, predictions })
     }
 
-    fn dev_source(&self) -> Result<&DataSource> {
+    pub(super) fn dev_source(&self) -> Result<&DataSource> {
         self.config.data.dev.as_ref().ok_or_else(|| {
             let config = self.folder.config_file();
             Error::config(format!("{}: has no data.dev, and nothing is chosen on other pairs", config.display()))

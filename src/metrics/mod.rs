@@ -7,7 +7,7 @@ mod state;
 mod story;
 mod tiered;
 
-pub use calibration::{CALIBRATION_BINS, Calibration, tempered};
+pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
 pub use count::{Confusion, Share};
 pub use state::{AssertedCounts, SideScores, StateCounts, StateScores};
 pub use story::KindShares;

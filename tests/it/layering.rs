@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// They know no tensors.
-const WITHOUT_TCH: [&str; 8] = ["attribute", "data", "prediction", "metrics", "decode", "tune", "report", "world"];
+const WITHOUT_TCH: [&str; 10] =
+    ["attribute", "data", "prediction", "metrics", "decode", "tune", "report", "analysis", "card", "world"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
