@@ -70,7 +70,7 @@ impl AnalysisView {
         };
         Ok(AnalysisView {
             name,
-            reading: analysis.reading(),
+            reading: set.reading(),
             figures: figures.into_iter().filter(|figure| !figure.is_empty()).collect(),
             groups: analysis.groups.iter().map(group).collect(),
             confusions: confusions(analysis),
@@ -127,7 +127,7 @@ fn support(analysis: &Analysis) -> Result<Figure> {
         }
     };
     let about = "Correct states at a gold conflict by attribute: in a detected conflict, of all";
-    bar_chart("Right states, and conflicts detected with them", about, &[""], &some.map(bar).collect::<Vec<_>>())
+    bar_chart("Right states in detected conflicts", about, &[], &some.map(bar).collect::<Vec<_>>())
 }
 
 fn recognised(analysis: &Analysis) -> Result<Figure> {
@@ -139,12 +139,12 @@ fn recognised(analysis: &Analysis) -> Result<Figure> {
     let bars: Vec<_> = analysis.recognised.by_attribute.iter().map(bar).collect();
     let pairs = analysis.recognised.pairs;
     let about = format!("Gold states recognised in the implausible stories of the {pairs} consistent pairs");
-    bar_chart("Gold states recognised where consistent", &about, &[""], &bars)
+    bar_chart("Gold states recognised", &about, &[], &bars)
 }
 
 fn reliability(analysis: &Analysis) -> Result<Option<Figure>> {
     let about = "How often the chosen story is right, by the confidence of the choice";
-    match analysis.calibration.last() {
+    match analysis.calibration.first() {
         Some(reliability) => reliability_chart("Confidence and being right", about, &reliability.bins).map(Some),
         None => Ok(None),
     }

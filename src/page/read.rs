@@ -89,6 +89,22 @@ impl EvaluatedSet {
     }
 }
 
+impl EvaluatedSet {
+    /// How its predictions are read here, in words.
+    pub fn reading(&self) -> String {
+        let conflicts = match self.conflicts {
+            Decode::Threshold => "in conflict: sentences believed in with at least one half",
+            Decode::Pair => "in conflict: the best supported pair of sentences",
+        };
+        let states = match self.states {
+            StateDecode::Argmax => "asserted: the most likely states".to_owned(),
+            StateDecode::Threshold(p) => format!("asserted: states of probability {p} or more"),
+            StateDecode::Surest(p) => format!("asserted: states of probability {p} or more, and a conflict's surest"),
+        };
+        format!("{conflicts} · {states}")
+    }
+}
+
 fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));

@@ -121,7 +121,7 @@ pub fn headlines(runs: &[Run]) -> Vec<Headline> {
         Headline {
             run: run.name.clone(),
             set: set.name.clone(),
-            reading: set.analysis.reading(),
+            reading: set.reading(),
             tiers: tiers.map(|(name, share)| (name, Score::new(share))),
         }
     };

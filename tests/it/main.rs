@@ -1,5 +1,6 @@
 //! The one integration-test binary: a module for each part of the crate.
 
+mod analyse;
 mod bad_input;
 mod bench;
 mod configs;
@@ -12,8 +13,10 @@ mod layering;
 mod metrics;
 mod mutation;
 mod overfit;
+mod page;
 mod parity;
 mod predict;
+mod readers;
 mod resume;
 mod run_folder;
 mod score;

@@ -57,12 +57,10 @@ fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
         .x_label_area_size(24)
         .y_label_area_size(40)
         .build_cartesian_2d(first..last, low..high)?;
-    let decimals = if high - low < 0.2 {
-        2
-    } else if high - low < 20. {
-        1
-    } else {
-        0
+    let decimals = match high - low {
+        range if range < 0.6 => 2,
+        range if range < 20. => 1,
+        _ => 0,
     };
     chart
         .configure_mesh()
