@@ -38,8 +38,9 @@ pub struct Summary {
 pub struct Value {
     #[prost(string, tag = "1")]
     pub tag: String,
-    #[prost(float, tag = "2")]
-    pub simple_value: f32,
+    /// Optional, so that 0 is written too: of a number that is not there TensorBoard makes none.
+    #[prost(float, optional, tag = "2")]
+    pub simple_value: Option<f32>,
 }
 
 /// The bytes of the event file. `begun` is when the run was begun, in seconds since 1970; the time of an epoch is that
@@ -100,7 +101,7 @@ fn shares(decoding: &str, tiers: &TierCounts) -> Vec<Value> {
 }
 
 fn value(tag: impl Into<String>, value: f64) -> Value {
-    Value { tag: tag.into(), simple_value: value as f32 }
+    Value { tag: tag.into(), simple_value: Some(value as f32) }
 }
 
 #[cfg(test)]
@@ -112,6 +113,11 @@ mod tests {
     fn checksums_are_masked_crc32c() {
         let crc: u32 = 0x8a91_36aa;
         assert_eq!(masked_crc(&[0; 32]), ((crc >> 15) | (crc << 17)).wrapping_add(0xa282_ead8));
+    }
+
+    #[test]
+    fn a_value_of_0_is_written() {
+        assert_eq!(value("a", 0.).encode_to_vec(), [10, 1, b'a', 21, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -26,11 +26,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    let mut run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     let dev = run.dev_pairs()?;
     let bar = pair_bar(dev.len() as u64);
     let tuning = run.tune(dev, |done| bar.inc(done as u64))?;
     bar.finish_and_clear();
+    run.tuned = Some(tuning.tuned.clone());
+    run.record_dev(&tuning.predictions)?;
     print(&described(&tuning))?;
     print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))?;
     Ok(())

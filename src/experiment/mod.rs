@@ -209,8 +209,7 @@ impl Experiment {
             let mut run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
             let tuning = run.tune(dev.pairs.clone(), |_| ())?;
             run.tuned = Some(tuning.tuned);
-            let recorded = run.dev_source().and_then(|dev| run.record_dev(dev, &tuning.predictions));
-            self.note_unrecorded(&folder, step, recorded);
+            self.note_unrecorded(&folder, step, run.record_dev(&tuning.predictions));
         } else {
             self.note_unrecorded(&folder, step, folder.write_card(&self.config));
         }

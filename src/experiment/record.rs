@@ -84,7 +84,11 @@ impl TrainedRun {
     }
 
     /// Keeps the evaluation on the run's own dev pairs.
-    pub(super) fn record_dev(&self, source: &DataSource, predictions: &[PairPrediction]) -> Result<()> {
+    ///
+    /// # Errors
+    /// As [`TrainedRun::record`]; `Config` if the run has no dev pairs.
+    pub fn record_dev(&self, predictions: &[PairPrediction]) -> Result<()> {
+        let source = self.dev_source()?;
         let kind = source.kind.map_or("all", |kind| kind.name());
         let name = evaluation_name(&source.file, &source.split, kind, self.which)?;
         let data = DataDescription {

@@ -53,9 +53,9 @@ impl AnalysisView {
         let analysis = &set.analysis;
         let mut figures = vec![outcomes(analysis)?];
         figures.extend(reliability(analysis)?);
+        figures.push(support(analysis)?);
         figures.push(classified("Preconditions by attribute", analysis, |scores| scores.preconditions)?);
         figures.push(classified("Effects by attribute", analysis, |scores| scores.effects)?);
-        figures.push(support(analysis)?);
         figures.push(recognised(analysis)?);
         let group = |grouping: &crate::analysis::Grouping| GroupView {
             by: grouping.by,
@@ -112,7 +112,7 @@ fn classified(title: &str, analysis: &Analysis, side: fn(&AttributeScores) -> Cl
         DotRow { label: scores.attribute.to_string(), values: [precision, recall], note: counts.gold.to_string() }
     };
     let rows: Vec<_> = some.map(row).collect();
-    let about = format!("{title}: precision and recall of nontrivial states, and how many gold ones there are");
+    let about = format!("{title}: percent of nontrivial states, and how many gold ones there are");
     dot_chart(title, &about, ["precision", "recall"], &rows)
 }
 
@@ -126,7 +126,7 @@ fn support(analysis: &Analysis) -> Result<Figure> {
             note: format!("{count} of {total}"),
         }
     };
-    let about = "Correct states at a gold conflict by attribute: in a detected conflict, of all";
+    let about = "States asserted rightly at a gold conflict; the full part of the bar in conflicts that were detected";
     bar_chart("Right states in detected conflicts", about, &[], &some.map(bar).collect::<Vec<_>>())
 }
 
@@ -143,7 +143,7 @@ fn recognised(analysis: &Analysis) -> Result<Figure> {
 }
 
 fn reliability(analysis: &Analysis) -> Result<Option<Figure>> {
-    let about = "How often the chosen story is right, by the confidence of the choice";
+    let about = "How often the chosen story is right, by the confidence of the choice; pairs above the dots, bars are 95 % intervals";
     match analysis.calibration.first() {
         Some(reliability) => reliability_chart("Confidence and being right", about, &reliability.bins).map(Some),
         None => Ok(None),

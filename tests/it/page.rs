@@ -79,7 +79,7 @@ fn what_a_story_brings_is_shown_and_never_run() {
     let lower = page.to_lowercase();
     assert_eq!(lower.matches("<script").count(), 1, "our own");
     assert_eq!(lower.matches("</script").count(), 1);
-    for markup in ["<img", "onfocus=\"", "{{", "\" onfocus"] {
+    for markup in ["<img", "onfocus=\"", "\" onfocus"] {
         assert!(!lower.contains(markup), "{markup}");
     }
     assert!(

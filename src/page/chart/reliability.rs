@@ -15,7 +15,7 @@ pub fn reliability_chart(title: &str, about: &str, bins: &[ConfidenceBin]) -> Re
 
 fn draw(area: &Area, bins: &[ConfidenceBin]) -> Drawn {
     let mut chart = ChartBuilder::on(area)
-        .margin_top(10)
+        .margin_top(22)
         .margin_right(24)
         .x_label_area_size(24)
         .y_label_area_size(40)
@@ -39,7 +39,7 @@ fn draw(area: &Area, bins: &[ConfidenceBin]) -> Drawn {
         chart.draw_series([PathElement::new([(x, low), (x, high)], SERIES[0].mix(0.45).stroke_width(2))])?;
         chart.draw_series([Circle::new((x, percent), 4, SERIES[0].filled())])?;
         let (x, y) = chart.backend_coord(&(x, percent));
-        text(area, &bin.right.total.to_string(), (x + 8, y), INK, HPos::Left)?;
+        text(area, &bin.right.total.to_string(), (x, y - 12), INK, HPos::Center)?;
     }
     Ok(())
 }
