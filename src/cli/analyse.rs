@@ -18,8 +18,8 @@ use std::path::PathBuf;
 /// Show what a system got right and whether for the right reasons: tiers by kind, distance, entities and room, every
 /// attribute, what is taken for what, calibration
 ///
-/// Predictions that `tiered eval` saved in the run folder are used if they are of these stories and not older than the
-/// weights; otherwise the run is evaluated. A file of predictions can be analysed without a run.
+/// Predictions that `tiered eval` saved in the run folder are used if they are of these stories and of the best weights;
+/// otherwise the run is evaluated. A file of predictions can be analysed without a run.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, or a file of predictions (predictions.jsonl, or a published list)

@@ -24,7 +24,6 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, json_error};
-use crate::prediction::{PairPrediction, read_predictions};
 use crate::report::Report;
 use crate::tensorboard::{self, EVENT_FILE};
 use crate::train::EpochRecord;
@@ -296,22 +295,8 @@ impl RunFolder {
         })
     }
 
-    /// Predictions of an evaluation, if there are any that are not older than the weights.
-    ///
-    /// # Errors
-    /// `Io`, `Data`.
-    pub fn predictions(&self, evaluation: &str, which: Which) -> Result<Option<Vec<PairPrediction>>> {
-        let path = self.evaluated(evaluation, "predictions.jsonl")?;
-        let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-        let Some(predicted) = changed(&path) else { return Ok(None) };
-        if changed(&self.weights_file(which)).is_some_and(|trained| trained > predicted) {
-            return Ok(None);
-        }
-        read_predictions(&path).map(|file| Some(file.pairs))
-    }
-
     /// A file of an evaluation, which may not be there.
-    fn evaluated(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
+    pub(super) fn evaluated(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
         outside::within(&self.path, &format!("eval/{evaluation}/{file}"))
             .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))
     }

@@ -8,10 +8,11 @@ use crate::decode::{Decode, StateDecode};
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
-use crate::outside::component;
-use crate::prediction::{PairPrediction, write_predictions};
+use crate::outside::{self, MAX_CONFIG, component};
+use crate::prediction::{PairPrediction, read_predictions, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, TierRow};
 use crate::train::{EpochRecord, Progress};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The folder of an evaluation in the run folder. The partition's name is whatever a story file says. Evaluations of the
@@ -77,6 +78,8 @@ impl TrainedRun {
         durable::write_with(&part, |part| write_predictions(part, predictions))?;
         durable::rename(&part, &file)?;
         self.folder.write_evaluation(evaluation, "report.json", &report.to_json())?;
+        let weights = Weights { epoch: self.folder.epoch_of(self.which)? };
+        self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
         if self.which == Which::Best {
             self.folder.write_card(&self.config)?;
         }
@@ -103,7 +106,41 @@ impl TrainedRun {
     }
 }
 
+/// Which weights an evaluation is of, in a file beside it.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Weights {
+    /// None before the first epoch is over.
+    epoch: Option<u64>,
+}
+
+const WEIGHTS: &str = "weights.json";
+
 impl RunFolder {
+    /// Predictions of an evaluation, if there are any and they are of the weights that the run has now. (Evaluations of
+    /// a time when that was not recorded are taken for such.)
+    ///
+    /// # Errors
+    /// `Io`, `Data`.
+    pub fn predictions(&self, evaluation: &str, which: Which) -> Result<Option<Vec<PairPrediction>>> {
+        let path = self.evaluated(evaluation, "predictions.jsonl")?;
+        let now = Weights { epoch: self.epoch_of(which)? };
+        let then = outside::read_regular(&self.evaluated(evaluation, WEIGHTS)?, MAX_CONFIG).ok();
+        let then = then.and_then(|bytes| serde_json::from_slice::<Weights>(&bytes).ok());
+        if !path.is_file() || then.is_some_and(|then| then != now) {
+            return Ok(None);
+        }
+        read_predictions(&path).map(|file| Some(file.pairs))
+    }
+
+    /// The epoch after which these weights were kept.
+    fn epoch_of(&self, which: Which) -> Result<Option<u64>> {
+        let epochs = self.epochs()?;
+        Ok(match which {
+            Which::Best => best_epoch(epochs),
+            Which::Last => epochs.last().map(|epoch| epoch.epoch),
+        })
+    }
+
     /// Writes the model card from what is in the folder.
     ///
     /// # Errors
@@ -140,7 +177,7 @@ impl RunFolder {
 }
 
 /// The name that a value has in JSON.
-fn plain_name(value: &impl serde::Serialize) -> Result<String> {
+fn plain_name(value: &impl Serialize) -> Result<String> {
     Ok(String::from_utf8_lossy(&json_bytes(value)?).trim_matches('"').to_owned())
 }
 

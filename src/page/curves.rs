@@ -1,6 +1,7 @@
 //! Losses and tiers by epoch (TRIP, figure 4).
 
 use super::chart::{Curve, Figure, Scale, colour, curve_chart};
+use super::letter;
 use super::read::Run;
 use crate::error::Result;
 use crate::loss::LossValues;
@@ -32,7 +33,7 @@ pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
     }
     for (title, share) in TIERS {
         let of_run = |(r, run): (usize, &Run)| Curve {
-            name: if runs.len() > 1 { run.name.clone() } else { "dev".to_owned() },
+            name: if runs.len() > 1 { letter(r) } else { "dev".to_owned() },
             colour: if runs.len() > 1 { colour(r) } else { 1 },
             is_dashed: false,
             points: points(run, |epoch| share(epoch.dev.as_ref()?).percent()),
@@ -45,18 +46,17 @@ pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
 
 /// Train dashed, dev solid; in the colours of the runs where there are several.
 fn losses(runs: usize, r: usize, run: &Run, key: &str) -> [Curve; 2] {
-    let named = |partition: &str| if runs > 1 { format!("{} {partition}", run.name) } else { partition.to_owned() };
     let value = |losses: &LossValues| losses.named().into_iter().find(|(name, _)| *name == key).map(|(_, loss)| loss);
     let [train, dev] = if runs > 1 { [colour(r); 2] } else { [0, 1] };
     [
         Curve {
-            name: if runs > 1 { String::new() } else { named("train") },
+            name: if runs > 1 { String::new() } else { "train".to_owned() },
             colour: train,
             is_dashed: true,
             points: points(run, |epoch| value(&epoch.train)),
         },
         Curve {
-            name: if runs > 1 { run.name.clone() } else { named("dev") },
+            name: if runs > 1 { letter(r) } else { "dev".to_owned() },
             colour: dev,
             is_dashed: false,
             points: points(run, |epoch| value(&epoch.dev.as_ref()?.losses)),

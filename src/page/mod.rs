@@ -43,6 +43,8 @@ struct Page<'a> {
 
 /// A run in a few facts.
 struct RunView {
+    /// By which the curves of several runs are told apart.
+    letter: String,
     name: String,
     colour: usize,
     facts: String,
@@ -89,8 +91,18 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
 
 impl RunView {
     fn new(number: usize, run: &Run) -> Self {
-        RunView { name: run.name.clone(), colour: chart::colour(number), facts: run.facts.clone() }
+        RunView {
+            letter: letter(number),
+            name: run.name.clone(),
+            colour: chart::colour(number),
+            facts: run.facts.clone(),
+        }
     }
+}
+
+/// A, B, ... Z, then numbers.
+fn letter(number: usize) -> String {
+    u8::try_from(number).ok().filter(|n| *n < 26).map_or(number.to_string(), |n| char::from(b'A' + n).to_string())
 }
 
 /// The set alone where there is one run.

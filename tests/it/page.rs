@@ -160,4 +160,11 @@ fn analyse_takes_saved_predictions_and_evaluates_what_is_not_saved() {
     assert!(whole.join("eval/stories-train-all/predictions.jsonl").is_file());
     let json: Value = serde_json::from_slice(&evaluated.stdout).unwrap();
     assert_eq!(json["accuracy"]["total"], 8);
+
+    // Of an epoch whose weights are the best no more.
+    let weights = whole.join("eval/stories-train-all/weights.json");
+    let of_now = fs::read_to_string(&weights).unwrap();
+    fs::write(&weights, "{\"epoch\":77}").unwrap();
+    assert!(analyse(&whole, "train").status.success());
+    assert_eq!(fs::read_to_string(&weights).unwrap(), of_now, "it was evaluated anew");
 }

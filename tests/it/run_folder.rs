@@ -96,6 +96,7 @@ fn training_leaves_these_files_and_no_others() {
         "encoder/tokenizer.json",
         "eval/stories-dev-all/predictions.jsonl",
         "eval/stories-dev-all/report.json",
+        "eval/stories-dev-all/weights.json",
         "events.jsonl",
         "events.out.tfevents.0.tiered",
         "last/model.safetensors",

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 pub struct Curve {
-    /// Shown at its end; nothing if empty.
+    /// A short one, shown at its end; nothing if empty.
     pub name: String,
     pub colour: usize,
     pub is_dashed: bool,
@@ -24,11 +24,9 @@ pub enum Scale {
 }
 
 const HEIGHT: u32 = 210;
-const RIGHT: i32 = 62;
+const RIGHT: i32 = 42;
 /// Pixels between names.
 const APART: i32 = 15;
-/// Letters of a name that are shown.
-const NAME: usize = 9;
 
 pub fn curve_chart(title: &str, about: &str, curves: &[Curve], scale: Scale) -> Result<Figure> {
     figure(title, about, HEIGHT, |area| draw(area, curves, scale))
@@ -104,8 +102,7 @@ fn names(area: &Area, mut ends: Vec<((i32, i32), &Curve)>) -> Drawn {
     for ((x, y), curve) in ends {
         let y = y.max(free);
         free = y + APART;
-        let name: String = curve.name.chars().take(NAME).collect();
-        text(area, &name, (x + 8, y), if curve.is_dashed { SOFT } else { INK }, HPos::Left)?;
+        text(area, &curve.name, (x + 8, y), if curve.is_dashed { SOFT } else { INK }, HPos::Left)?;
     }
     Ok(())
 }
