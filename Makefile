@@ -12,7 +12,7 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench minilm faults venv fixtures sample clean-runs
+.PHONY: help build demo test bench minilm faults venv readers fixtures sample clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
+	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"
 	@echo "make sample      compile data/sample/*.txt to JSON"
 	@echo "make clean-runs  delete runs/ with all its models"
@@ -58,6 +59,9 @@ faults: $(libtorch)
 
 venv:
 	scripts/make-venv.sh
+
+readers:
+	scripts/get-readers.sh
 
 fixtures: venv
 	.venv/bin/python tests/fixtures/generate.py

@@ -85,6 +85,24 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_parent(path)
 }
 
+/// Lets a file hold these bytes. One that grows, so that what it holds is a beginning of them, is appended to (whoever
+/// reads along keeps its place); any other is replaced.
+pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
+    let held = fs::read(path).unwrap_or_default();
+    match bytes.strip_prefix(held.as_slice()) {
+        Some([]) if !bytes.is_empty() => Ok(()),
+        Some(rest) if !held.is_empty() => {
+            let appended = fault::operation(|| {
+                let mut file = fs::OpenOptions::new().append(true).open(path)?;
+                file.write_all(rest)?;
+                Ok(file)
+            });
+            at(path, appended.and_then(|file| fault::operation(|| file.sync_all())))
+        }
+        _ => replace(path, bytes),
+    }
+}
+
 /// Lets `path` be `source`'s content too (a hard link; a copy where there are none), in the place of what was there.
 pub fn link(source: &Path, path: &Path) -> Result<()> {
     if at(path, is_same_file(source, path))? {
@@ -199,6 +217,20 @@ mod tests {
         assert_eq!(Lock::take(&path).err().unwrap().kind, ErrorKind::CantCreate);
         drop(held);
         assert!(Lock::take(&path).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_was_cut_in_the_middle_of_an_extension_is_made_whole() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("events");
+        for bytes in ["abc", "abcdef", "abcdef", "abX", "abXdef"] {
+            extend(&path, bytes.as_bytes()).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes.as_bytes());
+        }
+        fs::write(&path, "abXd").unwrap();
+        extend(&path, b"abXdefghi").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"abXdefghi");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }
 
     #[test]

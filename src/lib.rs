@@ -26,24 +26,30 @@
 //! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
 //! | 3 | [`tune`] | predictions on dev -> temperature and state threshold |
 //! | 3 | [`model`] | tensors -> named outputs |
+//! | 4 | [`analysis`] | predictions -> what was right for which reasons; its formats |
+//! | 4 | [`card`] | what is known of a run -> its model card |
 //! | 4 | [`loss`] | output + targets + weights -> named losses |
 //! | 4 | [`machine`] | where and in what precision to compute |
 //! | 5 | [`eval`] | a model on pairs -> predictions and losses |
 //! | 6 | [`train`] | optimisation only: loop, optimiser, schedule |
+//! | 7 | [`tensorboard`] | the records of epochs -> TensorBoard's event file |
 //! | 7 | [`config`] | the experiment file, read strictly |
 //! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
 //! | 9 | [`study`] | many experiments: cells, their runs, one table over seeds |
 //! | 9 | [`bench`] | how fast all that is, and where the time goes |
 //! | 9 | [`export`] | a run -> a folder that `transformers` reads |
+//! | 9 | [`page`] | run folders -> one HTML page |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report` and `world` know no
-//! tensors: they never name `tch`.
+//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report`, `analysis`, `card` and `world`
+//! know no tensors: they never name `tch`.
 
+pub mod analysis;
 pub mod attribute;
 pub mod baseline;
 pub mod batch;
 pub mod bench;
+pub mod card;
 pub mod checkpoint;
 pub mod cli;
 pub mod config;
@@ -61,10 +67,12 @@ pub mod machine;
 pub mod metrics;
 pub mod model;
 pub mod outside;
+pub mod page;
 pub mod prediction;
 pub mod report;
 pub mod seed;
 pub mod study;
+pub mod tensorboard;
 pub mod train;
 pub mod tune;
 pub mod world;

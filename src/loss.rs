@@ -122,6 +122,17 @@ impl LossValues {
         }
     }
 
+    /// Every loss there is, with its name.
+    pub fn named(&self) -> Vec<(&'static str, f64)> {
+        let of_pairs = [
+            ("preconditions", self.preconditions),
+            ("effects", self.effects),
+            ("conflicts", self.conflicts),
+            ("story", self.story),
+        ];
+        of_pairs.into_iter().chain(self.alone.map(|alone| ("alone", alone))).collect()
+    }
+
     /// The name of the first loss that is not finite.
     pub fn not_finite(&self) -> Option<&'static str> {
         let named = [

@@ -121,6 +121,14 @@ impl EntityPrediction {
 }
 
 impl StateLabels {
+    /// (sentence, attribute, gold class, predicted class) of every label.
+    pub fn slots(&self) -> impl Iterator<Item = (usize, Attribute, u8, u8)> {
+        let rows = self.gold.iter().zip(&self.predicted).enumerate();
+        rows.flat_map(|(sentence, (gold, predicted))| {
+            Attribute::ALL.into_iter().map(move |a| (sentence, a, gold[a.index()], predicted[a.index()]))
+        })
+    }
+
     /// Whether every nontrivial prediction has its probability, so that it can be decoded anew.
     fn has_probabilities(&self) -> bool {
         let is_candidate =

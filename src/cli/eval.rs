@@ -1,33 +1,23 @@
 //! `tiered eval`: a run on a story file -> the tiered table and the predictions.
 
 use super::output::{ReportArgs, pair_bar, print};
-use crate::data::{self, Kind, Pair, Severity, StoryFile};
+use super::pairs::{PairArgs, PairSet};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{TrainedRun, Which};
 use crate::machine::DeviceChoice;
-use crate::metrics::{Calibration, StateCounts};
-use crate::outside::component;
-use crate::prediction::{PairPrediction, write_predictions};
-use crate::report::{DataDescription, Report, StoryReport, StoryRow, TierRow};
-use crate::tune::Tuned;
+use crate::prediction::PairPrediction;
+use crate::report::{DataDescription, StoryReport, StoryRow};
 use clap::ValueEnum;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Evaluates a trained run on a story file and writes what it predicted into the run folder.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, made by `tiered train`
     run: PathBuf,
-    /// The story file
-    #[arg(long, value_name = "FILE")]
-    data: PathBuf,
-    /// The partition [default: test, or the only one of the file]
-    #[arg(long)]
-    split: Option<String>,
-    /// Which pairs
-    #[arg(long, value_enum, default_value_t = PairKind::All)]
-    kind: PairKind,
+    #[command(flatten)]
+    pairs: PairArgs,
     /// Judge stories in pairs, or every story by itself
     #[arg(long, value_enum, default_value_t = By::Pair)]
     by: By,
@@ -54,66 +44,24 @@ enum By {
     Story,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum PairKind {
-    Cloze,
-    Order,
-    All,
-}
-
-impl PairKind {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            PairKind::Cloze => "cloze",
-            PairKind::Order => "order",
-            PairKind::All => "all",
-        }
-    }
-
-    pub(super) fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
-        match self {
-            PairKind::Cloze => data::of_kind(pairs, Kind::Cloze),
-            PairKind::Order => data::of_kind(pairs, Kind::Order),
-            PairKind::All => pairs,
-        }
-    }
-}
-
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.by == By::Story)?;
-    let file = data::read_file(&args.data)?;
-    let split = split(&file, args.split.as_deref())?;
-    if file.count(Severity::Error) > 0 {
-        let path = args.data.display();
-        eprintln!(
-            "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
-        );
-    }
-    let name = evaluation_name(&args.data, &split, args.kind)?;
+    let set = args.pairs.read()?;
+    let name = set.evaluation_name(args.weights)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     if args.by == By::Story {
         run.require_alone()?;
     }
-    let pairs = args.kind.of(data::pairs(file.partition(&split)?, run.config.seed));
-    if pairs.is_empty() {
-        let (path, kind) = (args.data.display(), args.kind.name());
-        return Err(Error::data(format!("{path}: partition {split:?} has no pairs of kind {kind}")).into());
-    }
-    let bar = pair_bar(pairs.len() as u64);
-    let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));
-    let evaluation = evaluation.map_err(|error| error.about(args.data.display()))?;
-    bar.finish_and_clear();
-
-    let recorded = args.decode.unwrap_or(Decode::Threshold).apply(&evaluation.predictions);
-    let predictions = run.folder.evaluation_file(&name, "predictions.jsonl")?;
-    write_predictions(&predictions, &recorded)?;
-    let setup = Setup::new(args, &split, run.tuned.as_ref(), &recorded);
-    let report = setup.report(args, &recorded);
-    run.folder.write_evaluation(&name, "report.json", &report.to_json())?;
+    let recorded = evaluated(&run, &set, args.decode.unwrap_or(Decode::Threshold))?;
+    let conflicts = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
+    let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
+    let data = set.description(recorded.len());
+    let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
+    let predictions = run.record(&name, &recorded, &report)?;
     let shown = match args.by {
         By::Pair => args.show.format(&report),
         By::Story => {
-            let report = setup.story_report(args, &recorded)?;
+            let report = story_report(args, data, &recorded, &conflicts, &states)?;
             run.folder.write_evaluation(&name, "stories.json", &report.to_json())?;
             args.show.format_stories(&report)
         }
@@ -125,86 +73,32 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is shown, of what.
-struct Setup {
-    system: String,
+/// What a run predicts of a set, its conflicts decoded in the way that is recorded.
+pub(super) fn evaluated(run: &TrainedRun, set: &PairSet, recorded: Decode) -> Result<Vec<PairPrediction>> {
+    let pairs = set.pairs(run.config.seed)?;
+    let bar = pair_bar(pairs.len() as u64);
+    let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));
+    let evaluation = evaluation.map_err(|error| error.about(set.path().display()))?;
+    bar.finish_and_clear();
+    Ok(recorded.apply(&evaluation.predictions))
+}
+
+fn story_report(
+    args: &Args,
     data: DataDescription,
-    conflicts: Vec<Decode>,
-    states: Vec<StateDecode>,
-    temperatures: Vec<f64>,
-}
-
-impl Setup {
-    fn new(args: &Args, split: &str, tuned: Option<&Tuned>, predictions: &[PairPrediction]) -> Self {
-        let chosen = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
-        let default = || std::iter::once(StateDecode::Argmax).chain(chosen).collect();
-        Setup {
-            system: args.run.display().to_string(),
-            data: DataDescription {
-                file: Some(args.data.display().to_string()),
-                split: Some(split.to_owned()),
-                kind: args.kind.name().to_owned(),
-                pairs: predictions.len() as u64,
-            },
-            conflicts: args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]),
-            states: if args.states.is_empty() { default() } else { args.states.clone() },
-            temperatures: std::iter::once(1.).chain(tuned.map(|tuned| tuned.temperature)).collect(),
-        }
-    }
-
-    fn report(&self, args: &Args, predictions: &[PairPrediction]) -> Report {
-        let calibration = |&temperature: &f64| Calibration::of(predictions, temperature);
-        Report {
-            system: self.system.clone(),
-            data: self.data.clone(),
-            rows: TierRow::by_decoding(predictions, &self.conflicts, &self.states),
-            states: StateCounts::of(predictions).scores(),
-            calibration: self.temperatures.iter().map(calibration).collect(),
-            published: args.show.published(),
-        }
-    }
-
-    fn story_report(&self, args: &Args, predictions: &[PairPrediction]) -> Result<StoryReport> {
-        let decodings = self.states.iter().flat_map(|&states| self.conflicts.iter().map(move |&d| (d, states)));
-        let rows = decodings.map(|(conflicts, states)| {
-            let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
-            StoryRow::new(predictions, conflicts, states).ok_or_else(refused)
-        });
-        Ok(StoryReport {
-            system: self.system.clone(),
-            data: self.data.clone(),
-            rows: rows.collect::<Result<_>>()?,
-            published: args.show.published_stories(),
-        })
-    }
-}
-
-/// The partition that was asked for, else "test", else the only one there is.
-pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
-    let names: Vec<&str> = file.partitions.iter().map(|(name, _)| name.as_str()).collect();
-    match (asked, names.as_slice()) {
-        (Some(asked), _) => Ok(asked.to_owned()),
-        (None, names) if names.contains(&"test") => Ok("test".to_owned()),
-        (None, [only]) => Ok((*only).to_owned()),
-        (None, names) => Err(Error::data(format!(
-            "{}: has no partition \"test\"; name one of {names:?} with --split",
-            file.path.display()
-        ))),
-    }
-}
-
-/// The folder of an evaluation in the run folder. The partition's name is whatever a story file says.
-fn evaluation_name(data: &Path, split: &str, kind: PairKind) -> Result<String> {
-    let stem = data.file_stem().unwrap_or_default().to_string_lossy();
-    let name = format!("{stem}-{split}-{}", kind.name());
-    for part in [stem.as_ref(), split, &name] {
-        component(part).map_err(|error| {
-            let message = format!(
-                "{}: {error}; predictions are saved in a folder named after file and partition: rename",
-                data.display()
-            );
-            Error::new(ErrorKind::Refused, message)
-        })?;
-    }
-    Ok(name)
+    predictions: &[PairPrediction],
+    conflicts: &[Decode],
+    states: &[StateDecode],
+) -> Result<StoryReport> {
+    let decodings = states.iter().flat_map(|&states| conflicts.iter().map(move |&d| (d, states)));
+    let rows = decodings.map(|(conflicts, states)| {
+        let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
+        StoryRow::new(predictions, conflicts, states).ok_or_else(refused)
+    });
+    Ok(StoryReport {
+        system: args.run.display().to_string(),
+        data,
+        rows: rows.collect::<Result<_>>()?,
+        published: args.show.published_stories(),
+    })
 }

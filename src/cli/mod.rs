@@ -1,5 +1,6 @@
 //! One file a subcommand: arguments, call, print.
 
+mod analyse;
 mod bench;
 mod data;
 mod doctor;
@@ -8,10 +9,12 @@ mod export;
 mod fetch;
 mod make_stories;
 mod output;
+mod pairs;
 mod predict;
 mod progress;
 mod random;
 mod reorder_stories;
+mod report;
 mod score;
 mod signal;
 mod study;
@@ -51,6 +54,8 @@ enum Command {
     Study(study::Command),
     Random(random::Args),
     Export(export::Args),
+    Analyse(analyse::Args),
+    Report(report::Args),
     Bench(bench::Args),
     /// Make labelled stories to train on, as many as wanted
     MakeStories(make_stories::Args),
@@ -93,6 +98,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Study(command) => study::run(&command),
         Command::Random(args) => random::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Analyse(args) => analyse::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::MakeStories(args) => make_stories::run(&args),
         Command::ReorderStories(args) => reorder_stories::run(&args),

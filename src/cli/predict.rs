@@ -1,7 +1,7 @@
 //! `tiered predict`: one or two stories -> which is plausible, what conflicts, and why.
 
-use super::eval::split;
 use super::output::print;
+use super::pairs::split;
 use crate::config::Config;
 use crate::data::{self, Pair, read_plain, split_names};
 use crate::decode::{Decode, StateDecode};

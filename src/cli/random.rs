@@ -1,15 +1,15 @@
 //! `tiered random`: what chance scores on a story file.
 
-use super::eval::{PairKind, split};
 use super::output::print;
+use super::pairs::PairArgs;
 use super::study::Format;
 use crate::baseline::Baseline;
-use crate::data::{self, Pair, Severity};
+use crate::data::Pair;
 use crate::error::{Error, Result};
 use crate::metrics::{PairSet, reached};
 use crate::prediction::write_predictions;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
-use crate::report::{PublishedSet, published};
+use crate::report::{DataDescription, PublishedSet, published};
 use std::path::{Path, PathBuf};
 
 /// Score predictions made by chance: the papers' random baseline
@@ -18,15 +18,8 @@ use std::path::{Path, PathBuf};
 /// mean over several seeds is shown, with its 95 % interval over story groups.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The story file
-    #[arg(long, value_name = "FILE")]
-    data: PathBuf,
-    /// The partition [default: test, or the only one of the file]
-    #[arg(long)]
-    split: Option<String>,
-    /// Which pairs
-    #[arg(long, value_enum, default_value_t = PairKind::All)]
-    kind: PairKind,
+    #[command(flatten)]
+    pairs: PairArgs,
     /// The mean of so many seeds, from 0
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
@@ -44,31 +37,20 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let path = args.data.display();
     if args.beside == Some(PublishedSet::GitaStories) {
         let message = "--beside gita-stories: is of single stories, and these are pairs";
         return Err(Error::new(crate::error::ErrorKind::Usage, message).into());
     }
-    let file = data::read_file(&args.data)?;
-    let split = split(&file, args.split.as_deref())?;
-    if file.count(Severity::Error) > 0 {
-        eprintln!(
-            "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
-        );
-    }
-    let stories = file.partition(&split)?;
-    let pairs = |seed| args.kind.of(data::pairs(stories, seed));
-    if pairs(0).is_empty() {
-        return Err(
-            Error::data(format!("{path}: partition {split:?} has no pairs of kind {}", args.kind.name())).into()
-        );
-    }
+    let set = args.pairs.read()?;
+    let pairs = |seed| set.pairs(seed);
     let kinds: &[Baseline] = if args.shuffled { &[Baseline::Random, Baseline::Shuffled] } else { &[Baseline::Random] };
     let systems: Result<Vec<System>> = kinds.iter().map(|&kind| system(args, kind, pairs)).collect();
+    let first = pairs(0)?;
+    let DataDescription { file, split, kind, .. } = set.description(first.len());
     let section = SectionData {
-        set: format!("{path}, {split}, {}", args.kind.name()),
+        set: [file, split, Some(kind)].into_iter().flatten().collect::<Vec<_>>().join(", "),
         decoding: "the draw itself".to_owned(),
-        pairs: Some(PairSet::new(pairs(0).into_iter().map(|pair| (pair.id, pair.group)))),
+        pairs: Some(PairSet::new(first.into_iter().map(|pair| (pair.id, pair.group)))),
         systems: systems?,
         published: args.beside.map(published).unwrap_or_default(),
     };
@@ -78,9 +60,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Vec<Pair>) -> Result<System> {
+fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Result<Vec<Pair>>) -> Result<System> {
     let outcome = |seed| {
-        let predictions = kind.predict(&pairs(seed), seed);
+        let predictions = kind.predict(&pairs(seed)?, seed);
         if let Some(folder) = &args.save {
             save(folder, &format!("{}-{seed}.jsonl", kind.name().replace(' ', "-")), &predictions)?;
         }

@@ -26,17 +26,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    let dev = run.dev_pairs()?;
+    let mut run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    let (dev, parts) = run.dev_pairs()?;
     let bar = pair_bar(dev.len() as u64);
     let tuning = run.tune(dev, |done| bar.inc(done as u64))?;
     bar.finish_and_clear();
+    run.tuned = Some(tuning.tuned.clone());
+    run.record_dev(&tuning.predictions, &parts)?;
     print(&described(&tuning))?;
     print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))?;
     Ok(())
 }
 
-fn described(Tuning { tuned, trials }: &Tuning) -> String {
+fn described(Tuning { tuned, trials, .. }: &Tuning) -> String {
     let ChosenOn { file, split, pairs, conflicts } = &tuned.chosen_on;
     let title = format!("{}, {split}: {pairs} pairs, conflicts by `{}`", file.display(), conflicts.name());
     let chosen = format!("chosen: states {}, temperature {:.3}", tuned.states, tuned.temperature);

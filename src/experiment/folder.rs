@@ -5,7 +5,9 @@
 //! RUN/model.json               shapes and names of the model
 //! RUN/run.json                 SHA-256 of the files it is made from
 //! RUN/encoder/                 the encoder's config.json and tokenizer.json (made, if it had none)
+//! RUN/README.md                the model card
 //! RUN/metrics.jsonl            a line an epoch
+//! RUN/events.out.tfevents...   the same for TensorBoard
 //! RUN/events.jsonl             starts, stops and troubles
 //! RUN/checkpoints/step-STEP/   all that it takes to go on: weights, moments, position, manifest
 //! RUN/best/model.safetensors   weights of the best epoch (the encoder's under Hugging Face's names)
@@ -22,6 +24,8 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, json_error};
+use crate::report::Report;
+use crate::tensorboard::{self, EVENT_FILE};
 use crate::train::EpochRecord;
 use crate::tune::Tuned;
 use serde::Serialize;
@@ -42,6 +46,14 @@ impl Which {
         match self {
             Which::Best => "best",
             Which::Last => "last",
+        }
+    }
+
+    /// What the name of an evaluation of these weights ends in.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Which::Best => "",
+            Which::Last => "-last",
         }
     }
 }
@@ -225,7 +237,79 @@ impl RunFolder {
             lines.push(b'\n');
         }
         let path = self.path.join("metrics.jsonl");
-        if fs::read(&path).unwrap_or_default() == lines { Ok(()) } else { durable::replace(&path, &lines) }
+        if fs::read(&path).unwrap_or_default() != lines {
+            durable::replace(&path, &lines)?;
+        }
+        durable::extend(&self.path.join(EVENT_FILE), &tensorboard::events(epochs, self.begun()))
+    }
+
+    /// The records of all epochs.
+    ///
+    /// # Errors
+    /// `Io`; `Data`, naming the line, if one is no record.
+    pub fn epochs(&self) -> Result<Vec<EpochRecord>> {
+        let path = self.path.join("metrics.jsonl");
+        let bytes = match outside::read_regular(&path, MAX_CONFIG) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(|error| Error::reading(&path, &error))?,
+        };
+        let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
+        let text = outside::text(&bytes).map_err(wrong)?;
+        let record = |(i, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))))
+        };
+        text.lines().enumerate().map(record).collect()
+    }
+
+    /// When the run was begun, in seconds since 1970, as its first event says; 0 if none does.
+    fn begun(&self) -> f64 {
+        let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
+        let first = events.lines().next().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        first.and_then(|event| event["time"].as_f64()).unwrap_or(0.)
+    }
+
+    /// The names of the evaluations in the folder, sorted.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn evaluations(&self) -> Result<Vec<String>> {
+        let folder = self.path.join("eval");
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|error| Error::reading(&folder, &error))?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::reading(&folder, &error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if outside::component(&name).is_ok() && entry.path().join("report.json").is_file() {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The report of an evaluation.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`; `Data` if it is none that [`RunFolder::write_evaluation`] wrote.
+    pub fn report(&self, evaluation: &str) -> Result<Report> {
+        let path = self.evaluated(evaluation, "report.json")?;
+        let bytes = outside::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        serde_json::from_slice(&bytes).map_err(|error| {
+            Error::data(format!("{}: {}; evaluate anew with `tiered eval`", path.display(), json_error(&error)))
+        })
+    }
+
+    /// A file of an evaluation, which may not be there.
+    pub(super) fn evaluated(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
+        outside::within(&self.path, &format!("eval/{evaluation}/{file}"))
+            .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))
+    }
+
+    pub fn card_file(&self) -> PathBuf {
+        self.path.join("README.md")
     }
 
     /// Notes what happened in `events.jsonl`, or on standard error if even that can't be written.

@@ -19,6 +19,8 @@ pub struct Material {
     /// When which of the pairs are trained on.
     pub parts: Vec<Part>,
     pub dev: Option<Corpus>,
+    /// Which of the dev pairs are of which source.
+    pub dev_parts: Vec<Part>,
     pub inputs: Inputs,
     /// The tokenizer, as a `tokenizer.json`.
     pub tokenizer: Vec<u8>,
@@ -35,7 +37,7 @@ impl Material {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
         let read = |sources| read_corpus(sources, config, limit, &tokenizer, encoder.max_tokens());
         let (train, parts) = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?.map(|(dev, _)| dev);
+        let (dev, dev_parts) = config.data.dev.as_ref().map(read).transpose()?.unzip();
         for corpus in std::iter::once(&train).chain(&dev) {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
         }
@@ -52,7 +54,15 @@ impl Material {
             limit,
         };
         let model_config = resolve_model(config, encoder, &train, dev.as_ref())?;
-        Ok(Material { model_config, train, parts, dev, inputs, tokenizer: tokenizer_bytes })
+        Ok(Material {
+            model_config,
+            train,
+            parts,
+            dev,
+            dev_parts: dev_parts.unwrap_or_default(),
+            inputs,
+            tokenizer: tokenizer_bytes,
+        })
     }
 
     /// An untrained network on the pretrained encoder.

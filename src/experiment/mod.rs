@@ -4,6 +4,7 @@ mod changes;
 mod folder;
 mod material;
 mod network;
+mod record;
 mod resume;
 mod run;
 mod save;
@@ -13,6 +14,7 @@ mod tuning;
 pub use changes::{Change, KEYS, flat};
 use folder::EncoderFiles;
 pub use folder::{RunFolder, Which, json_bytes};
+pub use record::evaluation_name;
 pub use run::TrainedRun;
 pub use trial::Trial;
 pub use tuning::Tuning;
@@ -45,6 +47,7 @@ pub struct Experiment {
     pub train: Corpus,
     pub dev: Option<Corpus>,
     parts: Vec<Part>,
+    dev_parts: Vec<Part>,
     pub compute: Compute,
     /// What to know before it starts.
     pub warnings: Vec<String>,
@@ -137,14 +140,27 @@ impl Experiment {
         start: Start,
         mut warnings: Vec<String>,
     ) -> Result<Self> {
-        let Material { model_config, train, parts, dev, inputs, .. } = material;
+        let Material { model_config, train, parts, dev, dev_parts, inputs, .. } = material;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
         config.model.max_sentences = Some(model_config.max_sentences);
         config.precision = compute.precision.into();
         let facts = Facts { config: config.clone(), inputs, made_with: made_with(compute.device) };
         let out = out.to_owned();
-        Ok(Experiment { config, model_config, train, dev, parts, compute, warnings, out, facts, start, network })
+        Ok(Experiment {
+            config,
+            model_config,
+            train,
+            dev,
+            parts,
+            dev_parts,
+            compute,
+            warnings,
+            out,
+            facts,
+            start,
+            network,
+        })
     }
 
     /// Steps of the whole run.
@@ -213,7 +229,12 @@ impl Experiment {
             return Err(self.unsaved(&folder, &saver, step));
         }
         if let Some(dev) = &self.dev {
-            TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?.tune(dev.pairs.clone(), |_| ())?;
+            let mut run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
+            let tuning = run.tune(dev.pairs.clone(), |_| ())?;
+            run.tuned = Some(tuning.tuned);
+            self.note_unrecorded(&folder, step, run.record_dev(&tuning.predictions, &self.dev_parts));
+        } else {
+            self.note_unrecorded(&folder, step, folder.write_card(&self.config));
         }
         folder.note("finished", step, "");
         Ok(training.progress.best().cloned())
@@ -259,6 +280,14 @@ impl Experiment {
         );
         folder.note("unsaved", step, &message);
         Error::new(ErrorKind::Resumable, format!("{message}; make room, then {}", self.how_to_go_on()))
+    }
+
+    /// That dev scores or the model card could not be written costs the run nothing: `tiered eval` makes them anew.
+    fn note_unrecorded(&self, folder: &RunFolder, step: u64, recorded: Result<()>) {
+        if let Err(error) = recorded {
+            eprintln!("warning: {error}");
+            folder.note("record-failed", step, &error.message);
+        }
     }
 
     fn diverged(&self, folder: &RunFolder, diverged: &Diverged, saver: &Saver) -> Error {

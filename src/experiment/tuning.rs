@@ -5,21 +5,25 @@ use super::{TrainedRun, own_decode};
 use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, Result};
+use crate::prediction::PairPrediction;
+use crate::train::Part;
 use crate::tune::{ChosenOn, Trial, Tuned, best, fit_temperature, try_states};
 
 /// What was chosen, from what was tried.
 pub struct Tuning {
     pub tuned: Tuned,
     pub trials: Vec<Trial>,
+    /// Of the dev pairs, no conflict decoded.
+    pub predictions: Vec<PairPrediction>,
 }
 
 impl TrainedRun {
-    /// The pairs of the run's dev source.
+    /// The pairs of the run's dev sources, and the part that each of these is of them.
     ///
     /// # Errors
     /// `Config` if it has none; whatever is wrong with the file.
-    pub fn dev_pairs(&self) -> Result<Vec<Pair>> {
-        read_pairs(self.dev_sources()?, self.config.seed, None).map(|(pairs, _)| pairs)
+    pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<Part>)> {
+        read_pairs(self.dev_sources()?, self.config.seed, None)
     }
 
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how
@@ -40,10 +44,10 @@ impl TrainedRun {
             },
         };
         self.folder.save_tuned(self.which, &tuned)?;
-        Ok(Tuning { tuned, trials })
+        Ok(Tuning { tuned, trials, predictions })
     }
 
-    fn dev_sources(&self) -> Result<&Sources> {
+    pub(super) fn dev_sources(&self) -> Result<&Sources> {
         self.config.data.dev.as_ref().ok_or_else(|| {
             let config = self.folder.config_file();
             Error::config(format!("{}: has no data.dev, and nothing is chosen on other pairs", config.display()))

@@ -1,7 +1,7 @@
 //! How far the probability of the story choice can be trusted (Guo et al., "On Calibration of Modern Neural Networks",
 //! ICML 2017).
 
-use super::count::mean;
+use super::count::{Share, mean};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,45 @@ impl Calibration {
     }
 }
 
+/// The choices whose confidence is in one bin of a reliability diagram.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ConfidenceBin {
+    /// The bin: from this confidence on, between 0 and 1.
+    pub from: f64,
+    /// Up to this confidence.
+    pub to: f64,
+    /// Mean confidence of its pairs.
+    pub confidence: f64,
+    /// Pairs whose story was chosen rightly, of all in the bin.
+    pub right: Share,
+}
+
+/// The bins behind [`Calibration::ece`] that hold a pair, by confidence.
+pub fn confidence_bins(predictions: &[PairPrediction], temperature: f64) -> Vec<ConfidenceBin> {
+    let mut bins = [(0., Share { count: 0, total: 0 }); CALIBRATION_BINS];
+    for prediction in predictions {
+        let confidence = tempered(prediction.story_probs, temperature)[prediction.plausible];
+        let (sum, right) = &mut bins[bin(confidence)];
+        *sum += confidence;
+        right.count += u64::from(prediction.is_accurate());
+        right.total += 1;
+    }
+    let edge = |i: usize| i as f64 / CALIBRATION_BINS as f64;
+    let filled = bins.into_iter().enumerate().filter(|(_, (_, right))| right.total > 0);
+    let bin = |(i, (sum, right)): (usize, (f64, Share))| ConfidenceBin {
+        from: edge(i),
+        to: edge(i + 1),
+        confidence: sum / right.total as f64,
+        right,
+    };
+    filled.map(bin).collect()
+}
+
+/// The number of the bin of a confidence.
+fn bin(confidence: f64) -> usize {
+    ((confidence * CALIBRATION_BINS as f64) as usize).min(CALIBRATION_BINS - 1)
+}
+
 /// Probabilities after dividing the scores behind them by a temperature: p^(1/T), normalised.
 pub fn tempered(probs: [f32; 2], temperature: f64) -> [f64; 2] {
     let [first, second] = probs.map(|p| f64::from(p).max(SMALLEST).ln() / temperature);
@@ -49,8 +88,7 @@ pub fn tempered(probs: [f32; 2], temperature: f64) -> [f64; 2] {
 fn expected_calibration_error(choices: &[(f64, bool)]) -> Option<f64> {
     let mut gaps = [0.; CALIBRATION_BINS];
     for &(confidence, right) in choices {
-        let bin = ((confidence * CALIBRATION_BINS as f64) as usize).min(CALIBRATION_BINS - 1);
-        gaps[bin] += f64::from(u8::from(right)) - confidence;
+        gaps[bin(confidence)] += f64::from(u8::from(right)) - confidence;
     }
     let sum: f64 = gaps.iter().map(|gap| gap.abs()).sum();
     (!choices.is_empty()).then(|| sum / choices.len() as f64)

@@ -12,7 +12,7 @@ mod story;
 mod tiered;
 
 pub use bootstrap::{RESAMPLES, Resamples, percentile_interval, two_sided_p};
-pub use calibration::{CALIBRATION_BINS, Calibration, tempered};
+pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
 pub use count::{Confusion, Share};
 pub use holm::holm;
 pub use mcnemar::{combined_p, mcnemar_exact};

@@ -1,7 +1,7 @@
 //! How well states and conflicts are classified (TRIP table 4), over every entity and sentence of both stories.
 
 use super::count::{Confusion, Share, mean};
-use crate::attribute::{ATTRIBUTES, Attribute, Side};
+use crate::attribute::{Attribute, Side};
 use crate::prediction::{EntityPrediction, PairPrediction, StateLabels};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,7 +65,8 @@ impl AssertedCounts {
         (sum > 0).then(|| 2.0 * self.correct as f64 / sum as f64)
     }
 
-    fn add(&mut self, attribute: Attribute, gold: u8, predicted: u8) {
+    /// Counts one label.
+    pub fn add(&mut self, attribute: Attribute, gold: u8, predicted: u8) {
         self.gold += u64::from(attribute.is_nontrivial(gold));
         if attribute.is_nontrivial(predicted) {
             self.predicted += 1;
@@ -146,9 +147,5 @@ fn entities(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPredi
 
 /// (attribute, gold, predicted) at every sentence.
 fn slots(labels: &StateLabels) -> impl Iterator<Item = (Attribute, u8, u8)> {
-    labels
-        .gold
-        .iter()
-        .zip(&labels.predicted)
-        .flat_map(|(gold, predicted)| (0..ATTRIBUTES).map(|i| (Attribute::ALL[i], gold[i], predicted[i])))
+    labels.slots().map(|(_, attribute, gold, predicted)| (attribute, gold, predicted))
 }

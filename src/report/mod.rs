@@ -13,6 +13,7 @@ pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, 
 pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
 pub use stories::{StoryReport, StoryRow};
 pub use table::Table;
+pub use tables::{percent, share, title};
 
 use crate::decode::{Decode, StateDecode};
 use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts, StateScores, TierCounts};

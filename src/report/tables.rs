@@ -8,7 +8,7 @@ use crate::metrics::{Calibration, Share, SideScores};
 const UNDEFINED: &str = "undefined";
 
 /// What was measured on what, in one line.
-pub(super) fn title(system: &str, data: &DataDescription) -> String {
+pub fn title(system: &str, data: &DataDescription) -> String {
     let mut title = format!("{system}: {} {} pairs", data.pairs, data.kind);
     if let Some(file) = &data.file {
         title.push_str(&format!(" of {file}"));
@@ -81,7 +81,7 @@ pub(super) fn attributes(report: &Report) -> Table {
 }
 
 /// `72.6 [63.9, 79.9] 85/117`
-pub(super) fn share(share: &Share) -> String {
+pub fn share(share: &Share) -> String {
     match (share.percent(), share.interval()) {
         (Some(percent), Some([low, high])) => {
             format!("{percent:.1} [{low:.1}, {high:.1}] {}/{}", share.count, share.total)
@@ -96,6 +96,6 @@ pub(super) fn percent_of(percent: f64) -> String {
 }
 
 /// Of a value between 0 and 1, in percent.
-fn percent(value: Option<f64>) -> String {
+pub fn percent(value: Option<f64>) -> String {
     value.map_or(UNDEFINED.to_owned(), |value| format!("{:.1}", 100.0 * value))
 }

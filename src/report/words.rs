@@ -76,7 +76,7 @@ pub fn phrase(state: &AssertedState) -> String {
 }
 
 /// An entity as the subject of a sentence: names (in capitals) as they are, things with an article.
-pub(super) fn noun(entity: &str) -> String {
+pub fn noun(entity: &str) -> String {
     let is_name = entity.chars().next().is_some_and(char::is_uppercase);
     let has_article = ["the ", "a ", "an "].iter().any(|article| entity.starts_with(article));
     if is_name || has_article { entity.to_owned() } else { format!("the {entity}") }

@@ -4,8 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// They know no tensors.
-const WITHOUT_TCH: [&str; 10] =
-    ["attribute", "baseline", "data", "prediction", "metrics", "decode", "tune", "report", "fetch", "world"];
+const WITHOUT_TCH: [&str; 12] = [
+    "attribute",
+    "baseline",
+    "data",
+    "prediction",
+    "metrics",
+    "decode",
+    "tune",
+    "report",
+    "fetch",
+    "analysis",
+    "card",
+    "world",
+];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

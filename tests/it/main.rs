@@ -1,5 +1,6 @@
 //! The one integration-test binary: a module for each part of the crate.
 
+mod analyse;
 mod arrays;
 mod bad_input;
 mod bench;
@@ -16,10 +17,12 @@ mod layering;
 mod metrics;
 mod mutation;
 mod overfit;
+mod page;
 mod parity;
 mod parity_families;
 mod predict;
 mod random;
+mod readers;
 mod resume;
 mod run_folder;
 mod score;

@@ -75,7 +75,8 @@ fn evaluated(run: &Path, stories: &Path, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
     let arguments = ["eval", text(run), "--data", text(stories), "--split", "train"];
     let output = tiered(arguments.into_iter().chain(more.iter().copied()));
     assert!(output.status.success(), "{}", stderr(&output));
-    let folder = run.join("eval/stories-train-all");
+    let of_last = if more.contains(&"last") { "-last" } else { "" };
+    let folder = run.join(format!("eval/stories-train-all{of_last}"));
     (fs::read(folder.join("predictions.jsonl")).unwrap(), fs::read(folder.join("report.json")).unwrap())
 }
 
@@ -87,12 +88,17 @@ fn weights_of(run: &Path, which: &str) -> Vec<u8> {
 fn training_leaves_these_files_and_no_others() {
     let run = &shared().1;
     let expected = [
+        "README.md",
         "best/decode.json",
         "best/model.safetensors",
         "config.toml",
         "encoder/config.json",
         "encoder/tokenizer.json",
+        "eval/stories-dev-all/predictions.jsonl",
+        "eval/stories-dev-all/report.json",
+        "eval/stories-dev-all/weights.json",
         "events.jsonl",
+        "events.out.tfevents.0.tiered",
         "last/model.safetensors",
         "lock",
         "metrics.jsonl",

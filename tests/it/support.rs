@@ -85,6 +85,25 @@ pub fn tiered<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tiered")).args(arguments).output().unwrap()
 }
 
+/// What a program in Python prints as JSON; `None`, with a line saying so, where .venv or a package is not there.
+pub fn python(program: &str, arguments: &[&Path]) -> Option<Value> {
+    let interpreter = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
+    let mut command = Command::new(&interpreter);
+    let output = command.args(["-c", program]).args(arguments).output();
+    match output {
+        Ok(output) if output.status.success() => Some(serde_json::from_slice(&output.stdout).unwrap()),
+        Ok(output) if stderr(&output).contains("ModuleNotFoundError") => {
+            println!("skipped: {} (scripts/get-readers.sh)", stderr(&output).lines().last().unwrap_or_default());
+            None
+        }
+        Ok(output) => panic!("{}", stderr(&output)),
+        Err(_) => {
+            println!("skipped: {} is not there (scripts/get-readers.sh)", interpreter.display());
+            None
+        }
+    }
+}
+
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Opens a page of `tiered report` in headless Chromium and checks that it works.
+
+It renders; filters, search, keys and the theme work; nothing is asked from elsewhere; the console stays silent; texts
+have contrast; nothing sticks out on a phone. With --screenshots, pictures are put into a folder.
+
+usage: check-page.py PAGE [--screenshots FOLDER]
+Exit code 0: all is well; 1: it is not; 3: skipped, for there is no browser here (scripts/get-readers.sh).
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+READABLE = 4.5  # contrast of WCAG 2.2, level AA
+INKS, GROUNDS = ["ink", "soft", "strong", "right", "wrong", "missed"], ["ground", "sheet"]
+ELSEWHERE = re.compile(r"""(?:src|href|srcset|action|poster)\s*=\s*["']?\s*(?:https?:)?//|url\(|@import""", re.I)
+
+
+def skip(why):
+    print(f"skipped: {why} (scripts/get-readers.sh)")
+    sys.exit(3)
+
+
+def expect(is_so, what):
+    if not is_so:
+        raise AssertionError(what)
+
+
+def luminance(rgb):
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    high, low = sorted([luminance(a), luminance(b)], reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def colour(page, name):
+    """A colour of the style as it comes out."""
+    text = page.evaluate("""name => { const e = document.createElement('i'); e.style.color = `var(--${name})`;
+        document.body.append(e); const c = getComputedStyle(e).color; e.remove(); return c; }""", name)
+    return [float(v) for v in re.findall(r"[\d.]+", text)[:3]]
+
+
+def visible(page):
+    return page.locator(".pair:visible").count()
+
+
+def check_colours(page):
+    for ink in INKS:
+        for ground in GROUNDS:
+            found = contrast(colour(page, ink), colour(page, ground))
+            expect(found >= READABLE, f"{ink} on {ground}: contrast {found:.2f}")
+    found = contrast(colour(page, "ink"), colour(page, "mark"))
+    expect(found >= READABLE, f"ink on mark: contrast {found:.2f}")
+
+
+def check_structure(page):
+    for landmark in ["banner", "navigation", "main", "contentinfo"]:
+        expect(page.get_by_role(landmark).count() >= 1, f"there is no {landmark}")
+    expect(page.locator("h1").count() == 1, "not one h1")
+    drawings = page.locator("svg").count()
+    expect(page.locator("svg[role=img] > title").count() == drawings, "a drawing has no title")
+    unnamed = page.evaluate("""() => [...document.querySelectorAll('button, select, input')].filter(e =>
+        !(e.textContent.trim() || e.labels?.length || e.getAttribute('aria-label'))).length""")
+    expect(unnamed == 0, f"{unnamed} controls without a name")
+    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map(e => e.id)")
+    expect(len(ids) == len(set(ids)), "an id is there twice")
+    return drawings
+
+
+def check_filters(page):
+    """Every outcome has as many pairs as its button says; kinds add up; search finds an id and nothing where nothing is."""
+    pairs = page.locator(".pair").count()
+    if not pairs:
+        return 0
+    expect(visible(page) == pairs, "not all pairs are shown at first")
+    sums = {"tier": 0, "kind": 0}
+    for choice in page.locator("[data-filter]").all():
+        key, value = choice.get_attribute("data-filter"), choice.get_attribute("data-value")
+        choice.click()
+        expect(choice.get_attribute("aria-pressed") == "true", f"{value} is not pressed")
+        shown = visible(page)
+        expect(page.locator("#count").inner_text() == f"{shown} of {pairs} pairs", "the count is wrong")
+        if value:
+            sums[key] += shown
+            if key == "tier":
+                expect(int(choice.locator("span").inner_text()) == shown, f"{value}: {shown} pairs are shown")
+            others = page.locator(f".pair:visible:not([data-{key}='{value}'])").count() if value.isalnum() else 0
+            expect(others == 0, f"{value}: others are shown")
+            page.locator(f"[data-filter={key}][data-value='']").click()
+    expect(sums["tier"] == pairs and sums["kind"] in (0, pairs), f"{sums} of {pairs}")
+    last = page.locator(".pair").last.locator(".id").text_content()
+    page.fill("#search", last)
+    expect(1 <= visible(page) < max(pairs, 2), f"search for {last!r}: {visible(page)}")
+    page.fill("#search", "nothing has these words")
+    expect(visible(page) == 0 and page.locator("#none").is_visible(), "search finds what is not there")
+    page.fill("#search", "")
+    expect(visible(page) == pairs, "an empty search hides pairs")
+    return pairs
+
+
+def check_keys(page, pairs):
+    page.reload()
+    page.keyboard.press("Tab")
+    expect(page.evaluate("document.activeElement.className") == "skip", "the first stop is not the skip link")
+    page.keyboard.press("Enter")
+    if pairs < 2:
+        return
+    focused = "document.activeElement.id"
+    for key, place in [("j", 0), ("j", 1), ("ArrowDown", min(2, pairs - 1)), ("k", min(1, pairs - 2)), ("ArrowUp", 0)]:
+        page.keyboard.press(key)
+        expect(page.evaluate(focused) == f"pair-{place}", f"{key} leads to {page.evaluate(focused)}")
+    page.keyboard.press("o")
+    expect(page.locator("#pair-0 details").get_attribute("open") is not None, "o opens nothing")
+    page.keyboard.press("/")
+    expect(page.evaluate(focused) == "search", "/ does not search")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    expect(outline != "none", "focus can't be seen")
+    page.keyboard.press("Escape")
+
+
+def check_theme(page):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(ground)
+    page.click("#theme")
+    expect(page.evaluate(ground) != before, "the theme does not change")
+    page.click("#theme")
+    expect(page.evaluate(ground) == before, "the theme does not change back")
+
+
+def check_text(text):
+    found = ELSEWHERE.search(text)
+    expect(found is None, f"something from elsewhere: {found and text[found.start() - 40:found.end() + 40]!r}")
+
+
+def check(browser, path, screenshots):
+    troubles, requests = [], []
+    for scheme, size in [("light", DESK), ("dark", DESK), ("light", PHONE), ("dark", PHONE)]:
+        page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5 if size is PHONE else 1)
+        page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        check_colours(page)
+        sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        expect(sticks_out <= 0, f"{size}: {sticks_out} pixels stick out")
+        drawings, pairs = check_structure(page), check_filters(page)
+        check_theme(page)
+        check_keys(page, pairs)
+        if screenshots:
+            name = f"{'phone' if size is PHONE else 'desktop'}-{scheme}"
+            page.goto("about:blank")
+            page.goto(path.as_uri())
+            page.screenshot(path=screenshots / f"{name}.png")
+            for section in ["curves", "analysis", "stories"]:
+                if page.locator(f"#{section}").count():
+                    page.evaluate("id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section)
+                    page.wait_for_timeout(150)
+                    page.screenshot(path=screenshots / f"{name}-{section}.png")
+        page.close()
+    expect(not troubles, f"the console says: {troubles}")
+    outside = {url for url in requests if url not in (path.as_uri(), "about:blank") and not url.startswith(path.as_uri() + "#")}
+    expect(not outside, f"asked for {outside}")
+    return drawings, pairs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    arguments = parser.parse_args()
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        skip("playwright is not there")
+    if arguments.screenshots:
+        arguments.screenshots.mkdir(parents=True, exist_ok=True)
+    path = arguments.page.resolve()
+    with sync_playwright() as playwright:
+        try:
+            executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+            browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        except Error as error:
+            skip(f"Chromium can't be started: {str(error).splitlines()[0]}")
+        try:
+            check_text(path.read_text())
+            drawings, pairs = check(browser, path, arguments.screenshots)
+        except AssertionError as error:
+            print(f"error: {path}: {error}", file=sys.stderr)
+            sys.exit(1)
+        finally:
+            browser.close()
+    print(f"checked: {pairs} pairs, {drawings} drawings; desktop and phone, light and dark")
+
+
+if __name__ == "__main__":
+    main()

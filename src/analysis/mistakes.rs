@@ -1,0 +1,34 @@
+//! The most certain mistakes.
+
+use crate::prediction::PairPrediction;
+use serde::Serialize;
+
+/// How many are named.
+pub const MISTAKES: usize = 10;
+
+/// A pair whose story was chosen wrongly.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mistake {
+    pub id: String,
+    pub kind: String,
+    /// Probability of the wrong story, at temperature 1.
+    pub confidence: f32,
+    /// Sentences said to conflict, from 0.
+    pub conflict: Vec<usize>,
+    pub gold_conflict: [usize; 2],
+}
+
+/// At most [`MISTAKES`], the surest first.
+pub(super) fn mistakes(predictions: &[PairPrediction]) -> Vec<Mistake> {
+    let mut wrong: Vec<_> = predictions.iter().filter(|prediction| !prediction.is_accurate()).collect();
+    let confidence = |prediction: &PairPrediction| prediction.story_probs[prediction.plausible];
+    wrong.sort_by(|a, b| confidence(b).total_cmp(&confidence(a)));
+    let mistake = |prediction: &&PairPrediction| Mistake {
+        id: prediction.id.clone(),
+        kind: prediction.kind.clone(),
+        confidence: confidence(prediction),
+        conflict: prediction.conflict.clone(),
+        gold_conflict: prediction.gold_conflict,
+    };
+    wrong.iter().take(MISTAKES).map(mistake).collect()
+}

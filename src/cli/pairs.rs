@@ -1,0 +1,115 @@
+//! Which pairs of a story file a command is about.
+
+use crate::data::{self, Kind, Pair, Severity, StoryFile};
+use crate::error::{Error, Result};
+use crate::experiment::{Which, evaluation_name};
+use crate::report::DataDescription;
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(super) struct PairArgs {
+    /// The story file
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// The partition [default: test, or the only one of the file]
+    #[arg(long)]
+    split: Option<String>,
+    /// Which pairs
+    #[arg(long, value_enum, default_value_t = PairKind::All)]
+    kind: PairKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PairKind {
+    Cloze,
+    Order,
+    All,
+}
+
+impl PairKind {
+    const fn name(self) -> &'static str {
+        match self {
+            PairKind::Cloze => "cloze",
+            PairKind::Order => "order",
+            PairKind::All => "all",
+        }
+    }
+
+    fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
+        match self {
+            PairKind::Cloze => data::of_kind(pairs, Kind::Cloze),
+            PairKind::Order => data::of_kind(pairs, Kind::Order),
+            PairKind::All => pairs,
+        }
+    }
+}
+
+/// The partition of a story file that was asked for.
+pub(super) struct PairSet<'a> {
+    args: &'a PairArgs,
+    file: StoryFile,
+    pub split: String,
+}
+
+impl PairArgs {
+    /// Reads the file, and warns of stories that can't be used.
+    pub fn read(&self) -> Result<PairSet<'_>> {
+        let file = data::read_file(&self.data)?;
+        let split = split(&file, self.split.as_deref())?;
+        if file.count(Severity::Error) > 0 {
+            let path = self.data.display();
+            eprintln!(
+                "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
+            );
+        }
+        Ok(PairSet { args: self, file, split })
+    }
+}
+
+impl PairSet<'_> {
+    /// The name of its evaluation in a run folder.
+    pub fn evaluation_name(&self, which: Which) -> Result<String> {
+        evaluation_name(&self.args.data, &self.split, self.args.kind.name(), which)
+    }
+
+    /// In the order in which a run with this seed shows them.
+    ///
+    /// # Errors
+    /// `Data` if there are none.
+    pub fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
+        let pairs = self.args.kind.of(data::pairs(self.file.partition(&self.split)?, seed));
+        if pairs.is_empty() {
+            let (path, kind) = (self.args.data.display(), self.args.kind.name());
+            return Err(Error::data(format!("{path}: partition {:?} has no pairs of kind {kind}", self.split)));
+        }
+        Ok(pairs)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.args.data
+    }
+
+    pub fn description(&self, pairs: usize) -> DataDescription {
+        DataDescription {
+            file: Some(self.args.data.display().to_string()),
+            split: Some(self.split.clone()),
+            kind: self.args.kind.name().to_owned(),
+            pairs: pairs as u64,
+        }
+    }
+}
+
+/// The partition that was asked for, else "test", else the only one there is.
+pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
+    let names: Vec<&str> = file.partitions.iter().map(|(name, _)| name.as_str()).collect();
+    match (asked, names.as_slice()) {
+        (Some(asked), _) => Ok(asked.to_owned()),
+        (None, names) if names.contains(&"test") => Ok("test".to_owned()),
+        (None, [only]) => Ok((*only).to_owned()),
+        (None, names) => Err(Error::data(format!(
+            "{}: has no partition \"test\"; name one of {names:?} with --split",
+            file.path.display()
+        ))),
+    }
+}

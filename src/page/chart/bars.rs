@@ -1,0 +1,60 @@
+//! Horizontal bars with their numbers.
+
+use super::{Area, Drawn, Figure, INK, SERIES, SOFT, WIDTH, figure, text};
+use crate::error::Result;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+pub struct Bar {
+    /// One for each column.
+    pub labels: Vec<String>,
+    /// Lengths and colours, one after the other.
+    pub parts: Vec<(f64, usize)>,
+    /// After the bar.
+    pub note: String,
+}
+
+const ROW: i32 = 22;
+const THICK: i32 = 12;
+/// Pixels of the labels, and of the notes.
+const LABELS: i32 = 160;
+const ONE_LABEL: i32 = 92;
+const NOTES: i32 = 76;
+
+/// `heads` stand above the columns of labels; none above a single one.
+pub fn bar_chart(title: &str, about: &str, heads: &[&str], bars: &[Bar]) -> Result<Figure> {
+    let height = head(heads) + bars.len() as i32 * ROW;
+    figure(title, about, height as u32, |area| if bars.is_empty() { Ok(()) } else { draw(area, heads, bars) })
+}
+
+/// Pixels above the first bar.
+fn head(heads: &[&str]) -> i32 {
+    if heads.is_empty() { 0 } else { ROW }
+}
+
+fn draw(area: &Area, heads: &[&str], bars: &[Bar]) -> Drawn {
+    let labels = if heads.is_empty() { ONE_LABEL } else { LABELS };
+    let longest = bars.iter().map(|bar| bar.parts.iter().map(|(length, _)| length).sum::<f64>()).fold(1., f64::max);
+    let scale = f64::from(WIDTH as i32 - labels - NOTES) / longest;
+    let column = |i: usize| labels * i as i32 / heads.len().max(1) as i32;
+    for (i, name) in heads.iter().enumerate() {
+        text(area, name, (column(i), ROW / 2), SOFT, HPos::Left)?;
+    }
+    for (r, bar) in bars.iter().enumerate() {
+        let middle = head(heads) + ROW * r as i32 + ROW / 2;
+        for (i, label) in bar.labels.iter().enumerate() {
+            text(area, label, (column(i), middle), INK, HPos::Left)?;
+        }
+        let mut x = f64::from(labels);
+        for &(length, colour) in &bar.parts {
+            let end = x + scale * length;
+            let corners = [(x.round() as i32, middle - THICK / 2), (end.round() as i32, middle + THICK / 2)];
+            if corners[1].0 > corners[0].0 {
+                area.draw(&Rectangle::new(corners, SERIES[colour].filled()))?;
+            }
+            x = end;
+        }
+        text(area, &bar.note, (x.round() as i32 + 6, middle), SOFT, HPos::Left)?;
+    }
+    Ok(())
+}

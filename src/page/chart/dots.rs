@@ -1,0 +1,61 @@
+//! Two shares a row, as dots on one scale.
+
+use super::{Area, Drawn, Figure, INK, LINE, SERIES, SOFT, WIDTH, figure, line, text};
+use crate::error::Result;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+pub struct DotRow {
+    pub label: String,
+    /// Between 0 and 1; none where undefined.
+    pub values: [Option<f64>; 2],
+    /// At the end of the row.
+    pub note: String,
+}
+
+const ROW: i32 = 20;
+const HEAD: i32 = 34;
+const LABELS: i32 = 92;
+const NOTES: i32 = 44;
+
+/// The first value is a full dot, the second a ring; they are named above.
+pub fn dot_chart(title: &str, about: &str, names: [&str; 2], rows: &[DotRow]) -> Result<Figure> {
+    let height = HEAD + ROW * rows.len() as i32 + ROW;
+    figure(title, about, height as u32, |area| if rows.is_empty() { Ok(()) } else { draw(area, names, rows) })
+}
+
+fn draw(area: &Area, names: [&str; 2], rows: &[DotRow]) -> Drawn {
+    let width = WIDTH as i32 - LABELS - NOTES;
+    let at = |value: f64| LABELS + (value * f64::from(width)).round() as i32;
+    let bottom = HEAD + ROW * rows.len() as i32;
+    full(area, (LABELS + 4, 10))?;
+    text(area, names[0], (LABELS + 14, 10), INK, HPos::Left)?;
+    ring(area, (LABELS + 94, 10))?;
+    text(area, names[1], (LABELS + 104, 10), INK, HPos::Left)?;
+    text(area, "gold", (WIDTH as i32 - 2, 10), SOFT, HPos::Right)?;
+    for percent in [0, 25, 50, 75, 100] {
+        let x = at(f64::from(percent) / 100.);
+        line(area, (x, HEAD - 6), (x, bottom), LINE)?;
+        text(area, &percent.to_string(), (x, bottom + 10), SOFT, HPos::Center)?;
+    }
+    for (r, row) in rows.iter().enumerate() {
+        let y = HEAD + ROW * r as i32 + ROW / 2;
+        text(area, &row.label, (0, y), INK, HPos::Left)?;
+        text(area, &row.note, (WIDTH as i32 - 2, y), SOFT, HPos::Right)?;
+        if let [Some(a), Some(b)] = row.values {
+            area.draw(&PathElement::new([(at(a), y), (at(b), y)], SERIES[5].stroke_width(2)))?;
+        }
+        let [first, second] = row.values.map(|value| value.map(|value| (at(value), y)));
+        second.map_or(Ok(()), |place| ring(area, place))?;
+        first.map_or(Ok(()), |place| full(area, place))?;
+    }
+    Ok(())
+}
+
+fn full(area: &Area, at: (i32, i32)) -> Drawn {
+    Ok(area.draw(&Circle::new(at, 4, SERIES[0].filled()))?)
+}
+
+fn ring(area: &Area, at: (i32, i32)) -> Drawn {
+    Ok(area.draw(&Circle::new(at, 5, SERIES[1].stroke_width(2)))?)
+}

@@ -1,0 +1,85 @@
+//! Small charts as SVG. Colours are names: the page's style gives each its look, in light and in dark.
+
+mod bars;
+mod curve;
+mod dots;
+mod reliability;
+
+pub use bars::{Bar, bar_chart};
+pub use curve::{Curve, Scale, curve_chart};
+pub use dots::{DotRow, dot_chart};
+pub use reliability::reliability_chart;
+
+use super::internal;
+use crate::error::Result;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// Wide enough for a phone held upright, so that letters stay as large as they are.
+const WIDTH: u32 = 360;
+
+/// Stand-ins that `page.css` turns into the colours of the page: ink, soft ink, lines, then six of series.
+const INK: RGBColor = RGBColor(1, 1, 1);
+const SOFT: RGBColor = RGBColor(2, 2, 2);
+const LINE: RGBColor = RGBColor(3, 3, 3);
+const SERIES: [RGBColor; 6] = [
+    RGBColor(17, 17, 17),
+    RGBColor(18, 18, 18),
+    RGBColor(19, 19, 19),
+    RGBColor(20, 20, 20),
+    RGBColor(21, 21, 21),
+    RGBColor(22, 22, 22),
+];
+
+/// Letters of 12 pixels: the backend divides.
+const LETTERS: f64 = 15.;
+
+/// A drawing with its texts.
+pub struct Figure {
+    pub title: String,
+    /// What is seen, for who can't see it.
+    pub about: String,
+    pub width: u32,
+    pub height: u32,
+    /// What stands inside the `svg` element; made here, and its texts escaped.
+    pub body: String,
+}
+
+impl Figure {
+    /// Whether nothing was drawn.
+    pub fn is_empty(&self) -> bool {
+        self.body.trim().is_empty()
+    }
+}
+
+/// The colour of the series of that number.
+pub fn colour(number: usize) -> usize {
+    number % SERIES.len()
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
+
+fn figure(title: &str, about: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<Figure> {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        draw(&root).map_err(internal)?;
+        root.present().map_err(internal)?;
+    }
+    let inner = svg.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>"));
+    let (body, _) = inner.ok_or_else(|| internal("the backend made no svg element"))?;
+    Ok(Figure { title: title.to_owned(), about: about.to_owned(), width: WIDTH, height, body: body.to_owned() })
+}
+
+/// Text at a place in pixels.
+fn text(area: &Area, text: &str, at: (i32, i32), colour: RGBColor, align: HPos) -> Drawn {
+    let style = ("sans-serif", LETTERS).into_text_style(area).color(&colour).pos(Pos::new(align, VPos::Center));
+    Ok(area.draw(&Text::new(text.to_owned(), at, style))?)
+}
+
+/// A straight line between two places in pixels.
+fn line(area: &Area, from: (i32, i32), to: (i32, i32), colour: RGBColor) -> Drawn {
+    Ok(area.draw(&PathElement::new([from, to], colour.stroke_width(1)))?)
+}

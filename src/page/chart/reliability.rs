@@ -1,0 +1,45 @@
+//! How often choices of a confidence are right.
+
+use super::{Area, Drawn, Figure, INK, LINE, SERIES, SOFT, figure, text};
+use crate::error::Result;
+use crate::metrics::ConfidenceBin;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+const HEIGHT: u32 = 230;
+
+/// A dot a bin with its 95 % interval and the number of its pairs; on the diagonal confidence is deserved.
+pub fn reliability_chart(title: &str, about: &str, bins: &[ConfidenceBin]) -> Result<Figure> {
+    figure(title, about, HEIGHT, |area| draw(area, bins))
+}
+
+fn draw(area: &Area, bins: &[ConfidenceBin]) -> Drawn {
+    let mut chart = ChartBuilder::on(area)
+        .margin_top(22)
+        .margin_right(24)
+        .x_label_area_size(24)
+        .y_label_area_size(40)
+        .build_cartesian_2d(48.0..102.0, 0.0..100.0)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .x_labels(6)
+        .y_labels(5)
+        .max_light_lines(0)
+        .bold_line_style(LINE)
+        .axis_style(LINE)
+        .label_style(("sans-serif", super::LETTERS).into_text_style(area).color(&SOFT))
+        .x_label_formatter(&|percent| format!("{percent:.0} %"))
+        .y_label_formatter(&|percent| format!("{percent:.0}"))
+        .draw()?;
+    chart.draw_series(DashedLineSeries::new([(50., 50.), (100., 100.)], 4, 4, SERIES[5].stroke_width(2)))?;
+    for bin in bins {
+        let (Some(percent), Some([low, high])) = (bin.right.percent(), bin.right.interval()) else { continue };
+        let x = 100. * bin.confidence;
+        chart.draw_series([PathElement::new([(x, low), (x, high)], SERIES[0].mix(0.45).stroke_width(2))])?;
+        chart.draw_series([Circle::new((x, percent), 4, SERIES[0].filled())])?;
+        let (x, y) = chart.backend_coord(&(x, percent));
+        text(area, &bin.right.total.to_string(), (x, y - 12), INK, HPos::Center)?;
+    }
+    Ok(())
+}

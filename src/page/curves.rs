@@ -1,0 +1,77 @@
+//! Losses and tiers by epoch (TRIP, figure 4).
+
+use super::chart::{Curve, Figure, Scale, colour, curve_chart};
+use super::letter;
+use super::read::Run;
+use crate::error::Result;
+use crate::loss::LossValues;
+use crate::metrics::Share;
+use crate::train::{DevRecord, EpochRecord};
+
+const LOSSES: [(&str, &str, &str); 5] = [
+    ("preconditions", "Preconditions", "cross-entropy of the states before a sentence"),
+    ("effects", "Effects", "cross-entropy of the states after a sentence"),
+    ("conflicts", "Conflict", "where the conflict is"),
+    ("story", "Story choice", "which story is plausible"),
+    ("alone", "Story alone", "whether a story alone has a conflict"),
+];
+
+type Tier = (&'static str, fn(&DevRecord) -> Share);
+
+const TIERS: [Tier; 3] = [
+    ("Accuracy", |dev| dev.tuned.accuracy()),
+    ("Consistency", |dev| dev.tuned.consistency()),
+    ("Verifiability", |dev| dev.tuned.verifiability()),
+];
+
+/// A chart a loss, then one a tier; those that no run has a value for are left out.
+pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (key, title, about) in LOSSES {
+        let curves: Vec<_> = runs.iter().enumerate().flat_map(|(r, run)| losses(runs.len(), r, run, key)).collect();
+        figures.extend(figure(title, &format!("{title} loss: {about}, by epoch"), &curves, Scale::Fitted)?);
+    }
+    for (title, share) in TIERS {
+        let of_run = |(r, run): (usize, &Run)| Curve {
+            name: if runs.len() > 1 { letter(r) } else { "dev".to_owned() },
+            colour: if runs.len() > 1 { colour(r) } else { 1 },
+            is_dashed: false,
+            points: points(run, |epoch| share(epoch.dev.as_ref()?).percent()),
+        };
+        let curves: Vec<_> = runs.iter().enumerate().map(of_run).collect();
+        figures.extend(figure(title, &format!("{title} on dev by epoch, percent of pairs"), &curves, Scale::Percent)?);
+    }
+    Ok(figures)
+}
+
+/// Train dashed, dev solid; in the colours of the runs where there are several.
+fn losses(runs: usize, r: usize, run: &Run, key: &str) -> [Curve; 2] {
+    let value = |losses: &LossValues| losses.named().into_iter().find(|(name, _)| *name == key).map(|(_, loss)| loss);
+    let [train, dev] = if runs > 1 { [colour(r); 2] } else { [0, 1] };
+    [
+        Curve {
+            name: if runs > 1 { String::new() } else { "train".to_owned() },
+            colour: train,
+            is_dashed: true,
+            points: points(run, |epoch| value(&epoch.train)),
+        },
+        Curve {
+            name: if runs > 1 { letter(r) } else { "dev".to_owned() },
+            colour: dev,
+            is_dashed: false,
+            points: points(run, |epoch| value(&epoch.dev.as_ref()?.losses)),
+        },
+    ]
+}
+
+fn points(run: &Run, value: impl Fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {
+    let point = |epoch: &EpochRecord| Some((epoch.epoch as f64, value(epoch).filter(|value| value.is_finite())?));
+    run.epochs.iter().filter_map(point).collect()
+}
+
+fn figure(title: &str, about: &str, curves: &[Curve], scale: Scale) -> Result<Option<Figure>> {
+    if curves.iter().all(|curve| curve.points.is_empty()) {
+        return Ok(None);
+    }
+    curve_chart(title, about, curves, scale).map(Some)
+}

@@ -1,0 +1,151 @@
+//! The figures and tables of an analysis.
+
+use super::chart::{Bar, DotRow, Figure, bar_chart, dot_chart, reliability_chart};
+use super::read::{EvaluatedSet, Run};
+use super::scores::Score;
+use super::set_name;
+use crate::analysis::{Analysis, AttributeScores, Classified, Mistake};
+use crate::error::Result;
+use crate::metrics::Share;
+
+/// Confusions that are shown.
+const CONFUSIONS: usize = 10;
+
+/// The analysis of one set.
+pub struct AnalysisView {
+    pub name: String,
+    pub reading: String,
+    pub figures: Vec<Figure>,
+    pub groups: Vec<GroupView>,
+    /// Gold state missed, asserted beside it, times.
+    pub confusions: Vec<[String; 3]>,
+    pub mistakes: Vec<MistakeView>,
+}
+
+pub struct GroupView {
+    pub by: &'static str,
+    pub rows: Vec<(String, u64, [Score; 3])>,
+}
+
+pub struct MistakeView {
+    /// Number of its pair on the page.
+    pub pair: usize,
+    pub id: String,
+    pub kind: String,
+    pub confidence: String,
+}
+
+/// Of every set with predictions, in the order in which the pairs are shown.
+pub fn analysis(runs: &[Run]) -> Result<Vec<AnalysisView>> {
+    let (mut views, mut shown) = (Vec::new(), 0);
+    for (run, set) in runs.iter().flat_map(|run| run.sets.iter().map(move |set| (run, set))) {
+        if !set.predictions.is_empty() {
+            views.push(AnalysisView::new(set_name(runs, run, &set.name), set, shown)?);
+        }
+        shown += set.predictions.len();
+    }
+    Ok(views)
+}
+
+impl AnalysisView {
+    /// `before` pairs are shown before those of this set.
+    fn new(name: String, set: &EvaluatedSet, before: usize) -> Result<Self> {
+        let analysis = &set.analysis;
+        let mut figures = vec![outcomes(analysis)?];
+        figures.extend(reliability(analysis)?);
+        figures.push(support(analysis)?);
+        figures.push(classified("Preconditions by attribute", analysis, |scores| scores.preconditions)?);
+        figures.push(classified("Effects by attribute", analysis, |scores| scores.effects)?);
+        figures.push(recognised(analysis)?);
+        let group = |grouping: &crate::analysis::Grouping| GroupView {
+            by: grouping.by,
+            rows: grouping.rows.iter().map(group_row).collect(),
+        };
+        let number = |id: &str| before + set.predictions.iter().position(|p| p.id == id).unwrap_or(0);
+        let mistake = |mistake: &Mistake| MistakeView {
+            pair: number(&mistake.id),
+            id: mistake.id.clone(),
+            kind: mistake.kind.clone(),
+            confidence: format!("{:.0}", 100. * mistake.confidence),
+        };
+        Ok(AnalysisView {
+            name,
+            reading: set.reading(),
+            figures: figures.into_iter().filter(|figure| !figure.is_empty()).collect(),
+            groups: analysis.groups.iter().map(group).collect(),
+            confusions: confusions(analysis),
+            mistakes: analysis.mistakes.iter().map(mistake).collect(),
+        })
+    }
+}
+
+fn group_row(row: &crate::analysis::GroupRow) -> (String, u64, [Score; 3]) {
+    let tiers = [row.accuracy, row.consistency, row.verifiability].map(Score::new);
+    (row.name.clone(), row.accuracy.total, tiers)
+}
+
+fn confusions(analysis: &Analysis) -> Vec<[String; 3]> {
+    let row = |confused: &crate::analysis::Confused| {
+        let is_same = confused.gold == confused.asserted;
+        let asserted = if is_same { "the same, another class".to_owned() } else { confused.asserted.to_string() };
+        [confused.gold.to_string(), asserted, confused.count.to_string()]
+    };
+    analysis.confusions.iter().take(CONFUSIONS).map(row).collect()
+}
+
+fn outcomes(analysis: &Analysis) -> Result<Figure> {
+    let mark = |is_right| if is_right { "✓" } else { "✗" }.to_owned();
+    let bar = |outcome: &crate::analysis::Outcome| Bar {
+        labels: vec![mark(outcome.story), mark(outcome.conflict), mark(outcome.states)],
+        parts: vec![(outcome.pairs.count as f64, if outcome.story { 2 } else { 1 })],
+        note: outcome.pairs.percent().map_or(String::new(), |p| format!("{} ({p:.0} %)", outcome.pairs.count)),
+    };
+    let bars: Vec<_> = analysis.outcomes.iter().map(bar).collect();
+    let about = "Pairs by whether the story, the conflict and the states at the conflict are right";
+    bar_chart("What is right, and what is wrong", about, &["story", "conflict", "states"], &bars)
+}
+
+fn classified(title: &str, analysis: &Analysis, side: fn(&AttributeScores) -> Classified) -> Result<Figure> {
+    let some = analysis.attributes.iter().filter(|scores| side(scores).counts.gold + side(scores).counts.predicted > 0);
+    let row = |scores: &AttributeScores| {
+        let Classified { counts, precision, recall, .. } = side(scores);
+        DotRow { label: scores.attribute.to_string(), values: [precision, recall], note: counts.gold.to_string() }
+    };
+    let rows: Vec<_> = some.map(row).collect();
+    let about = format!("{title}: percent of nontrivial states, and how many gold ones there are");
+    dot_chart(title, &about, ["precision", "recall"], &rows)
+}
+
+fn support(analysis: &Analysis) -> Result<Figure> {
+    let some = analysis.attributes.iter().filter(|scores| scores.support.at_conflict > 0);
+    let bar = |scores: &AttributeScores| {
+        let Share { count, total } = scores.support.detected();
+        Bar {
+            labels: vec![scores.attribute.to_string()],
+            parts: vec![(count as f64, 2), ((total - count) as f64, 5)],
+            note: format!("{count} of {total}"),
+        }
+    };
+    let about = "States asserted rightly at a gold conflict; the full part of the bar in conflicts that were detected";
+    bar_chart("Right states in detected conflicts", about, &[], &some.map(bar).collect::<Vec<_>>())
+}
+
+fn recognised(analysis: &Analysis) -> Result<Figure> {
+    let bar = |row: &crate::analysis::RecognisedAttribute| Bar {
+        labels: vec![row.attribute.to_string()],
+        parts: vec![(row.states.count as f64, 2), ((row.states.total - row.states.count) as f64, 5)],
+        note: format!("{} of {}", row.states.count, row.states.total),
+    };
+    let bars: Vec<_> = analysis.recognised.by_attribute.iter().map(bar).collect();
+    let pairs = analysis.recognised.pairs;
+    let about = format!("Gold states recognised in the implausible stories of the {pairs} consistent pairs");
+    bar_chart("Gold states recognised", &about, &[], &bars)
+}
+
+fn reliability(analysis: &Analysis) -> Result<Option<Figure>> {
+    let about = "How often the chosen story is right, by the confidence of the choice; pairs above the dots, bars are 95 % intervals";
+    match analysis.calibration.first() {
+        Some(reliability) => reliability_chart("Confidence and being right", about, &reliability.bins).map(Some),
+        None => Ok(None),
+    }
+}

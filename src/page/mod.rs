@@ -1,0 +1,122 @@
+//! Run folders -> one HTML page to look at: scores, curves, the figures of an analysis, and every pair with what was
+//! said of it. It holds its style and script, opens from disk and asks for nothing from elsewhere; whatever comes from
+//! story files is escaped by the templates (`templates/`).
+
+mod browse;
+mod chart;
+mod curves;
+mod figures;
+mod read;
+mod scores;
+
+use crate::analysis::Tier;
+use crate::durable::sha256;
+use crate::error::{Error, ErrorKind, Result};
+use askama::Template;
+use browse::{PairView, pairs};
+use chart::Figure;
+use figures::{AnalysisView, analysis};
+use read::Run;
+use scores::{Headline, SetScores, headlines, scores};
+use std::path::PathBuf;
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: String,
+    version: &'a str,
+    style: &'a str,
+    script: &'a str,
+    /// What a script on this page must bear to be run: one that came in with a story does not.
+    nonce: String,
+    runs: Vec<RunView>,
+    headlines: Vec<Headline>,
+    scores: Vec<SetScores>,
+    curves: Vec<Figure>,
+    analyses: Vec<AnalysisView>,
+    /// The sets that pairs are of, as they are named in the filter.
+    sets: Vec<String>,
+    kinds: Vec<String>,
+    tiers: Vec<TierCount>,
+    pairs: Vec<PairView>,
+}
+
+/// A run in a few facts.
+struct RunView {
+    /// By which the curves of several runs are told apart.
+    letter: String,
+    name: String,
+    colour: usize,
+    facts: String,
+}
+
+/// How many pairs reach a tier and no higher one.
+struct TierCount {
+    name: &'static str,
+    pairs: usize,
+}
+
+/// The page of these run folders.
+///
+/// # Errors
+/// `MissingInput` if one is no run folder; `Data` or `Config` if a file in it is not one of ours; `Io`.
+pub fn page(folders: &[PathBuf]) -> Result<String> {
+    let runs: Vec<Run> = folders.iter().map(|folder| Run::read(folder)).collect::<Result<_>>()?;
+    let pairs = pairs(&runs);
+    let mut kinds: Vec<String> = pairs.iter().map(|pair| pair.kind.clone()).collect();
+    kinds.sort();
+    kinds.dedup();
+    let tier = |tier: Tier| TierCount {
+        name: tier.name(),
+        pairs: pairs.iter().filter(|pair| pair.tier == tier.name()).count(),
+    };
+    let page = Page {
+        title: runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", "),
+        version: env!("CARGO_PKG_VERSION"),
+        style: include_str!("../../templates/page.css"),
+        script: include_str!("../../templates/page.js"),
+        nonce: nonce(&runs),
+        runs: runs.iter().enumerate().map(|(i, run)| RunView::new(i, run)).collect(),
+        headlines: headlines(&runs),
+        scores: scores(&runs),
+        curves: curves::curves(&runs)?,
+        analyses: analysis(&runs)?,
+        sets: runs.iter().flat_map(|run| run.sets.iter().map(|set| set_name(&runs, run, &set.name))).collect(),
+        kinds,
+        tiers: Tier::ALL.map(tier).into(),
+        pairs,
+    };
+    page.render().map_err(|error| Error::new(ErrorKind::Internal, format!("the page can't be made: {error}")))
+}
+
+impl RunView {
+    fn new(number: usize, run: &Run) -> Self {
+        RunView {
+            letter: letter(number),
+            name: run.name.clone(),
+            colour: chart::colour(number),
+            facts: run.facts.clone(),
+        }
+    }
+}
+
+/// A, B, ... Z, then numbers.
+fn letter(number: usize) -> String {
+    u8::try_from(number).ok().filter(|n| *n < 26).map_or(number.to_string(), |n| char::from(b'A' + n).to_string())
+}
+
+/// The set alone where there is one run.
+fn set_name(runs: &[Run], run: &Run, set: &str) -> String {
+    if runs.len() == 1 { set.to_owned() } else { format!("{}: {set}", run.name) }
+}
+
+/// Follows from what is shown, so that who wrote a story could not have known it.
+fn nonce(runs: &[Run]) -> String {
+    let shown =
+        |run: &Run| format!("{}{:?}", run.name, run.sets.iter().map(|set| &set.predictions).collect::<Vec<_>>());
+    sha256(runs.iter().map(shown).collect::<String>().as_bytes())
+}
+
+fn internal(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Internal, format!("a figure can't be drawn: {error}"))
+}

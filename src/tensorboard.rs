@@ -1,0 +1,138 @@
+//! The records of epochs as TensorBoard's event file.
+//!
+//! The file follows from the records alone, so that it can be made anew at any time: a run that goes on has every step
+//! once, and what is on disk is always a beginning of what comes next or is replaced. Formats: TFRecord framing
+//! (`tensorflow/core/lib/io/record_writer.h`), `tensorflow/core/util/event.proto` and `framework/summary.proto`.
+
+use crate::loss::LossValues;
+use crate::metrics::TierCounts;
+use crate::train::EpochRecord;
+use prost::Message;
+
+/// Its name in a run folder; TensorBoard looks for "tfevents".
+pub const EVENT_FILE: &str = "events.out.tfevents.0.tiered";
+
+/// One record of the file. Fields that are absent here are not used.
+#[derive(Clone, PartialEq, Message)]
+pub struct Event {
+    /// Seconds since 1970.
+    #[prost(double, tag = "1")]
+    pub wall_time: f64,
+    #[prost(int64, tag = "2")]
+    pub step: i64,
+    /// Of the first record only.
+    #[prost(string, optional, tag = "3")]
+    pub file_version: Option<String>,
+    #[prost(message, optional, tag = "5")]
+    pub summary: Option<Summary>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Summary {
+    #[prost(message, repeated, tag = "1")]
+    pub value: Vec<Value>,
+}
+
+/// One number under its name.
+#[derive(Clone, PartialEq, Message)]
+pub struct Value {
+    #[prost(string, tag = "1")]
+    pub tag: String,
+    /// Optional, so that 0 is written too: of a number that is not there TensorBoard makes none.
+    #[prost(float, optional, tag = "2")]
+    pub simple_value: Option<f32>,
+}
+
+/// The bytes of the event file. `begun` is when the run was begun, in seconds since 1970; the time of an epoch is that
+/// and the seconds that training and evaluation took up to it, without the pauses of a run that was stopped.
+pub fn events(epochs: &[EpochRecord], begun: f64) -> Vec<u8> {
+    let version = Event { file_version: Some("brain.Event:2".into()), wall_time: begun, ..Event::default() };
+    let mut bytes = record(&version.encode_to_vec());
+    let mut wall_time = begun;
+    for epoch in epochs {
+        wall_time += epoch.train_seconds + epoch.dev_seconds;
+        let summary = Some(Summary { value: values(epoch) });
+        let event = Event { wall_time, step: epoch.step as i64, file_version: None, summary };
+        bytes.extend(record(&event.encode_to_vec()));
+    }
+    bytes
+}
+
+/// Length, its checksum, the data, its checksum.
+fn record(data: &[u8]) -> Vec<u8> {
+    let length = (data.len() as u64).to_le_bytes();
+    let checksums = [&length, data].map(|bytes| masked_crc(bytes).to_le_bytes());
+    [&length, &checksums[0][..], data, &checksums[1]].concat()
+}
+
+/// CRC-32C, rotated and shifted so that a checksum of data that holds checksums stays one.
+fn masked_crc(data: &[u8]) -> u32 {
+    crc32c::crc32c(data).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// Every loss on train and dev, the tiers on dev (shares between 0 and 1).
+fn values(epoch: &EpochRecord) -> Vec<Value> {
+    let mut values = losses("train", &epoch.train);
+    values.push(value("epoch", epoch.epoch as f64));
+    values.push(value("seconds/train", epoch.train_seconds));
+    if let Some(dev) = &epoch.dev {
+        values.extend(losses("dev", &dev.losses));
+        values.push(value("seconds/dev", epoch.dev_seconds));
+        for (decoding, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair), ("tuned", &dev.tuned)] {
+            values.extend(shares(decoding, tiers));
+        }
+    }
+    values
+}
+
+fn losses(partition: &str, losses: &LossValues) -> Vec<Value> {
+    let named = losses.named().into_iter();
+    named.map(|(name, loss)| value(format!("loss_{name}/{partition}"), loss)).collect()
+}
+
+fn shares(decoding: &str, tiers: &TierCounts) -> Vec<Value> {
+    let shares = [
+        ("accuracy", tiers.accuracy()),
+        ("consistency", tiers.consistency()),
+        ("verifiability", tiers.verifiability()),
+    ];
+    let percent = shares.into_iter().filter_map(|(name, share)| Some((name, share.percent()?)));
+    percent.map(|(name, percent)| value(format!("dev_{name}/{decoding}"), percent / 100.)).collect()
+}
+
+fn value(tag: impl Into<String>, value: f64) -> Value {
+    Value { tag: tag.into(), simple_value: Some(value as f32) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 3720 (32 bytes of zeros: 8a9136aa), masked by hand.
+    #[test]
+    fn checksums_are_masked_crc32c() {
+        assert_eq!(masked_crc(&[0; 32]), 0x0fd7_fffa);
+    }
+
+    #[test]
+    fn a_value_of_0_is_written() {
+        assert_eq!(value("a", 0.).encode_to_vec(), [10, 1, b'a', 21, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_file_of_more_epochs_begins_with_that_of_fewer() {
+        let epoch = |epoch| EpochRecord {
+            epoch,
+            step: 10 * epoch,
+            train: LossValues { story: 0.5, ..LossValues::default() },
+            dev: None,
+            train_seconds: 2.,
+            dev_seconds: 1.,
+        };
+        let file = |epochs| events(&(1..=epochs).map(epoch).collect::<Vec<_>>(), 100.);
+        assert!(file(3).starts_with(&file(2)));
+        assert!(file(0).len() > 16 && file(2).len() > file(1).len());
+        let first = record(&[]);
+        assert_eq!(first.len(), 16);
+    }
+}

@@ -1,0 +1,170 @@
+//! `tiered report --html`: what is on the page, that nothing on it comes from elsewhere or is run that a story brought
+//! with it, and that it works in a browser.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Whoever writes stories may mean harm.
+const HOSTILE: &str = "</script></title></svg><img src=x onerror=alert(1)><script>alert(2)</script>\"'&{{ 7*7 }}";
+const HOSTILE_NAME: &str = "Bob\" onfocus=\"alert(3)";
+
+/// A run with the joint detector that was evaluated on its own stories and on hostile ones.
+fn shared() -> &'static (Tiny, PathBuf) {
+    static SHARED: OnceLock<(Tiny, PathBuf)> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let tiny = Tiny::new();
+        let run = tiny.trained("run", &["--set", "model.detector.kind=joint"]);
+        let stories: Value = serde_json::from_slice(&fs::read(tiny.stories()).unwrap()).unwrap();
+        let hostile = tiny.path("hostile.json");
+        fs::write(&hostile, made_hostile(&stories["dev"]).to_string()).unwrap();
+        let output = tiered(["eval", text(&run), "--data", text(&hostile)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        (tiny, run)
+    })
+}
+
+/// Sentences, rooms and one entity replaced.
+fn made_hostile(partition: &Value) -> Value {
+    let mut stories = partition.clone();
+    for story in stories.as_object_mut().unwrap().values_mut() {
+        story["location"] = json!(HOSTILE);
+        for sentence in story["sentences"].as_array_mut().unwrap() {
+            *sentence = json!(format!("{} {HOSTILE}", sentence.as_str().unwrap()));
+        }
+        for labels in story["states"].as_array_mut().unwrap().iter_mut().flat_map(|row| row.as_object_mut().unwrap()) {
+            for label in labels.1.as_array_mut().unwrap() {
+                label[0] = json!(format!("{} {HOSTILE_NAME}", label[0].as_str().unwrap()));
+            }
+        }
+    }
+    json!({"test": stories})
+}
+
+fn page(runs: &[&Path], name: &str) -> PathBuf {
+    let path = shared().0.path(name);
+    let runs = runs.iter().map(|run| text(run));
+    let output = tiered(["report"].into_iter().chain(runs).chain(["--html", text(&path)]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output), format!("written: {}\n", path.display()));
+    path
+}
+
+#[test]
+fn a_page_has_scores_curves_figures_and_stories() {
+    let (tiny, run) = shared();
+    let page = fs::read_to_string(page(&[run], "one.html")).unwrap();
+    let pairs = page.matches("<article ").count();
+    assert_eq!(pairs, 4 + 4, "of dev and of the hostile file");
+    assert_eq!(page.matches("<svg ").count(), page.matches("<title>").count() - 1);
+    for said in ["Preconditions", "Verifiability", "What is right, and what is wrong", "read by", "stories.json, dev"] {
+        assert!(page.contains(said), "{said} is not on the page");
+    }
+    let report: Value =
+        serde_json::from_slice(&fs::read(run.join("eval/stories-dev-all/report.json")).unwrap()).unwrap();
+    for row in report["rows"].as_array().unwrap() {
+        let percent = row["accuracy"]["percent"].as_f64().unwrap();
+        assert!(page.contains(&format!("<span class=\"value\">{percent:.1}</span>")), "{percent}");
+    }
+    assert!(!fs::read_dir(tiny.path("")).unwrap().any(|entry| text(&entry.unwrap().path()).ends_with(".part")));
+}
+
+#[test]
+fn what_a_story_brings_is_shown_and_never_run() {
+    let page = fs::read_to_string(page(&[&shared().1], "hostile.html")).unwrap();
+    let lower = page.to_lowercase();
+    assert_eq!(lower.matches("<script").count(), 1, "our own");
+    assert_eq!(lower.matches("</script").count(), 1);
+    for markup in ["<img", "onfocus=\"", "\" onfocus"] {
+        assert!(!lower.contains(markup), "{markup}");
+    }
+    assert!(
+        page.contains("&#60;img src=x onerror=alert(1)&#62;") || page.contains("&lt;img src=x onerror=alert(1)&gt;")
+    );
+    for from_elsewhere in ["src=\"http", "href=\"http", "src='", "url(", "@import", "href=\"//"] {
+        assert!(!lower.contains(from_elsewhere), "{from_elsewhere}");
+    }
+}
+
+#[test]
+fn pages_work_in_a_browser() {
+    let (tiny, run) = shared();
+    let other = tiny.path("another run");
+    if !other.exists() {
+        let copied = Command::new("cp").arg("-a").args([run, &other]).status().unwrap();
+        assert!(copied.success());
+    }
+    for path in [page(&[run], "browser.html"), page(&[run, &other], "browser-two.html")] {
+        let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-page.py");
+        let Ok(output) = Command::new(&python).args([&script, &path]).output() else {
+            println!("skipped: {} is not there (scripts/get-readers.sh)", python.display());
+            return;
+        };
+        println!("{}", stdout(&output));
+        match output.status.code() {
+            Some(3) => return,
+            code => assert_eq!(code, Some(0), "{}", stderr(&output)),
+        }
+    }
+}
+
+#[test]
+fn several_runs_stand_side_by_side() {
+    let (tiny, run) = shared();
+    let other = tiny.trained("other", &["--set", "seed=5", "--set", "train.epochs=1"]);
+    let page = fs::read_to_string(page(&[run, &other], "two.html")).unwrap();
+    assert_eq!(page.matches("<article ").count(), 4 + 4 + 4);
+    assert!(page.contains("run, other · tiered") && page.contains("<option>other: stories.json, dev</option>"));
+}
+
+#[test]
+fn what_is_no_run_and_what_is_no_file_is_refused() {
+    let (tiny, run) = shared();
+    let page = tiny.path("refused.html");
+    let output = tiered(["report", "no-such-run", "--html", text(&page)]);
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let output = tiered(["report", text(run), "--html", text(&tiny.path(""))]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let output = tiered(["report", text(run), "--html", "/no/such/folder/page.html"]);
+    assert_eq!(output.status.code(), Some(73), "{}", stderr(&output));
+    assert!(!page.exists());
+}
+
+#[test]
+fn analyse_takes_saved_predictions_and_evaluates_what_is_not_saved() {
+    let (tiny, run) = shared();
+    let copy = tiny.path("without weights");
+    assert!(Command::new("cp").arg("-a").args([run, &copy]).status().unwrap().success());
+    fs::remove_dir_all(copy.join("best")).unwrap();
+    fs::create_dir(copy.join("best")).unwrap();
+    let stories = tiny.stories();
+    let analyse = |run: &Path, split: &str| {
+        tiered(["analyse", text(run), "--data", text(&stories), "--split", split, "--states", "argmax", "--json"])
+    };
+    let saved = analyse(&copy, "dev");
+    assert!(saved.status.success(), "{}", stderr(&saved));
+    let json: Value = serde_json::from_slice(&saved.stdout).unwrap();
+    assert_eq!((&json["data"]["pairs"], &json["decoding"]), (&json!(4), &json!("pair")));
+    let unsaved = analyse(&copy, "train");
+    assert_eq!(unsaved.status.code(), Some(66), "there are no weights to evaluate: {}", stderr(&unsaved));
+
+    let whole = tiny.path("with weights");
+    assert!(Command::new("cp").arg("-a").args([run, &whole]).status().unwrap().success());
+    let evaluated = analyse(&whole, "train");
+    assert!(evaluated.status.success(), "{}", stderr(&evaluated));
+    assert!(whole.join("eval/stories-train-all/predictions.jsonl").is_file());
+    let json: Value = serde_json::from_slice(&evaluated.stdout).unwrap();
+    assert_eq!(json["accuracy"]["total"], 8);
+
+    // Of an epoch whose weights are the best no more.
+    let weights = whole.join("eval/stories-train-all/weights.json");
+    let of_now = fs::read_to_string(&weights).unwrap();
+    fs::write(&weights, "{\"epoch\":77}").unwrap();
+    assert!(analyse(&whole, "train").status.success());
+    assert_eq!(fs::read_to_string(&weights).unwrap(), of_now, "it was evaluated anew");
+}
