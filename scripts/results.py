@@ -67,28 +67,33 @@ def tiers():
     return table(["set", "system", *TIERS], rows)
 
 
-def seeds():
-    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...): mean and standard deviation."""
+def summary():
+    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...) on every set: mean and standard deviation of
+    the decoding `pair`; and the published systems beneath."""
     families = {}
     for folder in sorted(RESULTS.iterdir()):
         if folder.is_dir():
             families.setdefault(SEED.sub("", folder.name), []).append(folder)
     rows = []
-    for title_of, title in SETS.items():
+    for name, title in SETS.items():
+        published = {}
         for family, folders in families.items():
-            if len(folders) < 2:
-                continue
-            reports = [json.loads((folder / f"{title_of}.json").read_text()) for folder in folders]
+            files = [folder / f"{name}.json" for folder in folders]
+            reports = [json.loads(file.read_text()) for file in files if file.exists()]
+            published |= {row["system"]: row for report in reports for row in report["published"]}
             for states in ("argmax", "tuned"):
-                scores = {tier: [] for tier in TIERS}
-                for report in reports:
-                    chosen = [row for row in report["rows"] if row["decoding"] == "pair"
-                              and (row.get("states", "argmax") == "argmax") == (states == "argmax")]
-                    for tier in TIERS:
-                        scores[tier].append(100 * chosen[0][tier]["count"] / chosen[0][tier]["total"])
-                rows.append([title, f"`{family}`, pair, states {states}", str(len(reports)),
-                             *(f"{statistics.mean(scores[tier]):.1f} ± {statistics.stdev(scores[tier]):.1f}" for tier in TIERS)])
+                chosen = [row for report in reports for row in report["rows"] if row["decoding"] == "pair"
+                          and (row.get("states", "argmax") == "argmax") == (states == "argmax")]
+                if chosen:
+                    scores = [spread([100 * row[tier]["count"] / row[tier]["total"] for row in chosen]) for tier in TIERS]
+                    rows.append([title, f"`{family}`, states {states}", str(len(chosen)), *scores])
+        rows += [[title, system, "", *(f"{row[tier]:.1f}" for tier in TIERS)] for system, row in published.items()]
     return table(["set", "system", "seeds", *TIERS], rows)
+
+
+def spread(scores):
+    mean = f"{statistics.mean(scores):.1f}"
+    return f"{mean} ± {statistics.stdev(scores):.1f}" if len(scores) > 1 else mean
 
 
 def curves(run):
@@ -109,7 +114,7 @@ def curves(run):
 def filled(text):
     def fill(match):
         name = match[1]
-        made = {"tiers": tiers, "seeds": seeds}.get(name, lambda: curves(name))()
+        made = {"tiers": tiers, "summary": summary}.get(name, lambda: curves(name))()
         return f"<!-- results {name} -->\n\n{made}\n\n<!-- end -->"
     return re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
 
