@@ -16,7 +16,7 @@ endif
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
-	@echo "make test        formatting, lints, sample stories and tables up to date, all tests"
+	@echo "make test        formatting, lints, tables up to date, all tests"
 	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered)"
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
@@ -24,7 +24,7 @@ help:
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"
-	@echo "make sample      compile data/sample/*.txt to JSON"
+	@echo "make sample      make the stories of data/sample/ anew"
 	@echo "make clean-runs  delete runs/ with all its models"
 
 # One profile for everything, so that the C++ half of the libtorch bindings compiles once.
@@ -41,7 +41,6 @@ demo: build $(encoder)
 test: $(libtorch) $(encoder)
 	@echo "tests on real data: $(if $(TIERED_DATA),TIERED_DATA is $(TIERED_DATA),skipped; TIERED_DATA is not set)"
 	$(CARGO) fmt --check
-	$(PYTHON) scripts/make-sample.py --check
 	$(PYTHON) scripts/results.py --check
 	$(PYTHON) benches/table.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
@@ -67,8 +66,10 @@ fixtures: venv
 	.venv/bin/python tests/fixtures/generate.py
 	.venv/bin/python tests/fixtures/generate_statistics.py
 
-sample:
-	$(PYTHON) scripts/make-sample.py
+sample: build
+	$(tiered) make-stories --lang en --pairs 160 --seed 0 --split train --out data/sample/en.json
+	$(tiered) make-stories --lang en --pairs 40 --seed 1 --split dev --out data/sample/en-dev.json
+	$(tiered) make-stories --lang it --pairs 80 --seed 0 --split test --out data/sample/it.json
 
 clean-runs:
 	rm -rf runs

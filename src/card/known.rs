@@ -22,7 +22,7 @@ pub fn dataset(file: &str) -> Option<&'static Dataset> {
     match file.rsplit('/').next()? {
         "www.json" => Some(&TRIP),
         "GITA_test.json" => Some(&GITA),
-        "en.json" | "it.json" if file.contains("data/sample/") => Some(&SAMPLE),
+        "en.json" | "en-dev.json" | "it.json" if file.contains("data/sample/") => Some(&SAMPLE),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{rng, stderr, text, tiered};
 use rand::RngExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -26,12 +26,8 @@ impl Tiny {
     pub fn of(family: &str) -> Self {
         let tiny = Tiny { directory: TempDir::new().unwrap() };
         make_encoder(&tiny.encoder(), family);
-        let sample = sample("en");
-        let groups = |partition: &str, groups: usize| {
-            let stories = sample[partition].as_object().unwrap().iter().take(3 * groups);
-            stories.map(|(id, story)| (id.clone(), story.clone())).collect::<serde_json::Map<_, _>>()
-        };
-        std::fs::write(tiny.stories(), json!({"train": groups("train", 4), "dev": groups("dev", 2)}).to_string())
+        let groups = |file: &str, groups: usize| sample(file).into_iter().take(3 * groups).collect::<Map<_, _>>();
+        std::fs::write(tiny.stories(), json!({"train": groups("en", 4), "dev": groups("en-dev", 2)}).to_string())
             .unwrap();
         tiny
     }
@@ -79,10 +75,12 @@ impl Tiny {
     }
 }
 
-/// A file of the sample stories.
-pub fn sample(language: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/sample/{language}.json"));
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+/// The stories of a sample file, which has one partition.
+pub fn sample(name: &str) -> Map<String, Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/sample/{name}.json"));
+    let partitions: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let (_, stories) = partitions.into_iter().next().unwrap();
+    stories.as_object().unwrap().clone()
 }
 
 /// A Hugging Face folder: config.json, tokenizer.json and model.safetensors.
@@ -114,7 +112,7 @@ fn make_encoder(folder: &Path, family: &str) {
 /// The special tokens, then the words of all sample stories.
 fn vocabulary(family: &str) -> Vec<String> {
     let mut words = BTreeSet::new();
-    for story in ["en", "it"].map(sample).iter().flat_map(|file| file.as_object().unwrap().values()).flat_map(stories) {
+    for story in ["en", "en-dev", "it"].map(sample).iter().flat_map(|stories| stories.values()) {
         let names = story["states"].as_array().unwrap().iter().flat_map(entities);
         let sentences = story["sentences"].as_array().unwrap().iter().map(|sentence| sentence.as_str().unwrap());
         words.extend(sentences.chain(names).flat_map(tokens));
@@ -124,10 +122,6 @@ fn vocabulary(family: &str) -> Vec<String> {
         false => ["[CLS]", "[PAD]", "[SEP]", "[UNK]"],
     };
     specials.map(str::to_owned).into_iter().chain(words).collect()
-}
-
-fn stories(partition: &Value) -> impl Iterator<Item = &Value> {
-    partition.as_object().unwrap().values()
 }
 
 /// The names in a row of states.

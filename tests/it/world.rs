@@ -46,6 +46,20 @@ fn the_same_seed_makes_the_same_bytes() {
     }
 }
 
+/// `make sample` writes them.
+#[test]
+fn the_sample_stories_are_those_made_now() {
+    for (name, language, pairs, seed, split) in [
+        ("en", Language::English, 160, 0, "train"),
+        ("en-dev", Language::English, 40, 1, "dev"),
+        ("it", Language::Italian, 80, 0, "test"),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/sample/{name}.json"));
+        let now = made(&Order { split: split.to_owned(), ..order(language, pairs, seed) });
+        assert!(std::fs::read(path).unwrap() == now, "data/sample/{name}.json is out of date; run `make sample`");
+    }
+}
+
 #[test]
 fn more_pairs_begin_with_the_same_stories() {
     let longer = String::from_utf8(made(&order(Language::English, 12, 5))).unwrap();
