@@ -72,7 +72,7 @@ fn the_entities_of_a_place_share_its_probability_and_the_likeliest_is_its_subjec
         "--split",
         "dev",
         "--pair",
-        "46-C0",
+        "0-C0",
     ]);
     assert!(stdout(&output).contains("It is about "), "{}{}", stdout(&output), stderr(&output));
 }

@@ -58,7 +58,10 @@ fn chance_is_right_as_often_as_chance_is() {
 
 #[test]
 fn no_pair_gets_its_own_labels() {
-    let predictions = Baseline::Shuffled.predict(&sample_pairs(0), 0);
+    // Of one length, so that every story has the sentences that another's conflict is in.
+    let five = |pair: &Pair| pair.stories.iter().all(|story| story.sentences.len() == 5);
+    let pairs: Vec<Pair> = sample_pairs(0).into_iter().filter(five).collect();
+    let predictions = Baseline::Shuffled.predict(&pairs, 0);
     let gold = |p: &PairPrediction| (p.gold_plausible, p.gold_conflict.to_vec());
     let mut answers: Vec<_> = predictions.iter().map(|p| (p.plausible, p.conflict.clone())).collect();
     let mut golds: Vec<_> = predictions.iter().map(gold).collect();
