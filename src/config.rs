@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{Cache, ModelName};
 use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
-use crate::model::{DetectorConfig, DetectorKind};
+use crate::model::{Context, DetectorConfig, DetectorKind};
 use crate::outside::{self, MAX_CONFIG};
 use crate::train::TrainConfig;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -241,6 +241,8 @@ pub struct ModelOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropout: Option<f64>,
     pub output_bias: OutputBias,
+    /// What the state heads read beside the (entity, sentence) input.
+    pub state_context: Context,
     pub detector: DetectorConfig,
 }
 

@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, Which, own_decode};
-use crate::model::ModelConfig;
 use crate::model::weights::{self, NamedTensors};
+use crate::model::{Context, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use crate::report::words::predicate;
 use crate::tune::Tuned;
@@ -45,6 +45,13 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
     }
     let folder = RunFolder::open(run)?;
     let (run_config, model) = (Config::open(&folder.config_file(), &[])?, folder.model_config()?);
+    if model.state_context == Context::Story {
+        let message = format!(
+            "{}: its state heads read whole stories (model.state_context), which the exported reader can't",
+            run.display()
+        );
+        return Err(Error::new(ErrorKind::Unavailable, message));
+    }
     let config = read_json(&folder.encoder_folder().join("config.json"), MAX_CONFIG)?;
     let tokenizer_file = folder.tokenizer_file();
     let tokenizer = read_json(&tokenizer_file, MAX_TOKENIZER)?;

@@ -1,7 +1,7 @@
 //! Some pairs of a corpus -> tensors: what the model reads ([`Batch`]) and what the loss compares it to ([`Targets`]).
 
-use super::Tokens;
 use super::corpus::{Corpus, PADDING_INPUT};
+use super::{TokenSequence, Tokens};
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Conflict, Entity, Pair, Story};
 use std::collections::{BTreeSet, HashMap};
@@ -45,6 +45,9 @@ pub struct StoryTokens {
     pub sentence: Tensor,
     /// `[2B]` which distinct story each story of the batch is.
     pub of_story: Tensor,
+    /// `[U]` the sentence that each (entity, sentence) input stands in, as N·story + sentence, where inputs are told
+    /// apart by it; 0 for the padding.
+    pub of_input: Option<Tensor>,
 }
 
 /// Gold answers for a batch, as lists over the S slots (places of rows) that the losses average over.
@@ -120,26 +123,41 @@ impl Packed {
         order.dedup();
 
         let (mut first, mut rank, mut starts) = (Vec::new(), HashMap::new(), Vec::new());
-        let mut start = 0;
+        let (mut packed, mut start) = (Vec::new(), 0);
+        let mut encoded: HashMap<&TokenSequence, i64> = HashMap::new();
         for sequence in &order {
+            let tokens = tokens_of(sequence);
             match *sequence {
                 Sequence::Input(i) => {
                     rank.insert(i, first.len() as i64);
-                    first.push(start);
+                    // The same words in another place are another input, and encoded once all the same.
+                    let at = if corpus.places.is_empty() { start } else { *encoded.entry(tokens).or_insert(start) };
+                    first.push(at);
+                    if at != start {
+                        continue;
+                    }
                 }
                 Sequence::Story(i) => starts.push((i, start)),
             }
-            start += tokens_of(sequence).len() as i64;
+            packed.push(tokens);
+            start += tokens.len() as i64;
         }
-        let tokens = Tokens::pack(order.iter().map(tokens_of));
-        let stories = (!stories.is_empty()).then(|| StoryTokens::new(corpus, &starts, &stories, layout.sentences));
+        let tokens = Tokens::pack(packed.into_iter());
+        let inputs = order.iter().filter_map(|sequence| match *sequence {
+            Sequence::Input(i) => Some(i),
+            Sequence::Story(_) => None,
+        });
+        let inputs: Vec<usize> = inputs.collect();
+        let stories =
+            (!stories.is_empty()).then(|| StoryTokens::new(corpus, &starts, &stories, &inputs, layout.sentences));
         Packed { tokens, first: Tensor::from_slice(&first), rank, stories }
     }
 }
 
 impl StoryTokens {
-    /// `starts`: the distinct stories with their first token; `stories`: those of the batch, by number in the corpus.
-    fn new(corpus: &Corpus, starts: &[(usize, i64)], stories: &[usize], sentences: usize) -> Self {
+    /// `starts`: the distinct stories with their first token; `stories`: those of the batch, by number in the corpus;
+    /// `inputs`: the U inputs.
+    fn new(corpus: &Corpus, starts: &[(usize, i64)], stories: &[usize], inputs: &[usize], sentences: usize) -> Self {
         let (mut token, mut sentence) = (Vec::new(), Vec::new());
         for (v, &(story, start)) in starts.iter().enumerate() {
             for (t, of) in corpus.stories[story].sentences.iter().enumerate() {
@@ -151,11 +169,18 @@ impl StoryTokens {
         }
         let number: HashMap<usize, i64> = starts.iter().enumerate().map(|(v, &(story, _))| (story, v as i64)).collect();
         let of_story: Vec<i64> = stories.iter().map(|story| number[story]).collect();
+        let of_input = (!corpus.places.is_empty()).then(|| {
+            let place = |input: &usize| {
+                corpus.places[*input].map_or(0, |(story, n)| number[&story] * sentences as i64 + n as i64)
+            };
+            Tensor::from_slice(&inputs.iter().map(place).collect::<Vec<i64>>())
+        });
         StoryTokens {
             distinct: starts.len() as i64,
             token: Tensor::from_slice(&token),
             sentence: Tensor::from_slice(&sentence),
             of_story: Tensor::from_slice(&of_story),
+            of_input,
         }
     }
 }
@@ -307,6 +332,7 @@ impl StoryTokens {
             token: self.token.to_device(device),
             sentence: self.sentence.to_device(device),
             of_story: self.of_story.to_device(device),
+            of_input: self.of_input.as_ref().map(|places| places.to_device(device)),
         }
     }
 }

@@ -11,6 +11,8 @@ pub struct Corpus {
     pub pairs: Vec<Pair>,
     /// Each distinct input. Input 0 is the padding input: an empty entity in an empty sentence.
     pub(super) inputs: Vec<TokenSequence>,
+    /// With [`WholeStories::AroundInputs`] where each input stands: number of the story, sentence.
+    pub(super) places: Vec<Option<(usize, usize)>>,
     /// `[pair][story][entity][sentence]` -> index into `inputs`.
     pub(super) slots: Vec<[Vec<Vec<usize>>; 2]>,
     /// Each distinct story as one input.
@@ -29,27 +31,43 @@ pub struct ClassFrequencies {
     pub conflicts: f32,
 }
 
+/// What is encoded beside the (entity, sentence) inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WholeStories {
+    Unread,
+    /// Every distinct story.
+    Read,
+    /// The same, and an input is told from others by the story and the sentence it stands in.
+    AroundInputs,
+}
+
 /// Index of the padding input.
 pub(super) const PADDING_INPUT: usize = 0;
 
 impl Corpus {
-    /// Tokenizes all pairs, and whole stories too if `with_stories`.
+    /// Tokenizes all pairs, and whole stories too if they are read.
     ///
     /// # Errors
     /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated in silence.
-    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, with_stories: bool) -> Result<Self> {
-        let mut inputs = Distinct::new();
-        inputs.number((String::new(), String::new()));
-        let slots =
-            pairs.iter().map(|pair| pair.stories.each_ref().map(|story| number_inputs(&mut inputs, story))).collect();
+    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, whole: WholeStories) -> Result<Self> {
         let mut stories = Distinct::new();
-        let story_numbers = match with_stories {
-            true => pairs.iter().map(|p| p.stories.each_ref().map(|s| stories.number(s.sentences.clone()))).collect(),
-            false => Vec::new(),
+        let story_numbers: Vec<[usize; 2]> = match whole {
+            WholeStories::Unread => Vec::new(),
+            _ => pairs.iter().map(|p| p.stories.each_ref().map(|s| stories.number(s.sentences.clone()))).collect(),
         };
-        let inputs = tokenizer.encode(inputs.items)?;
+        let mut inputs = Distinct::new();
+        inputs.number((String::new(), String::new(), None));
+        let around = |pair: usize, s: usize| (whole == WholeStories::AroundInputs).then(|| story_numbers[pair][s]);
+        let mut number = |pair: usize, s: usize| number_inputs(&mut inputs, &pairs[pair].stories[s], around(pair, s));
+        let slots = (0..pairs.len()).map(|pair| [number(pair, 0), number(pair, 1)]).collect();
+        let places = match whole {
+            WholeStories::AroundInputs => inputs.items.iter().map(|(_, _, place)| *place).collect(),
+            _ => Vec::new(),
+        };
+        let texts = inputs.items.into_iter().map(|(entity, sentence, _)| (entity, sentence)).collect();
+        let inputs = tokenizer.encode(texts)?;
         let stories = tokenizer.encode_stories(&stories.items)?;
-        let corpus = Corpus { pairs, inputs, slots, stories, story_numbers };
+        let corpus = Corpus { pairs, inputs, places, slots, stories, story_numbers };
         corpus.check_lengths(max_tokens)?;
         Ok(corpus)
     }
@@ -60,6 +78,7 @@ impl Corpus {
         Corpus {
             pairs: pairs.iter().map(|&pair| self.pairs[pair].clone()).collect(),
             inputs: self.inputs.clone(),
+            places: self.places.clone(),
             slots: pairs.iter().map(|&pair| self.slots[pair].clone()).collect(),
             stories: self.stories.clone(),
             story_numbers: numbers.copied().collect(),
@@ -214,10 +233,17 @@ impl<T: Clone + Eq + std::hash::Hash> Distinct<T> {
     }
 }
 
-/// `[entity][sentence]` -> number of the (entity, sentence).
-fn number_inputs(inputs: &mut Distinct<(String, String)>, story: &Story) -> Vec<Vec<usize>> {
-    let row = |entity: &Entity| {
-        story.sentences.iter().map(|sentence| inputs.number((entity.name.clone(), sentence.clone()))).collect()
+/// An entity, a sentence, and where they stand if inputs are told apart by that: number of the story, sentence.
+type Named = (String, String, Option<(usize, usize)>);
+
+/// `[entity][sentence]` -> number of the input.
+fn number_inputs(inputs: &mut Distinct<Named>, story: &Story, around: Option<usize>) -> Vec<Vec<usize>> {
+    let mut row = |entity: &Entity| {
+        let sentences = story.sentences.iter().enumerate();
+        let named = |(n, sentence): (usize, &String)| {
+            inputs.number((entity.name.clone(), sentence.clone(), around.map(|number| (number, n))))
+        };
+        sentences.map(named).collect()
     };
-    story.entities.iter().map(row).collect()
+    story.entities.iter().map(|entity| row(entity)).collect()
 }

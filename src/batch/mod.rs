@@ -11,7 +11,7 @@ mod tokenizer_json;
 mod tokens;
 
 pub use collate::{Batch, Layout, StoryTokens, Targets};
-pub use corpus::{ClassFrequencies, Corpus};
+pub use corpus::{ClassFrequencies, Corpus, WholeStories};
 pub use tokenize::{InputTokenizer, StoryInput};
 pub use tokenizer_json::tokenizer_json;
 pub use tokens::{LengthGroup, TokenSequence, Tokens};

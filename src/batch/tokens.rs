@@ -3,7 +3,7 @@
 use tch::{Device, Tensor};
 
 /// One input of the encoder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TokenSequence {
     pub ids: Vec<i64>,
     /// The type of each token, by the tokenizer: 1 for the second part of a pair where the family has types.

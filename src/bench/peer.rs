@@ -6,7 +6,7 @@ use crate::batch::Layout;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
 use crate::model::encoder::Family;
-use crate::model::{Conflicts, DetectorKind, Mode, Precision, weights};
+use crate::model::{Conflicts, Context, DetectorKind, Mode, Precision, weights};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -21,6 +21,11 @@ use tch::{Device, Kind, Tensor};
 pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()> {
     if trial.config.model.detector.kind != DetectorKind::Belief {
         return Err(Error::config("the peer has the paper's detector only; use model.detector.kind = \"belief\""));
+    }
+    if trial.config.model.state_context != Context::Sentence {
+        return Err(Error::config(
+            "the peer's state heads read single sentences; use model.state_context = \"sentence\"",
+        ));
     }
     let encoder = &trial.model_config.encoder;
     if !matches!(encoder.family, Family::Roberta { .. } | Family::XlmRoberta { .. }) {

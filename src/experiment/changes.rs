@@ -29,7 +29,7 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 50] = [
+pub const KEYS: [(&str, Change); 51] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
@@ -50,6 +50,7 @@ pub const KEYS: [(&str, Change); 50] = [
     ("model.max_sentences", Change::Refused),
     ("model.dropout", Change::Refused),
     ("model.output_bias", Change::Refused),
+    ("model.state_context", Change::Refused),
     ("model.detector.kind", Change::Refused),
     ("model.detector.inputs", Change::Refused),
     ("model.detector.context", Change::Refused),

@@ -7,6 +7,7 @@ use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{self, Pair};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
+use crate::model::tiered::whole_stories;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::train::Part;
 use std::path::Path;
@@ -93,8 +94,9 @@ pub fn read_corpus(
     max_tokens: usize,
 ) -> Result<(Corpus, Vec<Part>)> {
     let (pairs, parts) = read_pairs(sources, config.seed, limit)?;
-    let corpus = Corpus::new(pairs, tokenizer, max_tokens, config.model.detector.reads_stories())
-        .map_err(|error| error.about(sources.files()))?;
+    let corpus =
+        Corpus::new(pairs, tokenizer, max_tokens, whole_stories(&config.model.detector, config.model.state_context))
+            .map_err(|error| error.about(sources.files()))?;
     Ok((corpus, parts))
 }
 
@@ -156,5 +158,12 @@ pub fn resolve_model(
         )));
     }
     let dropout = config.model.dropout.unwrap_or(encoder.hidden_dropout_prob);
-    Ok(ModelConfig { encoder, detector, max_sentences, no_conflict: config.loss.alone > 0., dropout })
+    Ok(ModelConfig {
+        encoder,
+        detector,
+        state_context: config.model.state_context,
+        max_sentences,
+        no_conflict: config.loss.alone > 0.,
+        dropout,
+    })
 }

@@ -93,7 +93,7 @@ impl TrainedRun {
             )));
         }
         let config = &self.model_config;
-        let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.detector.reads_stories())?;
+        let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.whole_stories())?;
         check_tokens(&corpus, &config.encoder)?;
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }

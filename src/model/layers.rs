@@ -1,6 +1,7 @@
 //! The few operations every part of the model is made of, in the precision that was asked for.
 
 use super::noise::Noise;
+use crate::batch::StoryTokens;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Tensor, nn};
 
@@ -106,4 +107,18 @@ pub fn new_linear(p: nn::Path, inputs: i64, outputs: i64) -> nn::Linear {
 
 pub fn new_layer_norm(p: nn::Path, width: i64, eps: f64) -> nn::LayerNorm {
     nn::layer_norm(p, vec![width], nn::LayerNormConfig { eps, ..Default::default() })
+}
+
+/// Every sentence of the distinct stories as the mean of its tokens, `n` to a story.
+///
+/// # Shapes
+/// `tokens [T, H]` -> `[V·N, H]`
+pub fn sentence_means(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
+    let zeros = |shape: &[i64]| Tensor::zeros(shape, (Kind::Float, tokens.device()));
+    let places = stories.distinct * n;
+    let read = tokens.index_select(0, &stories.token);
+    let sums = zeros(&[places, tokens.size()[1]]).index_add(0, &stories.sentence, &read);
+    let ones = stories.sentence.ones_like().to_kind(Kind::Float);
+    let counts = zeros(&[places]).index_add(0, &stories.sentence, &ones).clamp_min(1.);
+    sums / counts.unsqueeze(-1)
 }

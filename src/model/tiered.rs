@@ -1,11 +1,11 @@
 //! The tiered model: encoder, state heads, conflict detector, story choice (TRIP, section 3).
 
-use super::detector::{Conflicts, Detector, DetectorConfig, DetectorInput, Places};
+use super::detector::{Conflicts, Context, Detector, DetectorConfig, DetectorInput, Places};
 use super::encoder::{Encoder, EncoderConfig};
 use super::heads::StateHeads;
-use super::layers::Mode;
+use super::layers::{Mode, dropout, linear, new_linear, sentence_means};
 use crate::attribute::ATTRIBUTES;
-use crate::batch::{Batch, ClassFrequencies};
+use crate::batch::{Batch, ClassFrequencies, WholeStories};
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor, nn};
 
@@ -15,6 +15,9 @@ use tch::{Kind, Tensor, nn};
 pub struct ModelConfig {
     pub encoder: EncoderConfig,
     pub detector: DetectorConfig,
+    /// What the state heads read beside the (entity, sentence) input.
+    #[serde(default)]
+    pub state_context: Context,
     /// N, the longest story the model can read.
     pub max_sentences: usize,
     /// Whether the joint detector can say of a story alone that it has no conflict.
@@ -39,12 +42,26 @@ impl ModelConfig {
         self.detector.problem().map(|problem| format!("detector: {problem}"))
     }
 
+    /// What is to be encoded beside the (entity, sentence) inputs.
+    pub fn whole_stories(&self) -> WholeStories {
+        whole_stories(&self.detector, self.state_context)
+    }
+
     /// How many numbers such a model has at least: its matrices.
     pub fn least_parameters(&self) -> u128 {
         let hidden = self.encoder.hidden_size as u128;
         let heads = 2 * ATTRIBUTES as u128 * hidden * hidden;
         let detector = self.detector.least_parameters(hidden, self.max_sentences as u128);
         self.encoder.least_parameters() + heads + detector
+    }
+}
+
+/// What such a detector and such state heads need encoded beside the (entity, sentence) inputs.
+pub fn whole_stories(detector: &DetectorConfig, state_context: Context) -> WholeStories {
+    match state_context {
+        Context::Story => WholeStories::AroundInputs,
+        Context::Sentence if detector.reads_stories() => WholeStories::Read,
+        Context::Sentence => WholeStories::Unread,
     }
 }
 
@@ -61,7 +78,7 @@ pub struct Output {
 
 /// What the state heads say about the (entity, sentence) inputs of a batch.
 pub struct States {
-    /// `[U, H]` what they read.
+    /// `[U, H]` the encoder's.
     embeddings: Tensor,
     precondition_logits: Tensor,
     effect_logits: Tensor,
@@ -71,7 +88,10 @@ pub struct TieredModel {
     pub encoder: Encoder,
     preconditions: StateHeads,
     effects: StateHeads,
+    /// Of the sentence in its story, where the heads read that.
+    state_context: Option<nn::Linear>,
     detector: Detector,
+    dropout_prob: f64,
 }
 
 impl TieredModel {
@@ -81,7 +101,10 @@ impl TieredModel {
             encoder: Encoder::new(&(p / config.encoder.prefix()), &config.encoder),
             preconditions: StateHeads::new(&(p / "preconditions"), hidden, config.dropout),
             effects: StateHeads::new(&(p / "effects"), hidden, config.dropout),
+            state_context: (config.state_context == Context::Story)
+                .then(|| new_linear(p / "state_context", hidden, hidden)),
             detector: Detector::new(&(p / "detector"), config),
+            dropout_prob: config.dropout,
         }
     }
 
@@ -105,9 +128,23 @@ impl TieredModel {
     /// The first part of [`TieredModel::read`]: the states before and after each sentence. `tokens [T, H]`
     pub fn states(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> States {
         let embeddings = tokens.index_select(0, &batch.first); // [U, H]
-        let precondition_logits = self.preconditions.forward(&embeddings, mode);
-        let effect_logits = self.effects.forward(&embeddings, mode);
+        let read = self.in_context(&embeddings, tokens, batch, mode);
+        let precondition_logits = self.preconditions.forward(&read, mode);
+        let effect_logits = self.effects.forward(&read, mode);
         States { embeddings, precondition_logits, effect_logits }
+    }
+
+    /// What the heads read. `embeddings [U, H]`, `tokens [T, H]` -> `[U, H]`
+    fn in_context(&self, embeddings: &Tensor, tokens: &Tensor, batch: &Batch, mode: Mode) -> Tensor {
+        let stories = batch.stories.as_ref();
+        match (&self.state_context, stories, stories.and_then(|stories| stories.of_input.as_ref())) {
+            (Some(layer), Some(stories), Some(of_input)) => {
+                let sentences = sentence_means(tokens, stories, batch.slots.size()[1]).index_select(0, of_input);
+                let sentences = dropout(&sentences, self.dropout_prob, mode);
+                embeddings + linear(&sentences, layer, mode).to_kind(Kind::Float)
+            }
+            _ => embeddings.shallow_clone(),
+        }
     }
 
     /// The second part: the sentences in conflict, and from them the story. `tokens [T, H]`

@@ -200,8 +200,7 @@ impl Loaded {
     }
 
     fn corpus(&self, pairs: Vec<Pair>) -> Corpus {
-        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens(), self.config.detector.reads_stories())
-            .unwrap()
+        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens(), self.config.whole_stories()).unwrap()
     }
 
     fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<PairPrediction> {

@@ -4,7 +4,7 @@ use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use std::collections::BTreeSet;
 use std::fs;
-use tch::Kind;
+use tch::{Kind, Tensor};
 use tiered::batch::Layout;
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
@@ -77,6 +77,42 @@ fn inputs_left_out_change_no_conflict() {
     };
     let difference = (log_probs(&fewer) - log_probs(&batch)).abs().max().to_kind(Kind::Double).double_value(&[]);
     assert!(difference < 1e-5, "{difference}");
+}
+
+/// Heads that read the story say the same of a story whatever it is paired with, and of a sentence not the same in two
+/// stories; what they read is encoded once.
+#[test]
+fn states_in_context_depend_on_their_own_story_alone() {
+    let tiny = Tiny::new();
+    let open = |context: &str| {
+        let sets = ["detector.kind=joint", "detector.context=story", context].map(|set| format!("model.{set}"));
+        Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap()
+    };
+    let trial = open("state_context=story");
+    let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
+    // Two pairs of one group: a cloze and an order story with the same plausible one.
+    let pairs = &trial.train.pairs;
+    assert_eq!((pairs[0].group, pairs[0].plausible_story()), (pairs[1].group, pairs[1].plausible_story()));
+    let of_story = |of: &[usize], b: usize, s: usize| {
+        let (batch, _) = trial.train.batch(of, layout);
+        let logits = trial.model().forward(&batch, Mode::eval(Precision::Fp32)).effect_logits;
+        let rows = batch.row_story.eq((2 * b + s) as i64).nonzero().view([-1]);
+        let slots = batch.slots.index_select(0, &rows).view([-1]);
+        let here = batch.mask.index_select(0, &rows).view([-1]).nonzero().view([-1]);
+        logits.index_select(0, &slots.index_select(0, &here))
+    };
+    let distance = |a: &Tensor, b: &Tensor| (a - b).abs().max().to_kind(Kind::Double).double_value(&[]);
+    let (first, second) = (pairs[0].plausible, pairs[1].plausible);
+    let alone = of_story(&[0], 0, first);
+    assert!(distance(&alone, &of_story(&[1], 0, second)) < 1e-4);
+    assert!(distance(&alone, &of_story(&[3, 1, 0], 2, first)) < 1e-4);
+    // The order story has the same inputs in two other places: without the story they would be said the same of.
+    let swapped = of_story(&[1], 0, 1 - second);
+    let sorted = |logits: &Tensor| logits.sum_dim_intlist(1, false, Kind::Float).sort(0, false).0;
+    assert_eq!(swapped.size(), alone.size());
+    assert!(distance(&sorted(&swapped), &sorted(&alone)) > 1e-3);
+    let tokens = |trial: &Trial| trial.train.batch(&[0, 1], layout).0.tokens.len();
+    assert_eq!(tokens(&trial), tokens(&open("state_context=sentence")));
 }
 
 fn reordered(stories: &[Story]) -> Vec<Story> {

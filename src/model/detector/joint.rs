@@ -4,7 +4,7 @@ use super::transformer::{TransformerLayer, only};
 use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Places};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::{Batch, StoryTokens};
-use crate::model::layers::{Mode, dropout, linear, new_linear};
+use crate::model::layers::{Mode, dropout, linear, new_linear, sentence_means};
 use tch::{Kind, Tensor, nn};
 
 /// z(i, j) = w·gelu(A hᵢ + B hⱼ + C(hᵢ∘hⱼ)) for every two sentences i < j of a story, and one softmax over the places
@@ -143,13 +143,7 @@ fn mean_over_entities(inputs: &Tensor, batch: &Batch) -> Tensor {
 
 /// `[T, H]` -> `[2B, N, H]`
 fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
-    let h = tokens.size()[1];
-    let zeros = |shape: &[i64]| Tensor::zeros(shape, (Kind::Float, tokens.device()));
-    let places = stories.distinct * n;
-    let sums = zeros(&[places, h]).index_add(0, &stories.sentence, &tokens.index_select(0, &stories.token));
-    let ones = stories.sentence.ones_like().to_kind(Kind::Float);
-    let counts = zeros(&[places]).index_add(0, &stories.sentence, &ones).clamp_min(1.);
-    let means = (sums / counts.unsqueeze(-1)).view([stories.distinct, n, h]);
+    let means = sentence_means(tokens, stories, n).view([stories.distinct, n, -1]);
     means.index_select(0, &stories.of_story)
 }
 
@@ -165,6 +159,7 @@ mod tests {
             token: Tensor::from_slice(&[0i64, 1, 3]),
             sentence: Tensor::from_slice(&[0i64, 0, 3]),
             of_story: Tensor::from_slice(&[1i64, 0]),
+            of_input: None,
         };
         let means = Vec::<f32>::try_from(mean_of_tokens(&tokens, &stories, 2).view([-1])).unwrap();
         assert_eq!(means, [0., 7., 2., 0.]);

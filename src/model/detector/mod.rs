@@ -37,13 +37,15 @@ pub enum DetectorInputs {
     States,
 }
 
-/// Which embeddings the joint detector reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What of a sentence's surroundings is read: by the joint detector, by the state heads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
-    /// The mean over entities of the entity-sentence embeddings.
+    /// Nothing. The detector takes the mean over entities of the entity-sentence embeddings.
+    #[default]
     Sentence,
-    /// The whole story encoded as one input, a sentence being the mean of its tokens.
+    /// The whole story encoded as one input, a sentence being the mean of its tokens. The heads add that to the
+    /// entity-sentence embedding.
     Story,
 }
 
@@ -118,7 +120,7 @@ impl DetectorConfig {
             || self.entities
     }
 
-    /// Whether whole stories have to be encoded.
+    /// Whether it reads whole stories.
     pub fn reads_stories(&self) -> bool {
         self.kind == DetectorKind::Joint && self.context == Context::Story && self.inputs != DetectorInputs::States
     }
@@ -163,7 +165,7 @@ pub struct DetectorInput<'a> {
 
 impl Detector {
     pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
-        let ModelConfig { detector, dropout, max_sentences, no_conflict, encoder } = config;
+        let ModelConfig { detector, dropout, max_sentences, no_conflict, encoder, .. } = config;
         let (hidden, sentences) = (encoder.hidden_size, *max_sentences as i64);
         match detector.kind {
             DetectorKind::Belief => Detector::Belief(BeliefDetector::new(p, detector, hidden, sentences, *dropout)),
