@@ -238,12 +238,12 @@ type Named = (String, String, Option<(usize, usize)>);
 
 /// `[entity][sentence]` -> number of the input.
 fn number_inputs(inputs: &mut Distinct<Named>, story: &Story, around: Option<usize>) -> Vec<Vec<usize>> {
-    let mut row = |entity: &Entity| {
+    let row = |entity: &Entity| {
         let sentences = story.sentences.iter().enumerate();
         let named = |(n, sentence): (usize, &String)| {
             inputs.number((entity.name.clone(), sentence.clone(), around.map(|number| (number, n))))
         };
         sentences.map(named).collect()
     };
-    story.entities.iter().map(|entity| row(entity)).collect()
+    story.entities.iter().map(row).collect()
 }

@@ -92,8 +92,8 @@ impl TrainedRun {
     /// As [`TrainedRun::record`]; `Config` if the run has no dev pairs.
     pub fn record_dev(&self, predictions: &[PairPrediction], parts: &[Part]) -> Result<()> {
         let Sources(sources) = self.dev_sources()?;
-        let each = sources.iter().zip(parts);
-        each.map(|(source, part)| self.record_source(source, &predictions[part.pairs.clone()])).collect()
+        let mut each = sources.iter().zip(parts);
+        each.try_for_each(|(source, part)| self.record_source(source, &predictions[part.pairs.clone()]))
     }
 
     fn record_source(&self, source: &DataSource, predictions: &[PairPrediction]) -> Result<()> {
