@@ -3,7 +3,8 @@
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
 use crate::batch::{Batch, Corpus, Layout};
 use crate::data::{Classes, Pair, Story};
-use crate::loss::{LossMean, LossValues, Losses, attribute_log_probs};
+use crate::loss::{LossMean, LossValues, Losses};
+use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
 use crate::prediction::{
     CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction,

@@ -1,7 +1,8 @@
 //! L = λp·Lp + λf·Lf + λc·Lc + λs·Ls (TRIP, section 3.2) + λa·La.
 
-use crate::attribute::{ATTRIBUTES, Attribute};
+use crate::attribute::ATTRIBUTES;
 use crate::batch::Targets;
+use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Output, Places};
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Reduction, Tensor};
@@ -197,12 +198,4 @@ fn state_loss(logits: &Tensor, slot_input: &Tensor, columns: &Tensor) -> Tensor 
     let log_probs = attribute_log_probs(logits).index_select(0, slot_input); // [S, 66]
     let gold = log_probs.gather(1, columns, false); // [S, A]
     -gold.mean_dim(0, false, Kind::Float).sum(Kind::Float) / ATTRIBUTES as f64
-}
-
-/// Log-softmax within each attribute's columns. `[U, 66]` -> `[U, 66]`
-pub fn attribute_log_probs(logits: &Tensor) -> Tensor {
-    let widths: Vec<i64> = Attribute::ALL.iter().map(|a| a.classes() as i64).collect();
-    let parts: Vec<Tensor> =
-        logits.split_with_sizes(&widths, 1).iter().map(|part| part.log_softmax(1, Kind::Float)).collect();
-    Tensor::cat(&parts, 1)
 }

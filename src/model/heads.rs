@@ -53,3 +53,11 @@ impl StateHeads {
         inputs.bmm(&weight.transpose(1, 2)).transpose(0, 1).reshape([u, count * classes])
     }
 }
+
+/// Log-softmax within each attribute's columns. `[U, 66]` -> `[U, 66]`
+pub fn attribute_log_probs(logits: &Tensor) -> Tensor {
+    let widths: Vec<i64> = Attribute::ALL.iter().map(|a| a.classes() as i64).collect();
+    let parts: Vec<Tensor> =
+        logits.split_with_sizes(&widths, 1).iter().map(|part| part.log_softmax(1, Kind::Float)).collect();
+    Tensor::cat(&parts, 1)
+}

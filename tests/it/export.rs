@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{InputTokenizer, Tokens};
 use tiered::experiment::{RunFolder, Which};
-use tiered::loss::attribute_log_probs;
 use tiered::model::heads::StateHeads;
+use tiered::model::heads::attribute_log_probs;
 use tiered::model::{Encoder, Mode, Precision, weights};
 
 const TOLERANCE: f64 = 1e-4;

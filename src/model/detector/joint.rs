@@ -4,6 +4,7 @@ use super::transformer::{TransformerLayer, only};
 use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Places};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::{Batch, StoryTokens};
+use crate::model::heads::attribute_log_probs;
 use crate::model::layers::{Mode, dropout, linear, new_linear, sentence_means};
 use tch::{Kind, Tensor, nn};
 
@@ -106,7 +107,7 @@ impl JointDetector {
             _ => mean_over_entities(input.embeddings, batch),
         };
         let states = || {
-            let mean = mean_over_entities(&input.state_logits.detach(), batch);
+            let mean = mean_over_entities(&state_probs(input.state_logits), batch);
             linear(&dropout(&mean, self.dropout_prob, mode), &self.states, mode).to_kind(Kind::Float)
         };
         let sentences = match self.config.inputs {
@@ -118,6 +119,14 @@ impl JointDetector {
         let sentences = dropout(&sentences, self.dropout_prob, mode);
         self.layers.iter().fold(sentences, |sentences, layer| layer.forward(&sentences, &present, mode))
     }
+}
+
+/// The probabilities of the classes, without gradient: logits of what is rare are so far from 0 that products of them
+/// would drown everything else. `[U, 132]` -> `[U, 132]`
+fn state_probs(state_logits: &Tensor) -> Tensor {
+    let sides = state_logits.detach().split(SIDE_CLASSES as i64, 1);
+    let probs: Vec<Tensor> = sides.iter().map(|side| attribute_log_probs(side).exp()).collect();
+    Tensor::cat(&probs, 1)
 }
 
 /// 1.0 where both sentences are there and i < j. `present [S, N]` -> `[S, N, N]`
