@@ -23,7 +23,8 @@ import json, sys
 from huggingface_hub import ModelCard
 card = ModelCard.load(sys.argv[1], ignore_metadata_errors=False)
 results = [[r.dataset_name, r.dataset_split, r.metric_type, r.metric_value] for r in card.data.eval_results]
-print(json.dumps({'name': card.data.model_name, 'library': card.data.library_name, 'results': results, 'text': card.text}))
+data = card.data.to_dict()
+print(json.dumps({'name': card.data.model_name, 'library': data['library_name'], 'results': results, 'text': card.text}))
 ";
 
 fn records(run: &Path) -> Vec<Value> {
