@@ -2,10 +2,10 @@
 
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Entity, Pair, Story};
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction, differing_places};
 use crate::seed;
 use rand::RngExt;
-use rand::seq::{SliceRandom, index};
+use rand::seq::{IndexedRandom, SliceRandom, index};
 use rand_chacha::ChaCha12Rng;
 
 /// How predictions are made up.
@@ -14,6 +14,9 @@ pub enum Baseline {
     /// Every tier is drawn (TRIP table 2: "makes tiered predictions at random"): the story by a fair coin, two of the
     /// sentences of the other one, and every state uniformly from its classes.
     Random,
+    /// The same, the two sentences drawn from those that the other story doesn't tell too in this order: what a decoding
+    /// by contrast gets by chance.
+    Contrast,
     /// Every pair gets the gold answers of another pair of the set: right as often as answers that fit the set, but not
     /// the stories.
     Shuffled,
@@ -23,14 +26,16 @@ impl Baseline {
     pub const fn name(self) -> &'static str {
         match self {
             Baseline::Random => "random",
+            Baseline::Contrast => "random, by contrast",
             Baseline::Shuffled => "labels of other pairs",
         }
     }
 
-    /// A prediction of each pair. The two sentences in conflict are recorded, and are what either way of decoding finds.
+    /// A prediction of each pair. The two sentences in conflict are recorded, and are what decoding finds.
     pub fn predict(self, pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
         match self {
-            Baseline::Random => pairs.iter().map(|pair| random(pair, seed)).collect(),
+            Baseline::Random => pairs.iter().map(|pair| random(pair, seed, two_sentences)).collect(),
+            Baseline::Contrast => pairs.iter().map(|pair| random(pair, seed, two_that_differ)).collect(),
             Baseline::Shuffled => shuffled(pairs, seed),
         }
     }
@@ -45,24 +50,33 @@ struct Answers {
     entity: usize,
 }
 
-fn random(pair: &Pair, seed: u64) -> PairPrediction {
+/// Draws two sentences of the first story, which is beside the second.
+type DrawConflict = fn(&mut ChaCha12Rng, &Story, &Story) -> [usize; 2];
+
+fn random(pair: &Pair, seed: u64, draw_conflict: DrawConflict) -> PairPrediction {
     let mut rng = seed::rng(seed, &format!("random baseline {}", pair.id), 0);
     let plausible = rng.random_range(0..2);
     let doubted = &pair.stories[1 - plausible];
     let answers = Answers {
         plausible,
-        conflict: two_of(&mut rng, doubted.sentences.len()),
+        conflict: draw_conflict(&mut rng, doubted, &pair.stories[plausible]),
         entity: rng.random_range(0..doubted.entities.len()),
     };
     let draw = |_: &Story, _: usize, _: usize| [(); 2].map(|()| random_classes(&mut rng));
     prediction(pair, &answers, draw)
 }
 
-/// Two different sentences of `n`, the earlier first; a story of one sentence has one.
-fn two_of(rng: &mut ChaCha12Rng, n: usize) -> [usize; 2] {
+/// Two different sentences, the earlier first; a story of one sentence has one.
+fn two_sentences(rng: &mut ChaCha12Rng, story: &Story, _: &Story) -> [usize; 2] {
+    let n = story.sentences.len();
     let mut drawn = index::sample(rng, n, 2.min(n)).into_vec();
     drawn.sort_unstable();
     [drawn[0], drawn[drawn.len() - 1]]
+}
+
+fn two_that_differ(rng: &mut ChaCha12Rng, story: &Story, other: &Story) -> [usize; 2] {
+    let places = differing_places(&story.sentences, &other.sentences);
+    places.choose(rng).copied().unwrap_or_else(|| two_sentences(rng, story, other))
 }
 
 fn random_classes(rng: &mut ChaCha12Rng) -> Classes {

@@ -225,3 +225,13 @@ impl PairPrediction {
         entities.all(|entity| Side::BOTH.iter().all(|&side| entity.side(side).has_probabilities()))
     }
 }
+/// The pairs of sentences i < j of a story that another one doesn't tell in this order. If that one is plausible, the
+/// conflict is among them, unless a sentence between two that are told in order has moved.
+pub fn differing_places(story: &[String], other: &[String]) -> Vec<[usize; 2]> {
+    let is_told = |i: usize, j: usize| {
+        let mut later = other.iter().skip_while(|&sentence| *sentence != story[i]).skip(1);
+        later.any(|sentence| *sentence == story[j])
+    };
+    let places = (0..story.len()).flat_map(|j| (0..j).map(move |i| [i, j]));
+    places.filter(|&[i, j]| !is_told(i, j)).collect()
+}

@@ -82,7 +82,7 @@ fn evaluated_and_recorded(args: &Args, set: &PairSet) -> Result<Vec<PairPredicti
     let run = TrainedRun::open(&args.run, Which::Best, args.device.as_ref())?;
     let predictions = evaluated(&run, set, Decode::Threshold)?;
     let data = set.description(predictions.len());
-    let report = run.report(data, &predictions, &Decode::ALL, &run.states(), Vec::new());
+    let report = run.report(data, &predictions, &Decode::REPORTED, &run.states(), Vec::new());
     run.record(&set.evaluation_name(Which::Best)?, &predictions, &report)?;
     Ok(predictions)
 }

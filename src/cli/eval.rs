@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         run.require_alone()?;
     }
     let recorded = evaluated(&run, &set, args.decode.unwrap_or(Decode::Threshold))?;
-    let conflicts = args.decode.map_or(Decode::ALL.to_vec(), |decode| vec![decode]);
+    let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
     let data = set.description(recorded.len());
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());

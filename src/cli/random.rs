@@ -23,7 +23,10 @@ pub(super) struct Args {
     /// The mean of so many seeds, from 0
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// A second row: every pair gets the gold answers of another one
+    /// Another row: the conflict is drawn from what the other story does not tell too (the chance of --decode contrast)
+    #[arg(long)]
+    contrast: bool,
+    /// Another row: every pair gets the gold answers of another one
     #[arg(long)]
     shuffled: bool,
     /// Show the scores published for this set beneath
@@ -43,8 +46,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let set = args.pairs.read()?;
     let pairs = |seed| set.pairs(seed);
-    let kinds: &[Baseline] = if args.shuffled { &[Baseline::Random, Baseline::Shuffled] } else { &[Baseline::Random] };
-    let systems: Result<Vec<System>> = kinds.iter().map(|&kind| system(args, kind, pairs)).collect();
+    let contrast = args.contrast.then_some(Baseline::Contrast);
+    let shuffled = args.shuffled.then_some(Baseline::Shuffled);
+    let kinds = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled);
+    let systems: Result<Vec<System>> = kinds.map(|kind| system(args, kind, pairs)).collect();
     let first = pairs(0)?;
     let DataDescription { file, split, kind, .. } = set.description(first.len());
     let section = SectionData {

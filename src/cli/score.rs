@@ -38,7 +38,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     // The conflicts as recorded and, where there are beliefs, by every decoding.
     let mut rows = vec![TierRow::new("as recorded", StateDecode::Argmax, pairs)];
     if is_complete {
-        rows.extend(TierRow::by_decoding(pairs, &Decode::ALL, shown));
+        rows.extend(TierRow::by_decoding(pairs, &Decode::REPORTED, shown));
     }
     let states = if is_complete { StateCounts::of(pairs) } else { StateCounts::of_nontrivial(pairs) };
     Ok(Report {

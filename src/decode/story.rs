@@ -99,7 +99,7 @@ mod tests {
             let mut story = story("1", [0.; 3], None);
             story.places.clear();
             story.entities[0].beliefs = beliefs.to_vec();
-            Decode::ALL.map(|decode| decode.alone(&story))
+            Decode::REPORTED.map(|decode| decode.alone(&story))
         };
         assert_eq!(believing([0.9, 0.1, 0.5]), [vec![0, 2], vec![0, 2]]);
         assert_eq!(believing([0.9, 0.6, 0.5]), [vec![], vec![0, 1]]);

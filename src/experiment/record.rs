@@ -106,7 +106,7 @@ impl TrainedRun {
             pairs: predictions.len() as u64,
         };
         let recorded = Decode::Threshold.apply(predictions);
-        let report = self.report(data, &recorded, &Decode::ALL, &self.states(), Vec::new());
+        let report = self.report(data, &recorded, &Decode::REPORTED, &self.states(), Vec::new());
         self.record(&name, &recorded, &report).map(|_| ())
     }
 }

@@ -52,7 +52,7 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
     let encoder = config.encoder.path.file_name().unwrap_or_default().to_string_lossy();
     let detector = match own_decode(config) {
         Decode::Threshold => "the paper's detector",
-        Decode::Pair => "joint detector",
+        Decode::Pair | Decode::Contrast => "joint detector",
     };
     let layers = model.encoder.num_hidden_layers;
     let epochs = epochs.len();
@@ -95,6 +95,7 @@ impl EvaluatedSet {
         let conflicts = match self.conflicts {
             Decode::Threshold => "in conflict: sentences believed in with at least one half",
             Decode::Pair => "in conflict: the best supported pair of sentences",
+            Decode::Contrast => "in conflict: the best supported pair of sentences that the other story has not",
         };
         let states = match self.states {
             StateDecode::Argmax => "asserted: the most likely states".to_owned(),

@@ -84,7 +84,7 @@ fn report(run: &TrainedRun, set: &EvaluationSet, predictions: &[PairPrediction])
             kind: set.kind_name().to_owned(),
             pairs: predictions.len() as u64,
         },
-        rows: TierRow::by_decoding(predictions, &Decode::ALL, &states),
+        rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
         states: StateCounts::of(predictions).scores(),
         calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
         published: set.beside.map(published).unwrap_or_default(),

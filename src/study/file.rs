@@ -104,6 +104,8 @@ pub enum ConflictChoice {
     Threshold,
     /// The best supported pair of sentences.
     Pair,
+    /// The same, among those that the other story doesn't tell too.
+    Contrast,
     /// The one that the cell's detector was made for: threshold for the paper's, pair for the joint one.
     Own,
 }

@@ -135,6 +135,7 @@ impl Study {
             let conflict = match conflict {
                 ConflictChoice::Threshold => Decode::Threshold,
                 ConflictChoice::Pair => Decode::Pair,
+                ConflictChoice::Contrast => Decode::Contrast,
                 ConflictChoice::Own => own_decode(&cell.config),
             };
             let states = if state == StateChoice::Tuned { tuned } else { StateDecode::Argmax };
@@ -151,6 +152,7 @@ fn decoding_name((conflict, state): Decoding) -> String {
     let conflict = match conflict {
         ConflictChoice::Threshold => "threshold",
         ConflictChoice::Pair => "pair",
+        ConflictChoice::Contrast => "contrast",
         ConflictChoice::Own => "each detector's own way",
     };
     let state = match state {

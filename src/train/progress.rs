@@ -71,7 +71,7 @@ impl DevRecord {
     pub fn tiers(&self) -> &TierCounts {
         match self.decode {
             Decode::Threshold => &self.threshold,
-            Decode::Pair => &self.pair,
+            Decode::Pair | Decode::Contrast => &self.pair,
         }
     }
 
@@ -80,7 +80,7 @@ impl DevRecord {
     fn chosen_by(&self) -> &TierCounts {
         match self.decode {
             Decode::Threshold => &self.threshold,
-            Decode::Pair => &self.tuned,
+            Decode::Pair | Decode::Contrast => &self.tuned,
         }
     }
 }
