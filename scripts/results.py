@@ -67,28 +67,57 @@ def tiers():
     return table(["set", "system", *TIERS], rows)
 
 
-def summary():
-    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...) on every set: mean and standard deviation of
-    the decoding `pair`; and the published systems beneath."""
-    families = {}
+def families():
+    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...), by the name they share."""
+    found = {}
     for folder in sorted(RESULTS.iterdir()):
-        if folder.is_dir():
-            families.setdefault(SEED.sub("", folder.name), []).append(folder)
+        if (folder / "metrics.jsonl").exists():
+            found.setdefault(SEED.sub("", folder.name), []).append(folder)
+    return found
+
+
+def by_pair(name):
+    """What the runs of each family and published systems reached on a set, by the decoding `pair`: {family: {states:
+    one list of scores a seed}}, {system: scores}."""
+    ours, published = {}, {}
+    for family, folders in families().items():
+        reports = [json.loads(file.read_text()) for folder in folders if (file := folder / f"{name}.json").exists()]
+        published |= {row["system"]: [row[tier] for tier in TIERS] for report in reports for row in report["published"]}
+        for row in (row for report in reports for row in report["rows"] if row["decoding"] == "pair"):
+            states = "argmax" if row.get("states", "argmax") == "argmax" else "tuned"
+            scores = [100 * row[tier]["count"] / row[tier]["total"] for tier in TIERS]
+            ours.setdefault(family, {}).setdefault(states, []).append(scores)
+    return ours, published
+
+
+def summary():
+    """Every family on every set: mean and standard deviation; and the published systems beneath."""
     rows = []
     for name, title in SETS.items():
-        published = {}
-        for family, folders in families.items():
-            files = [folder / f"{name}.json" for folder in folders]
-            reports = [json.loads(file.read_text()) for file in files if file.exists()]
-            published |= {row["system"]: row for report in reports for row in report["published"]}
-            for states in ("argmax", "tuned"):
-                chosen = [row for report in reports for row in report["rows"] if row["decoding"] == "pair"
-                          and (row.get("states", "argmax") == "argmax") == (states == "argmax")]
-                if chosen:
-                    scores = [spread([100 * row[tier]["count"] / row[tier]["total"] for row in chosen]) for tier in TIERS]
-                    rows.append([title, f"`{family}`, states {states}", str(len(chosen)), *scores])
-        rows += [[title, system, "", *(f"{row[tier]:.1f}" for tier in TIERS)] for system, row in published.items()]
+        ours, published = by_pair(name)
+        for family, by_states in ours.items():
+            rows += [[title, f"`{family}`, states {states}", str(len(seeds)), *map(spread, zip(*seeds))]
+                     for states, seeds in by_states.items()]
+        rows += [[title, system, "", *(f"{score:.1f}" for score in scores)] for system, scores in published.items()]
     return table(["set", "system", "seeds", *TIERS], rows)
+
+
+def brief():
+    """A row a system, a column a set, of the states that were chosen on dev."""
+    ours, published, seeds = {}, {}, {}
+    for name in SETS:
+        here, there = by_pair(name)
+        for family, by_states in here.items():
+            chosen = by_states.get("tuned", by_states["argmax"])
+            seeds[family] = max(seeds.get(family, 0), len(chosen))
+            ours.setdefault(family, {})[name] = [statistics.mean(scores) for scores in zip(*chosen)]
+        for system, scores in there.items():
+            published.setdefault(system, {})[name] = scores
+    cell = lambda scores: " / ".join(f"{score:.1f}" for score in scores) if scores else ""
+    cells = lambda by_set: [cell(by_set.get(name)) for name in SETS]
+    rows = [[f"`{family}`", str(seeds[family]), *cells(by_set)] for family, by_set in ours.items()]
+    rows += [[system, "", *cells(by_set)] for system, by_set in published.items()]
+    return table(["system", "seeds", *SETS.values()], rows)
 
 
 def spread(scores):
@@ -114,7 +143,7 @@ def curves(run):
 def filled(text):
     def fill(match):
         name = match[1]
-        made = {"tiers": tiers, "summary": summary}.get(name, lambda: curves(name))()
+        made = {"tiers": tiers, "summary": summary, "brief": brief}.get(name, lambda: curves(name))()
         return f"<!-- results {name} -->\n\n{made}\n\n<!-- end -->"
     return re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
 
