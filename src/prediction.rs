@@ -155,6 +155,15 @@ impl StoryPrediction {
         Some(alone)
     }
 
+    /// How much speaks for a conflict of sentences i < j: its probability, where there is a distribution over places; else
+    /// the sum over entities of belief(i)·belief(j).
+    pub fn support(&self, i: usize, j: usize) -> f32 {
+        match self.places.is_empty() {
+            true => self.entities.iter().map(|entity| entity.beliefs[i] * entity.beliefs[j]).sum(),
+            false => self.places[i][j],
+        }
+    }
+
     /// How firmly the sentence is believed to take part in a conflict: the largest belief over the entities.
     pub fn belief(&self, sentence: usize) -> f32 {
         self.entities.iter().filter_map(|entity| entity.beliefs.get(sentence)).copied().fold(0., f32::max)

@@ -31,6 +31,9 @@ impl Analysis {
     fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.tiers(), self.outcomes(), self.attributes(), self.recognised(), self.confusions()];
         tables.extend(self.groups.iter().map(groups));
+        if self.turned_round.total > 0 {
+            tables.push(self.turned_round());
+        }
         if !self.calibration.is_empty() {
             tables.extend([self.calibration(), self.mistakes()]);
         }
@@ -85,6 +88,13 @@ impl Analysis {
             };
             table.push([confused.gold.to_string(), asserted, confused.count.to_string()]);
         }
+        table
+    }
+
+    fn turned_round(&self) -> Table {
+        let mut table =
+            Table::new(["conflicts told the other way round in the plausible story", "likelier as told here, %"]);
+        table.push(["all".to_owned(), share(&self.turned_round)]);
         table
     }
 

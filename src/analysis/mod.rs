@@ -7,6 +7,7 @@ mod groups;
 mod mistakes;
 mod outcomes;
 mod recognised;
+mod turned;
 
 pub use attributes::{AttributeScores, Classified, Support};
 pub use groups::{GroupRow, Grouping};
@@ -44,6 +45,9 @@ pub struct Analysis {
     pub confusions: Vec<Confused>,
     /// The tiers by what the pairs are like.
     pub groups: Vec<Grouping>,
+    /// Of the conflicts whose two sentences the plausible story tells the other way round: those that are likelier as the
+    /// implausible one tells them. None without probabilities.
+    pub turned_round: Share,
     /// Of the story choice as it is and, where one was fitted on dev, with a temperature; none without probabilities.
     pub calibration: Vec<Reliability>,
     /// Pairs whose story was chosen wrongly, the surest first; none without probabilities.
@@ -112,6 +116,7 @@ impl Analysis {
             recognised: Recognised::of(predictions),
             confusions: recognised::confusions(predictions),
             groups: groups::groups(predictions, format, facts),
+            turned_round: turned::turned_round(if has_probabilities { predictions } else { &[] }),
             calibration: temperatures.map(|temperature| Reliability::of(predictions, temperature)).collect(),
             mistakes: if has_probabilities { mistakes::mistakes(predictions) } else { Vec::new() },
         }

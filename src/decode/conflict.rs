@@ -88,8 +88,7 @@ fn believed(story: &StoryPrediction) -> Vec<usize> {
     (0..story.sentences.len()).filter(|&sentence| story.belief(sentence) >= THRESHOLD).collect()
 }
 
-/// The most likely place, where there is a distribution; else the pair i < j with the largest sum over entities of
-/// belief(i)·belief(j). The earliest where several are equal.
+/// The pair i < j with the most support; the earliest where several are equal.
 fn best_pair(story: &StoryPrediction) -> Vec<usize> {
     best_pair_where(story, |_, _| true)
 }
@@ -104,16 +103,10 @@ fn best_pair_not_in(story: &StoryPrediction, other: &StoryPrediction) -> Vec<usi
 
 fn best_pair_where(story: &StoryPrediction, is_candidate: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let n = story.sentences.len();
-    let support = |i: usize, j: usize| -> f32 {
-        match story.places.is_empty() {
-            true => story.entities.iter().map(|e| e.beliefs[i] * e.beliefs[j]).sum(),
-            false => story.places[i][j],
-        }
-    };
     let mut best = (f32::NEG_INFINITY, Vec::new());
     for j in 1..n {
         for i in 0..j {
-            let value = support(i, j);
+            let value = story.support(i, j);
             if value > best.0 && is_candidate(i, j) {
                 best = (value, vec![i, j]);
             }

@@ -150,6 +150,33 @@ fn groups_and_mistakes_are_those_made_by_hand() {
 }
 
 #[test]
+fn conflicts_told_the_other_way_round_are_those_counted_by_hand() {
+    let told = |sentences: [&str; 3], places: [[f32; 3]; 3]| StoryPrediction {
+        sentences: sentences.map(str::to_owned).to_vec(),
+        places: places.map(Vec::from).to_vec(),
+        ..story(Vec::new())
+    };
+    // Eating and cooking conflict in the implausible story, the first two of its sentences.
+    let of = |plausible: [&str; 3], [cooked_and_eaten, eaten_and_cooked]: [f32; 2]| PairPrediction {
+        stories: [
+            told(plausible, [[0., 0.1, cooked_and_eaten], [0.; 3], [0.; 3]]),
+            told(["eats", "cooks", "waits"], [[0., eaten_and_cooked, 0.3], [0.; 3], [0.; 3]]),
+        ],
+        ..pair("1-O0", 0.9, &[0, 2], &[])
+    };
+    let predictions = [
+        of(["cooks", "waits", "eats"], [0.1, 0.2]),
+        of(["cooks", "waits", "eats"], [0.2, 0.1]),
+        of(["cooks", "waits", "eats"], [0.1, 0.1]),
+        of(["eats", "waits", "cooks"], [0.1, 0.2]),
+        of(["cooks", "waits", "sleeps"], [0.1, 0.2]),
+    ];
+    let turned_round = |format| Analysis::of(source(format), &predictions, &Facts::new()).turned_round;
+    assert_eq!(turned_round(PredictionFormat::Lines), share(1, 3));
+    assert_eq!(turned_round(PredictionFormat::Published), share(0, 0));
+}
+
+#[test]
 fn nothing_to_analyse_is_undefined() {
     let analysis = Analysis::of(source(PredictionFormat::Lines), &[], &Facts::new());
     let json: Value = serde_json::from_str(&analysis.to_json()).unwrap();
