@@ -2,7 +2,8 @@
 """Writes the results tables of README.md and docs/results.md from what runs left in docs/results/.
 
 docs/results/RUN/ holds the metrics.jsonl of a run folder and the report.json of its evaluations, copied by
-`results.py --collect runs/RUN`. The tables stand between `<!-- results NAME -->` and `<!-- end -->`.
+`results.py --collect runs/RUN`. The tables stand between `<!-- results NAME -->` and `<!-- end -->`; between
+`<!-- study NAME -->` and `<!-- end -->` stands docs/results/studies/NAME.md, which `tiered study table --markdown` wrote.
 
 usage: results.py [--collect RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
 """
@@ -145,7 +146,12 @@ def filled(text):
         name = match[1]
         made = {"tiers": tiers, "summary": summary, "brief": brief}.get(name, lambda: curves(name))()
         return f"<!-- results {name} -->\n\n{made}\n\n<!-- end -->"
-    return re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
+    def include(match):
+        made = (RESULTS / "studies" / f"{match[1]}.md").read_text().strip()
+        made = re.sub(r"^## ", "#### ", made, flags=re.M)
+        return f"<!-- study {match[1]} -->\n\n{made}\n\n<!-- end -->"
+    text = re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
+    return re.sub(r"<!-- study (\S+) -->.*?<!-- end -->", include, text, flags=re.S)
 
 
 def main(arguments):
