@@ -157,7 +157,7 @@ struct End<'a> {
     result: Result<Outcome>,
 }
 
-/// In this process; after a stop the rest is left.
+/// In this process. The rest is left after a stop, and after a cell that could not be saved, as none could.
 fn in_turn<'a>(study: &Study, cells: &[&'a Cell], stop: &dyn Fn() -> Option<&'static str>) -> Vec<End<'a>> {
     let mut ends = Vec::new();
     for (i, &cell) in cells.iter().enumerate() {
@@ -173,7 +173,11 @@ fn in_turn<'a>(study: &Study, cells: &[&'a Cell], stop: &dyn Fn() -> Option<&'st
                 cell.number
             );
         }
+        let is_cut_short = matches!(&result, Err(error) if error.kind == ErrorKind::Resumable);
         ends.push(End { cell, result });
+        if is_cut_short {
+            break;
+        }
     }
     ends
 }

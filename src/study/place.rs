@@ -125,6 +125,21 @@ impl Place {
         durable::replace(&self.record(), &json_bytes(&record)?)
     }
 
+    /// Removes what training could go on from. Nothing will: another number of epochs is another cell.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn remove_checkpoints(&self) -> Result<()> {
+        let checkpoints = self.run.join("checkpoints");
+        if !checkpoints.exists() {
+            return Ok(());
+        }
+        for folder in fs::read_dir(&checkpoints).map_err(|error| Error::reading(&checkpoints, &error))? {
+            durable::remove_folder(&folder.map_err(|error| Error::reading(&checkpoints, &error))?.path())?;
+        }
+        durable::remove_folder(&checkpoints)
+    }
+
     fn record(&self) -> PathBuf {
         self.run.join("cell.json")
     }

@@ -68,6 +68,7 @@ impl Study {
             }
         }
         if todo.is_empty() && was_trained {
+            place.remove_checkpoints()?;
             return Ok(Outcome::WasDone);
         }
         let run = TrainedRun::open(&place.run, Which::Best, Some(&cell.config.device))?;
@@ -79,6 +80,7 @@ impl Study {
             let pairs = evaluate(&run, set, sha256)?;
             on(&Happening::Evaluated { set: &set.name, pairs });
         }
+        place.remove_checkpoints()?;
         Ok(Outcome::Done)
     }
 

@@ -126,6 +126,19 @@ fn a_study_killed_twice_ends_with_the_same_table() {
 }
 
 #[test]
+fn a_full_disk_stops_the_study_and_it_goes_on_when_there_is_room() {
+    let rig = shared();
+    let mut command = rig.command("run", "full", &[]);
+    let output = command.env("TIERED_FAIL_POINT", "errors:60").env("TIERED_RETRY_MS", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("task 1 (1 of 4)") && !said.contains("task 2 (2 of 4)"), "{said}");
+    assert!(stderr(&output).contains("make room"), "{}", stderr(&output));
+    rig.succeeds("run", "full", &[]);
+    assert_eq!(rig.table("full"), rig.table("done"));
+}
+
+#[test]
 fn what_is_done_is_not_done_again() {
     let rig = shared();
     let files = || {
@@ -138,6 +151,9 @@ fn what_is_done_is_not_done_again() {
     let said = rig.succeeds("run", "done", &[]);
     assert!(said.contains("0 cells done now, 4 before"), "{said}");
     assert_eq!(files(), before);
+    let study = rig.study("done");
+    let is_kept = |cell| study.run_folder(cell).join("checkpoints").exists();
+    assert!(!study.cells.iter().any(is_kept), "nothing goes on from a cell that is done");
     let status = rig.succeeds("status", "done", &[]);
     assert!(status.contains("4 of 4 cells are done"), "{status}");
     let index = fs::read_to_string(rig.tiny.path("done/index.md")).unwrap();
