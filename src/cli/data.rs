@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::report::Table;
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -134,8 +135,8 @@ fn table(stats: &PartitionStats) -> Table {
     table
 }
 
-/// Distances between the two sentences of a conflict that have a row; the last is for all that are greater.
-const DISTANCES: usize = 4;
+/// Of what conflicts are counted by, so many numbers have a row; the last is for all that are greater.
+const COUNTED: usize = 4;
 
 /// Measures down, partitions of files across.
 fn rates(files: &[FileStats]) -> Table {
@@ -155,17 +156,23 @@ fn rates(files: &[FileStats]) -> Table {
         row(format!("- {attribute}"), &|p| ratio(100 * p.all.nontrivial_by_attribute[&attribute], p.all.sentences));
     }
     for kind in Kind::ALL {
-        for distance in 1..=DISTANCES {
-            let or_more = if distance == DISTANCES { " or more" } else { "" };
-            row(format!("{kind}: distance {distance}{or_more}, % of conflicts"), &|p| {
-                let distances = match kind {
-                    Kind::Cloze => &p.cloze.conflict_distances,
-                    Kind::Order => &p.order.conflict_distances,
-                };
-                let is_it = |&(&d, _): &(&usize, &usize)| d == distance || (distance == DISTANCES && d > distance);
-                ratio(100 * distances.iter().filter(is_it).map(|(_, n)| n).sum::<usize>(), distances.values().sum())
-            });
-        }
+        let mut rows = |name: &str, first: usize, counts: &dyn Fn(&StoryStats) -> &BTreeMap<usize, usize>| {
+            for number in first..first + COUNTED {
+                let is_last = number + 1 == first + COUNTED;
+                let or_more = if is_last { " or more" } else { "" };
+                row(format!("{kind}: {name} {number}{or_more}, % of conflicts"), &|p| {
+                    let counts = counts(match kind {
+                        Kind::Cloze => &p.cloze,
+                        Kind::Order => &p.order,
+                    });
+                    let is_it = |&(&n, _): &(&usize, &usize)| n == number || (is_last && n > number);
+                    ratio(100 * counts.iter().filter(is_it).map(|(_, n)| n).sum::<usize>(), counts.values().sum())
+                });
+            }
+        };
+        rows("distance", 1, &|stats| &stats.conflict_distances);
+        rows("sentences before", 0, &|stats| &stats.before_conflict);
+        rows("sentences after", 0, &|stats| &stats.after_conflict);
     }
     table
 }

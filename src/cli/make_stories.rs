@@ -1,7 +1,7 @@
 //! `tiered make-stories`: labelled stories from the tables of `data/world/`.
 
 use crate::error::{Error, Result};
-use crate::world::{Kinds, Language, Order, World, make_stories};
+use crate::world::{Kinds, Language, Order, Style, World, make_stories};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -11,6 +11,9 @@ pub(super) struct Args {
     /// Language of the stories
     #[arg(long)]
     lang: Language,
+    /// The stories they look like in how they are told [default: trip for English, gita for Italian]
+    #[arg(long)]
+    style: Option<Style>,
     /// Number of pairs of a plausible and an implausible story
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pairs: u32,
@@ -32,6 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let world = World::load()?;
     let order = Order {
         language: args.lang,
+        style: args.style.unwrap_or(Style::of(args.lang)),
         pairs: args.pairs as usize,
         seed: args.seed,
         kinds: args.kind,

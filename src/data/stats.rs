@@ -23,6 +23,10 @@ pub struct StoryStats {
     pub nontrivial_by_attribute: BTreeMap<Attribute, usize>,
     /// Number of conflicts by the sentences from the evidence to the breakpoint: 1 if they are neighbours.
     pub conflict_distances: BTreeMap<usize, usize>,
+    /// Number of conflicts by the sentences before the evidence.
+    pub before_conflict: BTreeMap<usize, usize>,
+    /// Number of conflicts by the sentences after the breakpoint.
+    pub after_conflict: BTreeMap<usize, usize>,
 }
 
 /// Counts over one partition of a file, by the kind of story. A published count of cloze or order labels is over
@@ -57,9 +61,11 @@ impl StoryStats {
         let words: usize = sentences.iter().map(|sentence| sentence.split_whitespace().count()).sum();
         let labels: Vec<_> = entities.iter().flat_map(|entity| labels(entity)).collect();
         let nontrivial_by_attribute = nontrivial_by_attribute(&labels);
-        let mut conflict_distances = BTreeMap::new();
-        for conflict in stories.iter().filter_map(|story| story.conflict) {
+        let [mut conflict_distances, mut before_conflict, mut after_conflict] = [const { BTreeMap::new() }; 3];
+        for (story, conflict) in stories.iter().filter_map(|story| Some((story, story.conflict?))) {
             *conflict_distances.entry(conflict.breakpoint - conflict.evidence).or_default() += 1;
+            *before_conflict.entry(conflict.evidence).or_default() += 1;
+            *after_conflict.entry(story.sentences.len() - 1 - conflict.breakpoint).or_default() += 1;
         }
         StoryStats {
             stories: stories.len(),
@@ -71,6 +77,8 @@ impl StoryStats {
             reported_labels: labels.iter().filter(|&&(attribute, label)| is_reported(attribute, label)).count(),
             nontrivial_by_attribute,
             conflict_distances,
+            before_conflict,
+            after_conflict,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::claim::Role;
 use super::form::{Case, Piece};
 use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
 use super::state::Step;
+use super::style::Style;
 use super::table::{Person, World};
 use super::thing::{Thing, ThingId};
 use rand::RngExt;
@@ -22,6 +23,7 @@ pub enum Language {
 #[derive(Debug)]
 pub(super) struct Voice {
     pub language: Language,
+    pub style: Style,
     pub actor: Person,
     is_present: bool,
     /// Whether a thing is "his" or "her" rather than "the".
@@ -38,12 +40,12 @@ pub(super) fn capitalized(text: &str) -> String {
 }
 
 impl Voice {
-    pub fn draw(world: &World, language: Language, rng: &mut ChaCha12Rng) -> Option<Self> {
+    pub fn draw(world: &World, language: Language, style: Style, rng: &mut ChaCha12Rng) -> Option<Self> {
         let actor = super::random::any(rng, world.people(language))?.clone();
-        let is_present = rng.random_bool(world.rates.present.of(language));
-        let possessive = world.rates.possessive.of(language);
+        let is_present = rng.random_bool(world.rates.present.of(style));
+        let possessive = world.rates.possessive.of(style);
         let possessed = world.things.iter().map(|thing| rng.random_bool(possessive) && thing.is("personal")).collect();
-        let rate = world.rates.adjective.of(language);
+        let rate = world.rates.adjective.of(style);
         let mut looks = Vec::new();
         for (id, thing) in (0..).zip(&world.things) {
             if rng.random_bool(rate) {
@@ -55,7 +57,7 @@ impl Voice {
         }
         let others = if actor.gender == Gender::Feminine { "men" } else { "women" };
         let allowed = world.things.iter().map(|thing| !thing.is(others)).collect();
-        Some(Voice { language, actor, is_present, possessed, allowed, looks })
+        Some(Voice { language, style, actor, is_present, possessed, allowed, looks })
     }
 
     /// Whether a thing may be in a story about this actor: some clothes are for women.

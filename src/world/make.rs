@@ -3,6 +3,7 @@
 use super::file::{MadeStory, Writer};
 use super::language::{Language, Voice};
 use super::plot::{Broken, Line, Plotter};
+use super::style::Style;
 use super::table::World;
 use super::thing::ThingId;
 use crate::data::Kind;
@@ -19,6 +20,7 @@ const TRIES_A_GROUP: usize = 2000;
 #[derive(Debug, Clone)]
 pub struct Order {
     pub language: Language,
+    pub style: Style,
     /// Pairs of a plausible and an implausible story.
     pub pairs: usize,
     pub seed: u64,
@@ -79,13 +81,13 @@ pub fn make_stories(world: &World, order: &Order, output: &mut dyn Write) -> Res
 
 fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Group> {
     let mut rng = seed::rng(order.seed, "story", number);
-    (0..TRIES_A_GROUP).find_map(|_| try_group(world, order.language, kinds, &mut rng).ok()).ok_or_else(|| {
+    (0..TRIES_A_GROUP).find_map(|_| try_group(world, order, kinds, &mut rng).ok()).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the tables of data/world allow no story; do the weights leave any action?")
     })
 }
 
-fn try_group(world: &World, language: Language, kinds: &[Kind], rng: &mut ChaCha12Rng) -> Result<Group, Failed> {
-    let voice = Voice::draw(world, language, rng).ok_or(Failed)?;
+fn try_group(world: &World, order: &Order, kinds: &[Kind], rng: &mut ChaCha12Rng) -> Result<Group, Failed> {
+    let voice = Voice::draw(world, order.language, order.style, rng).ok_or(Failed)?;
     let plotter = Plotter::new(world, &voice);
     let room = plotter.room(rng)?;
     let lines = plotter.plausible(room, rng)?;
@@ -94,7 +96,7 @@ fn try_group(world: &World, language: Language, kinds: &[Kind], rng: &mut ChaCha
         Kind::Order => plotter.order(&lines, rng),
     });
     let broken = broken.collect::<Result<Vec<_>, _>>()?;
-    let pronoun = world.rates.pronoun.of(language);
+    let pronoun = world.rates.pronoun.of(order.style);
     let pronouns = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
     let teller = Teller { world, voice: &voice, room, pronouns };
     Ok(Group {

@@ -23,10 +23,12 @@ mod plot;
 mod random;
 mod reorder;
 mod state;
+mod style;
 mod table;
 mod thing;
 
 pub use language::Language;
 pub use make::{Kinds, Order, make_stories};
 pub use reorder::reorder_stories;
+pub use style::Style;
 pub use table::{Size, World};

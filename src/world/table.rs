@@ -5,6 +5,7 @@ use super::claim::{Claim, PROPERTIES, Property};
 use super::language::Language;
 use super::noun::{Adjective, Gender};
 use super::random::Lottery;
+use super::style::{PerStyle, WeightsPerStyle};
 use super::thing::{RawPlace, RawThing, Thing, ThingId};
 use crate::attribute::Attribute;
 use crate::error::{Error, Result};
@@ -96,21 +97,23 @@ pub(super) struct Rates {
     pub support: f64,
     pub follow: f64,
     pub aside: f64,
-    pub reuse: PerLanguage,
+    pub reuse: PerStyle,
     pub build: f64,
     pub support_for: SupportFor,
-    pub possessive: PerLanguage,
-    pub present: PerLanguage,
-    pub pronoun: PerLanguage,
-    pub implied: PerLanguage,
-    pub compound: PerLanguage,
-    pub adjective: PerLanguage,
-    pub cloze_distance: PerLanguageTable,
+    pub possessive: PerStyle,
+    pub present: PerStyle,
+    pub pronoun: PerStyle,
+    pub implied: PerStyle,
+    pub compound: PerStyle,
+    pub adjective: PerStyle,
+    pub cloze_between: WeightsPerStyle,
+    pub cloze_after: WeightsPerStyle,
     pub cloze_breakpoint: f64,
     pub cloze_cause: BTreeMap<String, f64>,
     pub order_cause: BTreeMap<String, f64>,
     pub order_repetition: f64,
-    pub order_distance: PerLanguageTable,
+    pub order_between: WeightsPerStyle,
+    pub order_before: WeightsPerStyle,
 }
 
 /// Weights of the needs that are brought about by a sentence of their own.
@@ -135,41 +138,6 @@ impl SupportFor {
             Claim::Reachable { .. } => self.reachable,
             _ => self.other,
         }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PerLanguage {
-    en: f64,
-    it: f64,
-}
-
-/// Weights of the distances 1, 2 ... between two sentences; the last for all that are greater.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PerLanguageTable {
-    en: Vec<f64>,
-    it: Vec<f64>,
-}
-
-impl PerLanguage {
-    pub fn of(self, language: Language) -> f64 {
-        match language {
-            Language::English => self.en,
-            Language::Italian => self.it,
-        }
-    }
-}
-
-impl PerLanguageTable {
-    /// The weight of a distance of at least 1.
-    pub fn of(&self, language: Language, distance: usize) -> f64 {
-        let weights = match language {
-            Language::English => &self.en,
-            Language::Italian => &self.it,
-        };
-        weights.get(distance - 1).or(weights.last()).copied().unwrap_or(0.0)
     }
 }
 

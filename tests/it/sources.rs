@@ -11,7 +11,7 @@ use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
 use tiered::model::{Conflicts, Mode, Precision};
 use tiered::train::EpochRecord;
-use tiered::world::{Kinds, Language, Order, World, make_stories, reorder_stories};
+use tiered::world::{Kinds, Language, Order, Style, World, make_stories, reorder_stories};
 
 /// Four pairs in each epoch, and from the second epoch on two more of another partition.
 fn two_sources(tiny: &Tiny, weight: &str) -> String {
@@ -141,7 +141,8 @@ fn reordered(stories: &[Story]) -> Vec<Story> {
 /// The maker's physics and the labels it writes are two ways to the same conflict.
 #[test]
 fn labels_vouch_for_the_conflicts_of_made_stories() {
-    let order = Order { language: Language::English, pairs: 600, seed: 3, kinds: Kinds::Order, split: "train".into() };
+    let (language, style) = (Language::English, Style::Trip);
+    let order = Order { language, style, pairs: 600, seed: 3, kinds: Kinds::Order, split: "train".into() };
     let mut bytes = Vec::new();
     make_stories(&World::load().unwrap(), &order, &mut bytes).unwrap();
     let file = read_text(std::str::from_utf8(&bytes).unwrap()).unwrap();

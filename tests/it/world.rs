@@ -7,10 +7,10 @@ use std::path::Path;
 use tempfile::TempDir;
 use tiered::attribute::Attribute;
 use tiered::data::{Entity, Kind, Story, StoryFile, of_kind, pairs, read_file};
-use tiered::world::{Kinds, Language, Order, World, make_stories};
+use tiered::world::{Kinds, Language, Order, Style, World, make_stories};
 
 fn order(language: Language, pairs: usize, seed: u64) -> Order {
-    Order { language, pairs, seed, kinds: Kinds::Both, split: "train".to_owned() }
+    Order { language, style: Style::of(language), pairs, seed, kinds: Kinds::Both, split: "train".to_owned() }
 }
 
 fn made(order: &Order) -> Vec<u8> {
@@ -201,6 +201,27 @@ fn distances_and_lengths_are_varied() {
     assert!((1..=4).all(|distance| distances.contains_key(&distance)), "{distances:?}");
     let five = stories(&file).iter().filter(|story| story.sentences.len() == 5).count();
     assert!(five * 10 > stories(&file).len() * 7 && five < stories(&file).len());
+}
+
+/// The share of conflicts between neighbours, and of sentences that tell of two actions.
+fn manner(order: &Order) -> [f64; 2] {
+    let (file, _) = read(order);
+    let share = |of: Vec<bool>| of.iter().filter(|&&is_so| is_so).count() as f64 / of.len() as f64;
+    let conflicts = stories(&file).iter().filter_map(|story| story.conflict);
+    let sentences = stories(&file).iter().flat_map(|story| &story.sentences);
+    [
+        share(conflicts.map(|conflict| conflict.breakpoint - conflict.evidence == 1).collect()),
+        share(sentences.map(|sentence| sentence.contains(" and ")).collect()),
+    ]
+}
+
+#[test]
+fn english_stories_can_be_told_in_the_manner_of_either_set() {
+    let trip = order(Language::English, 1_000, 9);
+    let [neighbours, compounds] = manner(&trip);
+    let [more_neighbours, fewer_compounds] = manner(&Order { style: Style::Gita, ..trip });
+    assert!(more_neighbours > neighbours + 0.05, "{neighbours} {more_neighbours}");
+    assert!(fewer_compounds < compounds - 0.03, "{compounds} {fewer_compounds}");
 }
 
 fn run(out: &Path, extra: &[&str]) -> std::process::Output {

@@ -124,7 +124,7 @@ impl Plotter<'_> {
                 short.push(i);
             }
         }
-        let leaves_out = !short.is_empty() && rng.random_bool(self.world.rates.implied.of(self.language));
+        let leaves_out = !short.is_empty() && rng.random_bool(self.world.rates.implied.of(self.style));
         let mut able = if leaves_out { short } else { full };
         let introduces = |&i: &usize| {
             let form = &action.forms(self.language)[i];

@@ -40,13 +40,16 @@ impl Plotter<'_> {
         weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i)).ok_or(Failed)
     }
 
-    /// How much a cloze story is wanted among others: by its distance, its cause, and which of the two sentences is new.
+    /// How much a cloze story is wanted among others: by its place, its cause, and which of the two sentences is new.
     fn cloze_weight(&self, broken: &Broken) -> f64 {
         let rates = &self.world.rates;
         let Some(violation) = broken.violations.first() else { return 0.0 };
         let cause = rates.cloze_cause.get(violation.attribute.name()).copied().unwrap_or(1.0);
         let ending = if broken.origins[violation.breakpoint].is_none() { rates.cloze_breakpoint } else { 1.0 };
-        rates.cloze_distance.of(self.language, violation.breakpoint - violation.evidence) * cause * ending
+        let (between, after) =
+            (violation.breakpoint - violation.evidence - 1, broken.lines.len() - violation.breakpoint - 1);
+        let place = rates.cloze_between.of(self.style, between) * rates.cloze_after.of(self.style, after);
+        place * cause * ending
     }
 
     fn try_cloze(&self, lines: &[Line], cast: &[ThingId], room: ThingId, rng: &mut ChaCha12Rng) -> Option<Broken> {
@@ -72,15 +75,16 @@ impl Plotter<'_> {
                 let (mut broken, mut origins) = (lines.to_vec(), (0..lines.len()).map(Some).collect::<Vec<_>>());
                 broken.swap(i, j);
                 origins.swap(i, j);
-                found.extend(self.broken(Kind::Order, broken, origins).map(|broken| (broken, j - i)));
+                found.extend(self.broken(Kind::Order, broken, origins).map(|broken| (broken, (i, j))));
             }
         }
-        let weight = |(broken, swapped): &(Broken, usize)| {
+        let weight = |&(ref broken, (i, j)): &(Broken, (usize, usize))| {
             let rates = &self.world.rates;
             let cause = broken.violations.first().and_then(|v| rates.order_cause.get(v.attribute.name()));
             let is_repetition = broken.violations.iter().all(|v| v.strength == Strength::Repeated);
             let strength = if is_repetition { rates.order_repetition } else { 1.0 };
-            rates.order_distance.of(self.language, *swapped) * cause.copied().unwrap_or(1.0) * strength
+            let place = rates.order_between.of(self.style, j - i - 1) * rates.order_before.of(self.style, i);
+            place * cause.copied().unwrap_or(1.0) * strength
         };
         let weights: Vec<_> = found.iter().map(weight).collect();
         weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i).0).ok_or(Failed)

@@ -13,6 +13,7 @@ use super::language::{Language, Voice};
 use super::make::Failed;
 use super::random::weighted;
 use super::state::{State, Step, violations};
+use super::style::Style;
 use super::table::World;
 use super::thing::ThingId;
 use rand::RngExt;
@@ -34,18 +35,19 @@ pub(super) type Line = Vec<Step>;
 pub(super) struct Plotter<'w> {
     world: &'w World,
     language: Language,
+    style: Style,
     voice: &'w Voice,
 }
 
 impl<'w> Plotter<'w> {
     pub fn new(world: &'w World, voice: &'w Voice) -> Self {
-        Plotter { world, language: voice.language, voice }
+        Plotter { world, language: voice.language, style: voice.style, voice }
     }
 
     /// A story that could happen, in a room; `Failed` if the dice don't find one.
     pub fn plausible(&self, room: ThingId, rng: &mut ChaCha12Rng) -> Result<Vec<Line>, Failed> {
         let length = self.length(rng);
-        let compound = self.world.rates.compound.of(self.language);
+        let compound = self.world.rates.compound.of(self.style);
         let joints = (0..length).filter(|_| rng.random_bool(compound)).count();
         let mut steps = vec![self.opening(room, rng).ok_or(Failed)?];
         for _ in 0..TRIES_A_STORY {
@@ -118,8 +120,7 @@ impl<'w> Plotter<'w> {
         let must_build = rng.random_bool(self.world.rates.build);
         let drawn = (0..TRIES_TO_FOLLOW).find_map(|_| {
             let action = self.world.deeds.draw(rng)?;
-            let step =
-                self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse.of(self.language), rng)?;
+            let step = self.bind(action, [None; MAX_ROLES], &cast, room, self.world.rates.reuse.of(self.style), rng)?;
             let is_about = step.things(&self.world.actions[action]).iter().any(|thing| cast.contains(thing));
             (if must_build { state.grounds(&step) } else { is_about }).then_some(step)
         });
@@ -162,7 +163,9 @@ mod tests {
 
     /// A voice for each language and each gender.
     fn voices(world: &World) -> Vec<Voice> {
-        let voice = |language, number| Voice::draw(world, language, &mut seed::rng(0, "voice", number)).unwrap();
+        let voice = |language, number| {
+            Voice::draw(world, language, Style::of(language), &mut seed::rng(0, "voice", number)).unwrap()
+        };
         [Language::English, Language::Italian].into_iter().flat_map(|l| (0..8).map(move |n| voice(l, n))).collect()
     }
 

@@ -30,7 +30,7 @@ impl Plotter<'_> {
         let able: Vec<_> = self.world.effects.iter().filter_map(|e| Some((e.0, establishes(e)?))).collect();
         let drawn = weighted(rng, able.iter().map(|&(by, _)| self.world.actions[by].weight))?;
         let (by, roles) = able[drawn];
-        let step = self.bind(by, roles, &self.cast(steps), room, self.world.rates.reuse.of(self.language), rng)?;
+        let step = self.bind(by, roles, &self.cast(steps), room, self.world.rates.reuse.of(self.style), rng)?;
         let position = if rng.random_bool(0.7) { at } else { rng.random_range(0..=at) };
         Some((step, position))
     }

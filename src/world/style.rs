@@ -1,0 +1,57 @@
+//! How stories are told: after whose stories made ones are modelled.
+
+use super::language::Language;
+use serde::Deserialize;
+
+/// The stories that made ones look like: in what is left unsaid, their tense, their compound sentences, their names for
+/// things, and where the sentences in conflict are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Style {
+    Trip,
+    Gita,
+}
+
+impl Style {
+    /// That of the stories in this language which made ones stand beside.
+    pub fn of(language: Language) -> Self {
+        match language {
+            Language::English => Style::Trip,
+            Language::Italian => Style::Gita,
+        }
+    }
+}
+
+/// A rate of each style.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PerStyle {
+    trip: f64,
+    gita: f64,
+}
+
+impl PerStyle {
+    pub fn of(self, style: Style) -> f64 {
+        match style {
+            Style::Trip => self.trip,
+            Style::Gita => self.gita,
+        }
+    }
+}
+
+/// For each style the weights of 0, 1, 2 ... of something; the last for all that are more.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WeightsPerStyle {
+    trip: Vec<f64>,
+    gita: Vec<f64>,
+}
+
+impl WeightsPerStyle {
+    pub fn of(&self, style: Style, count: usize) -> f64 {
+        let weights = match style {
+            Style::Trip => &self.trip,
+            Style::Gita => &self.gita,
+        };
+        weights.get(count).or(weights.last()).copied().unwrap_or(0.0)
+    }
+}
