@@ -135,7 +135,7 @@ fn table(stats: &PartitionStats) -> Table {
     table
 }
 
-/// Of what conflicts are counted by, so many numbers have a row; the last is for all that are greater.
+/// Rows of each way to count conflicts; the last is for all that are more.
 const COUNTED: usize = 4;
 
 /// Measures down, partitions of files across.

@@ -1,4 +1,4 @@
-//! How stories are told: after whose stories made ones are modelled.
+//! How stories are told: like those of which set.
 
 use super::language::Language;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// That of the stories in this language which made ones stand beside.
+    /// That of the set in this language.
     pub fn of(language: Language) -> Self {
         match language {
             Language::English => Style::Trip,

@@ -104,6 +104,9 @@ fn rates_are_shares_and_averages_of_every_partition() {
         "| - power | 0.0 | 0.0 |",
         "| cloze: distance 1, % of conflicts | 100.0 | 100.0 |",
         "| order: distance 4 or more, % of conflicts | 0.0 | 0.0 |",
+        "| cloze: sentences before 0, % of conflicts | 100.0 | 100.0 |",
+        "| cloze: sentences after 0, % of conflicts | 0.0 | 0.0 |",
+        "| cloze: sentences after 1, % of conflicts | 100.0 | 100.0 |",
     ] {
         assert!(lines.lines().any(|printed| printed == line), "{line:?} is not in\n{lines}");
     }
