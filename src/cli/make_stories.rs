@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let world = World::load()?;
     let order = Order {
         language: args.lang,
-        style: args.style.unwrap_or(Style::of(args.lang)),
+        style: args.style.unwrap_or(args.lang.style()),
         pairs: args.pairs as usize,
         seed: args.seed,
         kinds: args.kind,

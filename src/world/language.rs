@@ -19,6 +19,16 @@ pub enum Language {
     Italian,
 }
 
+impl Language {
+    /// The style of the set in this language.
+    pub fn style(self) -> Style {
+        match self {
+            Language::English => Style::Trip,
+            Language::Italian => Style::Gita,
+        }
+    }
+}
+
 /// Who a story is about and how it is told: the same for all its versions.
 #[derive(Debug)]
 pub(super) struct Voice {

@@ -1,6 +1,5 @@
 //! How stories are told: like those of which set.
 
-use super::language::Language;
 use serde::Deserialize;
 
 /// The stories that made ones look like: in what is left unsaid, their tense, their compound sentences, their names for
@@ -9,16 +8,6 @@ use serde::Deserialize;
 pub enum Style {
     Trip,
     Gita,
-}
-
-impl Style {
-    /// That of the set in this language.
-    pub fn of(language: Language) -> Self {
-        match language {
-            Language::English => Style::Trip,
-            Language::Italian => Style::Gita,
-        }
-    }
 }
 
 /// A rate of each style.

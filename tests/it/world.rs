@@ -10,7 +10,7 @@ use tiered::data::{Entity, Kind, Story, StoryFile, of_kind, pairs, read_file};
 use tiered::world::{Kinds, Language, Order, Style, World, make_stories};
 
 fn order(language: Language, pairs: usize, seed: u64) -> Order {
-    Order { language, style: Style::of(language), pairs, seed, kinds: Kinds::Both, split: "train".to_owned() }
+    Order { language, style: language.style(), pairs, seed, kinds: Kinds::Both, split: "train".to_owned() }
 }
 
 fn made(order: &Order) -> Vec<u8> {

@@ -164,7 +164,7 @@ mod tests {
     /// A voice for each language and each gender.
     fn voices(world: &World) -> Vec<Voice> {
         let voice = |language, number| {
-            Voice::draw(world, language, Style::of(language), &mut seed::rng(0, "voice", number)).unwrap()
+            Voice::draw(world, language, language.style(), &mut seed::rng(0, "voice", number)).unwrap()
         };
         [Language::English, Language::Italian].into_iter().flat_map(|l| (0..8).map(move |n| voice(l, n))).collect()
     }
