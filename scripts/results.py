@@ -2,16 +2,18 @@
 """Writes the results tables of README.md and docs/results.md from what runs left in docs/results/.
 
 docs/results/RUN/ holds the metrics.jsonl of a run folder and the report.json of its evaluations, copied by
-`results.py --collect runs/RUN`. The tables stand between `<!-- results NAME -->` and `<!-- end -->`; between
+`results.py --collect runs/RUN`; docs/results/RUN-mean/ what `tiered score` says of the mean of the run's seeds, put there by
+`results.py --average runs/RUN`. The tables stand between `<!-- results NAME -->` and `<!-- end -->`; between
 `<!-- study NAME -->` and `<!-- end -->` stands docs/results/studies/NAME.md, which `tiered study table --markdown` wrote.
 
-usage: results.py [--collect RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
+usage: results.py [--collect RUN_FOLDER | --average RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
 """
 import json
 import pathlib
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -34,6 +36,22 @@ def collect(run):
         report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # where it lay is nobody's business
         report["system"] = f"runs/{run.name}"
         (target / f"{file.parent.name}.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+def average(run):
+    """Scores the mean of all seeds of a run, with the states asserted as each of them has it."""
+    runs = [run, *sorted(run.parent.glob(f"{run.name}-seed*"))]
+    states = {json.loads((one / "best" / "decode.json").read_text())["states"] for one in runs}
+    target = RESULTS / f"{run.name}-mean"
+    target.mkdir(parents=True, exist_ok=True)
+    for name in SETS:
+        files = [one / "eval" / name / "predictions.jsonl" for one in runs]
+        ways = [word for way in ["argmax", *sorted(states)] for word in ("--states", way)]
+        command = [ROOT / "target" / "release" / "tiered", "score", *files, *ways, "--json"]
+        report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        report["system"] = f"mean of {len(runs)}: " + ", ".join(f"runs/{one.name}" for one in runs)
+        report["rows"] = [row for row in report["rows"] if row["decoding"] != "as recorded"]
+        (target / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 def share(count, total):
@@ -69,12 +87,20 @@ def tiers():
 
 
 def families():
-    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...), by the name they share."""
+    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...), by the name they share; the mean of them by itself."""
     found = {}
     for folder in sorted(RESULTS.iterdir()):
-        if (folder / "metrics.jsonl").exists():
+        if folder.name != "studies":
             found.setdefault(SEED.sub("", folder.name), []).append(folder)
     return found
+
+
+def seeds_of(family, count):
+    """How many seeds stand behind the scores of a family, of which there are so many."""
+    if not family.endswith("-mean"):
+        return str(count)
+    report = json.loads(next((RESULTS / family).glob("*.json")).read_text())
+    return report["system"].split(":")[0]  # "mean of 3"
 
 
 def by_pair(name):
@@ -97,7 +123,7 @@ def summary():
     for name, title in SETS.items():
         ours, published = by_pair(name)
         for family, by_states in ours.items():
-            rows += [[title, f"`{family}`, states {states}", str(len(seeds)), *map(spread, zip(*seeds))]
+            rows += [[title, f"`{family}`, states {states}", seeds_of(family, len(seeds)), *map(spread, zip(*seeds))]
                      for states, seeds in by_states.items()]
         rows += [[title, system, "", *(f"{score:.1f}" for score in scores)] for system, scores in published.items()]
     return table(["set", "system", "seeds", *TIERS], rows)
@@ -116,7 +142,7 @@ def brief():
             published.setdefault(system, {})[name] = scores
     cell = lambda scores: " / ".join(f"{score:.1f}" for score in scores) if scores else ""
     cells = lambda by_set: [cell(by_set.get(name)) for name in SETS]
-    rows = [[f"`{family}`", str(seeds[family]), *cells(by_set)] for family, by_set in ours.items()]
+    rows = [[f"`{family}`", seeds_of(family, seeds[family]), *cells(by_set)] for family, by_set in ours.items()]
     rows += [[system, "", *cells(by_set)] for system, by_set in published.items()]
     return table(["system", "seeds", *SETS.values()], rows)
 
@@ -157,8 +183,9 @@ def filled(text):
 def main(arguments):
     check = "--check" in arguments
     arguments = [a for a in arguments if a != "--check"]
-    while arguments[:1] == ["--collect"] and len(arguments) > 1:
-        collect(pathlib.Path(arguments[1]))
+    make = {"--collect": collect, "--average": average}
+    while arguments and arguments[0] in make and len(arguments) > 1:
+        make[arguments[0]](pathlib.Path(arguments[1]))
         arguments = arguments[2:]
     if arguments:
         sys.exit(__doc__)

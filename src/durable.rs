@@ -85,6 +85,14 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_parent(path)
 }
 
+/// Puts a file that `make` writes in the place of another of that name, whole or not at all.
+pub fn replace_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let part = beside(path);
+    write_with(&part, make)?;
+    rename(&part, path)?;
+    sync_parent(path)
+}
+
 /// Lets a file hold these bytes. One that grows, so that what it holds is a beginning of them, is appended to (whoever
 /// reads along keeps its place); any other is replaced.
 pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {

@@ -2,10 +2,12 @@
 
 mod check;
 mod file;
+mod mean;
 mod published;
 mod story;
 
 pub use file::{PredictionFile, PredictionFormat, read_predictions, write_predictions};
+pub use mean::mean_predictions;
 pub use story::StoryJudgement;
 
 use crate::attribute::{ATTRIBUTES, Attribute, Side};

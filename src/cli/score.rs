@@ -2,17 +2,25 @@
 
 use super::output::{ReportArgs, print};
 use crate::decode::{Decode, StateDecode};
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
-use crate::prediction::{PairPrediction, PredictionFile, PredictionFormat, read_predictions};
+use crate::prediction::{
+    PairPrediction, PredictionFile, PredictionFormat, mean_predictions, read_predictions, write_predictions,
+};
 use crate::report::{DataDescription, Report, TierRow};
 use std::path::PathBuf;
 
-/// Scores a file of predictions: JSON lines of ours, or the list published with GITA.
+/// Scores a file of predictions: JSON lines of ours, or the list published with GITA. Several files of the same pairs are
+/// scored as one system, which says the mean of what they say (an ensemble).
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// predictions.jsonl, or a published list
-    file: PathBuf,
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Write the predictions that are scored to this file; one that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
     /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
     /// one that explains the conflict (0.7,surest); may be repeated [default: argmax]
     #[arg(long, value_name = "HOW")]
@@ -23,9 +31,35 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(false)?;
-    let report = report(args, &read_predictions(&args.file)?)?;
+    let predictions = read(&args.files)?;
+    let report = report(args, &predictions)?;
+    if let Some(file) = &args.save {
+        durable::replace_with(file, |file| write_predictions(file, &predictions.pairs))?;
+    }
     print(&args.show.format(&report))?;
     Ok(())
+}
+
+/// The predictions of a file, or the mean of several, its conflicts decoded by threshold.
+fn read(files: &[PathBuf]) -> Result<PredictionFile> {
+    if let [file] = files {
+        return read_predictions(file);
+    }
+    let mut systems = Vec::with_capacity(files.len());
+    for file in files {
+        let read = read_predictions(file)?;
+        if read.format != PredictionFormat::Lines {
+            let problem = "a published list has no probabilities, and can't be averaged; score it alone";
+            return Err(Error::data(format!("{}: {problem}", file.display())));
+        }
+        systems.push(read.pairs);
+    }
+    let mean = mean_predictions(&systems).map_err(|problem| Error::data(format!("{}: {problem}", names(files))))?;
+    Ok(PredictionFile { format: PredictionFormat::Lines, pairs: Decode::Threshold.apply(&mean) })
+}
+
+fn names(files: &[PathBuf]) -> String {
+    files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
@@ -42,7 +76,10 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     }
     let states = if is_complete { StateCounts::of(pairs) } else { StateCounts::of_nontrivial(pairs) };
     Ok(Report {
-        system: args.file.display().to_string(),
+        system: match &args.files[..] {
+            [file] => file.display().to_string(),
+            files => format!("mean of {}: {}", files.len(), names(files)),
+        },
         data: DataDescription { file: None, split: None, kind: kind(pairs), pairs: pairs.len() as u64 },
         rows,
         states: states.scores(),
@@ -56,7 +93,7 @@ fn require_probabilities(args: &Args, pairs: &[PairPrediction]) -> Result<()> {
         Some(pair) => Err(Error::data(format!(
             "{}: pair {}: its states have no probabilities by which they could be decoded; predict anew with `tiered \
              eval`, or leave out --states",
-            args.file.display(),
+            names(&args.files),
             pair.id,
         ))),
         None => Ok(()),

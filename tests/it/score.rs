@@ -3,8 +3,11 @@
 use crate::support::{random_prediction, real_data, rng, stderr, stdout, text, tiered, write};
 use serde_json::Value;
 use tempfile::TempDir;
+use tiered::attribute::Attribute;
 use tiered::metrics::TierCounts;
-use tiered::prediction::{PairPrediction, PredictionFormat, read_predictions, write_predictions};
+use tiered::prediction::{
+    PairPrediction, PredictionFormat, StateCandidate, mean_predictions, read_predictions, write_predictions,
+};
 use tiered::report::Report;
 
 fn predictions() -> Vec<PairPrediction> {
@@ -56,6 +59,127 @@ fn score_prints_the_same_numbers_in_every_format() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["rows"][0]["accuracy"]["count"], accurate);
     assert!(report["states"]["effects"]["macro_f1"].is_number());
+}
+
+/// A system that says less surely what another says: every probability halved.
+fn halved(pairs: &[PairPrediction]) -> Vec<PairPrediction> {
+    let mut pairs = pairs.to_vec();
+    for story in pairs.iter_mut().flat_map(|pair| &mut pair.stories) {
+        for entity in &mut story.entities {
+            entity.beliefs.iter_mut().for_each(|belief| *belief /= 2.);
+            for side in [&mut entity.preconditions, &mut entity.effects] {
+                side.candidates.iter_mut().for_each(|candidate| candidate.probability /= 2.);
+            }
+        }
+    }
+    pairs
+}
+
+/// The same predictions with the two stories the other way round.
+fn turned(pairs: &[PairPrediction]) -> Vec<PairPrediction> {
+    let mut pairs = pairs.to_vec();
+    for pair in &mut pairs {
+        pair.stories.swap(0, 1);
+        pair.story_probs.swap(0, 1);
+        (pair.gold_plausible, pair.plausible) = (1 - pair.gold_plausible, 1 - pair.plausible);
+    }
+    pairs
+}
+
+/// Predictions whose stories have names of their own, and whose choice is what their probabilities say.
+fn named_predictions() -> Vec<PairPrediction> {
+    let mut pairs = predictions();
+    for pair in &mut pairs {
+        pair.stories[1].id = "the other story".into();
+        pair.plausible = 1;
+    }
+    pairs
+}
+
+#[test]
+fn several_systems_score_as_the_mean_of_them() {
+    let pairs = named_predictions();
+    let mean = mean_predictions(&[pairs.clone(), turned(&halved(&pairs)), halved(&pairs)]).unwrap();
+    for (pair, mean) in pairs.iter().zip(&mean) {
+        assert_eq!((mean.plausible, mean.story_probs, mean.gold_plausible), (1, pair.story_probs, pair.gold_plausible));
+        for (entity, mean) in
+            pair.stories.iter().zip(&mean.stories).flat_map(|(a, b)| a.entities.iter().zip(&b.entities))
+        {
+            for (belief, mean) in entity.beliefs.iter().zip(&mean.beliefs) {
+                assert!((mean - belief * 2. / 3.).abs() < 1e-6, "{belief} {mean}");
+            }
+            assert_eq!(entity.effects.predicted, mean.effects.predicted);
+            for (candidate, mean) in entity.effects.candidates.iter().zip(&mean.effects.candidates) {
+                assert_eq!(
+                    (candidate.sentence, candidate.attribute, candidate.class),
+                    (mean.sentence, mean.attribute, mean.class)
+                );
+                assert!((mean.probability - candidate.probability * 2. / 3.).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_class_of_a_state_is_what_most_systems_say() {
+    let pairs = named_predictions();
+    let state = |pairs: &mut Vec<PairPrediction>, class: u8| {
+        let effects = &mut pairs[0].stories[0].entities[0].effects;
+        effects.candidates.retain(|candidate| candidate.sentence > 0);
+        effects.predicted[0] = [0; 20];
+        effects.predicted[0][Attribute::Open.index()] = class;
+        if class > 0 {
+            let (sentence, attribute, probability) = (0, Attribute::Open, 0.9);
+            effects.candidates.insert(0, StateCandidate { sentence, attribute, class, probability, otherwise: 0 });
+        }
+    };
+    let says = |classes: [u8; 3]| {
+        let systems = classes.map(|class| {
+            let mut system = pairs.clone();
+            state(&mut system, class);
+            system
+        });
+        let effects = mean_predictions(&systems).unwrap()[0].stories[0].entities[0].effects.clone();
+        let probability = effects.candidates.iter().find(|c| (c.sentence, c.attribute) == (0, Attribute::Open));
+        (effects.predicted[0][Attribute::Open.index()], probability.map(|c| (c.class, (c.probability * 100.).round())))
+    };
+    assert_eq!(says([2, 0, 2]), (2, Some((2, 60.))));
+    assert_eq!(says([0, 1, 0]), (0, Some((1, 30.))));
+    assert_eq!(says([0, 0, 0]), (0, None));
+}
+
+#[test]
+fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
+    let directory = TempDir::new().unwrap();
+    let file = |name: &str, pairs: &[PairPrediction]| {
+        let path = directory.path().join(name);
+        write_predictions(&path, pairs).unwrap();
+        path
+    };
+    let pairs = named_predictions();
+    let (a, b) = (file("a.jsonl", &pairs), file("b.jsonl", &turned(&halved(&pairs))));
+    let saved = directory.path().join("mean.jsonl");
+    let output = tiered(["score", text(&a), text(&b), "--save", text(&saved), "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report.system.starts_with("mean of 2: "), "{}", report.system);
+    let mean = read_predictions(&saved).unwrap().pairs;
+    assert_eq!(report.rows[0].accuracy.count, TierCounts::of(&mean).accurate);
+    assert!(mean.iter().all(PairPrediction::has_state_probabilities));
+
+    let shorter = file("shorter.jsonl", &pairs[1..]);
+    let mut renamed = pairs.clone();
+    renamed[3].stories[1].entities[0].name = "somebody else".into();
+    let renamed = file("renamed.jsonl", &renamed);
+    for (other, problem) in
+        [(&shorter, "pair 0-C0: not in all files"), (&renamed, "pair 3-C0: the files have different entities")]
+    {
+        for files in [[&a, other], [other, &a]] {
+            let output = tiered(["score", text(files[0]), text(files[1])]);
+            assert_eq!(output.status.code(), Some(65));
+            assert!(stderr(&output).contains(problem), "{}", stderr(&output));
+        }
+    }
 }
 
 #[test]
