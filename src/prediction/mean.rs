@@ -13,10 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a system lacks, or has otherwise than the first one: pairs, stories, gold answers, what is told at all.
 pub fn mean_predictions(systems: &[Vec<PairPrediction>]) -> Result<Vec<PairPrediction>, String> {
     let Some((first, others)) = systems.split_first() else { return Ok(Vec::new()) };
-    let by_id = |pairs: &'_ [PairPrediction]| -> BTreeMap<String, PairPrediction> {
-        pairs.iter().map(|pair| (pair.id.clone(), pair.clone())).collect()
-    };
-    let mut others: Vec<_> = others.iter().map(|pairs| by_id(pairs)).collect();
+    let by_id = |pair: &PairPrediction| (pair.id.clone(), pair.clone());
+    let mut others: Vec<BTreeMap<_, _>> = others.iter().map(|pairs| pairs.iter().map(by_id).collect()).collect();
     let mut means = Vec::with_capacity(first.len());
     for pair in first {
         let mut said = vec![pair.clone()];
