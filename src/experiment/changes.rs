@@ -29,7 +29,7 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 51] = [
+pub const KEYS: [(&str, Change); 52] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
@@ -70,6 +70,7 @@ pub const KEYS: [(&str, Change); 51] = [
     ("train.epochs", Change::Warned),
     ("train.pairs_per_step", Change::Refused),
     ("train.state_inputs", Change::Warned),
+    ("train.metric_for_best_model", Change::Warned),
     ("train.learning_rate", Change::Warned),
     ("train.head_learning_rate", Change::Warned),
     ("train.schedule", Change::Warned),

@@ -2,7 +2,7 @@
 
 use super::order::{self, Part};
 use super::poison::Poisoned;
-use super::{AdamW, AdamWConfig, DevRecord, EpochRecord, Parameter, Progress, Schedule};
+use super::{AdamW, AdamWConfig, BestModelMetric, DevRecord, EpochRecord, Parameter, Progress, Schedule};
 use crate::batch::{Corpus, Layout};
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
@@ -26,6 +26,8 @@ pub struct TrainConfig {
     pub pairs_per_step: usize,
     /// Share of a step's (entity, sentence) inputs that the state heads learn from; the others are not encoded.
     pub state_inputs: f64,
+    /// The tier, on dev, by which the best epoch is chosen.
+    pub metric_for_best_model: BestModelMetric,
     pub learning_rate: f64,
     /// Rate of heads and detector; the encoder's where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,6 +44,7 @@ impl Default for TrainConfig {
             epochs: 10,
             pairs_per_step: 1,
             state_inputs: 1.,
+            metric_for_best_model: BestModelMetric::Verifiability,
             learning_rate: 1e-5,
             head_learning_rate: None,
             schedule: Schedule::Constant,
@@ -264,6 +267,7 @@ impl Fit<'_> {
             decode: self.decode,
             threshold: tiers(Decode::Threshold),
             pair: tiers(Decode::Pair),
+            metric: self.config.metric_for_best_model,
         }
     }
 }

@@ -10,5 +10,5 @@ mod schedule;
 pub use fit::{Diverged, Event, Fit, Step, StepRecord, TrainConfig, Training};
 pub use optim::{AdamW, AdamWConfig, Parameter};
 pub use order::Part;
-pub use progress::{DevRecord, EpochRecord, Progress};
+pub use progress::{BestModelMetric, DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;

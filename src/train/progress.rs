@@ -29,7 +29,7 @@ impl Progress {
 
     /// Takes in the record of an epoch that is over, and says whether it is the best so far.
     pub fn finish_epoch(&mut self, record: EpochRecord) -> bool {
-        let is_best = self.best().is_none_or(|best| record.rank() > best.rank());
+        let is_best = self.best().is_none_or(|best| record.beats(best));
         if is_best {
             self.best = Some(record.epoch);
         }
@@ -54,6 +54,19 @@ pub struct EpochRecord {
     pub dev_seconds: f64,
 }
 
+/// The tier, on dev, by which the best epoch is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BestModelMetric {
+    /// Then accuracy, then verifiability with the states by argmax.
+    #[default]
+    Verifiability,
+    /// Then verifiability, then accuracy.
+    Consistency,
+    /// Then consistency, then verifiability.
+    Accuracy,
+}
+
 /// How the dev pairs fare after an epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DevRecord {
@@ -64,6 +77,9 @@ pub struct DevRecord {
     pub pair: TierCounts,
     /// By `decode`, with states asserted in the way that explains most of these pairs.
     pub tuned: TierCounts,
+    /// By which the best epoch is chosen.
+    #[serde(default)]
+    pub metric: BestModelMetric,
 }
 
 impl DevRecord {
@@ -75,23 +91,67 @@ impl DevRecord {
         }
     }
 
-    /// By what the best epoch is chosen: the paper's detector as the paper decodes it, the joint one as it will be
-    /// tuned when training ends.
-    fn chosen_by(&self) -> &TierCounts {
-        match self.decode {
+    /// The larger is better. It counts the paper's detector as the paper decodes it, the joint one as it will be tuned
+    /// when training ends.
+    fn rank(&self, metric: BestModelMetric) -> [u64; 3] {
+        let TierCounts { accurate, consistent, verifiable, .. } = *match self.decode {
             Decode::Threshold => &self.threshold,
             Decode::Pair | Decode::Contrast => &self.tuned,
+        };
+        match metric {
+            BestModelMetric::Verifiability => [verifiable, accurate, self.tiers().verifiable],
+            BestModelMetric::Consistency => [consistent, verifiable, accurate],
+            BestModelMetric::Accuracy => [accurate, consistent, verifiable],
         }
     }
 }
 
 impl EpochRecord {
-    /// The epoch with the larger one is kept, on a tie the earlier: dev verifiability, then dev accuracy, then dev
-    /// verifiability with the states by argmax. Without dev pairs every epoch beats the ones before.
-    pub fn rank(&self) -> (u64, u64, u64) {
-        match &self.dev {
-            Some(dev) => (dev.chosen_by().verifiable, dev.chosen_by().accurate, dev.tiers().verifiable),
-            None => (0, 0, self.epoch),
+    /// Whether it is kept in the place of the best one before; on a tie it is not. Without dev pairs every epoch beats
+    /// the ones before. A metric changed at a resume counts for both.
+    fn beats(&self, best: &EpochRecord) -> bool {
+        match (&self.dev, &best.dev) {
+            (Some(dev), Some(best)) => dev.rank(dev.metric) > best.rank(dev.metric),
+            _ => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The best of epochs with these counts of accurate, consistent and verifiable pairs, decoded by `pair`.
+    fn best(metric: BestModelMetric, epochs: &[[u64; 3]]) -> Option<u64> {
+        let mut progress = Progress::default();
+        for (epoch, &[accurate, consistent, verifiable]) in (1..).zip(epochs) {
+            let tiers = TierCounts { pairs: 9, accurate, consistent, verifiable };
+            let dev = Some(DevRecord {
+                losses: LossValues::default(),
+                decode: Decode::Pair,
+                threshold: TierCounts::default(),
+                pair: tiers,
+                tuned: tiers,
+                metric,
+            });
+            let train = LossValues::default();
+            progress.finish_epoch(EpochRecord { epoch, step: epoch, train, dev, train_seconds: 1., dev_seconds: 1. });
+        }
+        progress.best
+    }
+
+    #[test]
+    fn the_best_epoch_is_chosen_by_the_metric() {
+        let epochs = [[5, 3, 3], [6, 5, 2], [7, 4, 1]];
+        assert_eq!(best(BestModelMetric::Verifiability, &epochs), Some(1));
+        assert_eq!(best(BestModelMetric::Consistency, &epochs), Some(2));
+        assert_eq!(best(BestModelMetric::Accuracy, &epochs), Some(3));
+    }
+
+    #[test]
+    fn ties_go_to_the_next_tier_and_then_to_the_earlier_epoch() {
+        assert_eq!(best(BestModelMetric::Verifiability, &[[5, 4, 3], [6, 3, 3], [6, 5, 3]]), Some(2));
+        assert_eq!(best(BestModelMetric::Consistency, &[[6, 4, 1], [5, 4, 2], [5, 4, 2]]), Some(2));
+        assert_eq!(best(BestModelMetric::Accuracy, &[[6, 3, 2], [6, 4, 1], [6, 4, 1]]), Some(2));
     }
 }
