@@ -196,8 +196,8 @@ impl Experiment {
     /// the best epoch.
     ///
     /// # Errors
-    /// `Resumable` if it was stopped, or the end or the best epoch could not be saved; `Diverged` (the checkpoints
-    /// before are kept); `CantCreate`, `Io`.
+    /// `Resumable` if it was stopped, or the end, the best epoch or what was chosen for it could not be saved;
+    /// `Diverged` (the checkpoints before are kept); `CantCreate`, `Io`.
     pub fn run(
         self,
         stop: impl Fn() -> Option<&'static str>,
@@ -230,7 +230,9 @@ impl Experiment {
         }
         if let Some(dev) = &self.dev {
             let mut run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
-            let tuning = run.tune(dev.pairs.clone(), |_| ())?;
+            let tuning = run.choose(dev.pairs.clone(), |_| ())?;
+            save::persist(&folder, step, || folder.save_tuned(Which::Best, &tuning.tuned))
+                .map_err(|_| self.unsaved(&folder, &saver, step))?;
             run.tuned = Some(tuning.tuned);
             self.note_unrecorded(&folder, step, run.record_dev(&tuning.predictions, &self.dev_parts));
         } else {
@@ -272,7 +274,7 @@ impl Experiment {
         Error::new(ErrorKind::Resumable, format!("{message}; {}", self.how_to_go_on()))
     }
 
-    /// It came to its end, and that or the best epoch is not on disk.
+    /// It came to its end, and that, the best epoch or what was chosen for it is not on disk.
     fn unsaved(&self, folder: &RunFolder, saver: &Saver, step: u64) -> Error {
         let newest = saver.newest().map_or("no checkpoint".to_owned(), |newest| format!("the checkpoint {newest}"));
         let message = format!(

@@ -59,6 +59,29 @@ fn position(progress: &Progress) -> Position {
     (progress.step, progress.epochs.len())
 }
 
+fn trouble(folder: &RunFolder, event: &str, step: u64, message: &str) {
+    eprintln!("warning: step {step}: {message}");
+    folder.note(event, step, message);
+}
+
+/// Tries to save something up to three times, with growing pauses; every failure is noted.
+///
+/// # Errors
+/// The last one.
+pub fn persist(folder: &RunFolder, step: u64, mut save: impl FnMut() -> Result<()>) -> Result<()> {
+    let mut pause = fault::retry_pause(PAUSE);
+    for attempt in 1.. {
+        let Err(error) = save() else { break };
+        trouble(folder, "save-failed", step, &format!("not saved, try {attempt} of {TRIES}: {error}"));
+        if attempt == TRIES {
+            return Err(error);
+        }
+        std::thread::sleep(pause);
+        pause *= 5;
+    }
+    Ok(())
+}
+
 /// Saves a run as it goes.
 pub struct Saver<'a> {
     folder: &'a RunFolder,
@@ -98,13 +121,8 @@ impl<'a> Saver<'a> {
         self.newest = Some((position(progress), checkpoint));
         self.tried = (progress.step, Instant::now());
         if let Err(error) = self.publish(progress) {
-            self.trouble("publish-failed", progress.step, &error.message);
+            trouble(self.folder, "publish-failed", progress.step, &error.message);
         }
-    }
-
-    fn trouble(&self, event: &str, step: u64, message: &str) {
-        eprintln!("warning: step {step}: {message}");
-        self.folder.note(event, step, message);
     }
 
     /// The name of the newest checkpoint.
@@ -124,7 +142,7 @@ impl<'a> Saver<'a> {
                     self.best = Some(self.store.free_name(training.progress.step));
                 }
                 if let Err(error) = self.folder.write_metrics(&training.progress.epochs) {
-                    self.trouble("metrics-failed", training.progress.step, &error.message);
+                    trouble(self.folder, "metrics-failed", training.progress.step, &error.message);
                 }
                 let every_epoch = self.config.every == Every::Epoch;
                 *is_best || every_epoch || training.is_over() || self.interval_is_over(training)
@@ -156,24 +174,10 @@ impl<'a> Saver<'a> {
         if let Some(name) = training.optimiser.not_finite() {
             return Err(Error::new(ErrorKind::Diverged, format!("step {step}: {name} is not finite")));
         }
-        let saved = self.try_to_save(training);
+        let saved = persist(self.folder, step, || self.attempt(training)).is_ok();
         // After a failure too: the next one is tried when it is due, not at every step.
         self.tried = (step, Instant::now());
         Ok(saved)
-    }
-
-    fn try_to_save(&mut self, training: &Training) -> bool {
-        let step = training.progress.step;
-        let mut pause = fault::retry_pause(PAUSE);
-        for attempt in 1..=TRIES {
-            let Err(error) = self.attempt(training) else { return true };
-            self.trouble("save-failed", step, &format!("not saved, try {attempt} of {TRIES}: {error}"));
-            if attempt < TRIES {
-                std::thread::sleep(pause);
-                pause *= 5;
-            }
-        }
-        false
     }
 
     /// Makes the checkpoint if it is not made yet, then what follows from it.

@@ -29,6 +29,13 @@ impl TrainedRun {
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how
     /// many pairs each batch held.
     pub fn tune(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
+        let tuning = self.choose(dev, progress)?;
+        self.folder.save_tuned(self.which, &tuning.tuned)?;
+        Ok(tuning)
+    }
+
+    /// The same, and keeps nothing.
+    pub(super) fn choose(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
         let sources = self.dev_sources()?;
         let predictions = self.evaluate(dev, progress).map_err(|error| error.about(sources.files()))?.predictions;
         let conflicts = own_decode(&self.config);
@@ -43,7 +50,6 @@ impl TrainedRun {
                 conflicts,
             },
         };
-        self.folder.save_tuned(self.which, &tuned)?;
         Ok(Tuning { tuned, trials, predictions })
     }
 
