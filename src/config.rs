@@ -299,6 +299,12 @@ impl Config {
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
             (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
             (self.threads.is_none_or(|threads| (1..=4096).contains(&threads)), "threads must be from 1 to 4096"),
+            (train.entities != Some(0), "train.entities must be at least 1"),
+            (
+                train.entities.is_none()
+                    || detector.kind == DetectorKind::Belief && self.loss.normalization == Normalization::Real,
+                "train.entities is for model.detector.kind = \"belief\" with loss.normalization = \"real\" only",
+            ),
             (train.state_inputs > 0. && train.state_inputs <= 1., "train.state_inputs must be above 0, and at most 1"),
             (
                 train.state_inputs == 1. || !detector.reads_inputs() && self.loss.normalization == Normalization::Real,
@@ -311,6 +317,14 @@ impl Config {
             (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
             (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
+            (
+                detector.kind == DetectorKind::Belief || !detector.standardize,
+                "model.detector.standardize is of kind = \"belief\" only",
+            ),
+            (
+                detector.residual_scale >= 0. && detector.residual_scale.is_finite(),
+                "model.detector.residual_scale must not be negative",
+            ),
             (detector.sentence_layers >= 0, "model.detector.sentence_layers must not be negative"),
             (
                 detector.kind == DetectorKind::Joint || (detector.sentence_layers == 0 && !detector.entities),
@@ -435,6 +449,9 @@ mod tests {
             "loss.alone=0.1",
             "model.detector.entities=true",
             "model.detector.sentence_layers=1",
+            "model.detector={ kind = 'joint', standardize = true }",
+            "model.detector.residual_scale=-1",
+            "train.entities=0",
             "train.state_inputs=0",
             "train.state_inputs=0.5",
             "data.train.weight=0",

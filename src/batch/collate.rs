@@ -1,7 +1,7 @@
 //! Some pairs of a corpus -> tensors: what the model reads ([`Batch`]) and what the loss compares it to ([`Targets`]).
 
 use super::corpus::{Corpus, PADDING_INPUT};
-use super::{TokenSequence, Tokens};
+use super::{Sample, TokenSequence, Tokens};
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Conflict, Entity, Pair, Story};
 use std::collections::{BTreeSet, HashMap};
@@ -29,6 +29,8 @@ pub struct Batch {
     pub mask: Tensor,
     /// `[R]` the row's story, 2·pair + 0 or 1.
     pub row_story: Tensor,
+    /// `[R]` how many of the story's entities the row stands for: above 1 where some were drawn.
+    pub row_weight: Tensor,
     /// B.
     pub pairs: i64,
     /// Where the sentences of whole stories are, if whole stories are read.
@@ -74,16 +76,16 @@ impl Corpus {
     /// # Panics
     /// If a story is longer than `layout.sentences`; callers take N from the model and check the corpus first.
     pub fn batch(&self, pairs: &[usize], layout: Layout) -> (Batch, Targets) {
-        self.batch_of(pairs, &self.inputs_of(pairs), layout)
+        self.batch_of(pairs, &Sample::all(self, pairs), layout)
     }
 
-    /// The same with some of the (entity, sentence) inputs only, given by their number: the padding stands in for the
-    /// others, and they are no targets.
-    pub fn batch_of(&self, pairs: &[usize], inputs: &BTreeSet<usize>, layout: Layout) -> (Batch, Targets) {
-        let mut rows = Rows::new(layout, inputs);
-        for (b, &p) in pairs.iter().enumerate() {
+    /// The same with some of the entities and (entity, sentence) inputs only. An entity that was not drawn has no row;
+    /// for an input that was not the padding stands in, and it is no target.
+    pub fn batch_of(&self, pairs: &[usize], sample: &Sample, layout: Layout) -> (Batch, Targets) {
+        let mut rows = Rows::new(layout, &sample.inputs);
+        for (b, (&p, entities)) in pairs.iter().zip(&sample.entities).enumerate() {
             for (s, story) in self.pairs[p].stories.iter().enumerate() {
-                rows.push_story(2 * b + s, story, &self.slots[p][s]);
+                rows.push_story(2 * b + s, story, &self.slots[p][s], &entities[s]);
             }
         }
         let packed = Packed::new(self, &rows.inputs, pairs, layout);
@@ -193,6 +195,7 @@ struct Rows<'a> {
     inputs: Vec<usize>,
     mask: Vec<bool>,
     row_story: Vec<i64>,
+    row_weight: Vec<f32>,
     slot_inputs: Vec<usize>,
     precondition_columns: Vec<i64>,
     effect_columns: Vec<i64>,
@@ -210,6 +213,7 @@ impl<'a> Rows<'a> {
             inputs: Vec::new(),
             mask: Vec::new(),
             row_story: Vec::new(),
+            row_weight: Vec::new(),
             slot_inputs: Vec::new(),
             precondition_columns: Vec::new(),
             effect_columns: Vec::new(),
@@ -218,12 +222,16 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn push_story(&mut self, number: usize, story: &Story, inputs: &[Vec<usize>]) {
+    fn push_story(&mut self, number: usize, story: &Story, inputs: &[Vec<usize>], drawn: &[usize]) {
         assert!(story.sentences.len() <= self.layout.sentences, "story {} is longer than the layout", story.id);
-        for (entity, inputs) in story.entities.iter().zip(inputs) {
-            self.push_row(number, Some((entity, story.conflict_target(entity))), inputs);
+        let weight = story.entities.len() as f32 / drawn.len() as f32;
+        for &e in drawn {
+            let entity = &story.entities[e];
+            self.row_weight.push(weight);
+            self.push_row(number, Some((entity, story.conflict_target(entity))), &inputs[e]);
         }
         for _ in story.entities.len()..self.layout.pad_to_entities.unwrap_or(0) {
+            self.row_weight.push(1.);
             self.push_row(number, None, &[]);
         }
     }
@@ -269,6 +277,7 @@ impl<'a> Rows<'a> {
             slots: ranked(&self.inputs).view([-1, n]),
             mask: Tensor::from_slice(&self.mask).view([-1, n]),
             row_story: Tensor::from_slice(&self.row_story),
+            row_weight: Tensor::from_slice(&self.row_weight),
             pairs: plausible.len() as i64,
         };
         let targets = Targets {
@@ -303,6 +312,7 @@ impl Batch {
             slots: self.slots.to_device(device),
             mask: self.mask.to_device(device),
             row_story: self.row_story.to_device(device),
+            row_weight: self.row_weight.to_device(device),
             pairs: self.pairs,
         }
     }

@@ -1,6 +1,6 @@
 //! A set of pairs with every input tokenized once.
 
-use super::{InputTokenizer, StoryInput, TokenSequence};
+use super::{InputTokenizer, Sample, StoryInput, TokenSequence};
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::error::{Error, Result};
@@ -132,15 +132,10 @@ impl Corpus {
         self.inputs.iter().chain(self.stories.iter().map(|story| &story.tokens))
     }
 
-    /// The distinct (entity, sentence) inputs of some pairs, by their number.
-    pub fn inputs_of(&self, pairs: &[usize]) -> BTreeSet<usize> {
-        pairs.iter().flat_map(|&p| self.slots[p].iter().flatten().flatten()).copied().collect()
-    }
-
     /// Tokens that a batch of these pairs encodes: those of its distinct inputs and, where they are read, its distinct
     /// stories.
     pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
-        let inputs = self.inputs_of(pairs);
+        let inputs = Sample::all(self, pairs).inputs;
         let stories: BTreeSet<usize> =
             pairs.iter().filter_map(|&p| self.story_numbers.get(p)).flatten().copied().collect();
         let of_inputs: usize = inputs.iter().map(|&i| self.inputs[i].len()).sum();

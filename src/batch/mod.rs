@@ -6,12 +6,14 @@
 
 mod collate;
 mod corpus;
+mod sample;
 mod tokenize;
 mod tokenizer_json;
 mod tokens;
 
 pub use collate::{Batch, Layout, StoryTokens, Targets};
 pub use corpus::{ClassFrequencies, Corpus, WholeStories};
+pub use sample::Sample;
 pub use tokenize::{InputTokenizer, StoryInput};
 pub use tokenizer_json::tokenizer_json;
 pub use tokens::{LengthGroup, TokenSequence, Tokens};

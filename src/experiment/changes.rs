@@ -29,7 +29,7 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 52] = [
+pub const KEYS: [(&str, Change); 56] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
@@ -58,6 +58,9 @@ pub const KEYS: [(&str, Change); 52] = [
     ("model.detector.sentence_layers", Change::Refused),
     ("model.detector.entities", Change::Refused),
     ("model.detector.layers", Change::Refused),
+    ("model.detector.norm", Change::Refused),
+    ("model.detector.residual_scale", Change::Refused),
+    ("model.detector.standardize", Change::Refused),
     ("model.detector.width", Change::Refused),
     ("model.detector.heads", Change::Refused),
     ("model.detector.feed_forward", Change::Refused),
@@ -69,6 +72,7 @@ pub const KEYS: [(&str, Change); 52] = [
     ("loss.normalization", Change::Warned),
     ("train.epochs", Change::Warned),
     ("train.pairs_per_step", Change::Refused),
+    ("train.entities", Change::Warned),
     ("train.state_inputs", Change::Warned),
     ("train.metric_for_best_model", Change::Warned),
     ("train.learning_rate", Change::Warned),

@@ -11,7 +11,7 @@ pub mod pretrained;
 pub mod tiered;
 pub mod weights;
 
-pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Places};
+pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Norm, Places};
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
 pub use noise::Noise;

@@ -3,7 +3,7 @@
 use super::detector::{Conflicts, Context, Detector, DetectorConfig, DetectorInput, Places};
 use super::encoder::{Encoder, EncoderConfig};
 use super::heads::StateHeads;
-use super::layers::{Mode, dropout, linear, new_linear, sentence_means};
+use super::layers::{Mode, Precision, dropout, linear, new_linear, sentence_means};
 use crate::attribute::ATTRIBUTES;
 use crate::batch::{Batch, ClassFrequencies, WholeStories};
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,14 @@ impl TieredModel {
         self.detector.set_output_bias(frequencies.conflicts);
     }
 
+    /// Measures what the paper's detector needs to standardise its inputs.
+    pub fn standardize(&self, batch: &Batch) {
+        let mode = Mode::eval(Precision::Fp32);
+        let States { embeddings, precondition_logits, effect_logits } =
+            tch::no_grad(|| self.states(&self.encoder.forward(&batch.tokens, mode), batch, mode));
+        self.detector.standardize(&embeddings, &Tensor::cat(&[precondition_logits, effect_logits], 1));
+    }
+
     /// Differentiable if `mode` is not fused; training goes by [`Encoder::trace`] and [`TieredModel::read`].
     pub fn forward(&self, batch: &Batch, mode: Mode) -> Output {
         self.read(&self.encoder.forward(&batch.tokens, mode), batch, mode)
@@ -194,12 +202,12 @@ fn in_either_place(probs: &Tensor) -> Tensor {
     as_first + as_second
 }
 
-/// Minus half the sum of a story's beliefs over entities and sentences (TRIP, section 3.1).
+/// Minus half the sum of a story's beliefs over entities and sentences (TRIP, section 3.1), estimated where only some
+/// entities were drawn.
 ///
 /// # Shapes
 /// `belief_logits [R, N]` -> `[B, 2]`
 pub fn story_scores(belief_logits: &Tensor, batch: &Batch) -> Tensor {
     let row_sums = (belief_logits.sigmoid() * batch.mask_f32()).sum_dim_intlist(1, false, Kind::Float); // [R]
-    let zeros = Tensor::zeros([2 * batch.pairs], (Kind::Float, row_sums.device()));
-    zeros.index_add(0, &batch.row_story, &row_sums).view([-1, 2]) * -0.5
+    batch.sum_over_rows(&(row_sums * &batch.row_weight)).view([-1, 2]) * -0.5
 }

@@ -3,7 +3,7 @@
 use super::order::{self, Part};
 use super::poison::Poisoned;
 use super::{AdamW, AdamWConfig, BestModelMetric, DevRecord, EpochRecord, Parameter, Progress, Schedule};
-use crate::batch::{Corpus, Layout};
+use crate::batch::{Corpus, Layout, Sample};
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind};
@@ -13,9 +13,7 @@ use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
 use crate::tune;
-use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// How a model is trained; the defaults are the paper's (TRIP, section 4 and appendix B).
@@ -24,6 +22,9 @@ use std::time::Instant;
 pub struct TrainConfig {
     pub epochs: u64,
     pub pairs_per_step: usize,
+    /// How many entities of each story a step reads, drawn anew each time; all where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entities: Option<usize>,
     /// Share of a step's (entity, sentence) inputs that the state heads learn from; the others are not encoded.
     pub state_inputs: f64,
     /// The tier, on dev, by which the best epoch is chosen.
@@ -43,6 +44,7 @@ impl Default for TrainConfig {
         TrainConfig {
             epochs: 10,
             pairs_per_step: 1,
+            entities: None,
             state_inputs: 1.,
             metric_for_best_model: BestModelMetric::Verifiability,
             learning_rate: 1e-5,
@@ -215,7 +217,7 @@ impl Fit<'_> {
     /// # Errors
     /// [`Diverged`]; the weights are then those before the step.
     pub fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
-        let (batch, targets) = self.train.batch_of(pairs, &self.state_inputs(pairs, step), self.layout);
+        let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let poisoned = Poisoned::at(step + 1);
         poisoned.weights(&optimiser.parameters);
@@ -243,16 +245,17 @@ impl Fit<'_> {
         Ok(Step { losses: values, counts: losses.counts, gradient_norm: norm })
     }
 
-    /// The (entity, sentence) inputs that the states are learned from in a step.
-    fn state_inputs(&self, pairs: &[usize], step: u64) -> BTreeSet<usize> {
-        let all = self.train.inputs_of(pairs);
-        if self.config.state_inputs == 1. {
-            return all;
+    /// What of these pairs the step reads.
+    fn sample(&self, pairs: &[usize], step: u64) -> Sample {
+        let rng = |purpose| seed::rng(self.seed, purpose, step);
+        let sample = match self.config.entities {
+            Some(most) => Sample::of_entities(self.train, pairs, most, &mut rng("entities")),
+            None => Sample::all(self.train, pairs),
+        };
+        match self.config.state_inputs {
+            1. => sample,
+            share => sample.keep_inputs(share, &mut rng("state inputs")),
         }
-        let mut shuffled: Vec<usize> = all.into_iter().collect();
-        let count = (self.config.state_inputs * shuffled.len() as f64).ceil() as usize;
-        shuffled.shuffle(&mut seed::rng(self.seed, "state inputs", step));
-        shuffled.into_iter().take(count).collect()
     }
 
     fn evaluate(&self, dev: &Corpus) -> DevRecord {

@@ -97,6 +97,7 @@ fn dense_batch(mask: &Tensor) -> Batch {
         slots: Tensor::arange(r * n, (Kind::Int64, Device::Cpu)).view([r, n]),
         mask: mask.shallow_clone(),
         row_story: Tensor::zeros([r], (Kind::Int64, Device::Cpu)),
+        row_weight: Tensor::ones([r], (Kind::Float, Device::Cpu)),
         pairs: 1,
     }
 }

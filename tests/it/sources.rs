@@ -2,14 +2,14 @@
 
 use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
-use std::collections::BTreeSet;
 use std::fs;
 use tch::{Kind, Tensor};
-use tiered::batch::Layout;
+use tiered::batch::{Layout, Sample};
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
 use tiered::model::{Conflicts, Mode, Precision};
+use tiered::seed::rng;
 use tiered::train::EpochRecord;
 use tiered::world::{Kinds, Language, Order, Style, World, make_stories, reorder_stories};
 
@@ -63,14 +63,13 @@ fn inputs_left_out_change_no_conflict() {
     let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     let of = [0, 1, 2];
-    let all = trial.train.inputs_of(&of);
-    let some: BTreeSet<usize> = all.iter().copied().step_by(3).collect();
+    let some = Sample::all(&trial.train, &of).keep_inputs(0.3, &mut rng(0, "inputs", 0));
     let (batch, targets) = trial.train.batch(&of, layout);
     let (fewer, fewer_targets) = trial.train.batch_of(&of, &some, layout);
     assert!(fewer.tokens.len() < batch.tokens.len());
     assert!(fewer.mask == batch.mask && fewer_targets.gold_place == targets.gold_place);
     let slots = |targets: &tiered::batch::Targets| targets.slot_input.size()[0];
-    assert!(slots(&fewer_targets) * 2 < slots(&targets) && slots(&fewer_targets) >= some.len() as i64);
+    assert!(slots(&fewer_targets) * 2 < slots(&targets) && slots(&fewer_targets) >= some.inputs.len() as i64);
     let log_probs = |batch| match trial.model().forward(batch, Mode::eval(Precision::Fp32)).conflicts {
         Conflicts::Places(places) => places.log_probs.exp(),
         Conflicts::Beliefs { .. } => panic!("the detector is joint"),

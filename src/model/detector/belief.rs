@@ -1,21 +1,35 @@
 //! The paper's conflict detector: a transformer over the sentences of a story, for one entity at a time.
 
-use super::transformer::{TransformerLayer, only};
-use super::{DetectorConfig, DetectorInputs};
+use super::transformer::{LAYER_NORM_EPS, TransformerLayer, only};
+use super::{DetectorConfig, DetectorInputs, Norm};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::Batch;
-use crate::model::layers::{Mode, dropout, linear, new_linear};
+use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Kind, Tensor, nn};
 
 /// Projections, transformer layers, and one belief a sentence (TRIP, appendix B).
 pub struct BeliefDetector {
     config: DetectorConfig,
+    standard: Option<Standard>,
     embedding: nn::Linear,
     states: nn::Linear,
     layers: Vec<TransformerLayer>,
+    /// After the last layer, where the layers normalise before.
+    norm: Option<nn::LayerNorm>,
     out: nn::Linear,
     dropout_prob: f64,
 }
+
+/// Mean and deviation of the embeddings of some training inputs; not trained.
+struct Standard {
+    /// `[H]`
+    mean: Tensor,
+    /// `[H]`
+    deviation: Tensor,
+}
+
+/// Below it a value of the embeddings is as good as constant.
+const LEAST_DEVIATION: f64 = 1e-6;
 
 impl BeliefDetector {
     /// `sentences` is N, the longest story the model can read.
@@ -23,9 +37,14 @@ impl BeliefDetector {
         let half = config.width / 2;
         BeliefDetector {
             config: config.clone(),
+            standard: config.standardize.then(|| Standard {
+                mean: p.zeros_no_train("embedding_mean", &[hidden]),
+                deviation: p.ones_no_train("embedding_deviation", &[hidden]),
+            }),
             embedding: new_linear(p / "embedding", hidden, half),
             states: new_linear(p / "states", 2 * SIDE_CLASSES as i64, half),
-            layers: TransformerLayer::stack(&(p / "layers"), config.layers, config.width, config, dropout_prob),
+            layers: TransformerLayer::stack(&(p / "layers"), config.layers, config.width, config.norm, config, dropout_prob),
+            norm: (config.norm == Norm::Before).then(|| new_layer_norm(p / "norm", config.width, LAYER_NORM_EPS)),
             out: new_linear(p / "out", sentences * config.width, sentences),
             dropout_prob,
         }
@@ -34,7 +53,27 @@ impl BeliefDetector {
     /// Starts the beliefs at the share of slots that take part in a conflict.
     pub fn set_output_bias(&self, frequency: f32) {
         let bias = f64::from((frequency / (1. - frequency)).ln());
-        let _ = tch::no_grad(|| self.out.bs.as_ref().expect("made with a bias").shallow_clone().fill_(bias));
+        let _ = tch::no_grad(|| self::bias(&self.out).fill_(bias));
+    }
+
+    /// Measures mean and deviation of the embeddings, and starts the states' projection with mean 0 on these inputs.
+    ///
+    /// A linear layer on standardised embeddings is a linear layer on embeddings: this changes where learning starts
+    /// and how fast it goes, not what can be learned. Vectors of pretrained encoders lie far from 0 and close together,
+    /// so that otherwise the states drown them (docs/notebook.md). The states' deviation is left as it is, for untrained
+    /// logits have next to none.
+    ///
+    /// # Shapes
+    /// `embeddings [U, H]`, `state_logits [U, 132]`
+    pub fn standardize(&self, embeddings: &Tensor, state_logits: &Tensor) {
+        let Some(Standard { mean, deviation }) = &self.standard else { return };
+        let over_inputs = &[0][..];
+        tch::no_grad(|| {
+            mean.shallow_clone().copy_(&embeddings.mean_dim(over_inputs, false, Kind::Float));
+            deviation.shallow_clone().copy_(&embeddings.std_dim(over_inputs, false, false).clamp_min(LEAST_DEVIATION));
+            let mean_state = state_logits.apply(&self.states).mean_dim(over_inputs, false, Kind::Float);
+            let _ = bias(&self.states).g_sub_(&mean_state);
+        });
     }
 
     /// No gradient flows into the state logits: states explain conflicts, they are not bent by them.
@@ -51,6 +90,9 @@ impl BeliefDetector {
         for layer in &self.layers {
             hidden = layer.forward(&hidden, &bias, mode);
         }
+        if let Some(norm) = &self.norm {
+            hidden = layer_norm(&hidden, norm);
+        }
         let real = (hidden * mask.unsqueeze(-1)).view([r, -1]); // [R, N·D]
         linear(&dropout(&real, self.dropout_prob, mode), &self.out, mode).to_kind(Kind::Float)
     }
@@ -59,9 +101,17 @@ impl BeliefDetector {
     fn entity_dynamics(&self, embeddings: &Tensor, state_logits: &Tensor, mode: Mode) -> Tensor {
         let project =
             |x: &Tensor, layer| linear(&dropout(x, self.dropout_prob, mode), layer, mode).to_kind(Kind::Float);
+        let embeddings = match &self.standard {
+            Some(Standard { mean, deviation }) => &((embeddings - mean) / deviation),
+            None => embeddings,
+        };
         let inputs = self.config.inputs;
         let embedding = project(embeddings, &self.embedding) * f64::from(inputs != DetectorInputs::States);
         let states = project(state_logits, &self.states) * f64::from(inputs != DetectorInputs::Embeddings);
         Tensor::cat(&[embedding, states], -1)
     }
+}
+
+fn bias(layer: &nn::Linear) -> Tensor {
+    layer.bs.as_ref().expect("made with a bias").shallow_clone()
 }

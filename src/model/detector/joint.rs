@@ -1,7 +1,7 @@
 //! One distribution over the places of both stories where the conflict can be.
 
 use super::transformer::{TransformerLayer, only};
-use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Places};
+use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Norm, Places};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::{Batch, StoryTokens};
 use crate::model::heads::attribute_log_probs;
@@ -45,7 +45,7 @@ impl JointDetector {
         JointDetector {
             config: config.clone(),
             states: new_linear(p / "states", 2 * SIDE_CLASSES as i64, hidden),
-            layers: TransformerLayer::stack(&(p / "layers"), config.sentence_layers, hidden, config, dropout_prob),
+            layers: TransformerLayer::stack(&(p / "layers"), config.sentence_layers, hidden, Norm::After, config, dropout_prob),
             entity: config.entities.then(|| new_linear(p / "entity", hidden, hidden)),
             first: new_linear(p / "first", hidden, width),
             second: new_linear(p / "second", hidden, width),

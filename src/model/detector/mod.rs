@@ -49,6 +49,17 @@ pub enum Context {
     Story,
 }
 
+/// Where the transformer layers normalise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Norm {
+    /// After each residual sum: the paper's.
+    #[default]
+    After,
+    /// Before attention and feed-forward, and once more at the end: PyTorch's `norm_first`.
+    Before,
+}
+
 /// The detector and its sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -59,6 +70,12 @@ pub struct DetectorConfig {
     pub context: Context,
     /// Transformer layers of the paper's detector.
     pub layers: i64,
+    /// Of these layers; those of the joint detector normalise after.
+    pub norm: Norm,
+    /// What each of these layers adds to its input at the start of training, as a share of what PyTorch's would.
+    pub residual_scale: f64,
+    /// Whether the paper's detector reads embeddings less their mean, divided by their deviation, over training inputs.
+    pub standardize: bool,
     /// Width of its two projections together.
     pub width: i64,
     /// Attention heads of the layers of either detector.
@@ -79,6 +96,9 @@ impl Default for DetectorConfig {
             inputs: DetectorInputs::Both,
             context: Context::Sentence,
             layers: 6,
+            norm: Norm::After,
+            residual_scale: 1.,
+            standardize: false,
             width: 512,
             heads: 8,
             feed_forward: 2048,
@@ -178,6 +198,13 @@ impl Detector {
     pub fn set_output_bias(&self, frequency: f32) {
         if let Detector::Belief(detector) = self {
             detector.set_output_bias(frequency);
+        }
+    }
+
+    /// [`BeliefDetector::standardize`] of the paper's detector.
+    pub fn standardize(&self, embeddings: &Tensor, state_logits: &Tensor) {
+        if let Detector::Belief(detector) = self {
+            detector.standardize(embeddings, state_logits);
         }
     }
 
