@@ -301,9 +301,8 @@ impl Config {
             (self.threads.is_none_or(|threads| (1..=4096).contains(&threads)), "threads must be from 1 to 4096"),
             (train.entities != Some(0), "train.entities must be at least 1"),
             (
-                train.entities.is_none()
-                    || detector.kind == DetectorKind::Belief && self.loss.normalization == Normalization::Real,
-                "train.entities is for model.detector.kind = \"belief\" with loss.normalization = \"real\" only",
+                train.entities.is_none() || self.loss.normalization == Normalization::Real,
+                "train.entities is for loss.normalization = \"real\" only",
             ),
             (train.state_inputs > 0. && train.state_inputs <= 1., "train.state_inputs must be above 0, and at most 1"),
             (

@@ -1,6 +1,6 @@
 //! The model with its variables: which start from what, and which are trained.
 
-use crate::batch::{Corpus, Layout};
+use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias};
 use crate::error::{Error, Result};
 use crate::model::weights::{NamedTensors, WeightsFile};
@@ -10,9 +10,6 @@ use std::path::Path;
 use tch::{Device, Tensor, nn};
 
 pub use crate::model::pretrained::WEIGHTS;
-
-/// Training pairs on which the mean and deviation of embeddings are measured.
-const STANDARD_PAIRS: usize = 16;
 
 /// A model and its variables.
 pub struct Network {
@@ -63,10 +60,6 @@ impl Network {
         let passed_over = fill(&store)?;
         if config.model.output_bias == OutputBias::Frequency {
             model.set_output_bias(&train.class_frequencies());
-        }
-        if model_config.detector.standardize {
-            let layout = Layout { sentences: model_config.max_sentences, pad_to_entities: None };
-            model.standardize(&train.batch(&spread(train.len(), STANDARD_PAIRS), layout).0.to_device(device));
         }
         let network = Network { model, passed_over, store };
         network.choose_trained(&config.encoder.freeze, train);
@@ -150,12 +143,6 @@ impl Network {
             }
         }
     }
-}
-
-/// At most `count` of so many, evenly spread.
-fn spread(of: usize, count: usize) -> Vec<usize> {
-    let count = count.min(of);
-    (0..count).map(|i| i * of / count).collect()
 }
 
 fn check_freeze(parts: &[Freeze], model: &ModelConfig) -> Result<()> {

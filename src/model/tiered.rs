@@ -3,7 +3,7 @@
 use super::detector::{Conflicts, Context, Detector, DetectorConfig, DetectorInput, Places};
 use super::encoder::{Encoder, EncoderConfig};
 use super::heads::StateHeads;
-use super::layers::{Mode, Precision, dropout, linear, new_linear, sentence_means};
+use super::layers::{Mode, dropout, linear, new_linear, sentence_means};
 use crate::attribute::ATTRIBUTES;
 use crate::batch::{Batch, ClassFrequencies, WholeStories};
 use serde::{Deserialize, Serialize};
@@ -113,14 +113,6 @@ impl TieredModel {
         self.preconditions.set_output_bias(&frequencies.preconditions);
         self.effects.set_output_bias(&frequencies.effects);
         self.detector.set_output_bias(frequencies.conflicts);
-    }
-
-    /// Measures what the paper's detector needs to standardise its inputs.
-    pub fn standardize(&self, batch: &Batch) {
-        let mode = Mode::eval(Precision::Fp32);
-        let States { embeddings, precondition_logits, effect_logits } =
-            tch::no_grad(|| self.states(&self.encoder.forward(&batch.tokens, mode), batch, mode));
-        self.detector.standardize(&embeddings, &Tensor::cat(&[precondition_logits, effect_logits], 1));
     }
 
     /// Differentiable if `mode` is not fused; training goes by [`Encoder::trace`] and [`TieredModel::read`].

@@ -15,7 +15,8 @@ use tiered::model::encoder::Family;
 use tiered::model::heads::StateHeads;
 use tiered::model::tiered::story_scores;
 use tiered::model::{
-    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Output, Places, Precision,
+    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Norm, Output, Places,
+    Precision,
     PretrainedWeights,
 };
 use tiered::train::{AdamW, AdamWConfig, Parameter};
@@ -102,16 +103,15 @@ fn dense_batch(mask: &Tensor) -> Batch {
     }
 }
 
-fn detector(arrays: &Arrays, inputs: DetectorInputs) -> (nn::VarStore, BeliefDetector) {
+fn detector(arrays: &Arrays, config: DetectorConfig) -> (nn::VarStore, BeliefDetector) {
     let store = nn::VarStore::new(Device::Cpu);
     let int = |name| arrays.int(name);
     let config = DetectorConfig {
-        inputs,
         layers: int("layers"),
         width: int("width"),
         heads: int("heads"),
         feed_forward: int("feed_forward"),
-        ..DetectorConfig::default()
+        ..config
     };
     let detector = BeliefDetector::new(&store.root(), &config, int("hidden"), int("sentences"), 0.);
     arrays.fill(&store);
@@ -128,7 +128,7 @@ fn detector_equals_pytorch_with_its_ablations() {
         (DetectorInputs::Embeddings, "belief_logits.embeddings_only"),
         (DetectorInputs::States, "belief_logits.states_only"),
     ] {
-        let (store, detector) = detector(&arrays, inputs);
+        let (store, detector) = detector(&arrays, DetectorConfig { inputs, ..DetectorConfig::default() });
         let embeddings = arrays.get("embeddings").view([-1, arrays.int("hidden")]).copy().set_requires_grad(true);
         let logits = detector.forward(&embeddings, &states, &batch, EVAL);
         assert_close(&logits, arrays.get(name), LAYER, name);
@@ -142,9 +142,34 @@ fn detector_equals_pytorch_with_its_ablations() {
 }
 
 #[test]
+fn the_detector_with_standardised_inputs_and_the_norm_before_equals_pytorch() {
+    let arrays = Arrays::open("detector_standard.safetensors");
+    let batch = dense_batch(arrays.get("mask"));
+    let config = DetectorConfig { norm: Norm::Before, standardize: true, ..DetectorConfig::default() };
+    let (store, detector) = detector(&arrays, config);
+    let embeddings = arrays.get("embeddings").view([-1, arrays.int("hidden")]).copy().set_requires_grad(true);
+    let logits = detector.forward(&embeddings, &arrays.get("state_logits").view([-1, 132]), &batch, EVAL);
+    assert_close(&logits, arrays.get("belief_logits"), LAYER, "belief_logits");
+    (logits * arrays.get("cotangent")).sum(Kind::Float).backward();
+    arrays.check_gradients(&accumulated(&store), ENCODER);
+    let expected = arrays.get("grads.embeddings").view([-1, arrays.int("hidden")]);
+    assert_close(&embeddings.grad(), &expected, ENCODER, "embeddings");
+
+    let running = || store.variables().into_iter().filter(|(name, _)| name.contains("running_"));
+    tch::no_grad(|| running().for_each(|(_, mut value)| drop(value.zero_())));
+    let noise = Noise::new(0);
+    for step in 0..2 {
+        let seen = |what| arrays.get(&format!("seen.{step}.{what}"));
+        detector.forward(seen("embeddings"), seen("states"), &batch, Mode::train(&noise, Precision::Fp32));
+    }
+    assert_eq!(running().count(), 4);
+    running().for_each(|(name, value)| assert_close(&value, arrays.get(&format!("weights.{name}")), LAYER, &name));
+}
+
+#[test]
 fn no_gradient_flows_from_the_detector_into_the_states() {
     let arrays = Arrays::open("detector.safetensors");
-    let (_store, detector) = detector(&arrays, DetectorInputs::Both);
+    let (_store, detector) = detector(&arrays, DetectorConfig::default());
     let embeddings = arrays.get("embeddings").view([-1, arrays.int("hidden")]);
     let states = arrays.get("state_logits").view([-1, 132]).copy().set_requires_grad(true);
     detector.forward(&embeddings, &states, &dense_batch(arrays.get("mask")), EVAL).sum(Kind::Float).backward();

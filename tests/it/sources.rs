@@ -78,6 +78,43 @@ fn inputs_left_out_change_no_conflict() {
     assert!(difference < 1e-5, "{difference}");
 }
 
+/// Of every story as many entities as asked for, the same in both stories of a pair where they have them, and what the
+/// detector says of those is what it says of them among all others.
+#[test]
+fn entities_left_out_change_nothing_for_the_others() {
+    let tiny = Tiny::new();
+    let trial = Trial::prepare(Config::open(&tiny.config(), &[]).unwrap(), None).unwrap();
+    let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
+    let of = [0, 1, 2];
+    let stories: Vec<&Story> = of.iter().flat_map(|&p| &trial.train.pairs[p].stories).collect();
+    let draw = |most, seed| Sample::of_entities(&trial.train, &of, most, &mut rng(seed, "entities", 0));
+    let (all, all_targets) = trial.train.batch(&of, layout);
+    let (same, same_targets) = trial.train.batch_of(&of, &draw(usize::MAX, 0), layout);
+    assert!(same.slots == all.slots && same.row_weight == all.row_weight);
+    assert!(same_targets.conflicts == all_targets.conflicts);
+
+    let sample = draw(2, 0);
+    let (some, some_targets) = trial.train.batch_of(&of, &sample, layout);
+    assert!(some.tokens.len() < all.tokens.len() && some_targets.slot_input.size() < all_targets.slot_input.size());
+    let rows: Vec<i64> = some.row_story.try_into().unwrap();
+    let weights: Vec<f32> = some.row_weight.shallow_clone().try_into().unwrap();
+    for (number, story) in stories.iter().enumerate() {
+        let of_story = rows.iter().zip(&weights).filter(|(row, _)| **row == number as i64);
+        let of_story: Vec<f32> = of_story.map(|(_, weight)| *weight).collect();
+        let drawn = story.entities.len().min(2);
+        assert_eq!(of_story, vec![story.entities.len() as f32 / drawn as f32; drawn], "story {}", story.id);
+    }
+    let logits = |batch| match trial.model().forward(batch, Mode::eval(Precision::Fp32)).conflicts {
+        Conflicts::Beliefs { logits } => logits.masked_select(&batch.mask),
+        Conflicts::Places(_) => panic!("the detector is the paper's"),
+    };
+    let (some, _) = trial.train.batch_of(&of, &sample, layout);
+    let (of_some, of_all) = (logits(&some), logits(&all));
+    let nearest = (of_some.unsqueeze(1) - of_all.unsqueeze(0)).abs().min_dim(1, false).0;
+    assert!(nearest.max().double_value(&[]) < 1e-5, "{}", nearest.max());
+    assert!((0..20).any(|seed| draw(2, seed).inputs != sample.inputs), "always the same are drawn");
+}
+
 /// Heads that read the story say the same of a story whatever it is paired with, and of a sentence not the same in two
 /// stories; what they read is encoded once.
 #[test]

@@ -1,5 +1,6 @@
 //! The paper's conflict detector: a transformer over the sentences of a story, for one entity at a time.
 
+use super::standard::RunningNorm;
 use super::transformer::{LAYER_NORM_EPS, TransformerLayer, only};
 use super::{DetectorConfig, DetectorInputs, Norm};
 use crate::attribute::SIDE_CLASSES;
@@ -10,7 +11,8 @@ use tch::{Kind, Tensor, nn};
 /// Projections, transformer layers, and one belief a sentence (TRIP, appendix B).
 pub struct BeliefDetector {
     config: DetectorConfig,
-    standard: Option<Standard>,
+    /// Of embeddings and state logits, where they are standardised.
+    norms: Option<[RunningNorm; 2]>,
     embedding: nn::Linear,
     states: nn::Linear,
     layers: Vec<TransformerLayer>,
@@ -20,26 +22,15 @@ pub struct BeliefDetector {
     dropout_prob: f64,
 }
 
-/// Mean and deviation of the embeddings of some training inputs; not trained.
-struct Standard {
-    /// `[H]`
-    mean: Tensor,
-    /// `[H]`
-    deviation: Tensor,
-}
-
-/// Below it a value of the embeddings is as good as constant.
-const LEAST_DEVIATION: f64 = 1e-6;
-
 impl BeliefDetector {
     /// `sentences` is N, the longest story the model can read.
     pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, sentences: i64, dropout_prob: f64) -> Self {
         let half = config.width / 2;
         BeliefDetector {
             config: config.clone(),
-            standard: config.standardize.then(|| Standard {
-                mean: p.zeros_no_train("embedding_mean", &[hidden]),
-                deviation: p.ones_no_train("embedding_deviation", &[hidden]),
+            norms: config.standardize.then(|| {
+                let norm = |name, width| RunningNorm::new(&(p / name), width);
+                [norm("embedding_norm", hidden), norm("states_norm", 2 * SIDE_CLASSES as i64)]
             }),
             embedding: new_linear(p / "embedding", hidden, half),
             states: new_linear(p / "states", 2 * SIDE_CLASSES as i64, half),
@@ -53,27 +44,7 @@ impl BeliefDetector {
     /// Starts the beliefs at the share of slots that take part in a conflict.
     pub fn set_output_bias(&self, frequency: f32) {
         let bias = f64::from((frequency / (1. - frequency)).ln());
-        let _ = tch::no_grad(|| self::bias(&self.out).fill_(bias));
-    }
-
-    /// Measures mean and deviation of the embeddings, and starts the states' projection with mean 0 on these inputs.
-    ///
-    /// A linear layer on standardised embeddings is a linear layer on embeddings: this changes where learning starts
-    /// and how fast it goes, not what can be learned. Vectors of pretrained encoders lie far from 0 and close together,
-    /// so that otherwise the states drown them (docs/notebook.md). The states' deviation is left as it is, for untrained
-    /// logits have next to none.
-    ///
-    /// # Shapes
-    /// `embeddings [U, H]`, `state_logits [U, 132]`
-    pub fn standardize(&self, embeddings: &Tensor, state_logits: &Tensor) {
-        let Some(Standard { mean, deviation }) = &self.standard else { return };
-        let over_inputs = &[0][..];
-        tch::no_grad(|| {
-            mean.shallow_clone().copy_(&embeddings.mean_dim(over_inputs, false, Kind::Float));
-            deviation.shallow_clone().copy_(&embeddings.std_dim(over_inputs, false, false).clamp_min(LEAST_DEVIATION));
-            let mean_state = state_logits.apply(&self.states).mean_dim(over_inputs, false, Kind::Float);
-            let _ = bias(&self.states).g_sub_(&mean_state);
-        });
+        let _ = tch::no_grad(|| self.out.bs.as_ref().expect("made with a bias").shallow_clone().fill_(bias));
     }
 
     /// No gradient flows into the state logits: states explain conflicts, they are not bent by them.
@@ -101,17 +72,15 @@ impl BeliefDetector {
     fn entity_dynamics(&self, embeddings: &Tensor, state_logits: &Tensor, mode: Mode) -> Tensor {
         let project =
             |x: &Tensor, layer| linear(&dropout(x, self.dropout_prob, mode), layer, mode).to_kind(Kind::Float);
-        let embeddings = match &self.standard {
-            Some(Standard { mean, deviation }) => &((embeddings - mean) / deviation),
-            None => embeddings,
+        let [embeddings, state_logits] = match &self.norms {
+            Some([of_embeddings, of_states]) => {
+                [of_embeddings.forward(embeddings, mode), of_states.forward(state_logits, mode)]
+            }
+            None => [embeddings.shallow_clone(), state_logits.shallow_clone()],
         };
         let inputs = self.config.inputs;
-        let embedding = project(embeddings, &self.embedding) * f64::from(inputs != DetectorInputs::States);
-        let states = project(state_logits, &self.states) * f64::from(inputs != DetectorInputs::Embeddings);
+        let embedding = project(&embeddings, &self.embedding) * f64::from(inputs != DetectorInputs::States);
+        let states = project(&state_logits, &self.states) * f64::from(inputs != DetectorInputs::Embeddings);
         Tensor::cat(&[embedding, states], -1)
     }
-}
-
-fn bias(layer: &nn::Linear) -> Tensor {
-    layer.bs.as_ref().expect("made with a bias").shallow_clone()
 }

@@ -6,6 +6,7 @@
 
 mod belief;
 mod joint;
+mod standard;
 mod transformer;
 
 pub use belief::BeliefDetector;
@@ -74,7 +75,7 @@ pub struct DetectorConfig {
     pub norm: Norm,
     /// What each of these layers adds to its input at the start of training, as a share of what PyTorch's would.
     pub residual_scale: f64,
-    /// Whether the paper's detector reads embeddings less their mean, divided by their deviation, over training inputs.
+    /// Whether the paper's detector reads its inputs less their running mean, divided by their running deviation.
     pub standardize: bool,
     /// Width of its two projections together.
     pub width: i64,
@@ -198,13 +199,6 @@ impl Detector {
     pub fn set_output_bias(&self, frequency: f32) {
         if let Detector::Belief(detector) = self {
             detector.set_output_bias(frequency);
-        }
-    }
-
-    /// [`BeliefDetector::standardize`] of the paper's detector.
-    pub fn standardize(&self, embeddings: &Tensor, state_logits: &Tensor) {
-        if let Detector::Belief(detector) = self {
-            detector.standardize(embeddings, state_logits);
         }
     }
 

@@ -1,0 +1,50 @@
+//! Inputs of the detector at mean 0 and deviation 1.
+
+use crate::model::layers::Mode;
+use tch::{Kind, Tensor, nn};
+
+/// Standardises by running mean and variance: PyTorch's `BatchNorm1d(affine=False)` as it evaluates, in training too.
+///
+/// A linear layer on standardised inputs is a linear layer on the inputs: this changes where learning starts and how
+/// fast it goes, not what can be learned. Vectors of pretrained encoders lie far from 0 and close together, and
+/// training moves them; without this what distinguishes them is lost beside what doesn't (docs/notebook.md).
+pub struct RunningNorm {
+    /// `[K]`, not trained.
+    mean: Tensor,
+    /// `[K]`, not trained; 0 before the first training step.
+    variance: Tensor,
+}
+
+/// Share of a step's mean and variance in the running ones.
+const MOMENTUM: f64 = 0.05;
+
+/// Added to the variance, as PyTorch does.
+const EPSILON: f64 = 1e-5;
+
+impl RunningNorm {
+    pub fn new(p: &nn::Path, width: i64) -> Self {
+        RunningNorm {
+            mean: p.zeros_no_train("running_mean", &[width]),
+            variance: p.zeros_no_train("running_var", &[width]),
+        }
+    }
+
+    /// In training the running values move first.
+    ///
+    /// # Shapes
+    /// `[U, K]` -> `[U, K]`
+    pub fn forward(&self, x: &Tensor, mode: Mode) -> Tensor {
+        if mode.noise.is_some() {
+            tch::no_grad(|| self.update(x));
+        }
+        (x - &self.mean) / (&self.variance + EPSILON).sqrt()
+    }
+
+    fn update(&self, x: &Tensor) {
+        let over_inputs = &[0][..];
+        let is_first = self.variance.count_nonzero(None).int64_value(&[]) == 0;
+        let share = if is_first { 1. } else { MOMENTUM };
+        let _ = self.mean.shallow_clone().lerp_(&x.mean_dim(over_inputs, false, Kind::Float), share);
+        let _ = self.variance.shallow_clone().lerp_(&x.var_dim(over_inputs, true, false), share);
+    }
+}
