@@ -103,14 +103,14 @@ def seeds_of(family, count):
     return report["system"].split(":")[0]  # "mean of 3"
 
 
-def by_pair(name):
-    """What the runs of each family and published systems reached on a set, by the decoding `pair`: {family: {states:
+def reached(name, decoding):
+    """What the runs of each family and published systems reached on a set, by a decoding of the conflict: {family: {states:
     one list of scores a seed}}, {system: scores}."""
     ours, published = {}, {}
     for family, folders in families().items():
         reports = [json.loads(file.read_text()) for folder in folders if (file := folder / f"{name}.json").exists()]
         published |= {row["system"]: [row[tier] for tier in TIERS] for report in reports for row in report["published"]}
-        for row in (row for report in reports for row in report["rows"] if row["decoding"] == "pair"):
+        for row in (row for report in reports for row in report["rows"] if row["decoding"] == decoding):
             states = "argmax" if row.get("states", "argmax") == "argmax" else "tuned"
             scores = [100 * row[tier]["count"] / row[tier]["total"] for tier in TIERS]
             ours.setdefault(family, {}).setdefault(states, []).append(scores)
@@ -121,7 +121,7 @@ def summary():
     """Every family on every set: mean and standard deviation; and the published systems beneath."""
     rows = []
     for name, title in SETS.items():
-        ours, published = by_pair(name)
+        ours, published = reached(name, "pair")
         for family, by_states in ours.items():
             rows += [[title, f"`{family}`, states {states}", seeds_of(family, len(seeds)), *map(spread, zip(*seeds))]
                      for states, seeds in by_states.items()]
@@ -130,12 +130,28 @@ def summary():
 
 
 def brief():
-    """A row a system, a column a set, of the states that were chosen on dev."""
+    """A row a system, a column a set, by `pair` and the states that were chosen on dev."""
+    return overview("pair", lambda by_states: by_states.get("tuned", by_states["argmax"]), lambda family: not is_papers(family))
+
+
+def papers():
+    """The papers' system by the papers' protocol: `threshold`, states by argmax."""
+    return overview("threshold", lambda by_states: by_states["argmax"], is_papers)
+
+
+def is_papers(family):
+    return family.startswith(("paper-", "trip-"))
+
+
+def overview(decoding, states, shown):
+    """A row a system, a column a set; `states` picks the way in which states are asserted."""
     ours, published, seeds = {}, {}, {}
     for name in SETS:
-        here, there = by_pair(name)
+        here, there = reached(name, decoding)
         for family, by_states in here.items():
-            chosen = by_states.get("tuned", by_states["argmax"])
+            if not shown(family):
+                continue
+            chosen = states(by_states)
             seeds[family] = max(seeds.get(family, 0), len(chosen))
             ours.setdefault(family, {})[name] = [statistics.mean(scores) for scores in zip(*chosen)]
         for system, scores in there.items():
@@ -170,7 +186,7 @@ def curves(run):
 def filled(text):
     def fill(match):
         name = match[1]
-        made = {"tiers": tiers, "summary": summary, "brief": brief}.get(name, lambda: curves(name))()
+        made = {"tiers": tiers, "summary": summary, "brief": brief, "papers": papers}.get(name, lambda: curves(name))()
         return f"<!-- results {name} -->\n\n{made}\n\n<!-- end -->"
     def include(match):
         made = (RESULTS / "studies" / f"{match[1]}.md").read_text().strip()

@@ -75,7 +75,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inputs", choices=["states", "embeddings", "both"], required=True)
     parser.add_argument("--train", nargs="+", required=True)
-    parser.add_argument("--dev", default="../shared/data/trip/www.json:dev")
+    parser.add_argument("--dev", required=True, metavar="FILE:SPLIT")
     parser.add_argument("--encoder", default="checkpoints/encoders/e5-small")
     parser.add_argument("--cache", default="/tmp/frozen.pt")
     parser.add_argument("--center", action="store_true", help="give every dimension of the embeddings mean 0 and deviation 1")
