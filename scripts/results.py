@@ -135,15 +135,16 @@ def brief():
 
 
 def papers():
-    """The papers' system by the papers' protocol: `threshold`, states by argmax."""
-    return overview("threshold", lambda by_states: by_states["argmax"], is_papers)
+    """The papers' system by the papers' protocol: `threshold`, states by argmax, pairs of stories."""
+    return overview("threshold", lambda by_states: by_states["argmax"], is_papers,
+                    lambda system: "story by story" not in system)
 
 
 def is_papers(family):
     return family.startswith(("paper-", "trip-"))
 
 
-def overview(decoding, states, shown):
+def overview(decoding, states, shown, shown_of_published=lambda system: True):
     """A row a system, a column a set; `states` picks the way in which states are asserted."""
     ours, published, seeds = {}, {}, {}
     for name in SETS:
@@ -155,7 +156,8 @@ def overview(decoding, states, shown):
             seeds[family] = max(seeds.get(family, 0), len(chosen))
             ours.setdefault(family, {})[name] = [statistics.mean(scores) for scores in zip(*chosen)]
         for system, scores in there.items():
-            published.setdefault(system, {})[name] = scores
+            if shown_of_published(system):
+                published.setdefault(system, {})[name] = scores
     cell = lambda scores: " / ".join(f"{score:.1f}" for score in scores) if scores else ""
     cells = lambda by_set: [cell(by_set.get(name)) for name in SETS]
     rows = [[f"`{family}`", seeds_of(family, seeds[family]), *cells(by_set)] for family, by_set in ours.items()]

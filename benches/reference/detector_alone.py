@@ -109,7 +109,7 @@ def main():
     inputs = Inputs(arguments.inputs, frozen, train, arguments.center)
     model = ConflictDetector(inputs.hidden, sentences, arguments.dropout, arguments.inputs, arguments.layers, arguments.norm)
     if arguments.scaled:
-        batch = Batch(train[::len(train) // 32], sentences)
+        batch = Batch(train[::max(1, len(train) // 32)], sentences)
         model.scale(*(x[batch.mask] for x in inputs(batch)), arguments.scaled)
     torch.nn.init.constant_(model.out.bias, -2.25)
     optimiser = torch.optim.AdamW(model.parameters(), lr=arguments.rate, eps=1e-6, weight_decay=0.0)

@@ -55,13 +55,6 @@ class TieredModel(nn.Module):
         self.effects = nn.ModuleList(StateHead(hidden, classes, dropout) for classes in CLASSES)
         self.detector = ConflictDetector(hidden, sentences, dropout, **detector)
 
-    @torch.no_grad()
-    def scale_detector(self, batch):
-        self.eval()
-        embeddings = self.encoder(**batch.inputs).last_hidden_state[:, 0]
-        states = torch.cat([head(embeddings) for head in [*self.preconditions, *self.effects]], 1)
-        self.detector.scale(embeddings, states)
-
     def forward(self, batch):
         """-> [U, 132] state logits, [R, N] logits of the conflict probabilities"""
         embeddings = self.encoder(**batch.inputs).last_hidden_state[:, 0]  # [U, H]

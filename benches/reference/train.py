@@ -53,7 +53,6 @@ def main():
     parser.add_argument("--inputs", choices=["both", "embeddings", "states"], default="both")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--norm", choices=["after", "before"], default="after")
-    parser.add_argument("--scaled", action="store_true", help="the detector starts as with model.detector_init = \"scaled\"")
     parser.add_argument("--freeze-embeddings", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -67,8 +66,6 @@ def main():
     dropout = encoder.config.hidden_dropout_prob
     model = TieredModel(encoder, sentences, dropout, inputs=arguments.inputs, layers=arguments.layers, norm=arguments.norm)
     set_output_bias(model, train)
-    if arguments.scaled:
-        model.scale_detector(Batch(train[::len(train) // 16], sentences, tokenizer))
     if arguments.freeze_embeddings:
         model.encoder.embeddings.requires_grad_(False)
 

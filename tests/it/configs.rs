@@ -62,6 +62,8 @@ fn every_study_resolves_all_its_cells() {
         ("losses-e5-small", 24),
         ("made-stories", 24),
         ("paper-against-joint", 9),
+        ("paper-inputs", 9),
+        ("paper-losses", 12),
         ("trip-table2", 12),
         ("trip-table6", 60),
         ("trip-tables7-8", 9),

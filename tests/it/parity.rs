@@ -15,8 +15,7 @@ use tiered::model::encoder::Family;
 use tiered::model::heads::StateHeads;
 use tiered::model::tiered::story_scores;
 use tiered::model::{
-    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Norm, Output, Places,
-    Precision,
+    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Norm, Output, Places, Precision,
     PretrainedWeights,
 };
 use tiered::train::{AdamW, AdamWConfig, Parameter};
@@ -160,7 +159,7 @@ fn the_detector_with_standardised_inputs_and_the_norm_before_equals_pytorch() {
     let noise = Noise::new(0);
     for step in 0..2 {
         let seen = |what| arrays.get(&format!("seen.{step}.{what}"));
-        detector.forward(seen("embeddings"), seen("states"), &batch, Mode::train(&noise, Precision::Fp32));
+        let _ = detector.forward(seen("embeddings"), seen("states"), &batch, Mode::train(&noise, Precision::Fp32));
     }
     assert_eq!(running().count(), 4);
     running().for_each(|(name, value)| assert_close(&value, arrays.get(&format!("weights.{name}")), LAYER, &name));

@@ -204,7 +204,7 @@ fn full_config() -> Config {
                 dev = { file = 'c', split = 'd', kind = 'order', pairs = 9 }";
     let text = format!(
         "threads = 1\n[encoder]\npath = 'e'\n[data]\n{data}\n[model]\nmax_sentences = 5\ndropout = 0.1\n\
-         [train]\nhead_learning_rate = 1e-3\n"
+         [train]\nhead_learning_rate = 1e-3\nentities = 2\n"
     );
     toml::from_str(&text).unwrap()
 }

@@ -45,7 +45,14 @@ impl JointDetector {
         JointDetector {
             config: config.clone(),
             states: new_linear(p / "states", 2 * SIDE_CLASSES as i64, hidden),
-            layers: TransformerLayer::stack(&(p / "layers"), config.sentence_layers, hidden, Norm::After, config, dropout_prob),
+            layers: TransformerLayer::stack(
+                &(p / "layers"),
+                config.sentence_layers,
+                hidden,
+                Norm::After,
+                config,
+                dropout_prob,
+            ),
             entity: config.entities.then(|| new_linear(p / "entity", hidden, hidden)),
             first: new_linear(p / "first", hidden, width),
             second: new_linear(p / "second", hidden, width),

@@ -138,12 +138,13 @@ fn send(signal: &str, child: &Child) {
 
 #[test]
 fn every_kind_of_run() {
-    let kinds: [&[&str]; 5] = [
+    let kinds: [&[&str]; 6] = [
         &["model.detector.kind=joint", "model.detector.context=story"],
         &["precision=bf16"],
         &["encoder.freeze=[\"embeddings\", \"layers:1\"]", "train.pairs_per_step=1"],
         &["loss.normalization=padded", "loss.story=0.2", "model.output_bias=frequency", "train.pairs_per_step=3"],
         &["train.adamw.weight_decay=0.01", "train.warmup=0.3", "train.head_learning_rate=2e-3", "checkpoint.keep=1"],
+        &["model.detector.standardize=true", "model.detector.norm=before", "train.entities=2", "loss.story=0.2"],
     ];
     trials("aborted: other detector, precision, freezing, losses, rates; equal weights", &kinds, |kind| {
         let rig = Rig::new(3, kind);
