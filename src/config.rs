@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{Cache, ModelName};
 use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
-use crate::model::{Context, DetectorConfig, DetectorKind};
+use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
 use crate::outside::{self, MAX_CONFIG};
 use crate::train::TrainConfig;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -317,8 +317,9 @@ impl Config {
             (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (
-                detector.kind == DetectorKind::Belief || !detector.standardize,
-                "model.detector.standardize is of kind = \"belief\" only",
+                detector.kind == DetectorKind::Belief
+                    || detector.norm == Norm::After && detector.residual_scale == 1. && !detector.standardize,
+                "model.detector: norm, residual_scale and standardize are of kind = \"belief\" only",
             ),
             (
                 detector.residual_scale >= 0. && detector.residual_scale.is_finite(),
@@ -449,6 +450,8 @@ mod tests {
             "model.detector.entities=true",
             "model.detector.sentence_layers=1",
             "model.detector={ kind = 'joint', standardize = true }",
+            "model.detector={ kind = 'joint', norm = 'before' }",
+            "model.detector={ kind = 'joint', residual_scale = 0.1 }",
             "model.detector.residual_scale=-1",
             "train.entities=0",
             "train.state_inputs=0",

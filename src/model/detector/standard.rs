@@ -8,6 +8,8 @@ use tch::{Kind, Tensor, nn};
 /// A linear layer on standardised inputs is a linear layer on the inputs: this changes where learning starts and how
 /// fast it goes, not what can be learned. Vectors of pretrained encoders lie far from 0 and close together, and
 /// training moves them; without this what distinguishes them is lost beside what doesn't (docs/notebook.md).
+///
+/// A step that diverges has moved the running values already; nothing is saved after it.
 pub struct RunningNorm {
     /// `[K]`, not trained.
     mean: Tensor,
