@@ -91,6 +91,16 @@ impl Corpus {
         let packed = Packed::new(self, &rows.inputs, pairs, layout);
         rows.finish(packed, pairs.iter().map(|&p| &self.pairs[p]))
     }
+
+    /// Tokens that a batch of these pairs encodes: those of its distinct inputs and, where they are read, its distinct
+    /// stories.
+    pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
+        let inputs = Sample::all(self, pairs).inputs;
+        let stories: BTreeSet<usize> =
+            pairs.iter().filter_map(|&p| self.story_numbers.get(p)).flatten().copied().collect();
+        let of_inputs: usize = inputs.iter().map(|&i| self.inputs[i].len()).sum();
+        of_inputs + stories.iter().map(|&i| self.stories[i].tokens.len()).sum::<usize>()
+    }
 }
 
 /// The distinct inputs of a batch, packed, and where each went.

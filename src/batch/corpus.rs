@@ -1,6 +1,6 @@
 //! A set of pairs with every input tokenized once.
 
-use super::{InputTokenizer, Sample, StoryInput, TokenSequence};
+use super::{InputTokenizer, StoryInput, TokenSequence};
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::error::{Error, Result};
@@ -130,16 +130,6 @@ impl Corpus {
     /// All that is tokenized.
     fn sequences(&self) -> impl Iterator<Item = &TokenSequence> {
         self.inputs.iter().chain(self.stories.iter().map(|story| &story.tokens))
-    }
-
-    /// Tokens that a batch of these pairs encodes: those of its distinct inputs and, where they are read, its distinct
-    /// stories.
-    pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
-        let inputs = Sample::all(self, pairs).inputs;
-        let stories: BTreeSet<usize> =
-            pairs.iter().filter_map(|&p| self.story_numbers.get(p)).flatten().copied().collect();
-        let of_inputs: usize = inputs.iter().map(|&i| self.inputs[i].len()).sum();
-        of_inputs + stories.iter().map(|&i| self.stories[i].tokens.len()).sum::<usize>()
     }
 
     /// Label frequencies over all (entity, sentence) slots of all stories.
