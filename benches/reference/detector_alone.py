@@ -23,11 +23,15 @@ from stories import ATTRIBUTES, CLASSES, Pair, read_pairs
 
 
 class Frozen:
-    """First-token vectors of a pretrained encoder, kept on disk by their text."""
+    """First-token vectors of a pretrained encoder by their text; kept in a file if one is named."""
 
     def __init__(self, folder, cache):
-        self.folder, self.cache = folder, pathlib.Path(cache)
-        self.vectors = torch.load(self.cache) if self.cache.exists() else {}
+        self.folder, self.cache, self.vectors = folder, cache and pathlib.Path(cache), {}
+        if self.cache and self.cache.exists():
+            kept = torch.load(self.cache)
+            if kept["encoder"] != folder:
+                raise SystemExit(f"error: {cache} holds vectors of {kept['encoder']}; name another file for {folder}")
+            self.vectors = kept["vectors"]
 
     def add(self, texts):
         missing = sorted(set(texts) - self.vectors.keys(), key=lambda text: len(text[1]))
@@ -40,7 +44,8 @@ class Frozen:
                 inputs = tokenizer([a for a, _ in part], [b for _, b in part], padding=True, return_tensors="pt")
                 vectors = encoder(**inputs).last_hidden_state[:, 0].half()
                 self.vectors |= dict(zip(part, vectors))
-        torch.save(self.vectors, self.cache)
+        if self.cache:
+            torch.save({"encoder": self.folder, "vectors": self.vectors}, self.cache)
 
 
 def texts(pairs):
@@ -77,7 +82,7 @@ def main():
     parser.add_argument("--train", nargs="+", required=True)
     parser.add_argument("--dev", required=True, metavar="FILE:SPLIT")
     parser.add_argument("--encoder", default="checkpoints/encoders/e5-small")
-    parser.add_argument("--cache", default="/tmp/frozen.pt")
+    parser.add_argument("--cache", metavar="FILE", help="keep the vectors of the encoder there")
     parser.add_argument("--center", action="store_true", help="give every dimension of the embeddings mean 0 and deviation 1")
     parser.add_argument("--steps", type=int, default=800)
     parser.add_argument("--pairs-per-step", type=int, default=4)

@@ -5,8 +5,8 @@ from stories import CLASSES, is_nontrivial
 
 
 def by_threshold(probs):
-    """Sentences of either story that some entity gives at least 1/2; `probs`: two of [E, N]"""
-    return sorted({(s, i) for s, story in enumerate(probs) for i in (story >= 0.5).any(0).nonzero().flatten().tolist()})
+    """Numbers of the sentences, of either story, that some entity gives at least 1/2; `probs`: two of [E, N]"""
+    return sorted({i for story in probs for i in (story >= 0.5).any(0).nonzero().flatten().tolist()})
 
 
 def by_pair(probs, implausible):
@@ -15,7 +15,7 @@ def by_pair(probs, implausible):
     support = torch.triu(story.T @ story, 1)
     n = support.shape[0]
     best = max(((i, j) for i in range(n) for j in range(i + 1, n)), key=lambda pair: support[pair].item())
-    return [(implausible, i) for i in best]
+    return list(best)
 
 
 def is_verifiable(story, conflict, states):
@@ -30,7 +30,7 @@ def is_verifiable(story, conflict, states):
 def tiers(pair, conflict_probs, scores, states):
     """-> {decoding: (accurate, consistent, verifiable)}; `states` None where none are predicted"""
     chosen = int(scores[1] > scores[0])
-    gold = [(1 - pair.plausible, i) for i in pair.conflict]
+    gold = list(pair.conflict)
     named = {"threshold": by_threshold(conflict_probs), "pair": by_pair(conflict_probs, 1 - chosen)}
     accurate = chosen == pair.plausible
     verifiable = states is not None and is_verifiable(pair.stories[1 - pair.plausible], pair.conflict, states[1 - pair.plausible])
