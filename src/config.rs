@@ -30,6 +30,12 @@ pub struct Config {
     /// Threads of libtorch; as many as there are cores where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Whether each thread has a core of its own, so that one seed gives one result on every processor.
+    #[serde(default)]
+    pub deterministic: bool,
+    /// A run whose best weights the whole model starts with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init_from: Option<PathBuf>,
     pub encoder: EncoderSource,
     pub data: DataConfig,
     #[serde(default)]
@@ -69,12 +75,13 @@ impl EncoderSource {
     }
 }
 
-/// A part of the encoder: `embeddings`, or `layers:K`, the lowest K layers.
+/// A part of the encoder: `embeddings`, `layers:K`, the lowest K layers, or `encoder`, all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Freeze {
     Embeddings,
     Layers(u32),
+    Encoder,
 }
 
 impl TryFrom<String> for Freeze {
@@ -84,7 +91,8 @@ impl TryFrom<String> for Freeze {
         let layers = || text.strip_prefix("layers:")?.parse().ok();
         match text.as_str() {
             "embeddings" => Ok(Freeze::Embeddings),
-            _ => layers().map(Freeze::Layers).ok_or(format!("`{text}`: must be `embeddings` or `layers:K`")),
+            "encoder" => Ok(Freeze::Encoder),
+            _ => layers().map(Freeze::Layers).ok_or(format!("`{text}`: must be `encoder`, `embeddings` or `layers:K`")),
         }
     }
 }
@@ -94,6 +102,7 @@ impl From<Freeze> for String {
         match freeze {
             Freeze::Embeddings => "embeddings".into(),
             Freeze::Layers(k) => format!("layers:{k}"),
+            Freeze::Encoder => "encoder".into(),
         }
     }
 }

@@ -16,8 +16,8 @@ use tch::{Device, Tensor};
 pub struct EvalConfig {
     pub device: Device,
     pub precision: Precision,
-    /// N of the model.
-    pub sentences: usize,
+    /// N of the model; padding entities count in the losses, and in nothing else.
+    pub layout: Layout,
     pub pairs_per_batch: usize,
 }
 
@@ -28,24 +28,37 @@ pub struct Evaluation {
 }
 
 /// Predicts every pair of a corpus; `progress` is told how many pairs each batch held.
-pub fn evaluate(
-    model: &TieredModel,
+pub fn evaluate(model: &TieredModel, corpus: &Corpus, config: EvalConfig, progress: impl FnMut(usize)) -> Evaluation {
+    let mode = Mode::eval(config.precision);
+    evaluate_by(
+        corpus,
+        config,
+        |batch| {
+            let output = model.forward(&batch, mode);
+            (output, batch)
+        },
+        progress,
+    )
+}
+
+/// The same by a forward pass of the caller's.
+pub fn evaluate_by(
     corpus: &Corpus,
     config: EvalConfig,
+    forward: impl Fn(Batch) -> (Output, Batch),
     mut progress: impl FnMut(usize),
 ) -> Evaluation {
     let _guard = tch::no_grad_guard();
-    let layout = Layout { sentences: config.sentences, pad_to_entities: None };
     let mut predictions = Vec::with_capacity(corpus.len());
     let mut losses = LossMean::default();
     let indices: Vec<usize> = (0..corpus.len()).collect();
     for pairs in indices.chunks(config.pairs_per_batch.max(1)) {
-        let (batch, targets) = corpus.batch(pairs, layout);
+        let (batch, targets) = corpus.batch(pairs, config.layout);
         let (batch, targets) = (batch.to_device(config.device), targets.to_device(config.device));
-        let output = model.forward(&batch, Mode::eval(config.precision));
+        let (output, batch) = forward(batch);
         let batch_losses = Losses::new(&output, &targets);
         losses.add(batch_losses.values(), batch_losses.counts);
-        let mut reader = OutputReader::new(&output, &batch);
+        let mut reader = OutputReader::new(&output, &batch, config.layout);
         predictions.extend(pairs.iter().map(|&p| reader.pair(&corpus.pairs[p])));
         progress(pairs.len());
     }
@@ -65,6 +78,8 @@ struct OutputReader {
     preconditions: Table,
     effects: Table,
     slots: Vec<i64>,
+    /// Rows that a story has at least.
+    entities: usize,
     row: usize,
     story: usize,
 }
@@ -90,7 +105,7 @@ impl Table {
 }
 
 impl OutputReader {
-    fn new(output: &Output, batch: &Batch) -> Self {
+    fn new(output: &Output, batch: &Batch, layout: Layout) -> Self {
         let places = match &output.conflicts {
             Conflicts::Beliefs { .. } => None,
             Conflicts::Places(places) => Some(places),
@@ -107,6 +122,7 @@ impl OutputReader {
             preconditions: Table::new(&attribute_log_probs(&output.precondition_logits)),
             effects: Table::new(&attribute_log_probs(&output.effect_logits)),
             slots: Vec::<i64>::try_from(batch.slots.contiguous().view([-1])).expect("slots are integers"),
+            entities: layout.pad_to_entities.unwrap_or(0),
             row: 0,
             story: 0,
         }
@@ -153,6 +169,7 @@ impl OutputReader {
             });
             self.row += 1;
         }
+        self.row += self.entities.saturating_sub(entities.len());
         StoryPrediction {
             id: story.id.clone(),
             sentences: story.sentences.clone(),

@@ -56,7 +56,7 @@ pub struct Losses {
     /// Minus the log-probability of what is so in a story alone, its conflict's place or that there is none, averaged
     /// over stories; `None` for a model that can't say.
     pub alone: Option<Tensor>,
-    /// How many items each is an average over.
+    /// How many items each is an average over; slots count by their weight.
     pub counts: LossValues,
 }
 
@@ -73,8 +73,9 @@ pub struct LossValues {
 
 impl Losses {
     pub fn new(output: &Output, targets: &Targets) -> Self {
-        let states = |logits, columns| state_loss(logits, &targets.slot_input, columns);
-        let (slots, pairs) = (targets.slot_input.size()[0] as f64, targets.plausible.size()[0] as f64);
+        let states = |logits, columns| state_loss(logits, targets, columns);
+        let slots = targets.slot_weight.sum(Kind::Double).double_value(&[]);
+        let pairs = targets.plausible.size()[0] as f64;
         let (conflicts, alone) = match &output.conflicts {
             Conflicts::Beliefs { .. } => (slots, None),
             Conflicts::Places(places) => (pairs, places.alone.as_ref().map(|log_probs| alone_loss(log_probs, targets))),
@@ -151,7 +152,9 @@ fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
     match conflicts {
         Conflicts::Beliefs { logits } => {
             let beliefs = logits.view([-1]).index_select(0, &targets.slot_place); // [S]
-            beliefs.binary_cross_entropy_with_logits::<Tensor>(&targets.conflicts, None, None, Reduction::Mean)
+            let of_slots =
+                beliefs.binary_cross_entropy_with_logits::<Tensor>(&targets.conflicts, None, None, Reduction::None);
+            weighted_mean(&of_slots, &targets.slot_weight)
         }
         Conflicts::Places(Places { log_probs, .. }) => {
             let gold = log_probs.flatten(1, 3).gather(1, &targets.gold_place.unsqueeze(1), false); // [B, 1]
@@ -193,9 +196,15 @@ impl LossMean {
 }
 
 /// # Shapes
-/// `logits [U, 66]`, `slot_input [S]`, `columns [S, A]` -> scalar
-fn state_loss(logits: &Tensor, slot_input: &Tensor, columns: &Tensor) -> Tensor {
-    let log_probs = attribute_log_probs(logits).index_select(0, slot_input); // [S, 66]
+/// `logits [U, 66]`, `columns [S, A]` -> scalar
+fn state_loss(logits: &Tensor, targets: &Targets, columns: &Tensor) -> Tensor {
+    let log_probs = attribute_log_probs(logits).index_select(0, &targets.slot_input); // [S, 66]
     let gold = log_probs.gather(1, columns, false); // [S, A]
-    -gold.mean_dim(0, false, Kind::Float).sum(Kind::Float) / ATTRIBUTES as f64
+    let of_slots = gold.sum_dim_intlist(1, false, Kind::Float);
+    -weighted_mean(&of_slots, &targets.slot_weight) / ATTRIBUTES as f64
+}
+
+/// `values [S]`, `weights [S]` -> scalar
+fn weighted_mean(values: &Tensor, weights: &Tensor) -> Tensor {
+    (values * weights).sum(Kind::Float) / weights.sum(Kind::Float)
 }

@@ -1,6 +1,7 @@
 //! Some pairs of a corpus -> tensors: what the model reads ([`Batch`]) and what the loss compares it to ([`Targets`]).
 
 use super::corpus::{Corpus, PADDING_INPUT};
+use super::sample::Drawn;
 use super::{Sample, TokenSequence, Tokens};
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Conflict, Entity, Pair, Story};
@@ -23,13 +24,15 @@ pub struct Batch {
     pub tokens: Tokens,
     /// `[U]` index of each (entity, sentence) input's first token.
     pub first: Tensor,
+    /// `[U]` number of each of these inputs in the corpus.
+    pub inputs: Tensor,
     /// `[R, N]` which of the U inputs is at this place; the padding's where `mask` is false.
     pub slots: Tensor,
     /// `[R, N]` true where the row's story has that sentence and that entity.
     pub mask: Tensor,
     /// `[R]` the row's story, 2·pair + 0 or 1.
     pub row_story: Tensor,
-    /// `[R]` how many of the story's entities the row stands for: above 1 where some were drawn.
+    /// `[R]` how many of the story's entities the row stands for: 1 unless some were drawn.
     pub row_weight: Tensor,
     /// B.
     pub pairs: i64,
@@ -56,6 +59,8 @@ pub struct StoryTokens {
 pub struct Targets {
     /// `[S]` which of the U inputs the slot holds.
     pub slot_input: Tensor,
+    /// `[S]` the weight of its row.
+    pub slot_weight: Tensor,
     /// `[S, A]` column of the gold class among the 66 logits of the preconditions.
     pub precondition_columns: Tensor,
     /// `[S, A]` the same for the effects.
@@ -107,6 +112,8 @@ impl Corpus {
 struct Packed {
     tokens: Tokens,
     first: Tensor,
+    /// Number in the corpus of each of the U.
+    inputs: Tensor,
     /// Number of an input in the corpus -> which of the U it is.
     rank: HashMap<usize, i64>,
     stories: Option<StoryTokens>,
@@ -162,7 +169,8 @@ impl Packed {
         let inputs: Vec<usize> = inputs.collect();
         let stories =
             (!stories.is_empty()).then(|| StoryTokens::new(corpus, &starts, &stories, &inputs, layout.sentences));
-        Packed { tokens, first: Tensor::from_slice(&first), rank, stories }
+        let inputs: Vec<i64> = inputs.iter().map(|&input| input as i64).collect();
+        Packed { tokens, first: Tensor::from_slice(&first), inputs: Tensor::from_slice(&inputs), rank, stories }
     }
 }
 
@@ -207,6 +215,7 @@ struct Rows<'a> {
     row_story: Vec<i64>,
     row_weight: Vec<f32>,
     slot_inputs: Vec<usize>,
+    slot_weight: Vec<f32>,
     precondition_columns: Vec<i64>,
     effect_columns: Vec<i64>,
     slot_place: Vec<i64>,
@@ -225,6 +234,7 @@ impl<'a> Rows<'a> {
             row_story: Vec::new(),
             row_weight: Vec::new(),
             slot_inputs: Vec::new(),
+            slot_weight: Vec::new(),
             precondition_columns: Vec::new(),
             effect_columns: Vec::new(),
             slot_place: Vec::new(),
@@ -232,10 +242,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn push_story(&mut self, number: usize, story: &Story, inputs: &[Vec<usize>], drawn: &[usize]) {
+    fn push_story(&mut self, number: usize, story: &Story, inputs: &[Vec<usize>], drawn: &[Drawn]) {
         assert!(story.sentences.len() <= self.layout.sentences, "story {} is longer than the layout", story.id);
-        let weight = story.entities.len() as f32 / drawn.len() as f32;
-        for &e in drawn {
+        for &Drawn { entity: e, weight } in drawn {
             let entity = &story.entities[e];
             self.row_weight.push(weight);
             self.push_row(number, Some((entity, story.conflict_target(entity))), &inputs[e]);
@@ -267,6 +276,7 @@ impl<'a> Rows<'a> {
     /// A slot at the place pushed last.
     fn push_slot(&mut self, input: usize, preconditions: &Classes, effects: &Classes, conflict: bool) {
         self.slot_inputs.push(input);
+        self.slot_weight.extend(self.row_weight.last());
         self.slot_place.push(self.inputs.len() as i64 - 1);
         self.precondition_columns.extend(columns(preconditions));
         self.effect_columns.extend(columns(effects));
@@ -274,7 +284,7 @@ impl<'a> Rows<'a> {
     }
 
     fn finish<'p>(self, packed: Packed, pairs: impl Iterator<Item = &'p Pair>) -> (Batch, Targets) {
-        let Packed { tokens, first, rank, stories } = packed;
+        let Packed { tokens, first, inputs, rank, stories } = packed;
         let (plausible, gold_place): (Vec<i64>, Vec<i64>) =
             pairs.map(|pair| (pair.plausible as i64, gold_place(pair, self.layout.sentences) as i64)).unzip();
         let ranked = |inputs: &[usize]| Tensor::from_slice(&inputs.iter().map(|i| rank[i]).collect::<Vec<_>>());
@@ -283,6 +293,7 @@ impl<'a> Rows<'a> {
         let batch = Batch {
             tokens,
             first,
+            inputs,
             stories,
             slots: ranked(&self.inputs).view([-1, n]),
             mask: Tensor::from_slice(&self.mask).view([-1, n]),
@@ -292,6 +303,7 @@ impl<'a> Rows<'a> {
         };
         let targets = Targets {
             slot_input: ranked(&self.slot_inputs),
+            slot_weight: Tensor::from_slice(&self.slot_weight),
             precondition_columns: Tensor::from_slice(&self.precondition_columns).view([slots, ATTRIBUTES as i64]),
             effect_columns: Tensor::from_slice(&self.effect_columns).view([slots, ATTRIBUTES as i64]),
             slot_place: Tensor::from_slice(&self.slot_place),
@@ -318,6 +330,7 @@ impl Batch {
         Batch {
             tokens: self.tokens.to_device(device),
             first: self.first.to_device(device),
+            inputs: self.inputs.to_device(device),
             stories: self.stories.as_ref().map(|stories| stories.to_device(device)),
             slots: self.slots.to_device(device),
             mask: self.mask.to_device(device),
@@ -325,6 +338,11 @@ impl Batch {
             row_weight: self.row_weight.to_device(device),
             pairs: self.pairs,
         }
+    }
+
+    /// The same batch for an encoder's output of one vector an input, in their order.
+    pub fn of_vectors(self) -> Self {
+        Batch { first: Tensor::arange(self.inputs.size()[0], (Kind::Int64, self.inputs.device())), ..self }
     }
 
     /// `[R, N]` 1.0 where `mask` is true.
@@ -361,6 +379,7 @@ impl Targets {
     pub fn to_device(&self, device: Device) -> Self {
         Targets {
             slot_input: self.slot_input.to_device(device),
+            slot_weight: self.slot_weight.to_device(device),
             precondition_columns: self.precondition_columns.to_device(device),
             effect_columns: self.effect_columns.to_device(device),
             slot_place: self.slot_place.to_device(device),

@@ -1,8 +1,9 @@
 //! A set of pairs with every input tokenized once.
 
-use super::{InputTokenizer, StoryInput, TokenSequence};
+use super::{InputTokenizer, StoryInput, TokenSequence, Tokens};
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
+use crate::durable::sha256;
 use crate::error::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 
@@ -125,6 +126,30 @@ impl Corpus {
         };
         let advice = "the tokenizer and config.json do not belong together";
         Err(Error::config(format!("the tokenizer makes {wrong}; {advice}")))
+    }
+
+    /// Numbers of all (entity, sentence) inputs, shorter ones first.
+    pub fn by_length(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.inputs.len()).collect();
+        order.sort_by_key(|&input| self.inputs[input].len());
+        order
+    }
+
+    /// Some of the (entity, sentence) inputs, given by their number, shorter ones first.
+    pub fn tokens(&self, inputs: &[usize]) -> Tokens {
+        Tokens::pack(inputs.iter().map(|&input| &self.inputs[input]))
+    }
+
+    /// SHA-256 of the tokens of the (entity, sentence) inputs.
+    pub fn sha256_of_inputs(&self) -> String {
+        let mut bytes = Vec::new();
+        for input in &self.inputs {
+            for numbers in [&input.ids, &input.types] {
+                bytes.extend((numbers.len() as u64).to_le_bytes());
+                bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+            }
+        }
+        sha256(&bytes)
     }
 
     /// All that is tokenized.

@@ -1,13 +1,31 @@
 //! Which part of some pairs a training step reads.
 
 use super::Corpus;
+use crate::data::Story;
 use rand::seq::SliceRandom;
 use std::collections::BTreeSet;
+
+/// An entity of a story, and how many of its entities it stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drawn {
+    pub entity: usize,
+    pub weight: f32,
+}
+
+/// From what the entities of a story are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strata {
+    /// All alike.
+    One,
+    /// Those that the conflict of the pair is about, of which there always are some, and the others. A distribution over
+    /// places needs it, for without them the gold place can only be learned for a wrong reason.
+    Conflict,
+}
 
 /// Of the pairs of a step, the rows (entities) there are and the inputs that are encoded.
 pub struct Sample {
     /// `[pair][story]` -> which of the story's entities, ascending.
-    pub(super) entities: Vec<[Vec<usize>; 2]>,
+    pub(super) entities: Vec<[Vec<Drawn>; 2]>,
     /// The (entity, sentence) inputs that are encoded, by their number.
     pub inputs: BTreeSet<usize>,
 }
@@ -15,22 +33,45 @@ pub struct Sample {
 impl Sample {
     /// Everything.
     pub fn all(corpus: &Corpus, pairs: &[usize]) -> Self {
-        let entities = |&p: &usize| corpus.pairs[p].stories.each_ref().map(|story| (0..story.entities.len()).collect());
+        let every = |story: &Story| (0..story.entities.len()).map(|entity| Drawn { entity, weight: 1. }).collect();
+        let entities = |&p: &usize| corpus.pairs[p].stories.each_ref().map(every);
         Self::of(corpus, pairs, pairs.iter().map(entities).collect())
     }
 
-    /// At most so many entities of each story, drawn at random. The stories of a pair are drawn alike, so that most of
-    /// their inputs are the same.
-    pub fn of_entities(corpus: &Corpus, pairs: &[usize], most: usize, rng: &mut impl rand::Rng) -> Self {
+    /// At most so many entities of each story, drawn at random from each stratum. Each stands for as many as its stratum
+    /// has for each that was drawn, so that averages with these weights estimate those over all entities. The stories of
+    /// a pair are drawn alike, so that most of their inputs are the same.
+    pub fn of_entities(
+        corpus: &Corpus,
+        pairs: &[usize],
+        most: usize,
+        strata: Strata,
+        rng: &mut impl rand::Rng,
+    ) -> Self {
+        let is_stratified = strata == Strata::Conflict && most > 1;
         let mut draw = |&p: &usize| {
-            let stories = &corpus.pairs[p].stories;
-            let names: BTreeSet<&str> = stories.iter().flat_map(|s| &s.entities).map(|e| e.name.as_str()).collect();
+            let pair = &corpus.pairs[p];
+            let names: BTreeSet<&str> =
+                pair.stories.iter().flat_map(|s| &s.entities).map(|e| e.name.as_str()).collect();
             let mut names: Vec<&str> = names.into_iter().collect();
             names.shuffle(rng);
-            stories.each_ref().map(|story| {
-                let number = |name: &&str| story.entities.iter().position(|entity| entity.name == **name);
-                let mut drawn: Vec<usize> = names.iter().filter_map(number).take(most).collect();
-                drawn.sort_unstable();
+            let implausible = pair.implausible_story();
+            let in_conflict = implausible.entities.iter().filter(|e| implausible.conflict_target(e).is_some());
+            let in_conflict: BTreeSet<&str> = in_conflict.map(|entity| entity.name.as_str()).collect();
+            pair.stories.each_ref().map(|story| {
+                let position = |name: &str| story.entities.iter().position(|entity| entity.name == name);
+                let (first, others): (Vec<_>, Vec<_>) = names
+                    .iter()
+                    .filter_map(|&name| Some((name, position(name)?)))
+                    .partition(|(name, _)| is_stratified && in_conflict.contains(name));
+                let first_drawn = first.len().min(most - usize::from(!others.is_empty()));
+                let strata = [(&first, first_drawn), (&others, others.len().min(most - first_drawn))];
+                let drawn = strata.into_iter().flat_map(|(stratum, count)| {
+                    let weight = stratum.len() as f32 / count as f32;
+                    stratum[..count].iter().map(move |&(_, entity)| Drawn { entity, weight })
+                });
+                let mut drawn: Vec<Drawn> = drawn.collect();
+                drawn.sort_unstable_by_key(|drawn| drawn.entity);
                 drawn
             })
         };
@@ -46,11 +87,11 @@ impl Sample {
         self
     }
 
-    fn of(corpus: &Corpus, pairs: &[usize], entities: Vec<[Vec<usize>; 2]>) -> Self {
+    fn of(corpus: &Corpus, pairs: &[usize], entities: Vec<[Vec<Drawn>; 2]>) -> Self {
         let mut inputs = BTreeSet::new();
         for (&p, of_pair) in pairs.iter().zip(&entities) {
             for (rows, drawn) in corpus.slots[p].iter().zip(of_pair) {
-                inputs.extend(drawn.iter().flat_map(|&e| &rows[e]));
+                inputs.extend(drawn.iter().flat_map(|drawn| &rows[drawn.entity]));
             }
         }
         Sample { entities, inputs }

@@ -62,7 +62,7 @@ impl Phases {
 /// `Diverged` if the loss is not finite; the weights are then those before the step.
 pub fn step(fit: &Fit, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Phases> {
     let mut watch = Watch::start(fit.eval.device);
-    let (batch, targets) = fit.train.batch(pairs, fit.layout);
+    let (batch, targets) = fit.train.batch(pairs, fit.eval.layout);
     let (batch, targets) = (batch.to_device(fit.eval.device), targets.to_device(fit.eval.device));
     let data = watch.lap();
 

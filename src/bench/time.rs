@@ -57,7 +57,7 @@ pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample,
         train_seconds: medians(&rounds, sample, |round, step| round.train[step]),
         eval_seconds: medians(&rounds, sample, |round, step| round.eval[step]),
         phases: (0..sample.steps.len()).map(|step| median_phases(&rounds, step)).collect(),
-        groups: sample.steps.iter().map(|pairs| fit.train.batch(pairs, fit.layout).0.tokens.groups).collect(),
+        groups: sample.steps.iter().map(|pairs| fit.train.batch(pairs, fit.eval.layout).0.tokens.groups).collect(),
         peak_memory: memory::peak().filter(|_| is_own_peak),
     })
 }

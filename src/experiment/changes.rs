@@ -29,11 +29,13 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 56] = [
+pub const KEYS: [(&str, Change); 58] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
     ("threads", Change::Warned),
+    ("deterministic", Change::Warned),
+    ("init_from", Change::Free),
     ("encoder.path", Change::Free),
     ("encoder.freeze", Change::Refused),
     ("data.train.file", Change::Free),

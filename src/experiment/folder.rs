@@ -17,14 +17,15 @@
 //! RUN/lock                     held by the process that trains
 //! ```
 
-use super::network::WEIGHTS;
 use crate::checkpoint::{Inputs, Store};
 use crate::config::Config;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::pretrained::WEIGHTS;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, json_error};
 use crate::report::Report;
+use crate::say::aside;
 use crate::tensorboard::{self, EVENT_FILE};
 use crate::train::EpochRecord;
 use crate::tune::Tuned;
@@ -171,7 +172,7 @@ impl RunFolder {
 
     pub fn write_evaluation(&self, evaluation: &str, file: &str, text: &str) -> Result<()> {
         let path = self.evaluation_file(evaluation, file)?;
-        fs::write(&path, text).map_err(|error| Error::writing(&path, &error))
+        durable::replace(&path, text.as_bytes())
     }
 
     /// What was chosen on dev for these weights; `None` if nothing was.
@@ -319,7 +320,7 @@ impl RunFolder {
         let line = json!({"time": seconds, "event": event, "step": step, "message": message});
         let path = self.path.join("events.jsonl");
         if let Err(error) = durable::append(&path, &line.to_string()) {
-            eprintln!("warning: {error}; it would have said: {line}");
+            aside!("warning: {error}; it would have said: {line}");
         }
     }
 

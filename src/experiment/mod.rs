@@ -10,16 +10,17 @@ mod run;
 mod save;
 mod trial;
 mod tuning;
+mod vectors;
 
 pub use changes::{Change, KEYS, flat};
 use folder::EncoderFiles;
 pub use folder::{RunFolder, Which, json_bytes};
-pub use record::evaluation_name;
+pub use record::{evaluation_name, keep};
 pub use run::TrainedRun;
 pub use trial::Trial;
 pub use tuning::Tuning;
 
-use crate::batch::{Corpus, Layout};
+use crate::batch::{Corpus, Layout, Strata, WholeStories};
 use crate::checkpoint::Found;
 use crate::config::Config;
 use crate::decode::Decode;
@@ -28,14 +29,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
 use crate::machine::made_with;
+use crate::model::kernels::parallel;
 use crate::model::{DetectorKind, Mode, ModelConfig, Precision, encoder};
-use crate::train::{Diverged, EpochRecord, Event, Fit, Part, TrainConfig, Training, order};
+use crate::say::aside;
+use crate::train::{Diverged, EpochRecord, Event, Fit, Frozen, Part, TrainConfig, Training, Vectors, order};
 use material::Material;
 use network::Network;
 use resume::Resumed;
 use save::{Facts, Saver};
 use std::path::{Path, PathBuf};
 use tch::Device;
+use vectors::KeptVectors;
 
 /// Pairs of an evaluation batch: enough for large products, little enough for any memory.
 const EVAL_PAIRS: usize = 8;
@@ -52,6 +56,8 @@ pub struct Experiment {
     /// What to know before it starts.
     pub warnings: Vec<String>,
     out: PathBuf,
+    /// Where the vectors of a frozen encoder are kept, if anywhere.
+    vectors: Option<PathBuf>,
     facts: Facts,
     start: Start,
     network: Network,
@@ -78,12 +84,17 @@ impl Compute {
             tch::set_num_threads(threads as i32);
         }
         let device = config.device.resolve()?;
+        if config.deterministic && device == Device::Cpu {
+            parallel::pin()
+                .map_err(|why| Error::new(ErrorKind::Unavailable, format!("deterministic = true: {why}")))?;
+        }
         Ok(Compute { device, precision: config.precision.resolve(device) })
     }
 
     fn eval(self, model: &ModelConfig) -> EvalConfig {
         let Compute { device, precision } = self;
-        EvalConfig { device, precision, sentences: model.max_sentences, pairs_per_batch: EVAL_PAIRS }
+        let layout = Layout { sentences: model.max_sentences, pad_to_entities: None };
+        EvalConfig { device, precision, layout, pairs_per_batch: EVAL_PAIRS }
     }
 }
 
@@ -157,10 +168,16 @@ impl Experiment {
             compute,
             warnings,
             out,
+            vectors: None,
             facts,
             start,
             network,
         })
+    }
+
+    /// Keeps what a frozen encoder says in a folder, for other runs on the same inputs.
+    pub fn keep_vectors(self, folder: &Path) -> Self {
+        Experiment { vectors: Some(folder.to_owned()), ..self }
     }
 
     /// Steps of the whole run.
@@ -213,6 +230,10 @@ impl Experiment {
             }
             saver.resume(checkpoint.clone(), &training.progress);
         }
+        let kept = self.kept_vectors()?;
+        if let Some((kept, frozen)) = kept.as_ref().zip(training.frozen()) {
+            kept.load(frozen);
+        }
         folder.note("started", training.progress.step, &self.warnings.join("; "));
         loop {
             if let Some(reason) = stop().filter(|_| !training.is_over()) {
@@ -222,6 +243,11 @@ impl Experiment {
             let event = training.advance().map_err(|diverged| self.diverged(&folder, &diverged, &saver))?;
             let Some(event) = event else { break };
             saver.after(&event, &training)?;
+            if let (Event::Encoded { inputs, of }, Some(kept), Some(frozen)) = (&event, &kept, training.frozen())
+                && inputs == of
+            {
+                self.note_unrecorded(&folder, 0, kept.save(frozen));
+            }
             on(&event);
         }
         let step = training.progress.step;
@@ -240,6 +266,19 @@ impl Experiment {
         }
         folder.note("finished", step, "");
         Ok(training.progress.best().cloned())
+    }
+
+    /// Where the vectors of its frozen encoder are kept, if they are.
+    fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
+        let Some(folder) = self.vectors.as_ref().filter(|_| self.reads_vectors()) else { return Ok(None) };
+        let corpora: Vec<&Corpus> = std::iter::once(&self.train).chain(&self.dev).collect();
+        let encoder = self.network.encoder_weights();
+        KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
+    }
+
+    /// Whether no step changes the encoder, so that it is run once for each input.
+    fn reads_vectors(&self) -> bool {
+        self.network.encoder_is_frozen() && self.model_config.whole_stories() == WholeStories::Unread
     }
 
     /// The run's folder, its lock unless that is held already, and the checkpoint to begin from.
@@ -287,7 +326,7 @@ impl Experiment {
     /// That dev scores or the model card could not be written costs the run nothing: `tiered eval` makes them anew.
     fn note_unrecorded(&self, folder: &RunFolder, step: u64, recorded: Result<()>) {
         if let Err(error) = recorded {
-            eprintln!("warning: {error}");
+            aside!("warning: {error}");
             folder.note("record-failed", step, &error.message);
         }
     }
@@ -308,22 +347,31 @@ impl Experiment {
 
     fn fit(&self) -> Fit<'_> {
         let eval = self.compute.eval(&self.model_config);
-        Fit { dev: self.dev.as_ref(), ..fit(&self.config, &self.network, &self.train, &self.parts, eval) }
+        let vectors = |corpus| Vectors::new(corpus, self.model_config.encoder.hidden_size, eval.device);
+        let frozen =
+            self.reads_vectors().then(|| Frozen { train: vectors(&self.train), dev: self.dev.as_ref().map(vectors) });
+        let dev = self.dev.as_ref();
+        Fit { dev, frozen, ..fit(&self.config, &self.network, &self.train, &self.parts, eval) }
     }
 }
 
 /// Training as the config has it, without dev pairs.
 fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, parts: &'a [Part], eval: EvalConfig) -> Fit<'a> {
     let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
+    let layout = Layout { pad_to_entities, ..eval.layout };
     Fit {
         model: &network.model,
+        frozen: None,
         train,
         parts,
         dev: None,
         config: config.train,
+        strata: match config.model.detector.kind {
+            DetectorKind::Belief => Strata::One,
+            DetectorKind::Joint => Strata::Conflict,
+        },
         loss: config.loss,
-        layout: Layout { sentences: eval.sentences, pad_to_entities },
-        eval,
+        eval: EvalConfig { layout, ..eval },
         decode: own_decode(config),
         seed: config.seed,
     }

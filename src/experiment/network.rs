@@ -1,7 +1,8 @@
 //! The model with its variables: which start from what, and which are trained.
 
+use super::folder::{RunFolder, Which};
 use crate::batch::Corpus;
-use crate::config::{Config, Freeze, OutputBias};
+use crate::config::{Config, Freeze, OutputBias, expand};
 use crate::error::{Error, Result};
 use crate::model::weights::{NamedTensors, WeightsFile};
 use crate::model::{ModelConfig, PretrainedWeights, TieredModel, weights};
@@ -60,6 +61,10 @@ impl Network {
         let passed_over = fill(&store)?;
         if config.model.output_bias == OutputBias::Frequency {
             model.set_output_bias(&train.class_frequencies());
+        }
+        if let Some(run) = &config.init_from {
+            let weights = RunFolder::open(&expand(run)?)?.weights_file(Which::Best);
+            weights::load(&store, &weights).map_err(|error| error.about("init_from"))?;
         }
         let network = Network { model, passed_over, store };
         network.choose_trained(&config.encoder.freeze, train);
@@ -120,10 +125,23 @@ impl Network {
     /// Freezes parts, and unless the embeddings are among them trains the rows of them that training can move.
     fn choose_trained(&self, freeze: &[Freeze], train: &Corpus) {
         self.freeze(freeze);
-        if !freeze.contains(&Freeze::Embeddings) {
+        if !freeze.iter().any(|part| matches!(part, Freeze::Embeddings | Freeze::Encoder)) {
             let embeddings = self.store.root() / self.encoder_prefix() / "embeddings";
             self.model.encoder.embeddings.train_rows(&embeddings, &train.token_ids());
         }
+    }
+
+    /// The encoder's weights.
+    pub fn encoder_weights(&self) -> NamedTensors {
+        let mut weights = weights::named(&self.store);
+        weights.retain(|name, _| name.starts_with(self.encoder_prefix()));
+        weights
+    }
+
+    /// Whether no step changes the encoder.
+    pub fn encoder_is_frozen(&self) -> bool {
+        let mut variables = self.store.variables().into_iter();
+        !variables.any(|(name, tensor)| name.starts_with(self.encoder_prefix()) && tensor.requires_grad())
     }
 
     fn encoder_prefix(&self) -> &'static str {
@@ -135,6 +153,7 @@ impl Network {
         let prefixes = parts.iter().flat_map(|part| match part {
             Freeze::Embeddings => vec![format!("{encoder}.embeddings.")],
             Freeze::Layers(k) => (0..*k).map(|layer| format!("{encoder}.encoder.layer.{layer}.")).collect(),
+            Freeze::Encoder => vec![format!("{encoder}.")],
         });
         let prefixes: Vec<String> = prefixes.collect();
         for (name, tensor) in self.store.variables() {

@@ -5,12 +5,12 @@ use super::{TrainedRun, own_decode};
 use crate::card::{self, Facts, Source};
 use crate::config::{Config, DataSource, Sources};
 use crate::decode::{Decode, StateDecode};
-use crate::durable;
+use crate::durable::{self, Lock};
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::outside::{self, MAX_CONFIG, component};
 use crate::prediction::{PairPrediction, read_predictions, write_predictions};
-use crate::report::{DataDescription, PublishedRow, Report, TierRow};
+use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
 use crate::train::{EpochRecord, Part, Progress};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -67,17 +67,37 @@ impl TrainedRun {
         }
     }
 
+    /// What training has seen of a partition of a story file.
+    pub fn seen(&self, sha256: &str, split: &str) -> Seen {
+        let Ok(inputs) = self.folder.inputs() else { return Seen::Nothing };
+        let has = |Sources(sources): &Sources, digests: &str| {
+            let mut each = sources.iter().zip(digests.split(' '));
+            each.any(|(source, digest)| digest == sha256 && source.split == split)
+        };
+        let dev = self.config.data.dev.as_ref().zip(inputs.dev.as_deref());
+        match has(&self.config.data.train, &inputs.train) {
+            true => Seen::TrainedOn,
+            false if dev.is_some_and(|(sources, digests)| has(sources, digests)) => Seen::ChosenOn,
+            false => Seen::Nothing,
+        }
+    }
+
     /// Keeps an evaluation in the run folder and writes the model card anew, if it is of the best weights; returns the
-    /// file of the predictions.
+    /// file of the predictions. `stories` is a report on single stories, if there is one. The files of two evaluations at
+    /// once are not mixed: those of the later one stay.
     ///
     /// # Errors
     /// `Refused` if the name leads out of the folder; `CantCreate`, `Io`.
-    pub fn record(&self, evaluation: &str, predictions: &[PairPrediction], report: &Report) -> Result<PathBuf> {
-        let file = self.folder.evaluation_file(evaluation, "predictions.jsonl")?;
-        let part = self.folder.evaluation_file(evaluation, "predictions.part")?;
-        durable::write_with(&part, |part| write_predictions(part, predictions))?;
-        durable::rename(&part, &file)?;
-        self.folder.write_evaluation(evaluation, "report.json", &report.to_json())?;
+    pub fn record(
+        &self,
+        evaluation: &str,
+        predictions: &[PairPrediction],
+        report: &Report,
+        stories: Option<&StoryReport>,
+    ) -> Result<PathBuf> {
+        let lock = self.folder.evaluation_file(evaluation, "lock")?;
+        let _lock = Lock::wait_for(&lock)?;
+        let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
         let weights = Weights { epoch: self.folder.epoch_of(self.which)? };
         self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
         if self.which == Which::Best {
@@ -92,11 +112,13 @@ impl TrainedRun {
     /// As [`TrainedRun::record`]; `Config` if the run has no dev pairs.
     pub fn record_dev(&self, predictions: &[PairPrediction], parts: &[Part]) -> Result<()> {
         let Sources(sources) = self.dev_sources()?;
+        let digests = self.folder.inputs().ok().and_then(|inputs| inputs.dev).unwrap_or_default();
+        let mut digests = digests.split(' ').filter(|digest| !digest.is_empty());
         let mut each = sources.iter().zip(parts);
-        each.try_for_each(|(source, part)| self.record_source(source, &predictions[part.pairs.clone()]))
+        each.try_for_each(|(source, part)| self.record_source(source, digests.next(), &predictions[part.pairs.clone()]))
     }
 
-    fn record_source(&self, source: &DataSource, predictions: &[PairPrediction]) -> Result<()> {
+    fn record_source(&self, source: &DataSource, sha256: Option<&str>, predictions: &[PairPrediction]) -> Result<()> {
         let kind = source.kind.map_or("all", |kind| kind.name());
         let name = evaluation_name(&source.file, &source.split, kind, self.which)?;
         let data = DataDescription {
@@ -104,11 +126,33 @@ impl TrainedRun {
             split: Some(source.split.clone()),
             kind: kind.to_owned(),
             pairs: predictions.len() as u64,
+            sha256: sha256.map(str::to_owned),
+            seen: sha256.map_or(Seen::ChosenOn, |sha256| self.seen(sha256, &source.split)),
         };
         let recorded = Decode::Threshold.apply(predictions);
         let report = self.report(data, &recorded, &Decode::REPORTED, &self.states(), Vec::new());
-        self.record(&name, &recorded, &report).map(|_| ())
+        self.record(&name, &recorded, &report, None).map(|_| ())
     }
+}
+
+/// Keeps an evaluation in a folder, which is made; returns the file of the predictions.
+///
+/// # Errors
+/// `CantCreate`, `Io`.
+pub fn keep(
+    folder: &Path,
+    predictions: &[PairPrediction],
+    report: &Report,
+    stories: Option<&StoryReport>,
+) -> Result<PathBuf> {
+    durable::create_folder(folder)?;
+    let file = folder.join("predictions.jsonl");
+    durable::replace_with(&file, |part| write_predictions(part, predictions))?;
+    durable::replace(&folder.join("report.json"), report.to_json().as_bytes())?;
+    if let Some(stories) = stories {
+        durable::replace(&folder.join("stories.json"), stories.to_json().as_bytes())?;
+    }
+    Ok(file)
 }
 
 /// Which weights an evaluation is of, in a file beside it.
@@ -121,6 +165,23 @@ struct Weights {
 const WEIGHTS: &str = "weights.json";
 
 impl RunFolder {
+    /// The story file of which the folder holds an evaluation of that name, if it is another one than `data`'s.
+    ///
+    /// # Errors
+    /// `Refused` if the name leads out of the folder.
+    pub fn other_evaluated(&self, evaluation: &str, data: &DataDescription) -> Result<Option<String>> {
+        if !self.evaluated(evaluation, "report.json")?.exists() {
+            return Ok(None);
+        }
+        // One that can't be read is of no use to anybody.
+        let Ok(there) = self.report(evaluation).map(|report| report.data) else { return Ok(None) };
+        let is_same = match (&there.sha256, &data.sha256) {
+            (Some(a), Some(b)) => a == b,
+            _ => there.file == data.file,
+        };
+        Ok((!is_same).then(|| there.file.unwrap_or_else(|| "other stories".to_owned())))
+    }
+
     /// Predictions of an evaluation, if there are any and they are of the weights that the run has now. (Evaluations of
     /// a time when that was not recorded are taken for such.)
     ///

@@ -4,7 +4,7 @@ use super::folder::RunFolder;
 use super::save::CONFIG;
 use crate::checkpoint::{Found, Inputs, MadeWith};
 use crate::config::Config;
-use crate::durable::Lock;
+use crate::durable::{Lock, remove_leftovers};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,7 @@ impl Resumed {
     pub fn find(path: &Path) -> Result<(Self, Config, Vec<String>)> {
         let folder = RunFolder::open(path)?;
         let lock = folder.lock()?;
+        remove_leftovers(path)?;
         let found = folder.checkpoints().newest()?;
         let (inputs, config_file) = match &found {
             Some(found) => (found.checkpoint.manifest.inputs.clone(), found.checkpoint.file(CONFIG)),

@@ -8,6 +8,7 @@ use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
 use crate::model::weights;
+use crate::say::aside;
 use crate::train::{Event, Progress, Training};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -60,7 +61,7 @@ fn position(progress: &Progress) -> Position {
 }
 
 fn trouble(folder: &RunFolder, event: &str, step: u64, message: &str) {
-    eprintln!("warning: step {step}: {message}");
+    aside!("warning: step {step}: {message}");
     folder.note(event, step, message);
 }
 
@@ -136,6 +137,7 @@ impl<'a> Saver<'a> {
     /// `Diverged` if a weight is not finite. That a save fails is noted, and no error.
     pub fn after(&mut self, event: &Event, training: &Training) -> Result<()> {
         let due = match event {
+            Event::Encoded { .. } => false,
             Event::Step(_) => !training.evaluation_is_due() && self.interval_is_over(training),
             Event::Epoch { is_best, .. } => {
                 if *is_best {

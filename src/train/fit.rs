@@ -1,13 +1,14 @@
 //! The training loop.
 
+use super::frozen::Vectors;
 use super::order::{self, Part};
 use super::poison::Poisoned;
 use super::{AdamW, AdamWConfig, BestModelMetric, DevRecord, EpochRecord, Parameter, Progress, Schedule};
-use crate::batch::{Corpus, Layout, Sample};
+use crate::batch::{Corpus, Sample, Strata};
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind};
-use crate::eval::{EvalConfig, evaluate};
+use crate::eval::{EvalConfig, evaluate, evaluate_by};
 use crate::loss::{LossConfig, LossValues, Losses};
 use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
@@ -59,22 +60,37 @@ impl Default for TrainConfig {
 /// What a training run is about.
 pub struct Fit<'a> {
     pub model: &'a TieredModel,
+    /// What an encoder that isn't trained says about the training and dev pairs; `None` where it is trained.
+    pub frozen: Option<Frozen>,
     pub train: &'a Corpus,
     /// When which of its pairs are trained on.
     pub parts: &'a [Part],
     pub dev: Option<&'a Corpus>,
     pub config: TrainConfig,
+    /// From what the entities of a step are drawn, where not all are read.
+    pub strata: Strata,
     pub loss: LossConfig,
-    pub layout: Layout,
+    /// Steps are laid out as evaluations are.
     pub eval: EvalConfig,
     /// The decoding by which the best epoch is chosen.
     pub decode: Decode,
     pub seed: u64,
 }
 
+/// The vectors of the inputs of both corpora.
+pub struct Frozen {
+    pub train: Vectors,
+    pub dev: Option<Vectors>,
+}
+
 /// What has just been done.
 #[derive(Debug)]
 pub enum Event {
+    /// More inputs were encoded by an encoder that isn't trained, before the first step.
+    Encoded {
+        inputs: usize,
+        of: usize,
+    },
     Step(StepRecord),
     /// The weights are those after the epoch.
     Epoch {
@@ -141,6 +157,11 @@ impl<'a> Training<'a> {
         Training { fit, optimiser, progress: Progress::default(), ends, order: None }
     }
 
+    /// What an encoder that isn't trained says, if it isn't.
+    pub fn frozen(&mut self) -> Option<&mut Frozen> {
+        self.fit.frozen.as_mut()
+    }
+
     /// Of the whole run.
     pub fn steps(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
@@ -160,11 +181,14 @@ impl<'a> Training<'a> {
     /// # Errors
     /// [`Diverged`]; nothing has changed then.
     pub fn advance(&mut self) -> Result<Option<Event>, Diverged> {
-        if self.evaluation_is_due() {
-            return self.finish_epoch().map(Some);
-        }
         if self.is_over() {
             return Ok(None);
+        }
+        if let Some(encoded) = self.fit.encode() {
+            return Ok(Some(encoded));
+        }
+        if self.evaluation_is_due() {
+            return self.finish_epoch().map(Some);
         }
         self.take_step().map(|record| Some(Event::Step(record)))
     }
@@ -212,18 +236,34 @@ impl<'a> Training<'a> {
 }
 
 impl Fit<'_> {
+    /// Encodes the next inputs of an encoder that isn't trained; `None` when there are none left.
+    fn encode(&mut self) -> Option<Event> {
+        let Frozen { train, dev } = self.frozen.as_mut()?;
+        let corpora = [(Some(train), Some(self.train)), (dev.as_mut(), self.dev)];
+        let mut corpora: Vec<(&mut Vectors, &Corpus)> =
+            corpora.into_iter().filter_map(|(vectors, corpus)| vectors.zip(corpus)).collect();
+        let (vectors, corpus) = corpora.iter_mut().find(|(vectors, _)| !vectors.is_done())?;
+        vectors.advance(&self.model.encoder, corpus, Mode::eval(self.eval.precision));
+        let progress = corpora.iter().map(|(vectors, _)| vectors.progress());
+        let (inputs, of) = progress.fold((0, 0), |(inputs, of), (i, o)| (inputs + i, of + o));
+        Some(Event::Encoded { inputs, of })
+    }
+
     /// One step on these pairs, given by their index; `step` counts from 0.
     ///
     /// # Errors
     /// [`Diverged`]; the weights are then those before the step.
     pub fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
-        let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.layout);
+        let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.eval.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let poisoned = Poisoned::at(step + 1);
         poisoned.weights(&optimiser.parameters);
         let noise = Noise::new(seed::key(self.seed, "dropout", step));
         let mode = Mode::train(&noise, self.eval.precision);
-        let trace = self.model.encoder.trace(&batch.tokens, mode);
+        let (trace, batch) = match &self.frozen {
+            Some(frozen) => frozen.train.trace(batch),
+            None => (self.model.encoder.trace(&batch.tokens, mode), batch),
+        };
         let output = self.model.read(&trace.hidden, &batch, mode);
         let mut losses = Losses::new(&output, &targets);
         poisoned.losses(&mut losses);
@@ -249,7 +289,7 @@ impl Fit<'_> {
     fn sample(&self, pairs: &[usize], step: u64) -> Sample {
         let rng = |purpose| seed::rng(self.seed, purpose, step);
         let sample = match self.config.entities {
-            Some(most) => Sample::of_entities(self.train, pairs, most, &mut rng("entities")),
+            Some(most) => Sample::of_entities(self.train, pairs, most, self.strata, &mut rng("entities")),
             None => Sample::all(self.train, pairs),
         };
         match self.config.state_inputs {
@@ -259,7 +299,16 @@ impl Fit<'_> {
     }
 
     fn evaluate(&self, dev: &Corpus) -> DevRecord {
-        let evaluation = evaluate(self.model, dev, self.eval, |_| ());
+        let evaluation = match self.frozen.as_ref().and_then(|frozen| frozen.dev.as_ref()) {
+            Some(vectors) => {
+                let forward = |batch| {
+                    let (hidden, batch) = vectors.of(batch);
+                    (self.model.read(&hidden, &batch, Mode::eval(self.eval.precision)), batch)
+                };
+                evaluate_by(dev, self.eval, forward, |_| ())
+            }
+            None => evaluate(self.model, dev, self.eval, |_| ()),
+        };
         let predictions = &evaluation.predictions;
         let tiers = |decode: Decode| TierCounts::of(&decode.apply(predictions));
         let trials = tune::try_states(predictions, self.decode);

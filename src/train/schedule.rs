@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Schedule {
     /// Stays (the paper's).
     Constant,
-    /// Falls to 0 at the last step.
+    /// Falls in equal steps to 0, which would be the rate of a step after the last one.
     Linear,
 }
 

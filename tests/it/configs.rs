@@ -17,16 +17,17 @@ fn configs() -> BTreeMap<String, Config> {
 
 #[test]
 fn every_loss_configuration_of_the_paper_is_there_and_differs_in_nothing_else() {
-    let configs = configs();
-    let main = &configs["trip-e5-small"];
+    let cells = &studies()["paper-losses"].cells;
+    let main = &configs()["paper-e5-small"];
     for (name, [preconditions, effects, conflicts, story]) in [
-        ("trip-e5-small-all-losses", [0.4, 0.4, 0.1, 0.1]),
-        ("trip-e5-small-without-story", [0.4, 0.4, 0.2, 0.]),
-        ("trip-e5-small-without-conflicts", [0.4, 0.4, 0., 0.2]),
-        ("trip-e5-small-without-states", [0., 0., 0.5, 0.5]),
+        ("all losses", [0.4, 0.4, 0.1, 0.1]),
+        ("without story choice", [0.4, 0.4, 0.2, 0.]),
+        ("without conflicts", [0.4, 0.4, 0., 0.2]),
+        ("without states", [0., 0., 0.5, 0.5]),
     ] {
         let loss = LossConfig { preconditions, effects, conflicts, story, alone: 0., ..main.loss };
-        assert_eq!(configs[name], Config { loss, ..main.clone() }, "{name}");
+        let cell = cells.iter().find(|cell| cell.has("losses", name) && cell.config.seed == main.seed).unwrap();
+        assert_eq!(cell.config, Config { loss, ..main.clone() }, "{name}");
     }
 }
 
@@ -64,6 +65,7 @@ fn every_study_resolves_all_its_cells() {
         ("paper-against-joint", 9),
         ("paper-inputs", 9),
         ("paper-losses", 12),
+        ("paper-rates", 6),
         ("trip-table2", 12),
         ("trip-table6", 60),
         ("trip-tables7-8", 9),

@@ -93,6 +93,7 @@ fn dense_batch(mask: &Tensor) -> Batch {
     Batch {
         tokens: Tokens::pack(std::iter::empty()),
         first: Tensor::new(),
+        inputs: Tensor::new(),
         stories: None,
         slots: Tensor::arange(r * n, (Kind::Int64, Device::Cpu)).view([r, n]),
         mask: mask.shallow_clone(),
@@ -228,6 +229,7 @@ fn joint_detector_equals_loops_over_places_with_its_ablations() {
             assert_close(&alone.exp(), arrays.get("alone"), LAYER, "alone");
             let targets = Targets {
                 slot_input: Tensor::new(),
+                slot_weight: Tensor::new(),
                 precondition_columns: Tensor::new(),
                 effect_columns: Tensor::new(),
                 slot_place: Tensor::new(),
@@ -329,6 +331,7 @@ impl LossCase {
             },
             targets: Targets {
                 slot_input: Tensor::from_slice(&slot_input),
+                slot_weight: Tensor::ones([slot_input.len() as i64], (Kind::Float, Device::Cpu)),
                 precondition_columns: pre,
                 effect_columns: eff,
                 slot_place: Tensor::from_slice(&slot_place),

@@ -203,7 +203,7 @@ fn full_config() -> Config {
     let data = "train = { file = 'a', split = 'b', kind = 'cloze', pairs = 9, weight = 0.5, first_epoch = 1, last_epoch = 2 }\n\
                 dev = { file = 'c', split = 'd', kind = 'order', pairs = 9 }";
     let text = format!(
-        "threads = 1\n[encoder]\npath = 'e'\n[data]\n{data}\n[model]\nmax_sentences = 5\ndropout = 0.1\n\
+        "threads = 1\ninit_from = 'r'\n[encoder]\npath = 'e'\n[data]\n{data}\n[model]\nmax_sentences = 5\ndropout = 0.1\n\
          [train]\nhead_learning_rate = 1e-3\nentities = 2\n"
     );
     toml::from_str(&text).unwrap()

@@ -4,7 +4,7 @@ use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use std::fs;
 use tch::{Kind, Tensor};
-use tiered::batch::{Layout, Sample};
+use tiered::batch::{Layout, Sample, Strata};
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
@@ -55,6 +55,29 @@ fn an_epoch_without_a_source_is_refused() {
     assert!(stderr(&output).contains("nothing is trained on in epoch 2"), "{}", stderr(&output));
 }
 
+/// A model that doesn't move has the same losses on its training pairs as on dev pairs that are the same.
+#[test]
+fn dev_losses_are_averaged_as_those_of_training() {
+    let tiny = Tiny::new();
+    for normalization in ["real", "padded"] {
+        let normalization = format!("loss.normalization={normalization}");
+        let dev = format!("data.dev.file={}", tiny.stories().display());
+        let sets = [&normalization, &dev, "data.dev.split=train", "train.learning_rate=1e-30", "train.epochs=1"];
+        let run = tiny.trained(&normalization, &sets.iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>());
+        let record: EpochRecord =
+            serde_json::from_str(&fs::read_to_string(run.join("metrics.jsonl")).unwrap()).unwrap();
+        let (train, dev) = (record.train, record.dev.unwrap().losses);
+        for (of_train, of_dev) in [
+            (train.preconditions, dev.preconditions),
+            (train.effects, dev.effects),
+            (train.conflicts, dev.conflicts),
+            (train.story, dev.story),
+        ] {
+            assert!((of_train - of_dev).abs() < 1e-5 * of_dev, "{normalization}: {train:?}, {dev:?}");
+        }
+    }
+}
+
 /// The conflict is read off whole stories, so that inputs left out change the state losses only.
 #[test]
 fn inputs_left_out_change_no_conflict() {
@@ -87,7 +110,7 @@ fn entities_left_out_change_nothing_for_the_others() {
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     let of = [0, 1, 2];
     let stories: Vec<&Story> = of.iter().flat_map(|&p| &trial.train.pairs[p].stories).collect();
-    let draw = |most, seed| Sample::of_entities(&trial.train, &of, most, &mut rng(seed, "entities", 0));
+    let draw = |most, seed| Sample::of_entities(&trial.train, &of, most, Strata::One, &mut rng(seed, "entities", 0));
     let (all, all_targets) = trial.train.batch(&of, layout);
     let (same, same_targets) = trial.train.batch_of(&of, &draw(usize::MAX, 0), layout);
     assert!(same.slots == all.slots && same.row_weight == all.row_weight);
@@ -101,8 +124,8 @@ fn entities_left_out_change_nothing_for_the_others() {
     for (number, story) in stories.iter().enumerate() {
         let of_story = rows.iter().zip(&weights).filter(|(row, _)| **row == number as i64);
         let of_story: Vec<f32> = of_story.map(|(_, weight)| *weight).collect();
-        let drawn = story.entities.len().min(2);
-        assert_eq!(of_story, vec![story.entities.len() as f32 / drawn as f32; drawn], "story {}", story.id);
+        assert_eq!(of_story.len(), story.entities.len().min(2));
+        assert_eq!(of_story.iter().sum::<f32>(), story.entities.len() as f32, "story {}", story.id);
     }
     let logits = |batch| match trial.model().forward(batch, Mode::eval(Precision::Fp32)).conflicts {
         Conflicts::Beliefs { logits } => logits.masked_select(&batch.mask),
@@ -113,6 +136,36 @@ fn entities_left_out_change_nothing_for_the_others() {
     let nearest = (of_some.unsqueeze(1) - of_all.unsqueeze(0)).abs().min_dim(1, false).0;
     assert!(nearest.max().double_value(&[]) < 1e-5, "{}", nearest.max());
     assert!((0..20).any(|seed| draw(2, seed).inputs != sample.inputs), "always the same are drawn");
+}
+
+/// What is averaged with the weights is the average over all; in strata, whom the conflict is about is always there.
+#[test]
+fn entities_are_drawn_so_that_averages_stay_what_they_are() {
+    let tiny = Tiny::new();
+    let trial = Trial::prepare(Config::open(&tiny.config(), &[]).unwrap(), None).unwrap();
+    let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
+    let of: Vec<usize> = (0..trial.train.len()).collect();
+    let sums = |targets: &tiered::batch::Targets| {
+        let weights = &targets.slot_weight;
+        let of_labels = (&targets.precondition_columns * weights.unsqueeze(1)).sum(Kind::Double);
+        [weights.sum(Kind::Double), (&targets.conflicts * weights).sum(Kind::Double), of_labels]
+            .map(|sum| sum.double_value(&[]))
+    };
+    let expected = sums(&trial.train.batch(&of, layout).1);
+    let draws = 600;
+    for strata in [Strata::One, Strata::Conflict] {
+        let mut means = [0.; 3];
+        for seed in 0..draws {
+            let sample = Sample::of_entities(&trial.train, &of, 2, strata, &mut rng(seed, "entities", 0));
+            let found = sums(&trial.train.batch_of(&of, &sample, layout).1);
+            let always = strata == Strata::One || found[1] > 0.9 * expected[1];
+            assert!(always, "{} of {} slots in conflict", found[1], expected[1]);
+            means.iter_mut().zip(found).for_each(|(mean, sum)| *mean += sum / draws as f64);
+        }
+        for (mean, expected) in means.iter().zip(expected) {
+            assert!((mean - expected).abs() < 0.02 * expected, "{strata:?}: {means:?}, not {expected}");
+        }
+    }
 }
 
 /// Heads that read the story say the same of a story whatever it is paired with, and of a sentence not the same in two

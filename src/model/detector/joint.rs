@@ -27,7 +27,7 @@ pub struct JointDetector {
 /// Added to the score of a place that is none; finite, so that no row becomes NaN.
 const NO_PLACE: f64 = -1e9;
 
-/// Below what any float32 probability is: keeps the logarithm of a sum that underflowed finite.
+/// Keeps the logarithm finite of a sum over the rows of a story that has none.
 const TINY: f64 = 1e-37;
 
 /// Scores of places.
@@ -91,10 +91,10 @@ impl JointDetector {
         let embeddings = dropout(input.embeddings, self.dropout_prob, mode); // [U, H]
         let of_slots = linear(&embeddings, layer, mode).to_kind(Kind::Float).index_select(0, &batch.slots.view([-1]));
         let rows = sentences.index_select(0, &batch.row_story) + of_slots.view([r, n, -1]); // [R, N, H]
-        let scores = self.place_scores(&rows, mode) + (places(&batch.mask_f32()) - 1.) * -NO_PLACE;
-        let largest = scores.detach().max();
-        let sums = batch.sum_over_rows(&(&scores - &largest).exp()); // [2B, N, N]
-        Scores { of_stories: sums.clamp_min(TINY).log() + largest + outside, of_entities: Some(scores) }
+        // A row that stands for several entities counts as so many.
+        let weights = batch.row_weight.log().view([-1, 1, 1]);
+        let scores = self.place_scores(&rows, mode) + weights + (places(&batch.mask_f32()) - 1.) * -NO_PLACE;
+        Scores { of_stories: logsumexp_over_rows(&scores, batch) + outside, of_entities: Some(scores) }
     }
 
     /// z of every two vectors. `[S, N, H]` -> `[S, N, N]`
@@ -126,6 +126,17 @@ impl JointDetector {
         let sentences = dropout(&sentences, self.dropout_prob, mode);
         self.layers.iter().fold(sentences, |sentences, layer| layer.forward(&sentences, &present, mode))
     }
+}
+
+/// The logarithm of the sum of exponentials over the rows of each story, exact in every place however far apart the
+/// scores of different places, stories and pairs are. `[R, N, N]` -> `[2B, N, N]`
+fn logsumexp_over_rows(scores: &Tensor, batch: &Batch) -> Tensor {
+    let (_, n, _) = scores.size3().expect("scores are [R, N, N]");
+    let none = Tensor::full([2 * batch.pairs, n, n], NO_PLACE, (scores.kind(), scores.device()));
+    let story = batch.row_story.view([-1, 1, 1]).expand_as(scores);
+    let largest = none.internal_scatter_reduce(0, &story, &scores.detach(), "amax", true);
+    let sums = batch.sum_over_rows(&(scores - largest.index_select(0, &batch.row_story)).exp());
+    sums.clamp_min(TINY).log() + largest
 }
 
 /// The probabilities of the classes, without gradient: logits of what is rare are so far from 0 that products of them
@@ -166,6 +177,32 @@ fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Tokens;
+    use tch::Device;
+
+    /// Two pairs of one entity a story, the scores of the second 200 below those of the first.
+    #[test]
+    fn scores_far_below_another_pairs_are_as_exact() {
+        let rows = |of_rows: &[i64]| Batch {
+            tokens: Tokens::pack([].iter()),
+            first: Tensor::zeros([0], (Kind::Int64, Device::Cpu)),
+            inputs: Tensor::zeros([0], (Kind::Int64, Device::Cpu)),
+            slots: Tensor::zeros([of_rows.len() as i64, 2], (Kind::Int64, Device::Cpu)),
+            mask: Tensor::ones([of_rows.len() as i64, 2], (Kind::Bool, Device::Cpu)),
+            row_story: Tensor::from_slice(of_rows),
+            row_weight: Tensor::ones([of_rows.len() as i64], (Kind::Float, Device::Cpu)),
+            pairs: of_rows.len() as i64 / 2,
+            stories: None,
+        };
+        let of_pair = Tensor::rand([2, 2, 2], (Kind::Float, Device::Cpu));
+        let low = (&of_pair - 200.).set_requires_grad(true);
+        let alone = logsumexp_over_rows(&low, &rows(&[0, 1]));
+        let both = logsumexp_over_rows(&Tensor::cat(&[&of_pair, &low], 0), &rows(&[0, 1, 2, 3]));
+        assert_eq!(both.narrow(0, 2, 2), alone);
+        assert_eq!(alone, low);
+        both.sum(Kind::Float).backward();
+        assert_eq!(low.grad(), Tensor::ones([2, 2, 2], (Kind::Float, Device::Cpu)));
+    }
 
     #[test]
     fn sentences_are_means_of_their_tokens() {

@@ -141,6 +141,11 @@ pub struct Trace<'a> {
 }
 
 impl Trace<'_> {
+    /// Output that was computed before: gradients go no further. `[U, H]`
+    pub fn fixed(hidden: Tensor) -> Self {
+        Trace { graph: hidden.shallow_clone(), hidden: hidden.detach().set_requires_grad(true), pass: None }
+    }
+
     /// The gradient of `loss` with respect to each of `variables`; undefined where the loss does not depend on it.
     pub fn gradients(self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let (mut gradients, of_hidden) = self.gradients_of_readers(loss, variables);

@@ -1,0 +1,57 @@
+//! The vectors of an encoder that isn't trained, kept on disk for other runs that read the same inputs with it.
+
+use crate::batch::Corpus;
+use crate::durable::{self, sha256};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Precision;
+use crate::model::weights::{self, NamedTensors};
+use crate::train::Frozen;
+use std::path::{Path, PathBuf};
+
+/// A file in a folder that several runs share.
+pub struct KeptVectors {
+    file: PathBuf,
+}
+
+const TRAIN: &str = "train";
+const DEV: &str = "dev";
+
+impl KeptVectors {
+    /// The file's name is a hash of all that the vectors depend on, to their last digit: the encoder, the tokens, the
+    /// precision and the machine.
+    pub fn new(
+        folder: &Path,
+        encoder: &NamedTensors,
+        corpora: &[&Corpus],
+        precision: Precision,
+        machine: &impl serde::Serialize,
+    ) -> Result<Self> {
+        let machine = serde_json::to_string(machine)
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
+        let mut parts = vec![weights::sha256(encoder), format!("{precision:?}"), machine];
+        parts.extend(corpora.iter().map(|corpus| corpus.sha256_of_inputs()));
+        let name = sha256(parts.join("\n").as_bytes());
+        Ok(KeptVectors { file: folder.join(format!("{}.safetensors", &name[..32])) })
+    }
+
+    /// Takes up what another run has kept, if there is anything that can be read.
+    pub fn load(&self, frozen: &mut Frozen) {
+        let Ok(kept) = weights::read(&self.file) else { return };
+        for (name, vectors) in [(TRAIN, Some(&mut frozen.train)), (DEV, frozen.dev.as_mut())] {
+            if let Some((vectors, kept)) = vectors.zip(kept.get(name)) {
+                vectors.take_up(kept);
+            }
+        }
+    }
+
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn save(&self, frozen: &Frozen) -> Result<()> {
+        let dev = frozen.dev.as_ref().map(|dev| (DEV.to_owned(), dev.tensor().shallow_clone()));
+        let tensors = std::iter::once((TRAIN.to_owned(), frozen.train.tensor().shallow_clone())).chain(dev).collect();
+        if let Some(folder) = self.file.parent() {
+            durable::create_folder(folder)?;
+        }
+        durable::replace_with(&self.file, |part| weights::write(part, &tensors))
+    }
+}

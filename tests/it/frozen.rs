@@ -1,0 +1,56 @@
+//! An encoder that isn't trained is run once for each input, and nothing else is different.
+
+use crate::support::stdout;
+use crate::tiny::Tiny;
+use std::path::Path;
+use tiered::model::weights::{self, NamedTensors};
+use tiered::train::EpochRecord;
+
+fn of_run(run: &Path) -> (NamedTensors, Vec<EpochRecord>) {
+    let weights = weights::read(&run.join("last/model.safetensors")).unwrap();
+    let metrics = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    (weights, metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// Without dropout, training on the vectors is training on an encoder that goes nowhere because its rate is next to 0.
+#[test]
+fn an_encoder_that_is_frozen_and_one_that_does_not_move() {
+    for more in [vec![], vec!["model.detector={ kind = 'joint' }"], vec!["train.entities=2"]] {
+        let tiny = Tiny::new();
+        let train = |name: &str, own: &[&str]| {
+            let sets = ["train.adamw.clip_norm=1e9", "train.head_learning_rate=1e-3"];
+            let sets: Vec<&str> = sets.iter().chain(own).chain(&more).flat_map(|set| ["--set", set]).collect();
+            of_run(&tiny.trained(name, &sets))
+        };
+        let (frozen, of_frozen) = train("frozen", &["encoder.freeze=['encoder']"]);
+        let (still, of_still) = train("still", &["encoder.freeze=['embeddings']", "train.learning_rate=1e-30"]);
+        let start = weights::read(&tiny.encoder().join("model.safetensors")).unwrap();
+        let mut moved = 0;
+        for (name, tensor) in &frozen {
+            let difference = |other: &tch::Tensor| (tensor - other).abs().max().double_value(&[]);
+            assert!(difference(&still[name]) < 1e-5, "{more:?}: {name} differs by {}", difference(&still[name]));
+            match start.get(name.trim_start_matches("roberta.")).or(start.get(name)) {
+                Some(start) => assert_eq!(difference(start), 0., "{name} was trained"),
+                None => moved += 1,
+            }
+        }
+        assert!(moved > 40, "{moved} tensors of heads and detector");
+        for (a, b) in of_frozen.iter().zip(&of_still) {
+            let [a, b] = [a, b].map(|record| record.dev.as_ref().unwrap());
+            assert_eq!((a.threshold, a.pair), (b.threshold, b.pair));
+            assert!((a.losses.conflicts - b.losses.conflicts).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn it_says_that_each_input_is_encoded_once() {
+    let tiny = Tiny::new();
+    let output = tiny.train("frozen", &["--set", "encoder.freeze=['encoder']"]);
+    let said = stdout(&output);
+    assert!(said.contains("the encoder is not trained: each input is encoded once, "), "{said}");
+    let all_layers = tiny.train("layers", &["--set", "encoder.freeze=['embeddings', 'layers:2']"]);
+    assert!(stdout(&all_layers).contains("each input is encoded once"), "{}", stdout(&all_layers));
+    let some_layers = tiny.train("some", &["--set", "encoder.freeze=['embeddings', 'layers:1']"]);
+    assert!(!stdout(&some_layers).contains("each input is encoded once"), "{}", stdout(&some_layers));
+}
