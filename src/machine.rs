@@ -80,14 +80,12 @@ pub fn proc_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// What the last digits of a run's numbers depend on, as it is now.
 pub fn made_with(device: Device) -> MadeWith {
-    // Empty where there is no such file: then what it would tell is unknown.
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     MadeWith {
         tiered: env!("CARGO_PKG_VERSION").to_owned(),
         libtorch: LIBTORCH_VERSION.unwrap_or("unknown").to_owned(),
         device: format!("{device:?}").to_lowercase(),
         threads: tch::get_num_threads(),
-        processor: features(&cpuinfo).unwrap_or_default().into_iter().map(str::to_owned).collect(),
+        processor: features(&cpuinfo()).unwrap_or_default().into_iter().map(str::to_owned).collect(),
     }
 }
 
@@ -95,15 +93,32 @@ pub fn made_with(device: Device) -> MadeWith {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionChoice {
-    /// bf16 where it is at least [`BF16_ADVANTAGE`] times as fast, measured once.
+    /// By device and processor ([`preferred`]).
     #[default]
     Auto,
     Fp32,
     Bf16,
 }
 
-/// How many times as fast bf16 must be for `auto` to choose it: what it loses in digits must be worth it.
+/// How many times as fast bf16 must be to be worth the digits it loses.
 pub const BF16_ADVANTAGE: f64 = 1.5;
+
+/// Makers of processors, with the instruction by which bf16 is [`BF16_ADVANTAGE`] times as fast on theirs. The same
+/// instruction gave 1.2 on Intel's, so that what is not listed computes in fp32 (benches/README.md).
+const FAST_BF16: [(&str, &str); 1] = [("AuthenticAMD", "avx512_bf16")];
+
+/// What `auto` chooses: bf16 on GPUs and on processors of [`FAST_BF16`]. It is no stopwatch that decides, so that what
+/// else a machine is doing can't change the numbers of a run.
+pub fn preferred(device: Device, cpuinfo: &str) -> Precision {
+    let (maker, features) = (proc_value(cpuinfo, "vendor_id"), features(cpuinfo).unwrap_or_default());
+    let is_fast = FAST_BF16.iter().any(|(of, feature)| maker == Some(of) && features.contains(feature));
+    if device != Device::Cpu || is_fast { Precision::Bf16 } else { Precision::Fp32 }
+}
+
+/// What this machine tells of its processor; empty where it tells nothing.
+fn cpuinfo() -> String {
+    std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()
+}
 
 /// Billions of floating-point operations a second of a matrix product.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -126,7 +141,7 @@ impl PrecisionChoice {
         match self {
             PrecisionChoice::Fp32 => Precision::Fp32,
             PrecisionChoice::Bf16 => Precision::Bf16,
-            PrecisionChoice::Auto => ProductRates::measure(device).preferred(),
+            PrecisionChoice::Auto => preferred(device, &cpuinfo()),
         }
     }
 }
@@ -165,10 +180,6 @@ impl ProductRates {
         }
         let [fp32, bf16] = best.map(|seconds| shape.operations() / seconds / 1e9);
         ProductRates { fp32, bf16 }
-    }
-
-    pub fn preferred(&self) -> Precision {
-        if self.bf16 >= BF16_ADVANTAGE * self.fp32 { Precision::Bf16 } else { Precision::Fp32 }
     }
 }
 
@@ -211,5 +222,22 @@ impl Product {
         let y = product(&self.x, &self.weight, &self.bias, self.precision);
         y.get(0).get(0).double_value(&[]); // waits for the device
         started.elapsed().as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_decides_and_not_its_load() {
+        let on = |maker: &str, flags: &str| {
+            preferred(Device::Cpu, &format!("vendor_id\t: {maker}\nflags\t\t: fpu {flags}\n"))
+        };
+        assert_eq!(on("AuthenticAMD", "avx2 avx512_bf16"), Precision::Bf16);
+        assert_eq!(on("AuthenticAMD", "avx2"), Precision::Fp32);
+        assert_eq!(on("GenuineIntel", "avx2 avx512_bf16"), Precision::Fp32);
+        assert_eq!(preferred(Device::Cpu, ""), Precision::Fp32);
+        assert_eq!(preferred(Device::Cuda(0), ""), Precision::Bf16);
     }
 }

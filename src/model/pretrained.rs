@@ -1,9 +1,9 @@
 //! The weights in an encoder's folder, under Hugging Face's names: one file, or several with an index.
 
 use super::encoder::EncoderConfig;
-use super::weights::{NamedTensors, WeightsFile, check_fit, named};
+use super::weights::{NamedTensors, WeightsFile, check_fit, named, require_finite};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_INDEX, json_error, shown};
+use crate::outside::{self, MAX_INDEX, MAX_SHARDS, json_error, shown};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,9 +11,6 @@ use tch::nn;
 
 pub const WEIGHTS: &str = "model.safetensors";
 pub const INDEX: &str = "model.safetensors.index.json";
-
-/// Files of an index: more are not in use, and each stays open.
-const MAX_FILES: usize = 256;
 
 /// Tensors of published checkpoints that are no part of an encoder without pooler: heads, and counters.
 const HEADS: [&str; 10] = [
@@ -84,7 +81,8 @@ impl PretrainedWeights {
     /// names that were passed over because they are no part of it.
     ///
     /// # Errors
-    /// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then.
+    /// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then. `Data` if
+    /// a number is not finite.
     pub fn load(mut self, store: &nn::VarStore, config: &EncoderConfig) -> Result<Vec<String>> {
         let prefix = format!("{}.", config.prefix());
         let (mut places, mut passed_over) = (BTreeMap::new(), Vec::new());
@@ -106,6 +104,7 @@ impl PretrainedWeights {
             let Place { file, tensor } = places[name];
             self.files[file].fill(tensor, variable)?;
         }
+        require_finite(&variables, &self.path)?;
         Ok(passed_over)
     }
 
@@ -147,8 +146,8 @@ fn read_index(path: &Path) -> Result<Vec<(PathBuf, BTreeSet<String>)>> {
             .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", path.display())))?;
         files.entry(file).or_default().insert(tensor.clone());
     }
-    if files.is_empty() || files.len() > MAX_FILES {
-        return Err(wrong(format!("names {} files; there must be 1 to {MAX_FILES}", files.len())));
+    if files.is_empty() || files.len() > MAX_SHARDS {
+        return Err(wrong(format!("names {} files; there must be 1 to {MAX_SHARDS}", files.len())));
     }
     Ok(files.into_iter().map(|(file, tensors)| (path.with_file_name(file), tensors)).collect())
 }

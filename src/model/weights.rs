@@ -2,6 +2,7 @@
 
 use super::encoder::TRAINED_ROWS;
 use super::header::Header;
+use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use safetensors::tensor::{Dtype, TensorInfo, View};
 use std::borrow::Cow;
@@ -163,6 +164,15 @@ pub fn write(path: &Path, tensors: &NamedTensors) -> Result<()> {
     share(path)
 }
 
+/// SHA-256 of names, shapes and values.
+pub fn sha256(tensors: &NamedTensors) -> String {
+    let digest = |(name, tensor): (&String, &Tensor)| {
+        let view = FloatView::new(tensor);
+        format!("{name} {:?} {}\n", view.shape, durable::sha256(&view.data()))
+    };
+    durable::sha256(tensors.iter().map(digest).collect::<String>().as_bytes())
+}
+
 /// Lets others read the file: it was made as a temporary one, which only its owner may.
 fn share(path: &Path) -> Result<()> {
     #[cfg(unix)]
@@ -218,11 +228,29 @@ pub fn named(store: &nn::VarStore) -> NamedTensors {
 /// Copies the weights of a whole model into its variables.
 ///
 /// # Errors
-/// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then.
+/// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then. `Data` if a
+/// number is not finite.
 pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
     let mut file = WeightsFile::open(path)?;
     let weights = file.header.tensors.iter().enumerate().map(|(i, (name, _))| (name.clone(), i)).collect();
-    assign(&named(store), &mut file, &weights)
+    let variables = named(store);
+    assign(&variables, &mut file, &weights)?;
+    require_finite(&variables, path)
+}
+
+/// Refuses weights from `path` with a NaN or an infinity among them.
+///
+/// # Errors
+/// `Data`.
+pub(super) fn require_finite(variables: &NamedTensors, path: &Path) -> Result<()> {
+    let is_finite = |tensor: &Tensor| tensor.isfinite().all().int64_value(&[]) == 1;
+    match variables.iter().find(|(_, tensor)| !is_finite(tensor)) {
+        Some((name, _)) => Err(Error::data(format!(
+            "{}: {name} holds a number that is not finite; take other weights, or train anew",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// `weights`: the name of a variable -> the place in the file's header of what it is to hold.

@@ -300,3 +300,28 @@ impl<S: Element> Backward<'_, '_, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sequences, of 5 tokens and of 3; a NaN or an infinity in the query of a token of the first.
+    #[test]
+    fn nan_stays_nan() {
+        let sequences = Sequences::of(&[LengthGroup { count: 1, length: 5 }, LengthGroup { count: 1, length: 3 }]);
+        let (heads, h) = (2, 8);
+        let bias = Tensor::zeros([3 * h], (Kind::Float, Device::Cpu));
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let products = Tensor::rand([8, 3 * h], (Kind::Float, Device::Cpu));
+            let _ = products.get(1).narrow(0, 0, 1).fill_(value);
+            let attention = Attention::<f32>::new(&products, &bias, &sequences, heads, Dropout::NONE);
+            let of_row = |rows: &Tensor, row| rows.get(row).isnan().any().int64_value(&[]) == 1;
+            let context = attention.forward();
+            let gradient = attention.backward(&Tensor::ones([8, h], (Kind::Float, Device::Cpu))).0;
+            for rows in [&context, &gradient] {
+                assert!(of_row(rows, 1), "{value}");
+                assert!((5..8).all(|row| !of_row(rows, row)), "the other sequence has nothing to do with it");
+            }
+        }
+    }
+}

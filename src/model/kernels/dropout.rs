@@ -119,6 +119,9 @@ mod tests {
         let mut applied = vec![1.; shared.len()];
         dropout.apply(0, &mut applied);
         assert_eq!(applied, shared);
+        let mut nan = vec![f32::NAN; shared.len()];
+        dropout.apply(0, &mut nan);
+        assert!(nan.iter().all(|value| value.is_nan()), "what is dropped too");
         let mut later = [1.; 40];
         dropout.apply(2, &mut later);
         assert_eq!(later, shared[2 * BLOCK..][..40]);

@@ -84,3 +84,25 @@ impl<S: Element> Rows for Backward<'_, '_, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::Device;
+
+    #[test]
+    fn nan_stays_nan() {
+        let float = (Kind::Float, Device::Cpu);
+        let inputs = Tensor::rand([2, 20], float);
+        let _ = inputs.get(1).narrow(0, 3, 1).fill_(f64::NAN);
+        let bias = Tensor::zeros([20], float);
+        let gelu = Gelu::<f32>::new(&inputs, &bias);
+        let gradient = Tensor::ones([2, 20], float);
+        let of_bias = gelu.backward(&gradient);
+        for values in [gelu.forward(), gradient] {
+            let nan = Vec::<i64>::try_from(values.isnan().nonzero().view([-1])).unwrap();
+            assert_eq!(nan, [1, 3]);
+        }
+        assert_eq!(Vec::<i64>::try_from(of_bias.isnan().nonzero().view([-1])).unwrap(), [3]);
+    }
+}

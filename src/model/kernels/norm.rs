@@ -215,3 +215,26 @@ impl<S: Element> Rows for Backward<'_, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_stays_nan() {
+        let float = (Kind::Float, Device::Cpu);
+        let (bias, scale, shift) = (Tensor::zeros([20], float), Tensor::ones([20], float), Tensor::zeros([20], float));
+        let norm = ResidualNorm { bias: &bias, scale: &scale, shift: &shift, eps: 1e-5, dropout: Dropout::new(1, 0.9) };
+        let is_nan = |rows: &Tensor| Vec::<bool>::try_from(rows.isnan().any_dim(1, false)).unwrap();
+        for value in [f64::NAN, f64::INFINITY] {
+            let residual = Tensor::rand([3, 20], float);
+            let _ = residual.get(1).narrow(0, 7, 1).fill_(value);
+            let (normed, operand) = norm.forward::<f32>(&Tensor::rand([3, 20], float), &Normed::unscaled(&residual));
+            assert_eq!(is_nan(&operand), [false, true, false]);
+            let stream = Tensor::rand([3, 20], float);
+            let (x, gradients) = norm.backward::<f32>(&normed, &stream, None);
+            assert_eq!((is_nan(&stream), is_nan(&x)), (vec![false, true, false], vec![false, true, false]));
+            assert!(gradients.bias.isnan().all().int64_value(&[]) == 1);
+        }
+    }
+}

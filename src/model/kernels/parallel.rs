@@ -53,6 +53,41 @@ pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
     }
 }
 
+/// Gives each thread that computes a core of its own, for as long as the process runs. Some products divide their work
+/// by which core a thread happens to be on (MKL's with AVX-512 on Intel), and with it the order of their sums.
+///
+/// # Errors
+/// Why that can't be done.
+#[cfg(target_os = "linux")]
+pub fn pin() -> Result<(), String> {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let failed = |error: rustix::io::Errno| format!("threads can't be tied to cores: {error}");
+    let allowed = sched_getaffinity(None).map_err(failed)?;
+    let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
+    let count = threads();
+    let Some(cores) = cores.get(..count) else {
+        return Err(format!("{count} threads need as many cores, and there are {}; lower `threads`", cores.len()));
+    };
+    let pinned: Vec<_> = (0..count).map(|_| std::sync::OnceLock::new()).collect();
+    let pin = |part: usize| {
+        let mut core = CpuSet::new();
+        core.set(cores[part]);
+        let _ = pinned[part].set(sched_setaffinity(None, &core));
+    };
+    match &*TEAM {
+        _ if count == 1 => pin(0),
+        Some(team) => team.run(count, &pin),
+        None => return Err("libtorch was built with another OpenMP than GNU's, which is set up by itself".into()),
+    }
+    pinned.into_iter().try_for_each(|result| result.into_inner().unwrap_or(Ok(())).map_err(failed))
+}
+
+/// As on Linux, where it can be done.
+#[cfg(not(target_os = "linux"))]
+pub fn pin() -> Result<(), String> {
+    Err("threads can be tied to cores on Linux only".into())
+}
+
 /// The kernel in its version for this processor.
 fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
@@ -85,42 +120,48 @@ fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
 /// after a product they go on spinning for a while, waiting for the next.
 struct Team {
     parallel: Parallel,
-    thread_num: ThreadNum,
+    thread_num: Number,
+    num_threads: Number,
 }
 
 type Parallel = unsafe extern "C" fn(extern "C" fn(*mut libc::c_void), *mut libc::c_void, libc::c_uint, libc::c_uint);
-type ThreadNum = unsafe extern "C" fn() -> libc::c_int;
+type Number = unsafe extern "C" fn() -> libc::c_int;
 
 /// `None` where libtorch was built with another OpenMP.
 static TEAM: LazyLock<Option<Team>> = LazyLock::new(|| {
-    // SAFETY: the names are literals that end in NUL; the two functions have had these types since OpenMP 4.0.
+    // SAFETY: the names are literals that end in NUL; the functions have had these types since OpenMP 4.0.
     unsafe {
         let find = |name: &std::ffi::CStr| libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
-        let (parallel, thread_num) = (find(c"GOMP_parallel"), find(c"omp_get_thread_num"));
-        if parallel.is_null() || thread_num.is_null() {
+        let parallel = find(c"GOMP_parallel");
+        let [thread_num, num_threads] = [find(c"omp_get_thread_num"), find(c"omp_get_num_threads")];
+        if [parallel, thread_num, num_threads].iter().any(|function| function.is_null()) {
             return None;
         }
         Some(Team {
             parallel: std::mem::transmute::<*mut libc::c_void, Parallel>(parallel),
-            thread_num: std::mem::transmute::<*mut libc::c_void, ThreadNum>(thread_num),
+            thread_num: std::mem::transmute::<*mut libc::c_void, Number>(thread_num),
+            num_threads: std::mem::transmute::<*mut libc::c_void, Number>(num_threads),
         })
     }
 });
 
 impl Team {
-    /// Calls `work(0)` to `work(count - 1)`, each on a thread of its own.
+    /// Calls `work(0)` to `work(count - 1)`, each on a thread of its own if there are as many: a limit of OpenMP's or of
+    /// the machine's may leave fewer, which then do the parts in turn.
     fn run<F: Fn(usize) + Sync>(&self, count: usize, work: &F) {
         struct Call<'a, F> {
             work: &'a F,
-            thread_num: ThreadNum,
+            count: usize,
+            team: &'a Team,
         }
         extern "C" fn enter<F: Fn(usize) + Sync>(call: *mut libc::c_void) {
             // SAFETY: `call` is the one below, which waits until all threads are done.
-            let call = unsafe { &*call.cast::<Call<F>>() };
-            (call.work)(unsafe { (call.thread_num)() } as usize);
+            let Call { work, count, team } = unsafe { &*call.cast::<Call<F>>() };
+            let (number, threads) = unsafe { ((team.thread_num)(), (team.num_threads)()) };
+            (number as usize..*count).step_by(threads.max(1) as usize).for_each(work);
         }
-        let mut call = Call { work, thread_num: self.thread_num };
-        // SAFETY: GOMP_parallel returns after `count` threads have returned from `enter`.
+        let mut call = Call { work, count, team: self };
+        // SAFETY: GOMP_parallel returns after all threads have returned from `enter`.
         unsafe { (self.parallel)(enter::<F>, (&raw mut call).cast(), count as libc::c_uint, 0) }
     }
 }

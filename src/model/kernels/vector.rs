@@ -18,12 +18,12 @@ pub fn sum(n: usize, value: impl Fn(usize) -> f32) -> f32 {
     lanes.iter().sum()
 }
 
-/// e to the x, for x of at most 0; 0 where x is below -87. Within 2 units of the last place.
+/// e to the x, for x of at most 0; 0 where x is below -87, NaN where it is NaN. Within 2 units of the last place.
 #[inline(always)]
 pub fn exp_of_negative(x: f32) -> f32 {
     const TO_NEAREST: f32 = 12_582_912.; // 1.5 * 2^23: adding and subtracting it rounds
     const LN2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
-    let bounded = x.max(-87.);
+    let bounded = if x < -87. { -87. } else { x };
     let rounded = bounded * std::f32::consts::LOG2_E + TO_NEAREST;
     let power = rounded - TO_NEAREST;
     let r = bounded - power * LN2[0] - power * LN2[1];
@@ -35,8 +35,8 @@ pub fn exp_of_negative(x: f32) -> f32 {
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 5e-1;
     let exp_r = p * r * r + r + 1.;
-    let scale =
-        f32::from_bits(((rounded.to_bits() as i32).wrapping_sub(TO_NEAREST.to_bits() as i32) + 127) as u32 * (1 << 23));
+    let exponent = (rounded.to_bits() as i32).wrapping_sub(TO_NEAREST.to_bits() as i32).wrapping_add(127);
+    let scale = f32::from_bits((exponent as u32).wrapping_mul(1 << 23));
     if x < -87. { 0. } else { exp_r * scale }
 }
 
@@ -119,6 +119,8 @@ mod tests {
             let (ours, theirs) = (exp_of_negative(x), x.exp());
             assert!((ours - theirs).abs() <= 3e-7 * theirs + 1e-37, "{x}: {ours}, {theirs}");
         }
+        assert_eq!(exp_of_negative(f32::NEG_INFINITY), 0.);
+        assert!(exp_of_negative(f32::NAN).is_nan() && exp_of_negative(-f32::NAN).is_nan());
     }
 
     #[test]
