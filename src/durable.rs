@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempPath;
 
 /// Length in bytes and SHA-256 of a file, by which a changed one is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,17 +81,23 @@ pub fn write_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result
 
 /// Puts a file in the place of another of that name, whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let part = beside(path);
-    write(&part, bytes)?;
-    rename(&part, path)?;
-    sync_parent(path)
+    replace_with(path, |part| at(path, fs::write(part, bytes)))
 }
 
-/// Puts a file that `make` writes in the place of another of that name, whole or not at all.
+/// Puts a file that `make` writes in the place of another of that name, whole or not at all. What is no file (a pipe, a
+/// device) is written to.
 pub fn replace_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let part = beside(path);
+    if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+        return make(path);
+    }
+    let part = at(path, beside(path, |part| File::create_new(part)))?;
     write_with(&part, make)?;
-    rename(&part, path)?;
+    put(part, path)
+}
+
+/// Gives a file that was made beside `path` that name.
+fn put(part: TempPath, path: &Path) -> Result<()> {
+    at(path, fault::operation(|| part.persist(path).map_err(io::Error::from)))?;
     sync_parent(path)
 }
 
@@ -116,16 +124,17 @@ pub fn link(source: &Path, path: &Path) -> Result<()> {
     if at(path, is_same_file(source, path))? {
         return Ok(());
     }
-    let part = beside(path);
-    let linked = fault::operation(|| {
-        if part.exists() {
-            fs::remove_file(&part)?;
-        }
-        fs::hard_link(source, &part).or_else(|_| fs::copy(source, &part).and_then(|_| File::open(&part)?.sync_all()))
-    });
-    at(path, linked)?;
-    rename(&part, path)?;
-    sync_parent(path)
+    let copy = |part: &Path| {
+        let mut file = File::create_new(part)?;
+        io::copy(&mut File::open(source)?, &mut file)?;
+        file.sync_all()
+    };
+    let make = |part: &Path| match fs::hard_link(source, part) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy(part),
+        made => made,
+    };
+    let part = at(path, fault::operation(|| beside(path, make)))?;
+    put(part, path)
 }
 
 /// A rename onto another link of the same file would do nothing and leave both.
@@ -150,8 +159,11 @@ pub fn sync_folder(path: &Path) -> Result<()> {
 
 /// The same for the folder that `path` is in.
 pub fn sync_parent(path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync_folder(parent.unwrap_or(Path::new(".")))
+    sync_folder(parent(path))
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 pub fn remove_file(path: &Path) -> Result<()> {
@@ -172,8 +184,33 @@ pub fn append(path: &Path, line: &str) -> Result<()> {
     at(path, file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())))
 }
 
-fn beside(path: &Path) -> PathBuf {
-    path.with_extension("part")
+/// Makes a new file beside `path`, of a name that nothing has: it meets no file and follows no link. It is gone when it
+/// is dropped, unless the program was killed meanwhile ([`remove_leftovers`]).
+fn beside<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<TempPath> {
+    let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    let mut builder = tempfile::Builder::new();
+    let made = builder.prefix(&prefix).suffix(PART).rand_bytes(12).make_in(parent(path), make)?;
+    Ok(made.into_temp_path())
+}
+
+const PART: &str = ".part";
+
+/// How old a file is that no process can still be writing.
+const LEFT_OVER: Duration = Duration::from_secs(3600);
+
+/// Removes from a folder what a program that was killed left of files it was replacing.
+pub fn remove_leftovers(folder: &Path) -> Result<()> {
+    for entry in at(folder, fs::read_dir(folder))? {
+        let entry = at(folder, entry)?;
+        let name = entry.file_name();
+        let is_part = name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(PART.as_bytes());
+        let age =
+            entry.metadata().ok().filter(|data| data.is_file()).and_then(|data| data.modified().ok()?.elapsed().ok());
+        if is_part && age.is_some_and(|age| age > LEFT_OVER) {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// A file that only one process can hold; given back when dropped, or when the process ends.
@@ -190,6 +227,16 @@ impl Lock {
             Error::new(ErrorKind::CantCreate, message)
         };
         Self::try_take(path)?.ok_or_else(held)
+    }
+
+    /// Waits until no other process holds it: for work of a moment.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn wait_for(path: &Path) -> Result<Self> {
+        let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
+        at(path, file.lock())?;
+        Ok(Lock { _file: file })
     }
 
     /// `None` if another process holds it.
@@ -239,6 +286,36 @@ mod tests {
         extend(&path, b"abXdefghi").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"abXdefghi");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_beside_a_file_is_neither_met_nor_followed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [path, mine, part] = ["a.json", "mine", "a.part"].map(|name| folder.path().join(name));
+        fs::write(&mine, "mine").unwrap();
+        std::os::unix::fs::symlink(&mine, &part).unwrap();
+        replace(&path, b"one").unwrap();
+        assert!(part.is_symlink() && fs::read(&mine).unwrap() == b"mine" && fs::read(&path).unwrap() == b"one");
+        std::os::unix::fs::symlink(&mine, folder.path().join("b.json")).unwrap();
+        replace(&folder.path().join("b.json"), b"two").unwrap();
+        assert_eq!(fs::read(&mine).unwrap(), b"mine", "a link is replaced, not followed");
+        replace(Path::new("/dev/null"), b"three").unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+    }
+
+    #[test]
+    fn leftovers_go_when_they_are_old() {
+        let folder = tempfile::TempDir::new().unwrap();
+        for name in [".a.json.old.part", ".a.json.new.part", "a.part", ".hidden"] {
+            let file = File::create(folder.path().join(name)).unwrap();
+            if !name.contains("new") {
+                file.set_modified(std::time::SystemTime::now() - 2 * LEFT_OVER).unwrap();
+            }
+        }
+        remove_leftovers(folder.path()).unwrap();
+        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".a.json.new.part", ".hidden", "a.part"]);
     }
 
     #[test]

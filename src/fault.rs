@@ -11,7 +11,7 @@
 //! | `TIERED_POISON=TARGET=VALUE@STEP` | put a value into a loss term, `gradient:NAME` or `weight:NAME` at that step |
 //! | `TIERED_RETRY_MS=N` | the pause after a save that failed for the first time |
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub fn operation<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     match point.action {
         Action::Abort if number == point.operation => std::process::abort(),
         Action::Pause if number == point.operation => loop {
-            eprintln!("paused");
+            let _ = writeln!(io::stderr(), "paused");
             std::thread::sleep(Duration::from_secs(60));
         },
         _ => result,

@@ -10,7 +10,7 @@
 use super::settings::Settings;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, json_error};
+use crate::outside::{self, MAX_INDEX, MAX_SHARDS, json_error};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,9 +24,6 @@ pub const INDEX: &str = "model.safetensors.index.json";
 pub const MAIN: &str = "main";
 /// Each a set of files that make a tokenizer.
 pub const TOKENIZERS: [&[&str]; 3] = [&["tokenizer.json"], &["vocab.txt"], &["vocab.json", "merges.txt"]];
-/// Bytes of an index of shards, and its shards.
-pub const MAX_INDEX: u64 = 16 << 20;
-const MAX_SHARDS: usize = 1000;
 
 /// `ORG/NAME`, with `@REVISION` behind it where it is not `main`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use super::download::{Checksum, Expected, Wanted};
 use super::settings::Settings;
 use super::url::{Address, escaped};
 use super::{Event, How, Listener};
+use crate::data;
 use crate::durable::{self, FileDigest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::outside::{self, MAX_PREDICTIONS, MAX_STORY_FILE};
@@ -127,6 +128,9 @@ pub fn fetch_data(
             let checksum = known.clone().map(Checksum::Sha256);
             let expected = Expected { bytes, checksum, most: source.most };
             Wanted { name: source.to, address, expected, path: &path }.fetch(&client, on)?;
+            if known.is_none() {
+                require_stories(&path)?;
+            }
             FileDigest::of_file(&path)?
         };
         if source.known.is_none() {
@@ -135,6 +139,17 @@ pub fn fetch_data(
         files.push((path, digest));
     }
     Ok(files)
+}
+
+/// Nothing tells whether a file of unknown hash is the one to fetch but what is in it: one without stories is removed.
+fn require_stories(path: &Path) -> Result<()> {
+    let what = match data::read_file(path) {
+        Ok(file) if file.partitions.iter().any(|(_, stories)| !stories.is_empty()) => return Ok(()),
+        Ok(_) => "it has no stories".to_owned(),
+        Err(error) => error.message,
+    };
+    durable::remove_file(path)?;
+    Err(Error::data(format!("{}: what was fetched is no story file, and was removed: {what}", path.display())))
 }
 
 fn is_sha256(text: &str) -> bool {

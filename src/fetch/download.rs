@@ -6,8 +6,9 @@ use super::{Event, How, Listener};
 use crate::durable::{self, FileDigest, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use sha1::{Digest, Sha1};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a try that got somewhere.
@@ -270,19 +271,27 @@ struct Part {
 }
 
 impl Part {
-    /// That of an earlier try, if there is to be one: a regular file, no longer than the whole.
+    /// That of an earlier try, if there is to be one: a regular file, no longer than the whole. No other process has it
+    /// until this one is done.
+    ///
+    /// # Errors
+    /// `CantCreate` if another process is fetching the file.
     fn open(path: &Path, resumable_up_to: Option<u64>) -> Result<Self> {
-        let is_usable = match fs::symlink_metadata(path) {
-            Ok(data) => data.is_file() && resumable_up_to.is_some_and(|most| data.len() <= most),
-            Err(_) => true,
-        };
-        if !is_usable {
+        if fs::symlink_metadata(path).is_ok_and(|data| !data.is_file()) {
             durable::remove_file(path)?;
         }
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        let opened = file.and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (bytes, file) = opened.map_err(|error| Error::writing(path, &error))?;
-        Ok(Part { path: path.to_owned(), file, bytes })
+        let (file, bytes) = loop {
+            let file = open_alone(path)?;
+            // Whoever had the lock before may have given the file its name.
+            if let Some(bytes) = held_at(path, &file).map_err(|error| Error::writing(path, &error))? {
+                break (file, bytes);
+            }
+        };
+        let mut part = Part { path: path.to_owned(), file, bytes };
+        if resumable_up_to.is_none_or(|most| bytes > most) {
+            part.restart()?;
+        }
+        Ok(part)
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
@@ -304,6 +313,27 @@ impl Part {
     fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(|error| Error::writing(&self.path, &error))
     }
+}
+
+/// A file that no other process has opened like this.
+fn open_alone(path: &Path) -> Result<File> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let file = file.map_err(|error| Error::writing(path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("{}: another process is fetching it; wait for it", path.display());
+            Err(Error::new(ErrorKind::CantCreate, message))
+        }
+        Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
+    }
+}
+
+/// The length of an open file, if it is the one of that name.
+fn held_at(path: &Path, file: &File) -> std::io::Result<Option<u64>> {
+    let (open, named) = (file.metadata()?, fs::symlink_metadata(path));
+    let is_it = named.is_ok_and(|named| (named.dev(), named.ino()) == (open.dev(), open.ino()));
+    Ok(is_it.then_some(open.len()))
 }
 
 #[cfg(test)]

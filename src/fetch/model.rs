@@ -1,13 +1,13 @@
 //! A model of the hub, into Hugging Face's cache or a folder of its own.
 
-use super::cache::{CONFIG, Cache, INDEX, MAX_INDEX, ModelName, TOKENIZERS, WEIGHTS, is_commit, shards};
+use super::cache::{CONFIG, Cache, INDEX, ModelName, TOKENIZERS, WEIGHTS, is_commit, shards};
 use super::client::Client;
 use super::download::{Checksum, Expected, Wanted};
 use super::settings::Settings;
 use super::url::{Address, escaped};
 use super::{Event, How, Listener};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error, shown};
+use crate::outside::{self, MAX_CONFIG, MAX_INDEX, MAX_TOKENIZER, json_error, shown};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

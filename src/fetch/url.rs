@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::outside::shown;
 use std::fmt;
 use ureq::http::Uri;
+use url::Url;
 
 /// The longest address that is followed, in bytes.
 const LONGEST: usize = 8192;
@@ -38,18 +39,9 @@ impl Address {
     /// `Refused` if that is not over http or https, or leaves https for http.
     pub fn redirected(&self, location: &str) -> Result<Self> {
         let refuse = |why: String| Error::new(ErrorKind::Refused, format!("{self}: redirects to {why}; not followed"));
-        let before_slash = location.split(['/', '?', '#']).next().unwrap_or_default();
-        let absolute = if location.starts_with("//") {
-            format!("{}:{location}", self.scheme())
-        } else if before_slash.contains(':') {
-            location.to_owned()
-        } else if location.starts_with('/') {
-            format!("{}://{}{location}", self.scheme(), self.authority())
-        } else {
-            let folder = self.0.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-            format!("{}://{}{folder}/{location}", self.scheme(), self.authority())
-        };
-        let next = Address::parse(&absolute).map_err(refuse)?;
+        let base = Url::parse(&self.0.to_string()).map_err(|error| refuse(error.to_string()))?;
+        let absolute = base.join(location).map_err(|error| refuse(format!("{}: {error}", shown(location, 200))))?;
+        let next = Address::parse(absolute.as_str()).map_err(refuse)?;
         match (self.scheme(), next.scheme()) {
             ("https", "http") => Err(refuse(format!("{next}, from https to http"))),
             _ => Ok(next),
@@ -109,6 +101,9 @@ mod tests {
         let to = |location: &str| from.redirected(location).map(|address| address.0.to_string()).map_err(|e| e.kind);
         assert_eq!(to("/z?k=v").unwrap(), "https://a.example:8443/z?k=v");
         assert_eq!(to("z").unwrap(), "https://a.example:8443/x/z");
+        assert_eq!(to("?k=v").unwrap(), "https://a.example:8443/x/y?k=v");
+        assert_eq!(to("../z").unwrap(), "https://a.example:8443/z");
+        assert_eq!(to("/a/./b/../c#part").unwrap(), "https://a.example:8443/a/c");
         assert_eq!(to("//b.example/z").unwrap(), "https://b.example/z");
         assert_eq!(to("HTTPS://b.example/z").unwrap(), "https://b.example/z");
         for bad in

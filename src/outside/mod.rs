@@ -35,5 +35,7 @@ pub const MAX_PREDICTIONS: u64 = 256 << 20;
 pub const MAX_CONFIG: u64 = 1 << 20;
 /// Bytes of a `model.safetensors.index.json`.
 pub const MAX_INDEX: u64 = 8 << 20;
+/// Files that the weights of a model are divided among: more are not in use, and each stays open.
+pub const MAX_SHARDS: usize = 256;
 /// Bytes of a `tokenizer.json`, or of a vocabulary that one is made of.
 pub const MAX_TOKENIZER: u64 = 256 << 20;

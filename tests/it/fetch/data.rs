@@ -2,7 +2,7 @@
 
 use super::hub::{Hub, ends, files};
 use super::server::{Answer, Server};
-use crate::support::{real_data, text};
+use crate::support::{clean_file, real_data, text};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
@@ -45,17 +45,62 @@ fn fetch(hub: &Hub, server: &Server, out: &TempDir, more: &[&str]) -> Output {
     hub.tiered(&arguments)
 }
 
+/// A story file with one partition of this name.
+fn stories(partition: &str) -> String {
+    serde_json::json!({ partition: clean_file()["test"] }).to_string()
+}
+
+/// What is no story file is neither kept nor trusted the next time.
+#[test]
+fn a_file_of_unknown_hash_must_hold_stories() {
+    for content in ["one", "{}", "{\"train\": {}}"] {
+        let mirror = Mirror::new(content);
+        ends(&mirror.fetch(&["trip"]), 65, &["www.json", "no story file"]);
+        assert_eq!(fs::read_dir(mirror.www().parent().unwrap()).unwrap().count(), 0, "{content}");
+        mirror.serves(&stories("train"));
+        ends(&mirror.fetch(&["trip"]), 0, &[]);
+    }
+}
+
+/// One fetches, the others are told; whoever comes later finds the file.
+#[test]
+fn several_at_once_fetch_it_once() {
+    let content = stories("train");
+    let served = content.clone();
+    let server = Server::start(move |request| {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        Answer::file(request, served.as_bytes())
+    });
+    let (hub, out) = (Hub::new(files()), TempDir::new().unwrap());
+    std::thread::scope(|scope| {
+        let fetch = || fetch(&hub, &server, &out, &["trip"]);
+        let all: Vec<_> = (0..6).map(|_| scope.spawn(fetch)).collect();
+        let outputs: Vec<Output> = all.into_iter().map(|one| one.join().unwrap()).collect();
+        let codes: Vec<_> = outputs.iter().map(|output| output.status.code().unwrap()).collect();
+        assert!(codes.contains(&0) && codes.iter().all(|code| [0, 73].contains(code)), "{codes:?}");
+        for output in outputs.iter().filter(|output| output.status.code() == Some(73)) {
+            ends(output, 73, &["www.json", "another process"]);
+        }
+    });
+    assert_eq!(fs::read_to_string(out.path().join("data/trip/www.json")).unwrap(), content);
+    ends(&fetch(&hub, &server, &out, &["trip"]), 0, &["there already"]);
+}
+
 #[test]
 fn a_file_of_unknown_hash_is_held_against_the_first_fetched() {
-    let mirror = Mirror::new("one");
-    let said =
-        ends(&mirror.fetch(&["trip"]), 0, &["nothing tells the hash", &sha256(b"one"), "licence", "TIERED_DATA"]);
+    let [one, two] = ["test", "train"].map(stories);
+    let mirror = Mirror::new(&one);
+    let said = ends(
+        &mirror.fetch(&["trip"]),
+        0,
+        &["nothing tells the hash", &sha256(one.as_bytes()), "licence", "TIERED_DATA"],
+    );
     assert!(!said.contains("verified"), "{said}");
     let request = &mirror.server.requests()[0];
     assert_eq!(request.path, "/sled-group/Verifiable-Coherent-NLU/HEAD/all_data/www.json");
     assert_eq!(request.header("authorization"), None);
     let lock = mirror.www().with_file_name("www.json.sha256");
-    assert_eq!(fs::read_to_string(&lock).unwrap(), format!("{}  www.json\n", sha256(b"one")));
+    assert_eq!(fs::read_to_string(&lock).unwrap(), format!("{}  www.json\n", sha256(one.as_bytes())));
 
     ends(&mirror.fetch(&["trip"]), 0, &["there already"]);
     assert_eq!(mirror.server.requests().len(), 1);
@@ -65,12 +110,12 @@ fn a_file_of_unknown_hash_is_held_against_the_first_fetched() {
     assert!(mirror.server.requests()[1].path.contains("/a1b2/"));
 
     fs::remove_file(mirror.www()).unwrap();
-    mirror.serves("two");
-    ends(&mirror.fetch(&["trip"]), 65, &[&sha256(b"one"), &sha256(b"two")]);
+    mirror.serves(&two);
+    ends(&mirror.fetch(&["trip"]), 65, &[&sha256(one.as_bytes()), &sha256(two.as_bytes())]);
     assert!(!mirror.www().exists() && fs::read_dir(mirror.www().parent().unwrap()).unwrap().count() == 1);
 
-    ends(&mirror.fetch(&["trip", "--sha256", &sha256(b"two")]), 0, &["hash verified"]);
-    assert!(fs::read_to_string(&lock).unwrap().starts_with(&sha256(b"two")));
+    ends(&mirror.fetch(&["trip", "--sha256", &sha256(two.as_bytes())]), 0, &["hash verified"]);
+    assert!(fs::read_to_string(&lock).unwrap().starts_with(&sha256(two.as_bytes())));
 }
 
 #[test]
