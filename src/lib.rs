@@ -12,6 +12,7 @@
 //! | 0 | [`error`] | one error type: a message for a person, an exit code for a script |
 //! | 0 | [`fault`] | faults put in on purpose, for tests |
 //! | 0 | [`outside`] | files and names from outside: how much is read, what stays in its folder |
+//! | 0 | [`say`] | what is said while something runs; a closed stream stops nothing |
 //! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
 //! | 1 | [`durable`] | file operations that survive |
@@ -44,6 +45,8 @@
 //! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report`, `analysis`, `card` and `world`
 //! know no tensors: they never name `tch`.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // `say` survives a closed stream, they don't
+
 pub mod analysis;
 pub mod attribute;
 pub mod baseline;
@@ -70,6 +73,7 @@ pub mod outside;
 pub mod page;
 pub mod prediction;
 pub mod report;
+mod say;
 pub mod seed;
 pub mod study;
 pub mod tensorboard;

@@ -1,6 +1,7 @@
 //! A bar with losses and rate on a terminal, plain lines otherwise.
 
 use crate::loss::LossValues;
+use crate::say::say;
 use crate::train::StepRecord;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -39,17 +40,31 @@ impl Progress {
             }
             None if self.said.elapsed() >= PLAIN_EVERY => {
                 self.said = Instant::now();
-                println!("step {}/{} | {message}", step.step, step.steps);
+                say!("step {}/{} | {message}", step.step, step.steps);
             }
             None => {}
         }
     }
 
+    /// Inputs that a frozen encoder has encoded, before the first step.
+    pub fn encoded(&mut self, inputs: usize, of: usize) {
+        let line = format!("the encoder is not trained: each input is encoded once, {inputs} of {of}");
+        match &self.bar {
+            Some(bar) => bar.set_message(line),
+            None if inputs == of || self.said.elapsed() >= PLAIN_EVERY => {
+                self.said = Instant::now();
+                say!("{line}");
+            }
+            None => {}
+        }
+        self.started = Instant::now();
+    }
+
     /// A line that stays.
     pub fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| println!("{line}")),
-            None => println!("{line}"),
+            Some(bar) => bar.suspend(|| say!("{line}")),
+            None => say!("{line}"),
         }
     }
 

@@ -1,12 +1,12 @@
-//! SIGTERM, SIGINT and SIGUSR1 ask a run to save and stop; a second one ends it at once.
+//! SIGTERM, SIGINT, SIGHUP (a terminal that is gone) and SIGUSR1 ask a run to save and stop; a second one ends it at once.
 
 use crate::error::{Error, ErrorKind, Result};
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-const SIGNALS: [(i32, &str); 3] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGUSR1, "SIGUSR1")];
+const SIGNALS: [(i32, &str); 4] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1")];
 
 /// From now on signals are only noted.
 pub struct Signals {

@@ -65,13 +65,13 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
         durable::remove_file(&record)?;
     }
     write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
-    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &recorded).to_json())?;
+    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &sha256, &recorded).to_json())?;
     let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
     durable::replace(&record, &json_bytes(&made)?)?;
     Ok(recorded.len())
 }
 
-fn report(run: &TrainedRun, set: &EvaluationSet, predictions: &[PairPrediction]) -> Report {
+fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Report {
     let tuned = run.tuned.as_ref();
     let states = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
     let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();
@@ -83,6 +83,8 @@ fn report(run: &TrainedRun, set: &EvaluationSet, predictions: &[PairPrediction])
             split: Some(set.split.clone()),
             kind: set.kind_name().to_owned(),
             pairs: predictions.len() as u64,
+            seen: run.seen(sha256, &set.split),
+            sha256: Some(sha256.to_owned()),
         },
         rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
         states: StateCounts::of(predictions).scores(),

@@ -18,9 +18,7 @@ impl Study {
         if fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {
             return Ok(());
         }
-        let part = self.folder.join(format!(".index.{}.part", std::process::id()));
-        durable::write(&part, text.as_bytes())?;
-        durable::rename(&part, &path)
+        durable::replace(&path, text.as_bytes())
     }
 
     fn index(&self) -> String {

@@ -34,7 +34,8 @@ impl JobEnd {
 }
 
 /// Runs all jobs, so many at a time, each in a process group of its own: what ends this process from the keyboard reaches
-/// it alone. Once `stop` names a reason, running jobs get one SIGTERM, by which they save, and no other is started.
+/// it alone; on Linux they save and end when it is gone. Once `stop` names a reason, running jobs get one SIGTERM, by
+/// which they save, and no other is started.
 /// `ended` is told how each ends.
 ///
 /// # Errors
@@ -56,7 +57,7 @@ pub fn run_jobs(
         }
         while !stopping && result.is_ok() && running.len() < at_a_time.max(1) {
             let Some(mut job) = waiting.next() else { break };
-            match job.command.process_group(0).spawn() {
+            match ends_with_us(job.command.process_group(0)).spawn() {
                 Ok(child) => running.push((job.number, child)),
                 Err(error) => result = Err(cannot_start(&job.command, &error)),
             }
@@ -76,6 +77,23 @@ pub fn run_jobs(
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// A process that gets a SIGTERM when this one is gone, be it killed: nobody else would ever stop it.
+fn ends_with_us(command: &mut Command) -> &mut Command {
+    #[cfg(target_os = "linux")]
+    {
+        let us = std::process::id();
+        // SAFETY: both calls may be made between fork and exec.
+        unsafe {
+            command.pre_exec(move || match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) {
+                0 if libc::getppid().cast_unsigned() == us => Ok(()),
+                0 => Err(std::io::Error::other("the process that starts it is gone")),
+                _ => Err(std::io::Error::last_os_error()),
+            });
+        }
+    }
+    command
 }
 
 fn cannot_start(command: &Command, error: &std::io::Error) -> Error {

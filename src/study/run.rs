@@ -6,6 +6,7 @@ use super::{Cell, Study};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{Experiment, TrainedRun, Which};
 use crate::train::Event;
+use std::path::Path;
 
 /// How an attempt at a cell ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Study {
     ) -> Result<Outcome> {
         let was_trained = place.is_trained(cell)?;
         if !was_trained {
-            train(cell, place, stop, on)?;
+            train(cell, place, &self.folder.with_file_name("vectors"), stop, on)?;
             place.note_trained(&self.file.name, cell)?;
         }
         let mut todo = Vec::new();
@@ -101,6 +102,7 @@ impl Study {
 fn train(
     cell: &Cell,
     place: &Place,
+    vectors: &Path,
     stop: &dyn Fn() -> Option<&'static str>,
     on: &mut dyn FnMut(&Happening),
 ) -> Result<()> {
@@ -110,6 +112,6 @@ fn train(
         false => Experiment::prepare(config, &place.run, None)?,
     };
     on(&Happening::Begins(&experiment));
-    experiment.run(stop, |event| on(&Happening::Trains(event)))?;
+    experiment.keep_vectors(vectors).run(stop, |event| on(&Happening::Trains(event)))?;
     Ok(())
 }

@@ -204,8 +204,8 @@ impl Loaded {
     }
 
     fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<PairPrediction> {
-        let sentences = self.config.max_sentences;
-        let config = EvalConfig { device: Device::Cpu, precision: Precision::Fp32, sentences, pairs_per_batch };
+        let layout = Layout { sentences: self.config.max_sentences, pad_to_entities: None };
+        let config = EvalConfig { device: Device::Cpu, precision: Precision::Fp32, layout, pairs_per_batch };
         evaluate(model, corpus, config, |_| ()).predictions
     }
 }

@@ -207,12 +207,7 @@ fn a_signal_saves_and_asks_to_be_run_again() {
     for (out, jobs) in [("one", "1"), ("two", "2")] {
         let mut command = rig.command("run", out, &["--jobs", jobs]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let first = rig.study(out);
-        let begun = first.run_folder(&first.cells[0]).join("config.toml");
-        while !begun.exists() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        has_begun(&rig.study(out));
         send("TERM", &child);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(75), "{}\n{}", stdout(&output), stderr(&output));
@@ -222,6 +217,35 @@ fn a_signal_saves_and_asks_to_be_run_again() {
     let again = rig.run("run", "one", &["--task", "1"]);
     assert!(again.status.success() && stdout(&again).contains("was done already"));
     assert_eq!(rig.run("run", "one", &["--task", "5"]).status.code(), Some(2));
+}
+
+/// Waits until the first cell is being trained.
+fn has_begun(study: &Study) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let begun = study.run_folder(&study.cells[0]).join("config.toml");
+    while !begun.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A parent that is killed can tell its children nothing; the system does.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_cells_of_a_killed_parent_save_and_end() {
+    let rig = shared();
+    let mut command = rig.command("run", "orphaned", &["--jobs", "2"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    has_begun(&rig.study("orphaned"));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while rig.succeeds("status", "orphaned", &[]).contains("at work") {
+        assert!(Instant::now() < deadline, "a cell works on without its parent");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(!rig.succeeds("status", "orphaned", &[]).contains("4 of 4"), "the cells were too fast for this test");
+    rig.succeeds("run", "orphaned", &["--jobs", "2"]);
+    assert_eq!(rig.table("orphaned"), rig.table("done"));
 }
 
 #[test]

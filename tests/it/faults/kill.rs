@@ -7,7 +7,7 @@ use rand::RngExt;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tiered::checkpoint::{MANIFEST, Manifest};
 use tiered::durable::FileDigest;
@@ -138,10 +138,11 @@ fn send(signal: &str, child: &Child) {
 
 #[test]
 fn every_kind_of_run() {
-    let kinds: [&[&str]; 6] = [
+    let kinds: [&[&str]; 7] = [
         &["model.detector.kind=joint", "model.detector.context=story"],
         &["precision=bf16"],
         &["encoder.freeze=[\"embeddings\", \"layers:1\"]", "train.pairs_per_step=1"],
+        &["encoder.freeze=[\"encoder\"]", "precision=bf16"],
         &["loss.normalization=padded", "loss.story=0.2", "model.output_bias=frequency", "train.pairs_per_step=3"],
         &["train.adamw.weight_decay=0.01", "train.warmup=0.3", "train.head_learning_rate=2e-3", "checkpoint.keep=1"],
         &["model.detector.standardize=true", "model.detector.norm=before", "train.entities=2", "loss.story=0.2"],
@@ -181,7 +182,7 @@ fn stopped(run: &Run, signal: &str, mut after: Duration) -> Result<ExitStatus, S
 fn signals() {
     let rig = Rig::shared();
     let mut rng = rng(2);
-    for signal in ["TERM", "INT", "USR1"] {
+    for signal in ["TERM", "INT", "HUP", "USR1"] {
         let moments: Vec<f64> = (0..count(2, 20)).map(|_| rng.random_range(0. ..0.9)).collect();
         trials(&format!("SIG{signal}: saved, exit 75; resumed: equal weights"), &moments, |moment| {
             let run = rig.run();
@@ -192,6 +193,17 @@ fn signals() {
             run.ends_as_if_uninterrupted()
         });
     }
+}
+
+/// As `tiered train ... | head -1` closes it.
+#[test]
+fn a_closed_output_ends_nothing() {
+    let rig = Rig::shared();
+    let run = rig.run();
+    let mut child = run.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert!(child.wait().unwrap().success());
+    run.ends_as_if_uninterrupted().unwrap();
 }
 
 #[test]

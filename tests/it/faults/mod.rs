@@ -4,8 +4,12 @@ mod disk;
 mod files;
 mod hostile;
 mod kill;
+mod limits;
 mod numbers;
+mod operations;
 mod rig;
+mod threads;
+mod together;
 
 /// How many times to try: `full` where the environment has `TIERED_FAULTS=full`, else `short`.
 pub fn count(short: usize, full: usize) -> usize {

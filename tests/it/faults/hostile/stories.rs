@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use tiered::data::{Severity, StoryFile, pairs, read_file, read_plain};
+use tiered::data::{Sentences, Severity, StoryFile, pairs, read_file, read_plain};
 use tiered::error::Result;
 use tiered::outside;
 
@@ -140,7 +140,8 @@ fn malformed_story_files() {
 /// Reads typed stories as `tiered predict` does; whether they were refused, or what is wrong with how.
 fn plain(bytes: &[u8]) -> Result<bool, String> {
     let read = outside::text(bytes).map_err(|problem| format!("typed.txt: {problem}"));
-    let read = read.and_then(|text| read_plain(text, "typed.txt", &[]).map_err(|error| error.message));
+    let read =
+        read.and_then(|text| read_plain(text, "typed.txt", &[], Sentences::Split).map_err(|error| error.message));
     match read {
         Err(message) if message.starts_with("typed.txt: ") && has_place(&message) && message.len() < 3000 => Ok(true),
         Err(message) => Err(format!("no file or no place in: {message}")),

@@ -1,0 +1,83 @@
+//! What is said while something runs, on streams that may be closed at any time.
+//!
+//! `println!` panics when its reader has gone away (`| head`), and takes a training run with it. A line that can't be
+//! said is dropped; the work goes on. What a command exists to print goes through `cli::output`, which reports errors.
+//! Both show text as [`harmless`]: it may quote stories and names of files that are not ours.
+
+use std::borrow::Cow;
+use std::fmt::Arguments;
+use std::fmt::Write as _;
+use std::io::Write;
+
+/// A line on standard output.
+macro_rules! say {
+    ($($part:tt)*) => { $crate::say::line(std::io::stdout(), format_args!($($part)*)) };
+}
+
+/// A line on standard error.
+macro_rules! aside {
+    ($($part:tt)*) => { $crate::say::line(std::io::stderr(), format_args!($($part)*)) };
+}
+
+pub(crate) use {aside, say};
+
+pub fn line(mut stream: impl Write, words: Arguments) {
+    // Nobody is left to be told that it failed.
+    let _ = writeln!(stream, "{}", harmless(&words.to_string())).and_then(|()| stream.flush());
+}
+
+/// Text that does nothing to a terminal: characters that control it or turn the direction of a line are escaped, as JSON
+/// escapes them, so that JSON stays what it is. Ends of lines and tabs stay.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match acts(c) {
+            true => write!(escaped, "\\u{:04x}", u32::from(c)).expect("a string can be written to"),
+            false => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// All such characters have at most four hexadecimal digits.
+fn acts(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n' && c != '\t') || turns
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind, Write};
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(Error::from(ErrorKind::BrokenPipe))
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Err(Error::from(ErrorKind::BrokenPipe))
+        }
+    }
+
+    #[test]
+    fn a_closed_stream_is_no_panic() {
+        super::line(Closed, format_args!("nobody hears this"));
+        let mut heard = Vec::new();
+        super::line(&mut heard, format_args!("{} pairs", 3));
+        assert_eq!(heard, b"3 pairs\n");
+    }
+
+    #[test]
+    fn text_does_nothing_to_a_terminal() {
+        let mut heard = Vec::new();
+        super::line(&mut heard, format_args!("\u{1b}[2Jkettle\r\u{9b}31m\u{202e}\ttè\n"));
+        assert_eq!(String::from_utf8(heard).unwrap(), "\\u001b[2Jkettle\\u000d\\u009b31m\\u202e\ttè\n\n");
+        let json = serde_json::to_string("a\u{9b}b").unwrap();
+        assert_eq!(serde_json::from_str::<String>(&super::harmless(&json)).unwrap(), "a\u{9b}b");
+    }
+}

@@ -1,0 +1,48 @@
+//! Too few file descriptors, too little memory.
+
+use super::rig::{Rig, said};
+use super::{count, ensure, trials};
+use std::process::Command;
+
+/// A run that can't open its files ends with a message and an exit code, and goes on when it can.
+#[test]
+fn file_descriptors() {
+    let rig = Rig::shared();
+    let all: Vec<u32> = (4..=34).step_by(count(10, 1)).collect();
+    trials("few file descriptors (`ulimit -n`): an error, no crash; resumed: equal weights", &all, |limit| {
+        let run = rig.run();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_tiered")]);
+        command.args(run.arguments()).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
+        let output = command.output().unwrap();
+        let ended_well = match output.status.code() {
+            Some(0) => true,
+            // What the loader says before the program begins.
+            Some(127) => *limit < 10,
+            Some(code) => (65..=78).contains(&code) && code != 70 && !said(&output).trim().is_empty(),
+            None => false,
+        };
+        ensure(ended_well, || format!("{:?}: {}", output.status.code(), said(&output)))?;
+        run.ends_as_if_uninterrupted()
+    });
+}
+
+/// A run that runs out of memory in any step ends with a message and an exit code, and goes on when there is more.
+#[test]
+fn memory() {
+    let rig = Rig::shared();
+    let all: Vec<u64> = (300..=2700).step_by(count(400, 50)).collect();
+    trials("too little memory (`ulimit -v`): an error, no crash; resumed: equal weights", &all, |megabytes| {
+        let run = rig.run();
+        let mut command = Command::new("sh");
+        let limited = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes << 10);
+        command.args(["-c", &limited, env!("CARGO_BIN_EXE_tiered")]);
+        command.args(run.arguments()).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
+        let output = command.output().unwrap();
+        let words = said(&output);
+        eprintln!("{megabytes} MB: {:?} {}", output.status.code(), words.lines().last().unwrap_or_default());
+        ensure(output.status.success() || !words.trim().is_empty(), || format!("{:?}", output.status))?;
+        ensure(!words.contains("panicked at"), || words)?;
+        run.ends_as_if_uninterrupted()
+    });
+}
