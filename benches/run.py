@@ -36,7 +36,7 @@ def run(*command):
 
 def ours(data, *more):
     file = WORK / "tiered.json"
-    run(TIERED, "bench", *data, "--json", file, *more)
+    run(TIERED, "bench", *data, "--json", file, "--force", *more)
     return json.loads(file.read_text())
 
 

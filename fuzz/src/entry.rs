@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 use std::path::Path;
-use tiered::data::{pairs, read_bytes, read_plain};
+use tiered::data::{Sentences, pairs, read_bytes, read_plain};
 use tiered::error::ErrorKind;
 use tiered::model::header::Header;
 use tiered::outside;
@@ -30,10 +30,12 @@ pub fn stories(bytes: &[u8]) {
             }
         }
     }
-    if let Ok(text) = outside::text(bytes)
-        && let Err(error) = read_plain(text, "hostile", &[])
-    {
-        refused(&error.message);
+    if let Ok(text) = outside::text(bytes) {
+        for sentences in [Sentences::AsGiven, Sentences::Split] {
+            if let Err(error) = read_plain(text, "hostile", &[], sentences) {
+                refused(&error.message);
+            }
+        }
     }
 }
 

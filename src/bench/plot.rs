@@ -3,19 +3,18 @@
 use super::report::BenchReport;
 use crate::error::{Error, ErrorKind, Result};
 use plotters::prelude::*;
-use std::path::Path;
 
 const SIZE: (u32, u32) = (800, 500);
 
 /// Draws every step that was measured, a colour a size, and the line through all, as SVG.
 ///
 /// # Errors
-/// `CantCreate`, `Io`.
-pub fn draw(report: &BenchReport, path: &Path) -> Result<()> {
+/// `Internal`.
+pub fn draw(report: &BenchReport) -> Result<String> {
     let mut svg = String::new();
     picture(report, &mut svg)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the plot can't be drawn: {error}")))?;
-    std::fs::write(path, svg).map_err(|error| Error::writing(path, &error))
+    Ok(svg)
 }
 
 fn picture(report: &BenchReport, svg: &mut String) -> std::result::Result<(), Box<dyn std::error::Error>> {

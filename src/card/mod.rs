@@ -118,7 +118,7 @@ fn results(report: &Report) -> Results {
 fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", file_name);
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
-    format!("{file}{split}: {} pairs ({})", data.pairs, data.kind)
+    format!("{file}{split}: {} pairs ({}){}", data.pairs, data.kind, data.seen.remark())
 }
 
 /// Where a file lay is nobody's business.

@@ -12,6 +12,7 @@ use crate::experiment::{RunFolder, TrainedRun, Which, own_decode};
 use crate::machine::DeviceChoice;
 use crate::prediction::{PairPrediction, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::DataDescription;
+use crate::say::aside;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 /// attribute, what is taken for what, calibration
 ///
 /// Predictions that `tiered eval` saved in the run folder are used if they are of these stories and of the best weights;
-/// otherwise the run is evaluated. A file of predictions can be analysed without a run.
+/// otherwise the run is evaluated, and nothing is kept. A file of predictions can be analysed without a run.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, or a file of predictions (predictions.jsonl, or a published list)
@@ -62,7 +63,10 @@ fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
     let saved = folder.predictions(&set.evaluation_name(Which::Best)?, Which::Best)?;
     let predictions = match saved.filter(|saved| are_of(saved, &pairs)) {
         Some(saved) => saved,
-        None => evaluated_and_recorded(args, set)?,
+        None => {
+            let run = TrainedRun::open(&args.run, Which::Best, args.device.as_ref())?;
+            evaluated(&run, set, Decode::Threshold)?
+        }
     };
     let tuned = folder.tuned(Which::Best)?;
     let conflicts = args.decode.unwrap_or(own_decode(&config));
@@ -76,15 +80,6 @@ fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
         temperature: tuned.map(|tuned| tuned.temperature),
     };
     Ok(Analysis::of(source, &states.apply(&conflicts.apply(&predictions)), &facts(&pairs)))
-}
-
-fn evaluated_and_recorded(args: &Args, set: &PairSet) -> Result<Vec<PairPrediction>> {
-    let run = TrainedRun::open(&args.run, Which::Best, args.device.as_ref())?;
-    let predictions = evaluated(&run, set, Decode::Threshold)?;
-    let data = set.description(predictions.len());
-    let report = run.report(data, &predictions, &Decode::REPORTED, &run.states(), Vec::new());
-    run.record(&set.evaluation_name(Which::Best)?, &predictions, &report)?;
-    Ok(predictions)
 }
 
 /// Whether these are predictions of these pairs: the same ids, sentences and labels, in any order.
@@ -108,7 +103,7 @@ fn of_file(args: &Args, set: &PairSet) -> Result<Analysis> {
     let unknown = predictions.iter().filter(|prediction| !known.contains_key(&prediction.id)).count();
     if unknown > 0 {
         let (of, path) = (predictions.len(), set.path().display());
-        eprintln!("warning: {unknown} of {of} predicted pairs are not in {path}; of these no room is known");
+        aside!("warning: {unknown} of {of} predicted pairs are not in {path}; of these no room is known");
     }
     let decoded = args.decode.map_or(predictions.clone(), |decode| decode.apply(&predictions));
     let source = Source {

@@ -1,11 +1,13 @@
 //! `tiered bench`: a config -> how fast it trains and evaluates here.
 
+use super::out_file::{OutFile, Replacing};
 use super::output::print;
 use crate::bench::{BenchOptions, BenchReport, EncoderSize, draw, export, run as measure};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
-use std::path::{Path, PathBuf};
+use crate::say::aside;
+use std::path::PathBuf;
 
 /// Measure training and evaluation: pairs a second, share of the machine's product rate, memory, time of each part
 #[derive(clap::Args)]
@@ -34,6 +36,8 @@ pub(super) struct Args {
     /// Draw seconds of a step by its unique tokens, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    replacing: Replacing,
     /// Write the pairs of the first size and the untrained weights into a folder, for benches/peer/peer.py
     #[arg(long, value_name = "DIR", conflicts_with = "encoder_size")]
     peer: Option<PathBuf>,
@@ -44,7 +48,11 @@ fn at_least_one(text: &str) -> std::result::Result<usize, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    [&args.json, &args.plot].into_iter().flatten().try_for_each(|path| check_folder(path))?;
+    let [json, plot] = [&args.json, &args.plot].map(|path| {
+        let out = path.as_deref().map(|path| OutFile::new(path, args.replacing));
+        out.transpose()
+    });
+    let (json, plot) = (json?, plot?);
     let config = Config::open(&args.config, &args.set)?;
     let trial = Trial::prepare(config, args.encoder_size.map(EncoderSize::config))?;
     let options =
@@ -52,30 +60,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(folder) = &args.peer {
         export(&trial, &options, folder)?;
     }
-    let report = measure(&trial, &options, |size| eprintln!("{}", size.line()))?;
+    let report = measure(&trial, &options, |size| aside!("{}", size.line()))?;
     print(&report.to_text())?;
-    if let Some(path) = &args.json {
-        write_json(&report, path)?;
+    if let Some(out) = json {
+        out.write_bytes(to_json(&report)?.as_bytes())?;
     }
-    if let Some(path) = &args.plot {
-        draw(&report, path)?;
+    if let Some(out) = plot {
+        out.write_bytes(draw(&report)?.as_bytes())?;
     }
     Ok(())
 }
 
-/// Found out before anything is measured.
-fn check_folder(path: &Path) -> Result<()> {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(Error::new(
-            ErrorKind::CantCreate,
-            format!("{}: there is no folder {}; make it first", path.display(), folder.display()),
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn write_json(report: &BenchReport, path: &Path) -> Result<()> {
+fn to_json(report: &BenchReport) -> Result<String> {
     let json = serde_json::to_string_pretty(report)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
-    std::fs::write(path, json + "\n").map_err(|error| Error::writing(path, &error))
+    Ok(json + "\n")
 }

@@ -3,7 +3,9 @@
 use super::output::print;
 use crate::durable::free_bytes;
 use crate::error::{Error, ErrorKind, Result};
-use crate::machine::{BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, ProductRates, features, proc_value};
+use crate::machine::{
+    BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, ProductRates, features, preferred, proc_value,
+};
 use crate::model::Precision;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -89,7 +91,7 @@ impl Machine {
                 threads: tch::get_num_threads(),
                 features: features(&cpuinfo),
             },
-            products: Products::measure()?,
+            products: Products::measure(&cpuinfo)?,
             memory: Memory { total: kilobytes(&meminfo, "MemTotal"), available: kilobytes(&meminfo, "MemAvailable") },
             disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes(Path::new(".")) },
         })
@@ -137,14 +139,16 @@ impl Machine {
 }
 
 impl Products {
-    fn measure() -> Result<Self> {
+    fn measure(cpuinfo: &str) -> Result<Self> {
         let device = DeviceChoice::default().resolve()?;
         let gflops = ProductRates::measure(device);
-        let chosen = gflops.preferred();
-        let name = if chosen == Precision::Bf16 { "bf16" } else { "fp32" };
+        let chosen = preferred(device, cpuinfo);
+        let (name, other) = if chosen == Precision::Bf16 { ("bf16", "fp32") } else { ("fp32", "bf16") };
         let ratio = gflops.bf16 / gflops.fp32;
-        let why =
-            format!("auto chooses {name}: bf16 is {ratio:.1} times as fast, and is chosen from {BF16_ADVANTAGE} on");
+        let mut why = format!("auto chooses {name} on this device; bf16 was {ratio:.1} times as fast just now");
+        if (ratio >= BF16_ADVANTAGE) != (chosen == Precision::Bf16) {
+            why += &format!("; if that is so when nothing else runs, set precision = \"{other}\"");
+        }
         Ok(Products { device: format!("{device:?}").to_lowercase(), gflops, chosen, why })
     }
 }

@@ -3,11 +3,13 @@
 use super::output::{ReportArgs, pair_bar, print};
 use super::pairs::{PairArgs, PairSet};
 use crate::decode::{Decode, StateDecode};
+use crate::durable::Lock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{TrainedRun, Which};
+use crate::experiment::{RunFolder, TrainedRun, Which, keep};
 use crate::machine::DeviceChoice;
 use crate::prediction::PairPrediction;
 use crate::report::{DataDescription, StoryReport, StoryRow};
+use crate::say::aside;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -34,6 +36,15 @@ pub(super) struct Args {
     /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]
     device: Option<DeviceChoice>,
+    /// Keep it in the run folder under this name [default: made of the names of file, partition and kind]
+    #[arg(long, value_name = "NAME")]
+    tag: Option<String>,
+    /// Keep predictions and report in this folder, not in the run folder
+    #[arg(long, value_name = "DIR", conflicts_with = "tag")]
+    output: Option<PathBuf>,
+    /// Replace an evaluation of other stories that has the same name
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     show: ReportArgs,
 }
@@ -47,7 +58,8 @@ enum By {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.by == By::Story)?;
     let set = args.pairs.read()?;
-    let name = set.evaluation_name(args.weights)?;
+    let folder = RunFolder::open(&args.run)?;
+    let place = place(args, &set, &folder)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     if args.by == By::Story {
         run.require_alone()?;
@@ -55,22 +67,65 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let recorded = evaluated(&run, &set, args.decode.unwrap_or(Decode::Threshold))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
-    let data = set.description(recorded.len());
+    let mut data = set.description(recorded.len());
+    data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
-    let predictions = run.record(&name, &recorded, &report)?;
-    let shown = match args.by {
-        By::Pair => args.show.format(&report),
-        By::Story => {
-            let report = story_report(args, data, &recorded, &conflicts, &states)?;
-            run.folder.write_evaluation(&name, "stories.json", &report.to_json())?;
-            args.show.format_stories(&report)
-        }
+    let stories = match args.by {
+        By::Pair => None,
+        By::Story => Some(story_report(args, data, &recorded, &conflicts, &states)?),
     };
+    let shown = stories.as_ref().map_or_else(|| args.show.format(&report), |stories| args.show.format_stories(stories));
     print(&shown)?;
+    let kept = match &place {
+        Place::Run(name) => run.record(name, &recorded, &report, stories.as_ref())?,
+        Place::Folder(folder) => keep(folder, &recorded, &report, stories.as_ref())?,
+        Place::Nowhere => return Ok(()),
+    };
     if args.show.is_text() {
-        print(&format!("\npredictions: {}\n", predictions.display()))?;
+        print(&format!("\npredictions: {}\n", kept.display()))?;
     }
     Ok(())
+}
+
+/// Where an evaluation is kept.
+enum Place {
+    /// In the run folder, under this name.
+    Run(String),
+    Folder(PathBuf),
+    /// The run folder can't be written.
+    Nowhere,
+}
+
+/// Found out before anything is computed.
+fn place(args: &Args, set: &PairSet, folder: &RunFolder) -> Result<Place> {
+    if let Some(output) = &args.output {
+        let there = output.join("predictions.jsonl");
+        if there.exists() && !args.force {
+            let message = format!("{}: exists; --force replaces it", there.display());
+            return Err(Error::new(ErrorKind::CantCreate, message));
+        }
+        return Ok(Place::Folder(output.clone()));
+    }
+    let name = match &args.tag {
+        Some(tag) => format!("{tag}{}", args.weights.suffix()),
+        None => set.evaluation_name(args.weights)?,
+    };
+    if let Some(other) = folder.other_evaluated(&name, &set.description(0))?.filter(|_| !args.force) {
+        let message = format!(
+            "{}: keeps an evaluation of {other} under the name {name}; --tag NAME keeps this one beside it, --force \
+             replaces it",
+            folder.path().display()
+        );
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    }
+    match folder.evaluation_file(&name, "lock").and_then(|path| Lock::wait_for(&path)) {
+        Err(error) if error.kind == ErrorKind::Refused => Err(error),
+        Err(error) => {
+            aside!("warning: {error}; scores are printed and not kept (--output DIR keeps them elsewhere)");
+            Ok(Place::Nowhere)
+        }
+        Ok(_) => Ok(Place::Run(name)),
+    }
 }
 
 /// What a run predicts of a set, its conflicts decoded in the way that is recorded.

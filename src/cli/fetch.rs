@@ -3,6 +3,7 @@
 use super::output::print;
 use crate::error::Result;
 use crate::fetch::{Dataset, Event, How, MIRRORED, ModelName, Settings, fetch_data, fetch_model};
+use crate::say::aside;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -127,8 +128,8 @@ impl Shown {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.suspend(|| aside!("{line}")),
+            None => aside!("{line}"),
         }
     }
 

@@ -1,9 +1,8 @@
 //! `tiered make-stories`: labelled stories from the tables of `data/world/`.
 
-use crate::error::{Error, Result};
+use super::out_file::{OutFile, Replacing};
 use crate::world::{Kinds, Language, Order, Style, World, make_stories};
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -26,12 +25,15 @@ pub(super) struct Args {
     /// Name of the partition
     #[arg(long, value_name = "NAME", default_value = "train")]
     split: String,
-    /// Story file to write; an existing one is replaced
+    /// Story file to write; "-" for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    replacing: Replacing,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let out = OutFile::new(&args.out, args.replacing)?;
     let world = World::load()?;
     let order = Order {
         language: args.lang,
@@ -41,11 +43,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         kinds: args.kind,
         split: args.split.clone(),
     };
-    write(&world, &order, args)?;
-    Ok(())
-}
-
-fn write(world: &World, order: &Order, args: &Args) -> Result<()> {
-    let file = File::create(&args.out).map_err(|error| Error::writing(&args.out, &error))?;
-    make_stories(world, order, &mut BufWriter::new(file)).map_err(|error| error.about(args.out.display()))
+    let make = |file: &mut dyn Write| make_stories(&world, &order, file);
+    Ok(out.write(|file| make(file).map_err(|error| error.about(args.out.display())))?)
 }

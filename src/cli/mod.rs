@@ -4,10 +4,12 @@ mod analyse;
 mod bench;
 mod data;
 mod doctor;
+mod doubts;
 mod eval;
 mod export;
 mod fetch;
 mod make_stories;
+mod out_file;
 mod output;
 mod pairs;
 mod predict;
@@ -22,7 +24,10 @@ mod train;
 mod tune;
 
 use crate::error::{EXIT_CODES, Error, ErrorKind};
+use crate::say::aside;
 use clap::{Parser, Subcommand};
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -68,17 +73,44 @@ enum Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     crate::machine::keep_memory();
-    match run(cli.command) {
+    match within_memory(|| run(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let kind = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.kind);
             match kind {
-                Some(ErrorKind::Resumable) => eprintln!("{error:#}"),
-                _ => eprintln!("error: {error:#}"),
+                Some(ErrorKind::Resumable) => aside!("{error:#}"),
+                _ => aside!("error: {error:#}"),
             }
             ExitCode::from(kind.unwrap_or(ErrorKind::Internal) as u8)
         }
     }
+}
+
+/// Turns one panic into an error. What libtorch can't do becomes a panic in `tch`; that memory is short is no bug, and a
+/// user can do something about it.
+fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if lack_of_memory(panic.payload()).is_none() {
+            report(panic);
+        }
+    }));
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match lack_of_memory(&*payload) {
+        Some(what) => {
+            let remedy = "train.pairs_per_step, train.entities and a smaller encoder need less; what was saved is kept";
+            let message = format!("memory is short: {what}\n{remedy}");
+            Err(Error::new(ErrorKind::Unavailable, message).into())
+        }
+        None => panic::resume_unwind(payload),
+    })
+}
+
+/// The words of a panic that says so.
+fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
+    let text =
+        payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
+    let said = |line: &&str| line.contains("allocate memory") || line.contains("out of memory");
+    text.lines().find(said).map(|line| line.split("Exception raised").next().unwrap_or(line).trim())
 }
 
 fn exit_codes() -> String {

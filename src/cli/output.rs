@@ -5,12 +5,18 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::report::{
     Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, published, published_stories,
 };
+use crate::say::harmless;
 use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
 
-/// Prints text as it is. A reader that has gone away is no error.
+/// Prints text, [`harmless`]. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<()> {
+    print_bytes(harmless(text).as_bytes())
+}
+
+/// Prints bytes as they are: those of a file.
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != IoErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Io, format!("standard output cannot be written: {error}")))
         }

@@ -3,7 +3,8 @@
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::error::{Error, Result};
 use crate::experiment::{Which, evaluation_name};
-use crate::report::DataDescription;
+use crate::report::{DataDescription, Seen};
+use crate::say::aside;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,7 @@ impl PairArgs {
         let split = split(&file, self.split.as_deref())?;
         if file.count(Severity::Error) > 0 {
             let path = self.data.display();
-            eprintln!(
+            aside!(
                 "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
             );
         }
@@ -93,9 +94,11 @@ impl PairSet<'_> {
     pub fn description(&self, pairs: usize) -> DataDescription {
         DataDescription {
             file: Some(self.args.data.display().to_string()),
+            sha256: Some(self.file.sha256.clone()),
             split: Some(self.split.clone()),
             kind: self.args.kind.name().to_owned(),
             pairs: pairs as u64,
+            seen: Seen::Nothing,
         }
     }
 }

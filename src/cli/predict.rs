@@ -1,15 +1,17 @@
 //! `tiered predict`: one or two stories -> which is plausible, what conflicts, and why.
 
+use super::doubts::{doubts, require_judgeable};
 use super::output::print;
 use super::pairs::split;
 use crate::config::Config;
-use crate::data::{self, Pair, read_plain, split_names};
+use crate::data::{self, Pair, Sentences, read_plain, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
 use crate::outside::{self, MAX_PLAIN};
 use crate::report::Answer;
+use crate::say::aside;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,9 @@ pub(super) struct Args {
     /// The people and things in the stories, separated by commas
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
+    /// Divide what has several sentences in one line
+    #[arg(long, conflicts_with = "pair")]
+    split_sentences: bool,
     /// Take a pair from a story file instead: the id of its implausible story
     #[arg(long, value_name = "ID", requires = "data")]
     pair: Option<String>,
@@ -94,7 +99,8 @@ fn question(args: &Args) -> Result<Question> {
     }
     let (text, source) = read_input(args.file.as_deref())?;
     let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
-    let typed = read_plain(&text, &source, &entities)?;
+    let sentences = if args.split_sentences { Sentences::Split } else { Sentences::AsGiven };
+    let typed = read_plain(&text, &source, &entities, sentences)?;
     let stories = match typed.as_slice() {
         [story] => [story.clone(), story.clone()],
         [first, second] => [first.clone(), second.clone()],
@@ -105,6 +111,10 @@ fn question(args: &Args) -> Result<Question> {
             )));
         }
     };
+    require_judgeable(&typed, &source)?;
+    for doubt in doubts(&typed) {
+        aside!("warning: {source}: {doubt}");
+    }
     Ok(Question { pair: Pair::unlabelled(stories), alone: typed.len() == 1, source })
 }
 
@@ -143,7 +153,7 @@ fn read_input(file: Option<&Path>) -> Result<(String, String)> {
 fn read_standard_input() -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        eprintln!("reading stories from the terminal, one sentence a line; end with Ctrl-D");
+        aside!("reading stories from the terminal, one sentence a line; end with Ctrl-D");
     }
     let mut bytes = Vec::new();
     let read = stdin.lock().take(MAX_PLAIN + 1).read_to_end(&mut bytes);

@@ -1,5 +1,6 @@
 //! `tiered random`: what chance scores on a story file.
 
+use super::out_file::{OutFile, Replacing};
 use super::output::print;
 use super::pairs::PairArgs;
 use super::study::Format;
@@ -7,10 +8,10 @@ use crate::baseline::Baseline;
 use crate::data::Pair;
 use crate::error::{Error, Result};
 use crate::metrics::{PairSet, reached};
-use crate::prediction::write_predictions;
+use crate::prediction::write_lines;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::report::{DataDescription, PublishedSet, published};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Score predictions made by chance: the papers' random baseline
 ///
@@ -35,6 +36,8 @@ pub(super) struct Args {
     /// Write the predictions of every seed into this folder too, for `tiered score`
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    replacing: Replacing,
     #[command(flatten)]
     format: Format,
 }
@@ -69,7 +72,8 @@ fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Result<Vec<Pair>>)
     let outcome = |seed| {
         let predictions = kind.predict(&pairs(seed)?, seed);
         if let Some(folder) = &args.save {
-            save(folder, &format!("{}-{seed}.jsonl", kind.name().replace(' ', "-")), &predictions)?;
+            let path = folder.join(format!("{}-{seed}.jsonl", kind.name().replace(' ', "-")));
+            OutFile::new(&path, args.replacing)?.write(|file| write_lines(file, &path, &predictions))?;
         }
         Ok((seed, reached(&predictions)))
     };
@@ -79,9 +83,4 @@ fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Result<Vec<Pair>>)
         missing: Vec::new(),
         published: None,
     })
-}
-
-fn save(folder: &Path, name: &str, predictions: &[crate::prediction::PairPrediction]) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::writing(folder, &error))?;
-    write_predictions(&folder.join(name), predictions)
 }

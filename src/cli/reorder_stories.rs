@@ -1,7 +1,8 @@
 //! `tiered reorder-stories`: order stories from plausible stories with labels.
 
-use crate::data::{self, Story};
-use crate::error::{Error, Result};
+use super::out_file::{OutFile, Replacing};
+use crate::data;
+use crate::say::aside;
 use crate::world::reorder_stories;
 use std::path::PathBuf;
 
@@ -14,22 +15,21 @@ pub(super) struct Args {
     /// Partition to read, and name of the one that is written
     #[arg(long, value_name = "NAME", default_value = "train")]
     split: String,
-    /// Story file to write; an existing one is replaced
+    /// Story file to write; "-" for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    replacing: Replacing,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let out = OutFile::new(&args.out, args.replacing)?;
     let file = data::read_file(&args.data)?;
     file.require_clean()?;
-    let count = write(file.partition(&args.split)?, args)?;
-    println!("{}: {count} pairs", args.out.display());
-    Ok(())
-}
-
-fn write(stories: &[Story], args: &Args) -> Result<usize> {
     let mut bytes = Vec::new();
-    let count = reorder_stories(stories, &args.split, &mut bytes).map_err(|error| error.about(args.data.display()))?;
-    std::fs::write(&args.out, bytes).map_err(|error| Error::writing(&args.out, &error))?;
-    Ok(count)
+    let count = reorder_stories(file.partition(&args.split)?, &args.split, &mut bytes)
+        .map_err(|error| error.about(args.data.display()))?;
+    out.write_bytes(&bytes)?;
+    aside!("{}: {count} pairs", args.out.display());
+    Ok(())
 }

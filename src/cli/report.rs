@@ -1,9 +1,8 @@
 //! `tiered report`: run folders -> one HTML page.
 
-use super::output::print;
-use crate::durable;
-use crate::error::{Error, ErrorKind};
+use super::out_file::{OutFile, Replacing};
 use crate::page;
+use crate::say::aside;
 use std::path::PathBuf;
 
 /// Make one page of runs to look at: scores, curves, figures, and every pair with what was said of it
@@ -15,18 +14,16 @@ pub(super) struct Args {
     /// Run folders, made by `tiered train`
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// The file to write; one that is there is replaced
+    /// The file to write; "-" for standard output
     #[arg(long, value_name = "FILE")]
     html: PathBuf,
+    #[command(flatten)]
+    replacing: Replacing,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    if args.html.is_dir() {
-        let message = format!("--html {}: is a folder; name a file", args.html.display());
-        return Err(Error::new(ErrorKind::Usage, message).into());
-    }
-    let page = page::page(&args.runs)?;
-    durable::replace(&args.html, page.as_bytes())?;
-    print(&format!("written: {}\n", args.html.display()))?;
+    let out = OutFile::new(&args.html, args.replacing)?;
+    out.write_bytes(page::page(&args.runs)?.as_bytes())?;
+    aside!("written: {}", args.html.display());
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! `tiered score`: predictions -> the tiered table.
 
+use super::out_file::{OutFile, Replacing};
 use super::output::{ReportArgs, print};
 use crate::decode::{Decode, StateDecode};
-use crate::durable;
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{
-    PairPrediction, PredictionFile, PredictionFormat, mean_predictions, read_predictions, write_predictions,
+    PairPrediction, PredictionFile, PredictionFormat, mean_predictions, read_predictions, write_lines,
 };
 use crate::report::{DataDescription, Report, TierRow};
 use std::path::PathBuf;
@@ -18,9 +18,11 @@ pub(super) struct Args {
     /// predictions.jsonl, or a published list
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write the predictions that are scored to this file; one that is there is replaced
+    /// Write the predictions that are scored to this file
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    replacing: Replacing,
     /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
     /// one that explains the conflict (0.7,surest); may be repeated [default: argmax]
     #[arg(long, value_name = "HOW")]
@@ -31,12 +33,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(false)?;
+    let save = args.save.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
     let predictions = read(&args.files)?;
     let report = report(args, &predictions)?;
-    if let Some(file) = &args.save {
-        durable::replace_with(file, |file| write_predictions(file, &predictions.pairs))?;
+    if let Some(out) = &save {
+        out.write(|file| write_lines(file, out.path(), &predictions.pairs))?;
     }
-    print(&args.show.format(&report))?;
+    if !save.is_some_and(|out| out.is_standard_output()) {
+        print(&args.show.format(&report))?;
+    }
     Ok(())
 }
 
@@ -50,6 +55,10 @@ fn read(files: &[PathBuf]) -> Result<PredictionFile> {
         let read = read_predictions(file)?;
         if read.format != PredictionFormat::Lines {
             let problem = "a published list has no probabilities, and can't be averaged; score it alone";
+            return Err(Error::data(format!("{}: {problem}", file.display())));
+        }
+        if let Some(same) = systems.iter().position(|system| *system == read.pairs) {
+            let problem = format!("holds the same predictions as {}; name each system once", files[same].display());
             return Err(Error::data(format!("{}: {problem}", file.display())));
         }
         systems.push(read.pairs);
@@ -80,7 +89,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
             [file] => file.display().to_string(),
             files => format!("mean of {}: {}", files.len(), names(files)),
         },
-        data: DataDescription { file: None, split: None, kind: kind(pairs), pairs: pairs.len() as u64 },
+        data: DataDescription { kind: kind(pairs), pairs: pairs.len() as u64, ..DataDescription::default() },
         rows,
         states: states.scores(),
         calibration: if is_complete { vec![Calibration::of(pairs, 1.)] } else { Vec::new() },

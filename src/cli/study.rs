@@ -9,6 +9,7 @@ use super::signal::Signals;
 use super::train::epoch_line;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::comparison::Comparison;
+use crate::say::{aside, say};
 use crate::study::{Cell, ConflictChoice, Emit, Happening, Outcome, Selection, Shard, StateChoice, Study, compared};
 use crate::train::Event;
 use clap::Subcommand;
@@ -164,14 +165,10 @@ fn in_turn<'a>(study: &Study, cells: &[&'a Cell], stop: &dyn Fn() -> Option<&'st
         if stop().is_some() {
             break;
         }
-        println!("task {} ({} of {}): {}", cell.number, i + 1, cells.len(), cell.name());
+        say!("task {} ({} of {}): {}", cell.number, i + 1, cells.len(), cell.name());
         let result = one(study, cell, stop);
         if let Err(error) = &result {
-            eprintln!(
-                "{}task {}: {error}",
-                if error.kind == ErrorKind::Resumable { "" } else { "error: " },
-                cell.number
-            );
+            aside!("{}task {}: {error}", if error.kind == ErrorKind::Resumable { "" } else { "error: " }, cell.number);
         }
         let is_cut_short = matches!(&result, Err(error) if error.kind == ErrorKind::Resumable);
         ends.push(End { cell, result });
@@ -186,15 +183,16 @@ fn one(study: &Study, cell: &Cell, stop: &dyn Fn() -> Option<&'static str>) -> R
     let mut progress: Option<Progress> = None;
     let outcome = study.run_cell(cell, stop, &mut |happening| match happening {
         Happening::Begins(experiment) => {
-            experiment.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+            experiment.warnings.iter().for_each(|warning| aside!("warning: {warning}"));
             if let Some(beginning) = experiment.beginning() {
-                println!("{beginning}");
+                say!("{beginning}");
             }
             progress = Some(Progress::new(experiment.steps() as u64));
         }
         Happening::Trains(event) => {
             let Some(progress) = &mut progress else { return };
             match event {
+                Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
                 Event::Step(step) => progress.step(step),
                 Event::Epoch { record, .. } => progress.say(&epoch_line(record)),
             }
@@ -203,11 +201,11 @@ fn one(study: &Study, cell: &Cell, stop: &dyn Fn() -> Option<&'static str>) -> R
             if let Some(progress) = progress.take() {
                 progress.finish();
             }
-            println!("evaluated on {set}: {pairs} pairs");
+            say!("evaluated on {set}: {pairs} pairs");
         }
     });
     if let Ok(outcome @ (Outcome::WasDone | Outcome::Held)) = outcome {
-        println!("{}", outcome_words(outcome));
+        say!("{}", outcome_words(outcome));
     }
     outcome
 }
@@ -238,7 +236,7 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
         ends.iter().filter_map(|end| Some((end.cell, end.result.as_ref().err()?))).collect();
     let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);
     let stopped = stopped.len() + cells - ends.len();
-    println!(
+    say!(
         "{}: {done} cells done now, {was_done} before, {held} held by other processes, {stopped} stopped or not begun, {} \
          failed",
         study.file.name,
@@ -249,7 +247,7 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
         failed.iter().map(|(cell, e)| format!("\n  task {} ({}): {e}", cell.number, cell.name())).collect();
     match (stopped, failed.first()) {
         (0, None) => {
-            println!("compare them with: tiered study table {}", arguments(study));
+            say!("compare them with: tiered study table {}", arguments(study));
             Ok(())
         }
         (0, Some((_, first))) => {

@@ -5,6 +5,7 @@ use super::signal::Signals;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::Experiment;
+use crate::say::{aside, say};
 use crate::train::{EpochRecord, Event};
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
@@ -29,32 +30,40 @@ pub struct Args {
     /// Read and check everything, say what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Keep in DIR what an encoder that is not trained says, for other runs on the same inputs
+    #[arg(long, value_name = "DIR")]
+    vectors: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let (experiment, out) = prepare(args)?;
     for warning in &experiment.warnings {
-        eprintln!("warning: {warning}");
+        aside!("warning: {warning}");
     }
     describe(&experiment, &out);
     if args.dry_run {
-        println!("dry run: nothing was trained or written");
+        say!("dry run: nothing was trained or written");
         return Ok(());
     }
     let signals = Signals::watch()?;
     let mut progress = Progress::new(experiment.steps() as u64);
+    let experiment = match &args.vectors {
+        Some(folder) => experiment.keep_vectors(folder),
+        None => experiment,
+    };
     let best = experiment.run(
         || signals.received(),
         |event| match event {
+            Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
             Event::Step(step) => progress.step(step),
             Event::Epoch { record, .. } => progress.say(&epoch_line(record)),
         },
     )?;
     progress.finish();
     if let Some(best) = best {
-        println!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
+        say!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
     }
-    println!("evaluate them with: tiered eval {} --data FILE", out.display());
+    say!("evaluate them with: tiered eval {} --data FILE", out.display());
     Ok(())
 }
 
@@ -89,7 +98,7 @@ fn default_out(config: &Path) -> PathBuf {
 
 fn describe(experiment: &Experiment, out: &Path) {
     let encoder = &experiment.model_config.encoder;
-    println!(
+    say!(
         "encoder: {}, {} layers, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {:?}, {} threads",
         encoder.family.name(),
         encoder.num_hidden_layers,
@@ -101,9 +110,9 @@ fn describe(experiment: &Experiment, out: &Path) {
         tch::get_num_threads(),
     );
     if !experiment.passed_over().is_empty() {
-        println!("passed over in the encoder's file: {}", experiment.passed_over().join(", "));
+        say!("passed over in the encoder's file: {}", experiment.passed_over().join(", "));
     }
-    println!(
+    say!(
         "train: {} pairs; dev: {}; {} steps in {} epochs; stories of at most {} sentences; run folder: {}",
         experiment.train.len(),
         experiment.dev.as_ref().map_or("none".to_owned(), |dev| format!("{} pairs", dev.len())),
@@ -113,7 +122,7 @@ fn describe(experiment: &Experiment, out: &Path) {
         out.display(),
     );
     if let Some(beginning) = experiment.beginning() {
-        println!("{beginning}");
+        say!("{beginning}");
     }
 }
 

@@ -28,7 +28,7 @@ mod story;
 
 pub use check::{Code, Finding, Severity};
 pub use pair::{of_kind, pairs};
-pub use plain::{read_plain, split_names};
+pub use plain::{Sentences, read_plain, split_names};
 pub use read::{StoryFile, read_bytes, read_file};
 pub use stats::{PartitionStats, StoryStats};
 pub use story::{Classes, Conflict, Entity, Kind, Pair, Story};

@@ -5,23 +5,37 @@ use crate::error::{Error, Result};
 use crate::outside::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
 use serde::Deserialize;
 use std::collections::HashSet;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// What a line that names the entities of a story starts with.
 const ENTITIES: &str = "entities:";
 
+/// Where sentences end in what is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sentences {
+    /// With the line, or with the string in JSON.
+    AsGiven,
+    /// Where Unicode's rules end them too (UAX #29), which takes the point of "Mr. Hill" for an end.
+    Split,
+}
+
 /// Reads stories from text or JSON. `source` names the text in errors; `entities` are those of the stories that name
 /// none themselves.
 ///
-/// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`.
+/// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`. Lines
+/// end in LF, CRLF or CR.
 /// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects.
 /// The stories are called "1", "2" and so on.
 ///
 /// # Errors
 /// `Data`, naming the story and the remedy, if there are no stories, sentences or entities, or the JSON is malformed.
-pub fn read_plain(text: &str, source: &str, entities: &[String]) -> Result<Vec<Story>> {
+pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sentences) -> Result<Vec<Story>> {
     let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let drafts = if is_json { from_json(text, source)? } else { from_lines(text) };
+    let mut drafts = if is_json { from_json(text, source)? } else { from_lines(text) };
+    if sentences == Sentences::Split {
+        drafts.iter_mut().for_each(Draft::split);
+    }
     if drafts.is_empty() {
         let lines = text.lines().count().max(1);
         return Err(Error::data(format!("{source}: holds no sentences (lines 1 to {lines}); give one a line")));
@@ -60,6 +74,11 @@ struct Draft {
 }
 
 impl Draft {
+    fn split(&mut self) {
+        let split = |sentence: &String| sentence.unicode_sentences().map(str::to_owned).collect::<Vec<_>>();
+        self.sentences = self.sentences.iter().flat_map(split).collect();
+    }
+
     /// The story, or what is wrong with it, to follow "story 1".
     fn finish(self, number: usize, default: &[String]) -> Result<Story, String> {
         let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
@@ -93,7 +112,7 @@ impl Draft {
 fn from_lines(text: &str) -> Vec<Draft> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut at_head = true;
-    for line in text.lines().map(str::trim) {
+    for line in text.replace("\r\n", "\n").split(['\n', '\r']).map(str::trim) {
         if line.is_empty() {
             at_head = true;
             continue;
@@ -151,7 +170,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, entities: &str) -> Result<Vec<Story>> {
-        read_plain(text, "input", &split_names(entities))
+        read_plain(text, "input", &split_names(entities), Sentences::AsGiven)
     }
 
     fn names(story: &Story) -> Vec<&str> {
@@ -171,6 +190,18 @@ mod tests {
         assert_eq!((stories[1].id.as_str(), stories[1].sentences.len()), ("2", 2));
         let alone = read(r#"{"sentences": ["A.", "B."], "entities": ["cup"]}"#, "").unwrap();
         assert_eq!((alone.len(), &alone[0].sentences), (1, &stories[1].sentences));
+    }
+
+    #[test]
+    fn lines_end_in_any_way_and_paragraphs_where_sentences_do() {
+        let stories = ["entities: cup\nA.\nB.", "entities: cup\r\nA.\r\nB.", "entities: cup\rA.\rB."];
+        assert!(stories.iter().all(|story| read(story, "").unwrap() == read(stories[0], "").unwrap()));
+        assert_eq!(read("A.\r\rB.", "cup").unwrap().len(), 2, "two stories");
+        let paragraph = "Mia took the cup. She dropped it! Did it break?";
+        let sentences =
+            |sentences| read_plain(paragraph, "input", &["cup".into()], sentences).unwrap()[0].sentences.clone();
+        assert_eq!(sentences(Sentences::AsGiven), [paragraph]);
+        assert_eq!(sentences(Sentences::Split), ["Mia took the cup.", "She dropped it!", "Did it break?"]);
     }
 
     #[test]

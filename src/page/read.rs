@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::experiment::{RunFolder, Which, own_decode};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
+use crate::say::aside;
 use crate::train::EpochRecord;
 use std::path::Path;
 
@@ -64,7 +65,7 @@ impl EvaluatedSet {
         let report = folder.report(name)?;
         let saved = folder.predictions(name, Which::Best)?;
         if saved.is_none() {
-            eprintln!(
+            aside!(
                 "warning: {}: eval/{name} has no predictions of these weights; its pairs are left out (`tiered eval` \
                  makes them)",
                 folder.path().display()
@@ -110,7 +111,7 @@ fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
     let kind = if data.kind == "all" { String::new() } else { format!(", {}", data.kind) };
-    format!("{file}{split}{kind}")
+    format!("{file}{split}{kind}{}", data.seen.remark())
 }
 
 /// Rooms, if the story file is still where it was and has these pairs. Without it nothing else is missed.

@@ -46,17 +46,26 @@ pub fn read_predictions(path: &Path) -> Result<PredictionFile> {
 /// # Errors
 /// `Internal` if a prediction does not hold together; `CantCreate` or `Io` if writing fails.
 pub fn write_predictions(path: &Path, predictions: &[PairPrediction]) -> Result<()> {
-    let failed = |error: &std::io::Error| Error::writing(path, error);
-    let mut file = BufWriter::new(std::fs::File::create(path).map_err(|error| failed(&error))?);
+    let failed = |error| Error::writing(path, &error);
+    let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
+    write_lines(&mut file, path, predictions)?;
+    file.flush().map_err(failed)
+}
+
+/// Writes predictions as JSON lines into a file that is open; `path` is what it is called.
+///
+/// # Errors
+/// As [`write_predictions`].
+pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[PairPrediction]) -> Result<()> {
     for prediction in predictions {
         let internal = |message: String| {
             Error::new(crate::error::ErrorKind::Internal, format!("prediction of pair {:?}: {message}", prediction.id))
         };
         prediction.check().map_err(internal)?;
         let line = serde_json::to_string(prediction).map_err(|error| internal(error.to_string()))?;
-        writeln!(file, "{line}").map_err(|error| failed(&error))?;
+        writeln!(file, "{line}").map_err(|error| Error::writing(path, &error))?;
     }
-    file.flush().map_err(|error| failed(&error))
+    Ok(())
 }
 
 fn parse_lines(text: &str) -> Result<Vec<PairPrediction>, String> {

@@ -57,6 +57,7 @@ mod tests {
             split: Some("test".into()),
             kind: "cloze".into(),
             pairs: 117,
+            ..DataDescription::default()
         };
         Report {
             system: "ours".into(),

@@ -38,16 +38,50 @@ pub struct Report {
 }
 
 /// Which pairs were scored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataDescription {
     /// The story file, where it is known.
     pub file: Option<String>,
+    /// Its SHA-256, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// The partition, where it is known.
     pub split: Option<String>,
     /// "cloze", "order" or "mixed".
     pub kind: String,
     pub pairs: u64,
+    /// What training has seen of them.
+    #[serde(default, skip_serializing_if = "Seen::is_nothing")]
+    pub seen: Seen,
+}
+
+/// What a run has seen of the pairs that it is scored on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    /// As far as the run knows.
+    #[default]
+    Nothing,
+    /// Its best epoch, and how its answers are read, were chosen on them.
+    ChosenOn,
+    /// It was trained on them, so that the scores say nothing about other stories.
+    TrainedOn,
+}
+
+impl Seen {
+    pub fn is_nothing(&self) -> bool {
+        *self == Seen::Nothing
+    }
+
+    /// To follow the name of the set: empty, or ", the run was trained on them".
+    pub const fn remark(self) -> &'static str {
+        match self {
+            Seen::Nothing => "",
+            Seen::ChosenOn => ", its epoch was chosen on them",
+            Seen::TrainedOn => ", it was trained on them",
+        }
+    }
 }
 
 /// The three tiers under one decoding, and how much that decoding asserts. A system that asserts little can be right in

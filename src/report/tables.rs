@@ -16,7 +16,7 @@ pub fn title(system: &str, data: &DataDescription) -> String {
     if let Some(split) = &data.split {
         title.push_str(&format!(", {split}"));
     }
-    title
+    title + data.seen.remark()
 }
 
 /// The three tiers by decoding, and published scores beneath.

@@ -75,7 +75,7 @@ fn predictions() -> Vec<PairPrediction> {
 fn source(format: PredictionFormat) -> Source {
     Source {
         system: "ours".into(),
-        data: DataDescription { file: None, split: None, kind: "all".into(), pairs: 5 },
+        data: DataDescription { kind: "all".into(), pairs: 5, ..DataDescription::default() },
         format,
         decoding: "as recorded".into(),
         states: StateDecode::Argmax,

@@ -11,6 +11,7 @@ mod export;
 mod faults;
 mod fetch;
 mod findings;
+mod frozen;
 mod gita;
 mod joint;
 mod layering;

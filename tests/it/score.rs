@@ -167,6 +167,11 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     assert_eq!(report.rows[0].accuracy.count, TierCounts::of(&mean).accurate);
     assert!(mean.iter().all(PairPrediction::has_state_probabilities));
 
+    let kept = tiered(["score", text(&a), text(&b), "--save", text(&saved)]);
+    assert!(kept.status.code() == Some(73) && stderr(&kept).contains("--force"), "{}", stderr(&kept));
+    let twice = tiered(["score", text(&a), text(&b), text(&a)]);
+    assert!(twice.status.code() == Some(65) && stderr(&twice).contains("the same predictions"), "{}", stderr(&twice));
+
     let shorter = file("shorter.jsonl", &pairs[1..]);
     let mut renamed = pairs.clone();
     renamed[3].stories[1].entities[0].name = "somebody else".into();

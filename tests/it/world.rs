@@ -246,8 +246,14 @@ fn the_command_writes_a_file_that_the_checker_passes() {
 #[test]
 fn what_cannot_be_made_is_refused_with_its_exit_code() {
     let directory = TempDir::new().unwrap();
-    let nowhere = directory.path().join("no/such/folder/made.json");
-    let output = run(&nowhere, &[]);
+    let file = directory.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    let output = run(&file, &[]);
+    assert_eq!(output.status.code(), Some(73));
+    assert!(stderr(&output).contains("--force") && std::fs::read(&file).unwrap() == b"mine");
+    assert!(run(&file, &["--force"]).status.success());
+    assert!(String::from_utf8(run(Path::new("-"), &[]).stdout).unwrap().starts_with("{\"train\""));
+    let output = run(&file.join("made.json"), &[]);
     assert_eq!(output.status.code(), Some(73));
     assert!(stderr(&output).contains("made.json"), "{}", stderr(&output));
     let none = tiered(["make-stories", "--lang", "it", "--pairs", "0", "--out", "made.json"]);

@@ -1,0 +1,101 @@
+//! What was typed, looked at before it is judged: what can't be judged is refused, what may be a slip is said.
+
+use crate::data::Story;
+use crate::error::{Error, Result};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// From this similarity on (Jaro and Winkler's, of 1) a word is suggested for a name that occurs nowhere.
+const SIMILAR: f64 = 0.8;
+/// Letters by which forms of a word may differ at its end: "potato" and "potatoes", "porta" and "porte".
+const ENDING: usize = 2;
+/// Letters that forms of a word share at least.
+const STEM: usize = 3;
+
+/// Refuses stories about which there is nothing to judge.
+///
+/// # Errors
+/// `Data`, with the remedy.
+pub(super) fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
+    if let Some(story) = stories.iter().find(|story| story.sentences.len() < 2) {
+        return Err(Error::data(format!(
+            "{source}: story {} was read as one sentence, and it takes two to be in conflict; sentences are one a line \
+             (--split-sentences divides a paragraph)",
+            story.id
+        )));
+    }
+    match stories {
+        [first, second] if first.sentences == second.sentences => {
+            Err(Error::data(format!("{source}: the two stories are the same; one of them has to differ")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What may be a slip.
+pub(super) fn doubts(stories: &[Story]) -> Vec<String> {
+    stories.iter().flat_map(|story| long_sentences(story).chain(strange_entities(story)).collect::<Vec<_>>()).collect()
+}
+
+fn long_sentences(story: &Story) -> impl Iterator<Item = String> {
+    story.sentences.iter().enumerate().filter_map(|(i, sentence)| {
+        let parts = sentence.unicode_sentences().count();
+        let advice = "sentences are one a line (--split-sentences divides a paragraph)";
+        (parts > 1).then(|| format!("story {}, sentence {} looks like {parts} sentences; {advice}", story.id, i + 1))
+    })
+}
+
+/// Entities of which no sentence has all the words, in whatever form.
+fn strange_entities(story: &Story) -> impl Iterator<Item = String> {
+    let text = story.sentences.join(" ").to_lowercase();
+    story.entities.iter().filter_map(move |entity| {
+        let words: Vec<&str> = text.unicode_words().collect();
+        let name = entity.name.to_lowercase();
+        let missing = name.unicode_words().find(|word| !words.iter().any(|other| is_form(word, other)))?;
+        let similarity = |word: &&str| strsim::jaro_winkler(missing, word);
+        let nearest = words.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+        let meant = nearest.filter(|word| similarity(word) >= SIMILAR);
+        let advice = meant.map_or(String::new(), |word| format!("; did you mean {word:?}?"));
+        Some(format!("story {}: {:?} is in no sentence{advice}", story.id, entity.name))
+    })
+}
+
+/// Whether two words differ in nothing but their endings.
+fn is_form(a: &str, b: &str) -> bool {
+    let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let longest = a.chars().count().max(b.chars().count());
+    shared == longest || (shared >= STEM && shared + ENDING >= longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Sentences, read_plain};
+
+    fn stories(text: &str) -> Vec<Story> {
+        read_plain(text, "input", &[], Sentences::AsGiven).unwrap()
+    }
+
+    #[test]
+    fn what_cant_be_judged_is_refused() {
+        let refused = |text: &str| require_judgeable(&stories(text), "input").map_err(|error| error.message);
+        assert!(refused("entities: cup\nOne.\nTwo.").is_ok());
+        assert!(refused("entities: cup\nOne. Two.").unwrap_err().contains("story 1 was read as one sentence"));
+        let same = "entities: cup\nOne.\nTwo.\n\nentities: cup\nOne.\nTwo.";
+        assert!(refused(same).unwrap_err().contains("the two stories are the same"));
+    }
+
+    #[test]
+    fn slips_are_said_and_forms_of_a_word_are_none() {
+        let said = doubts(&stories(
+            "entities: ketle, potato, Mia, acqua, cups\nMia boiled potatoes. Then she ate.\nThe kettle: l'acqua.",
+        ));
+        assert_eq!(
+            said,
+            [
+                "story 1, sentence 1 looks like 2 sentences; sentences are one a line (--split-sentences divides a paragraph)",
+                "story 1: \"ketle\" is in no sentence; did you mean \"kettle\"?",
+                "story 1: \"cups\" is in no sentence",
+            ]
+        );
+    }
+}

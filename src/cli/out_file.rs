@@ -1,0 +1,113 @@
+//! A file that a command was asked to write: one rule for all of them.
+
+use super::output::print_bytes;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Whether a file that exists may be replaced.
+#[derive(clap::Args, Clone, Copy)]
+pub(super) struct Replacing {
+    /// Replace the output if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Where a command writes.
+pub(super) struct OutFile<'a> {
+    path: &'a Path,
+}
+
+impl<'a> OutFile<'a> {
+    /// # Errors
+    /// `CantCreate` if it exists and isn't to be replaced, or is a folder.
+    pub fn new(path: &'a Path, replacing: Replacing) -> Result<Self> {
+        let file = OutFile { path };
+        let refused = |why: &str| Err(Error::new(ErrorKind::CantCreate, format!("{}: {why}", path.display())));
+        match path.symlink_metadata() {
+            _ if file.is_standard_output() => Ok(file),
+            Ok(_) if path.is_dir() => refused("is a folder; name a file"),
+            Ok(_) if !replacing.force && !file.is_special() => refused("exists; --force replaces it"),
+            _ => Ok(file),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.path
+    }
+
+    /// Whether what is written goes to standard output, where nothing else may then stand.
+    pub fn is_standard_output(&self) -> bool {
+        self.path == Path::new("-")
+    }
+
+    /// A pipe or a device, which can't be replaced.
+    fn is_special(&self) -> bool {
+        self.path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir())
+    }
+
+    /// Writes it, whole or not at all where that can be; folders above it are made.
+    ///
+    /// # Errors
+    /// Those of `make`; `CantCreate`, `Io`.
+    pub fn write(&self, make: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        if self.is_standard_output() {
+            let mut bytes = Vec::new();
+            make(&mut bytes)?;
+            return print_bytes(&bytes);
+        }
+        if self.is_special() {
+            return self.fill(OpenOptions::new().write(true).open(self.path), make);
+        }
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+            durable::create_folder(folder)?;
+        }
+        durable::replace_with(self.path, |part| self.fill(File::create(part), make))
+    }
+
+    fn fill(&self, file: std::io::Result<File>, make: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let failed = |error: std::io::Error| Error::writing(self.path, &error);
+        let mut file = BufWriter::new(file.map_err(failed)?);
+        make(&mut file)?;
+        file.flush().map_err(failed)
+    }
+
+    /// Writes these bytes.
+    ///
+    /// # Errors
+    /// As [`OutFile::write`].
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
+        self.write(|file| file.write_all(bytes).map_err(|error| Error::writing(self.path, &error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, force: bool, bytes: &[u8]) -> Result<()> {
+        OutFile::new(path, Replacing { force })?.write_bytes(bytes)
+    }
+
+    #[test]
+    fn what_exists_is_replaced_only_when_that_is_wanted() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("new/folder/a.json");
+        write(&path, false, b"one").unwrap();
+        let error = write(&path, false, b"two").unwrap_err();
+        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("--force"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        write(&path, true, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert!(write(folder.path(), true, b"three").unwrap_err().message.contains("is a folder"));
+    }
+
+    #[test]
+    fn devices_and_pipes_stay_what_they_are() {
+        assert_eq!(write(Path::new("/dev/full"), false, b"one").unwrap_err().kind, ErrorKind::Io);
+        write(Path::new("/dev/null"), false, b"one").unwrap();
+        assert!(!Path::new("/dev/full").is_file() && !Path::new("/dev/null").is_file());
+    }
+}
