@@ -128,10 +128,14 @@ impl Corpus {
         Err(Error::config(format!("the tokenizer makes {wrong}; {advice}")))
     }
 
-    /// Numbers of all (entity, sentence) inputs, shorter ones first.
+    /// Numbers of all (entity, sentence) inputs, shorter ones first; those of a length in an order that depends on nothing
+    /// but their tokens, so that it is the same for all orders of the pairs.
     pub fn by_length(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.inputs.len()).collect();
-        order.sort_by_key(|&input| self.inputs[input].len());
+        order.sort_by_key(|&input| {
+            let TokenSequence { ids, types, .. } = &self.inputs[input];
+            (ids.len(), ids, types)
+        });
         order
     }
 
@@ -140,10 +144,10 @@ impl Corpus {
         Tokens::pack(inputs.iter().map(|&input| &self.inputs[input]))
     }
 
-    /// SHA-256 of the tokens of the (entity, sentence) inputs.
+    /// SHA-256 of the tokens of the (entity, sentence) inputs, in the order of [`Corpus::by_length`].
     pub fn sha256_of_inputs(&self) -> String {
         let mut bytes = Vec::new();
-        for input in &self.inputs {
+        for input in self.by_length().into_iter().map(|input| &self.inputs[input]) {
             for numbers in [&input.ids, &input.types] {
                 bytes.extend((numbers.len() as u64).to_le_bytes());
                 bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));

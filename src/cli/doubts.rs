@@ -48,15 +48,20 @@ fn long_sentences(story: &Story) -> impl Iterator<Item = String> {
 fn strange_entities(story: &Story) -> impl Iterator<Item = String> {
     let text = story.sentences.join(" ").to_lowercase();
     story.entities.iter().filter_map(move |entity| {
-        let words: Vec<&str> = text.unicode_words().collect();
+        let words: Vec<&str> = words(&text).collect();
         let name = entity.name.to_lowercase();
-        let missing = name.unicode_words().find(|word| !words.iter().any(|other| is_form(word, other)))?;
+        let missing = self::words(&name).find(|word| !words.iter().any(|other| is_form(word, other)))?;
         let similarity = |word: &&str| strsim::jaro_winkler(missing, word);
         let nearest = words.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
         let meant = nearest.filter(|word| similarity(word) >= SIMILAR);
         let advice = meant.map_or(String::new(), |word| format!("; did you mean {word:?}?"));
         Some(format!("story {}: {:?} is in no sentence{advice}", story.id, entity.name))
     })
+}
+
+/// Its words; an article with an apostrophe is one ("l'acqua").
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.unicode_words().flat_map(|word| word.split(['\'', '’']))
 }
 
 /// Whether two words differ in nothing but their endings.

@@ -58,8 +58,7 @@ enum By {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.by == By::Story)?;
     let set = args.pairs.read()?;
-    let folder = RunFolder::open(&args.run)?;
-    let place = place(args, &set, &folder)?;
+    let place = place(args, &set)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     if args.by == By::Story {
         run.require_alone()?;
@@ -97,7 +96,7 @@ enum Place {
 }
 
 /// Found out before anything is computed.
-fn place(args: &Args, set: &PairSet, folder: &RunFolder) -> Result<Place> {
+fn place(args: &Args, set: &PairSet) -> Result<Place> {
     if let Some(output) = &args.output {
         let there = output.join("predictions.jsonl");
         if there.exists() && !args.force {
@@ -110,6 +109,7 @@ fn place(args: &Args, set: &PairSet, folder: &RunFolder) -> Result<Place> {
         Some(tag) => format!("{tag}{}", args.weights.suffix()),
         None => set.evaluation_name(args.weights)?,
     };
+    let folder = RunFolder::open(&args.run)?;
     if let Some(other) = folder.other_evaluated(&name, &set.description(0))?.filter(|_| !args.force) {
         let message = format!(
             "{}: keeps an evaluation of {other} under the name {name}; --tag NAME keeps this one beside it, --force \

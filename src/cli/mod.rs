@@ -98,7 +98,7 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match lack_of_memory(&*payload) {
         Some(what) => {
             let remedy = "train.pairs_per_step, train.entities and a smaller encoder need less; what was saved is kept";
-            let message = format!("memory is short: {what}\n{remedy}");
+            let message = format!("memory is short ({what}); {remedy}");
             Err(Error::new(ErrorKind::Unavailable, message).into())
         }
         None => panic::resume_unwind(payload),
@@ -109,8 +109,8 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
 fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
     let text =
         payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
-    let said = |line: &&str| line.contains("allocate memory") || line.contains("out of memory");
-    text.lines().find(said).map(|line| line.split("Exception raised").next().unwrap_or(line).trim())
+    let start = ["you tried to allocate", "CUDA out of memory"].iter().find_map(|words| text.find(words))?;
+    text[start..].split('.').next()
 }
 
 fn exit_codes() -> String {

@@ -47,8 +47,8 @@ impl KeptVectors {
     /// # Errors
     /// `CantCreate`, `Io`.
     pub fn save(&self, frozen: &Frozen) -> Result<()> {
-        let dev = frozen.dev.as_ref().map(|dev| (DEV.to_owned(), dev.tensor().shallow_clone()));
-        let tensors = std::iter::once((TRAIN.to_owned(), frozen.train.tensor().shallow_clone())).chain(dev).collect();
+        let dev = frozen.dev.as_ref().map(|dev| (DEV.to_owned(), dev.by_length()));
+        let tensors = std::iter::once((TRAIN.to_owned(), frozen.train.by_length())).chain(dev).collect();
         if let Some(folder) = self.file.parent() {
             durable::create_folder(folder)?;
         }

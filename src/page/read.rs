@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Facts, Source, facts};
 use crate::config::{Config, expand};
 use crate::data;
 use crate::decode::{Decode, StateDecode};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::experiment::{RunFolder, Which, own_decode};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
@@ -85,7 +85,7 @@ impl EvaluatedSet {
             states,
             temperature: tuned.map(|tuned| tuned.temperature),
         };
-        let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, config, &predictions));
+        let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, config, &predictions)?);
         Ok(EvaluatedSet { name: set_name(&report.data), report, conflicts, states, predictions, analysis })
     }
 }
@@ -115,17 +115,20 @@ fn set_name(data: &DataDescription) -> String {
 }
 
 /// Rooms, if the story file is still where it was and has these pairs. Without it nothing else is missed.
-fn facts_of(data: &DataDescription, config: &Config, predictions: &[PairPrediction]) -> Facts {
-    let read = || {
-        let path = expand(Path::new(data.file.as_ref()?)).ok()?;
-        let file = data::read_file(&path).ok()?;
-        let pairs = data::pairs(file.partition(data.split.as_ref()?).ok()?, config.seed);
-        Some((facts(&pairs), pairs))
+///
+/// # Errors
+/// `Io` if it is there and can't be read.
+fn facts_of(data: &DataDescription, config: &Config, predictions: &[PairPrediction]) -> Result<Facts> {
+    let Some((path, split)) = data.file.as_ref().zip(data.split.as_ref()) else { return Ok(Facts::new()) };
+    let read = expand(Path::new(path)).and_then(|path| data::read_file(&path));
+    let pairs = match read.and_then(|file| Ok(data::pairs(file.partition(split)?, config.seed))) {
+        Err(error) if error.kind == ErrorKind::Io => return Err(error),
+        Err(_) => return Ok(Facts::new()),
+        Ok(pairs) => pairs,
     };
-    let Some((facts, pairs)) = read() else { return Facts::new() };
     let fits = |prediction: &PairPrediction| {
         let pair = pairs.iter().find(|pair| pair.id == prediction.id);
         pair.is_some_and(|pair| prediction.implausible_story().sentences == pair.implausible_story().sentences)
     };
-    if predictions.iter().all(fits) { facts } else { Facts::new() }
+    Ok(if predictions.iter().all(fits) { facts(&pairs) } else { Facts::new() })
 }

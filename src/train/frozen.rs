@@ -42,23 +42,28 @@ impl Vectors {
         let _guard = tch::no_grad_guard();
         let next = &self.order[self.encoded..][..INPUTS.min(self.order.len() - self.encoded)];
         let tokens = corpus.tokens(next).to_device(self.vectors.device());
-        let numbers: Vec<i64> = next.iter().map(|&input| input as i64).collect();
-        let numbers = Tensor::from_slice(&numbers).to_device(self.vectors.device());
+        let numbers = self.numbers(next);
         let _ = self.vectors.index_copy_(0, &numbers, &encoder.first_tokens(&tokens, mode).to_kind(Kind::Float));
         self.encoded += next.len();
     }
 
-    /// `[inputs, H]`
-    pub fn tensor(&self) -> &Tensor {
-        &self.vectors
+    /// `[inputs, H]` in the order of [`Corpus::by_length`], which is the same for every seed.
+    pub fn by_length(&self) -> Tensor {
+        self.vectors.index_select(0, &self.numbers(&self.order))
     }
 
-    /// Takes vectors that were computed before, if they are as many and as wide.
+    /// Takes up what [`Vectors::by_length`] gave another run, if they are as many and as wide.
     pub fn take_up(&mut self, vectors: &Tensor) {
         if vectors.size() == self.vectors.size() {
-            self.vectors = vectors.to_device(self.vectors.device());
+            let numbers = self.numbers(&self.order);
+            let _ = self.vectors.index_copy_(0, &numbers, &vectors.to_device(self.vectors.device()));
             self.encoded = self.order.len();
         }
+    }
+
+    fn numbers(&self, inputs: &[usize]) -> Tensor {
+        let numbers: Vec<i64> = inputs.iter().map(|&input| input as i64).collect();
+        Tensor::from_slice(&numbers).to_device(self.vectors.device())
     }
 
     /// What the encoder says about a batch, and the batch that reads this.

@@ -111,12 +111,12 @@ fn unique_tokens_are_those_of_the_batch() {
 #[test]
 fn what_can_t_be_measured_is_said_before() {
     let tiny = Tiny::new();
-    let missing = tiny.path("nowhere/bench.json");
+    let existing = tiny.path("encoder/config.json");
     let peer = tiny.path("peer");
     for (arguments, code, words) in [
         (vec!["--pairs-per-step", "0"], 2, "a number from 1 on"),
         (vec!["--pairs-per-step", "9"], 2, "only 8 pairs"),
-        (vec!["--json", text(&missing)], 73, "there is no folder"),
+        (vec!["--json", text(&existing)], 73, "--force"),
         (vec!["--set", "model.detector.kind=joint", "--peer", text(&peer)], 78, "the paper's detector only"),
     ] {
         let output = bench(&tiny, &arguments);

@@ -119,7 +119,10 @@ fn several_runs_stand_side_by_side() {
     let other = tiny.trained("other", &["--set", "seed=5", "--set", "train.epochs=1"]);
     let page = fs::read_to_string(page(&[run, &other], "two.html")).unwrap();
     assert_eq!(page.matches("<article ").count(), 4 + 4 + 4);
-    assert!(page.contains("run, other · tiered") && page.contains("<option>other: stories.json, dev</option>"));
+    assert!(
+        page.contains("run, other · tiered")
+            && page.contains("<option>other: stories.json, dev, its epoch was chosen on them</option>")
+    );
 }
 
 #[test]

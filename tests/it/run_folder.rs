@@ -94,6 +94,7 @@ fn training_leaves_these_files_and_no_others() {
         "config.toml",
         "encoder/config.json",
         "encoder/tokenizer.json",
+        "eval/stories-dev-all/lock",
         "eval/stories-dev-all/predictions.jsonl",
         "eval/stories-dev-all/report.json",
         "eval/stories-dev-all/weights.json",

@@ -17,9 +17,10 @@
 static atomic_long operations;
 static atomic_char watched[4096];
 
+/* Relative paths are: the program is started there. */
 static int is_below(const char *path) {
     const char *below = getenv("FAULT_BELOW");
-    return below && path && strncmp(path, below, strlen(below)) == 0;
+    return below && path && (path[0] != '/' || strncmp(path, below, strlen(below)) == 0);
 }
 
 static int is_watched(int fd) { return fd >= 0 && fd < 4096 && watched[fd]; }
