@@ -5,6 +5,7 @@ use crate::batch::Targets;
 use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Output, Places};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use tch::{Kind, Reduction, Tensor};
 
 /// The λ of each loss, and what they average over; the default is the paper's best, without story choice.
@@ -69,6 +70,15 @@ pub struct LossValues {
     pub story: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<f64>,
+}
+
+/// Each with its name.
+impl fmt::Display for LossValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LossValues { preconditions, effects, conflicts, story, alone } = self;
+        write!(f, "pre {preconditions:.3} eff {effects:.3} conflict {conflicts:.3} story {story:.3}")?;
+        alone.map_or(Ok(()), |alone| write!(f, " alone {alone:.3}"))
+    }
 }
 
 impl Losses {

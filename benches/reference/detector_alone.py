@@ -18,7 +18,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from batches import Batch
 from metrics import evaluate
-from model import ConflictDetector, conflict_losses, story_scores
+from model import ConflictDetector, conflict_losses, half_precision, story_scores
 from stories import ATTRIBUTES, CLASSES, Pair, read_pairs
 
 
@@ -38,7 +38,7 @@ class Frozen:
         if not missing:
             return
         tokenizer, encoder = AutoTokenizer.from_pretrained(self.folder), AutoModel.from_pretrained(self.folder).eval()
-        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.no_grad(), half_precision():
             for start in range(0, len(missing), 256):
                 part = missing[start:start + 256]
                 inputs = tokenizer([a for a, _ in part], [b for _, b in part], padding=True, return_tensors="pt")
@@ -132,7 +132,7 @@ def main():
 
     def forward(batch):
         embeddings, states = inputs(batch)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with half_precision():
             return model(embeddings, states, batch.mask)
 
     def score(pairs):

@@ -8,6 +8,11 @@ from stories import ATTRIBUTES, CLASSES
 LOGITS = sum(CLASSES)  # of one side: 66
 
 
+def half_precision():
+    """bf16 where the processor has it; elsewhere it is emulated, and slower than float32."""
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
+
+
 class StateHead(nn.Sequential):
     def __init__(self, hidden, classes, dropout):
         super().__init__(nn.Dropout(dropout), nn.Linear(hidden, hidden), nn.Tanh(),

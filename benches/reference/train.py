@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from batches import Batch
 from metrics import evaluate
-from model import TieredModel, conflict_losses, state_losses, story_scores
+from model import TieredModel, conflict_losses, half_precision, state_losses, story_scores
 from stories import read_pairs
 
 
@@ -31,7 +31,7 @@ def read(sources, seed):
 
 def losses_of(model, batch, weights):
     """-> the weighted sum, and Lp, Lf, Lc, Ls"""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with half_precision():
         states, conflicts = model(batch)
     parts = [*state_losses(states, batch), *conflict_losses(conflicts, batch)]
     return sum(weight * part for weight, part in zip(weights, parts)), [part.item() for part in parts]
@@ -85,7 +85,7 @@ def main():
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
 
     def predict(batch):
-        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.no_grad(), half_precision():
             states, conflicts = model(batch)
         return states, conflicts, story_scores(conflicts, batch)
 

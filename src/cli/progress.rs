@@ -1,6 +1,5 @@
 //! A bar with losses and rate on a terminal, plain lines otherwise.
 
-use crate::loss::LossValues;
 use crate::say::say;
 use crate::train::StepRecord;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -25,13 +24,10 @@ impl Progress {
 
     pub fn step(&mut self, step: &StepRecord) {
         self.pairs += step.pairs;
-        let LossValues { preconditions, effects, conflicts, story, alone } = step.losses;
-        let alone = alone.map_or(String::new(), |alone| format!(" alone {alone:.3}"));
         let rate = self.pairs as f64 / self.started.elapsed().as_secs_f64();
         let message = format!(
-            "epoch {} | pre {preconditions:.3} eff {effects:.3} conflict {conflicts:.3} story {story:.3}{alone} | \
-             norm {:.2} | lr {:.1e} | {rate:.2} pairs/s",
-            step.epoch, step.gradient_norm, step.learning_rate
+            "epoch {} | {} | norm {:.2} | lr {:.1e} | {rate:.2} pairs/s",
+            step.epoch, step.losses, step.gradient_norm, step.learning_rate
         );
         match &self.bar {
             Some(bar) => {

@@ -194,7 +194,7 @@ fn one(study: &Study, cell: &Cell, stop: &dyn Fn() -> Option<&'static str>) -> R
             match event {
                 Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
                 Event::Step(step) => progress.step(step),
-                Event::Epoch { record, .. } => progress.say(&epoch_line(record)),
+                Event::Epoch { record, is_best } => progress.say(&epoch_line(record, *is_best)),
             }
         }
         Happening::Evaluated { set, pairs } => {

@@ -5,6 +5,7 @@ use super::signal::Signals;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::Experiment;
+use crate::metrics::TierCounts;
 use crate::say::{aside, say};
 use crate::train::{EpochRecord, Event};
 use clap::Args as ClapArgs;
@@ -56,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         |event| match event {
             Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
             Event::Step(step) => progress.step(step),
-            Event::Epoch { record, .. } => progress.say(&epoch_line(record)),
+            Event::Epoch { record, is_best } => progress.say(&epoch_line(record, *is_best)),
         },
     )?;
     progress.finish();
@@ -126,21 +127,13 @@ fn describe(experiment: &Experiment, out: &Path) {
     }
 }
 
-pub(super) fn epoch_line(epoch: &EpochRecord) -> String {
-    let losses = |l: &crate::loss::LossValues| {
-        let alone = l.alone.map_or(String::new(), |alone| format!(" {alone:.4}"));
-        format!("{:.4} {:.4} {:.4} {:.4}{alone}", l.preconditions, l.effects, l.conflicts, l.story)
-    };
-    let mut line =
-        format!("epoch {}: train losses {} ({:.0} s)", epoch.epoch, losses(&epoch.train), epoch.train_seconds);
-    if let Some(dev) = &epoch.dev {
-        line += &format!("; dev losses {} ({:.0} s)", losses(&dev.losses), epoch.dev_seconds);
-        for (name, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair)] {
-            line += &format!(
-                "; {name}: accurate {} consistent {} verifiable {} of {}",
-                tiers.accurate, tiers.consistent, tiers.verifiable, tiers.pairs
-            );
-        }
+pub(super) fn epoch_line(epoch: &EpochRecord, is_best: bool) -> String {
+    let mut line = format!("epoch {}: train {} ({:.0} s)", epoch.epoch, epoch.train, epoch.train_seconds);
+    let Some(dev) = &epoch.dev else { return line };
+    line += &format!(" | dev {} ({:.0} s)", dev.losses, epoch.dev_seconds);
+    for (name, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair)] {
+        let TierCounts { accurate, consistent, verifiable, pairs } = tiers;
+        line += &format!(" | {name}: accurate {accurate}, consistent {consistent}, verifiable {verifiable} of {pairs}");
     }
-    line
+    line + &format!(" | {}{}", dev.deciding(), if is_best { ": best so far" } else { "" })
 }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod folder;
+mod improbable;
 mod material;
 mod network;
 mod record;
@@ -153,6 +154,7 @@ impl Experiment {
     ) -> Result<Self> {
         let Material { model_config, train, parts, dev, dev_parts, inputs, .. } = material;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
+        warnings.extend(improbable::warnings(&config, &train, dev.as_ref()));
         warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
         config.model.max_sentences = Some(model_config.max_sentences);
         config.precision = compute.precision.into();

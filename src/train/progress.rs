@@ -91,6 +91,17 @@ impl DevRecord {
         }
     }
 
+    /// What the best epoch is chosen by, before anything else, in words: "verifiable 70 (pair, states tuned)".
+    pub fn deciding(&self) -> String {
+        let name = match self.metric {
+            BestModelMetric::Verifiability => "verifiable",
+            BestModelMetric::Consistency => "consistent",
+            BestModelMetric::Accuracy => "accurate",
+        };
+        let tuned = if self.decode == Decode::Threshold { "" } else { ", states tuned" };
+        format!("{name} {} ({}{tuned})", self.rank(self.metric)[0], self.decode.name())
+    }
+
     /// The larger is better. It counts the paper's detector as the paper decodes it, the joint one as it will be tuned
     /// when training ends.
     fn rank(&self, metric: BestModelMetric) -> [u64; 3] {

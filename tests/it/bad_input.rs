@@ -199,3 +199,16 @@ fn a_run_folder_that_is_none() {
         assert!(stderr(&output).contains("not a run folder"), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn what_is_hardly_meant_is_said_before_training() {
+    let tiny = Tiny::new();
+    let sets = ["train.learning_rate=1e9", "data.dev.split=train"];
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).chain(["--dry-run"]).collect();
+    let output = tiny.train("run", &sets);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for warning in ["train.learning_rate = 1000000000", "8 of 8 dev pairs are trained on too"] {
+        assert!(stderr(&output).contains(warning), "{warning:?} is not in: {}", stderr(&output));
+    }
+    assert!(!stderr(&tiny.train("run", &["--dry-run"])).contains("warning"));
+}

@@ -39,7 +39,11 @@ impl Rig {
         let predictions = before.join("run/eval/stories-dev-all/predictions.jsonl");
         std::fs::copy(predictions, before.join("predictions.jsonl")).unwrap();
         std::fs::write(before.join("story.txt"), "entities: cup\nThe cup fell.\nThe cup broke.\n").unwrap();
-        let study = format!("name = \"tiny\"\nbase = \"{}\"\nseeds = [0, 1]\n", rig.tiny.path("tiny.toml").display());
+        let study = format!(
+            "name = 'tiny'\nbase = '{}'\nseeds = [0, 1]\n[[evaluate]]\nname = 'dev'\nfile = '{}'\nsplit = 'dev'\n",
+            rig.tiny.path("tiny.toml").display(),
+            stories.display(),
+        );
         std::fs::write(before.join("study.toml"), study).unwrap();
         // Training has chosen what `tune` would choose.
         std::fs::remove_file(before.join("run/best/decode.json")).unwrap();
@@ -156,7 +160,7 @@ fn every_command_with_every_operation_failing() {
         ("export", "export run --out exported".into(), &["exported"]),
         ("report", "report run --html page.html --force".into(), &["page.html"]),
         ("train", format!("train --config {config} --out new --resume"), &["new/best", "new/last"]),
-        ("study", "study run study.toml --out study".into(), &["study/**/model.safetensors"]),
+        ("study", "study run study.toml --out study".into(), &["study/**/best/model.safetensors"]),
     ] {
         rig.sweep(name, &words(&arguments), outputs);
     }

@@ -1,0 +1,39 @@
+//! What a config may say and hardly means.
+
+use crate::batch::Corpus;
+use crate::config::{Config, Sources};
+use std::collections::HashSet;
+
+/// Rates above this one are of other optimisers.
+const LARGE_RATE: f64 = 1e-2;
+
+/// A warning for each.
+pub fn warnings(config: &Config, train: &Corpus, dev: Option<&Corpus>) -> Vec<String> {
+    let rates =
+        [("learning_rate", Some(config.train.learning_rate)), ("head_learning_rate", config.train.head_learning_rate)];
+    let large = rates.into_iter().filter_map(|(key, rate)| Some((key, rate.filter(|&rate| rate > LARGE_RATE)?)));
+    let mut warnings: Vec<String> = large
+        .map(|(key, rate)| format!("train.{key} = {rate}: AdamW hardly learns at a rate above {LARGE_RATE}"))
+        .collect();
+    let Sources(sources) = &config.data.train;
+    warnings.extend(sources.iter().filter(|source| source.split == "test").map(|source| {
+        let file = source.file.display();
+        format!("data.train: the partition \"test\" of {file} is trained on; scores on it will say nothing about other stories")
+    }));
+    warnings.extend(dev.and_then(|dev| overlap(train, dev)));
+    warnings
+}
+
+/// Dev pairs that are training pairs too, whatever they are called.
+fn overlap(train: &Corpus, dev: &Corpus) -> Option<String> {
+    let trained: HashSet<&[String]> =
+        train.pairs.iter().map(|pair| pair.implausible_story().sentences.as_slice()).collect();
+    let is_trained = |pair: &&crate::data::Pair| trained.contains(pair.implausible_story().sentences.as_slice());
+    let both = dev.pairs.iter().filter(is_trained).count();
+    (both > 0).then(|| {
+        format!(
+            "{both} of {} dev pairs are trained on too: the best epoch is chosen on what was learned by heart",
+            dev.len()
+        )
+    })
+}
