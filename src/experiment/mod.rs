@@ -258,7 +258,12 @@ impl Experiment {
         }
         if let Some(dev) = &self.dev {
             let mut run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
-            let tuning = run.choose(dev.pairs.clone(), |_| ())?;
+            let vectors = training.frozen().and_then(|frozen| frozen.dev.as_ref()).filter(|dev| dev.is_done());
+            let evaluation = match vectors {
+                Some(vectors) => run.evaluate_on(dev, vectors),
+                None => run.evaluate(dev.pairs.clone(), |_| ())?,
+            };
+            let tuning = run.choose(evaluation.predictions)?;
             save::persist(&folder, step, || folder.save_tuned(Which::Best, &tuning.tuned))
                 .map_err(|_| self.unsaved(&folder, &saver, step))?;
             run.tuned = Some(tuning.tuned);

@@ -13,6 +13,7 @@ use crate::machine::DeviceChoice;
 use crate::metrics::tempered;
 use crate::model::{DetectorKind, ModelConfig};
 use crate::prediction::PairPrediction;
+use crate::train::Vectors;
 use crate::tune::Tuned;
 use std::path::Path;
 
@@ -96,5 +97,10 @@ impl TrainedRun {
         let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.whole_stories())?;
         check_tokens(&corpus, &config.encoder)?;
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
+    }
+
+    /// The same by what its encoder, which was not trained, has said about a corpus.
+    pub(super) fn evaluate_on(&self, corpus: &Corpus, vectors: &Vectors) -> Evaluation {
+        vectors.evaluate(&self.network.model, corpus, self.compute.eval(&self.model_config))
     }
 }

@@ -29,15 +29,18 @@ impl TrainedRun {
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how
     /// many pairs each batch held.
     pub fn tune(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
-        let tuning = self.choose(dev, progress)?;
+        let evaluation = self.evaluate(dev, progress).map_err(|error| match self.dev_sources() {
+            Ok(sources) => error.about(sources.files()),
+            Err(_) => error,
+        })?;
+        let tuning = self.choose(evaluation.predictions)?;
         self.folder.save_tuned(self.which, &tuning.tuned)?;
         Ok(tuning)
     }
 
-    /// The same, and keeps nothing.
-    pub(super) fn choose(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Tuning> {
+    /// Chooses by what was predicted of the dev pairs, and keeps nothing.
+    pub(super) fn choose(&self, predictions: Vec<PairPrediction>) -> Result<Tuning> {
         let sources = self.dev_sources()?;
-        let predictions = self.evaluate(dev, progress).map_err(|error| error.about(sources.files()))?.predictions;
         let conflicts = own_decode(&self.config);
         let trials = try_states(&predictions, conflicts);
         let tuned = Tuned {

@@ -6,10 +6,10 @@ use crate::data::{self, Pair};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, FileDigest};
 use crate::error::{Error, Result};
-use crate::experiment::{TrainedRun, json_bytes};
+use crate::experiment::{TrainedRun, Which, evaluation_name, json_bytes};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{PairPrediction, write_predictions};
-use crate::report::{DataDescription, Report, TierRow, published};
+use crate::report::{DataDescription, Report, Seen, TierRow, published};
 use crate::tune::Tuned;
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +58,13 @@ impl EvaluationSet {
 /// Writes `eval/SET/` with predictions.jsonl, report.json and at last set.json; returns how many pairs there are.
 pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
     let pairs = set.pairs(run.config.seed)?;
-    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?;
-    let recorded = Decode::Threshold.apply(&evaluation.predictions);
+    let recorded = match of_dev(run, set, &sha256)?.filter(|kept| kept.len() == pairs.len()) {
+        Some(predictions) => predictions,
+        None => {
+            let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?;
+            Decode::Threshold.apply(&evaluation.predictions)
+        }
+    };
     let record = run.folder.evaluation_file(&set.name, SetRecord::FILE)?;
     if record.exists() {
         durable::remove_file(&record)?;
@@ -69,6 +74,17 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
     let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
     durable::replace(&record, &json_bytes(&made)?)?;
     Ok(recorded.len())
+}
+
+/// What training has kept of its dev pairs, if the set is these.
+fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Result<Option<Vec<PairPrediction>>> {
+    let name = evaluation_name(&set.file, &set.split, set.kind_name(), Which::Best)?;
+    if !run.folder.evaluations()?.contains(&name) {
+        return Ok(None);
+    }
+    let data = run.folder.report(&name)?.data;
+    let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn;
+    if is_same { run.folder.predictions(&name, Which::Best) } else { Ok(None) }
 }
 
 fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Report {

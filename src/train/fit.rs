@@ -8,7 +8,7 @@ use crate::batch::{Corpus, Sample, Strata};
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind};
-use crate::eval::{EvalConfig, evaluate, evaluate_by};
+use crate::eval::{EvalConfig, evaluate};
 use crate::loss::{LossConfig, LossValues, Losses};
 use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
@@ -300,13 +300,7 @@ impl Fit<'_> {
 
     fn evaluate(&self, dev: &Corpus) -> DevRecord {
         let evaluation = match self.frozen.as_ref().and_then(|frozen| frozen.dev.as_ref()) {
-            Some(vectors) => {
-                let forward = |batch| {
-                    let (hidden, batch) = vectors.of(batch);
-                    (self.model.read(&hidden, &batch, Mode::eval(self.eval.precision)), batch)
-                };
-                evaluate_by(dev, self.eval, forward, |_| ())
-            }
+            Some(vectors) => vectors.evaluate(self.model, dev, self.eval),
             None => evaluate(self.model, dev, self.eval, |_| ()),
         };
         let predictions = &evaluation.predictions;

@@ -1,8 +1,9 @@
 //! An encoder that no step changes: every input is encoded once, before the first step.
 
 use crate::batch::{Batch, Corpus};
+use crate::eval::{EvalConfig, Evaluation, evaluate_by};
 use crate::model::encoder::Trace;
-use crate::model::{Encoder, Mode};
+use crate::model::{Encoder, Mode, TieredModel};
 use tch::{Device, Kind, Tensor};
 
 /// The encoder's vector of every (entity, sentence) input of a corpus, without dropout, as in evaluation.
@@ -70,6 +71,15 @@ impl Vectors {
     pub fn of(&self, batch: Batch) -> (Tensor, Batch) {
         assert!(self.is_done(), "every input is encoded before the first step");
         (self.vectors.index_select(0, &batch.inputs), batch.of_vectors())
+    }
+
+    /// Evaluates a model whose encoder said this.
+    pub fn evaluate(&self, model: &TieredModel, corpus: &Corpus, config: EvalConfig) -> Evaluation {
+        let forward = |batch| {
+            let (hidden, batch) = self.of(batch);
+            (model.read(&hidden, &batch, Mode::eval(config.precision)), batch)
+        };
+        evaluate_by(corpus, config, forward, |_| ())
     }
 
     /// The same as the pass of an encoder to which gradients don't go back.
