@@ -126,8 +126,9 @@ pub fn link(source: &Path, path: &Path) -> Result<()> {
     }
     let copy = |part: &Path| {
         let mut file = File::create_new(part)?;
-        io::copy(&mut File::open(source)?, &mut file)?;
-        file.sync_all()
+        let copied = File::open(source).and_then(|mut source| io::copy(&mut source, &mut file));
+        // Half a copy has no owner yet who would remove it.
+        copied.and_then(|_| file.sync_all()).inspect_err(|_| drop(fs::remove_file(part)))
     };
     let make = |part: &Path| match fs::hard_link(source, part) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy(part),

@@ -61,7 +61,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         export(&trial, &options, folder)?;
     }
     let report = measure(&trial, &options, |size| aside!("{}", size.line()))?;
-    print(&report.to_text())?;
+    let is_taken = |out: &Option<OutFile>| out.as_ref().is_some_and(OutFile::is_standard_output);
+    match is_taken(&json) || is_taken(&plot) {
+        true => aside!("{}", report.to_text()),
+        false => print(&report.to_text())?,
+    }
     if let Some(out) = json {
         out.write_bytes(to_json(&report)?.as_bytes())?;
     }

@@ -3,9 +3,9 @@
 use super::output::{ReportArgs, pair_bar, print};
 use super::pairs::{PairArgs, PairSet};
 use crate::decode::{Decode, StateDecode};
-use crate::durable::Lock;
+use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{RunFolder, TrainedRun, Which, keep};
+use crate::experiment::{EVALUATION_FILES, RunFolder, TrainedRun, Which, keep};
 use crate::machine::DeviceChoice;
 use crate::prediction::PairPrediction;
 use crate::report::{DataDescription, StoryReport, StoryRow};
@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Keep predictions and report in this folder, not in the run folder
     #[arg(long, value_name = "DIR", conflicts_with = "tag")]
     output: Option<PathBuf>,
-    /// Replace an evaluation of other stories that has the same name
+    /// Replace an evaluation of other pairs that has the same name, or files in the folder of --output
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -58,11 +58,12 @@ enum By {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.by == By::Story)?;
     let set = args.pairs.read()?;
-    let place = place(args, &set)?;
+    let name = name(args, &set)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     if args.by == By::Story {
         run.require_alone()?;
     }
+    let place = place(args, &set, &run.folder, name)?;
     let recorded = evaluated(&run, &set, args.decode.unwrap_or(Decode::Threshold))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
@@ -95,21 +96,25 @@ enum Place {
     Nowhere,
 }
 
+/// What the evaluation is called in the run folder.
+fn name(args: &Args, set: &PairSet) -> Result<String> {
+    match &args.tag {
+        Some(tag) => Ok(format!("{tag}{}", args.weights.suffix())),
+        None => set.evaluation_name(args.weights),
+    }
+}
+
 /// Found out before anything is computed.
-fn place(args: &Args, set: &PairSet) -> Result<Place> {
+fn place(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> Result<Place> {
     if let Some(output) = &args.output {
-        let there = output.join("predictions.jsonl");
-        if there.exists() && !args.force {
+        let there = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
+        if let Some(there) = there.filter(|_| !args.force) {
             let message = format!("{}: exists; --force replaces it", there.display());
             return Err(Error::new(ErrorKind::CantCreate, message));
         }
+        durable::create_folder(output)?;
         return Ok(Place::Folder(output.clone()));
     }
-    let name = match &args.tag {
-        Some(tag) => format!("{tag}{}", args.weights.suffix()),
-        None => set.evaluation_name(args.weights)?,
-    };
-    let folder = RunFolder::open(&args.run)?;
     if let Some(other) = folder.other_evaluated(&name, &set.description(0))?.filter(|_| !args.force) {
         let message = format!(
             "{}: keeps an evaluation of {other} under the name {name}; --tag NAME keeps this one beside it, --force \
@@ -119,7 +124,7 @@ fn place(args: &Args, set: &PairSet) -> Result<Place> {
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     match folder.evaluation_file(&name, "lock").and_then(|path| Lock::wait_for(&path)) {
-        Err(error) if error.kind == ErrorKind::Refused => Err(error),
+        Err(error) if error.kind == ErrorKind::Refused || args.tag.is_some() => Err(error),
         Err(error) => {
             aside!("warning: {error}; scores are printed and not kept (--output DIR keeps them elsewhere)");
             Ok(Place::Nowhere)

@@ -51,8 +51,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let pairs = |seed| set.pairs(seed);
     let contrast = args.contrast.then_some(Baseline::Contrast);
     let shuffled = args.shuffled.then_some(Baseline::Shuffled);
-    let kinds = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled);
-    let systems: Result<Vec<System>> = kinds.map(|kind| system(args, kind, pairs)).collect();
+    let kinds: Vec<Baseline> = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled).collect();
+    // None is written before all can be.
+    for path in kinds.iter().flat_map(|&kind| (0..args.seeds).filter_map(move |seed| saved(args, kind, seed))) {
+        OutFile::new(&path, args.replacing)?;
+    }
+    let systems: Result<Vec<System>> = kinds.into_iter().map(|kind| system(args, kind, pairs)).collect();
     let first = pairs(0)?;
     let DataDescription { file, split, kind, .. } = set.description(first.len());
     let section = SectionData {
@@ -68,11 +72,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Where the predictions of a seed are saved, if they are.
+fn saved(args: &Args, kind: Baseline, seed: u64) -> Option<PathBuf> {
+    Some(args.save.as_ref()?.join(format!("{}-{seed}.jsonl", kind.name().replace(' ', "-"))))
+}
+
 fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Result<Vec<Pair>>) -> Result<System> {
     let outcome = |seed| {
         let predictions = kind.predict(&pairs(seed)?, seed);
-        if let Some(folder) = &args.save {
-            let path = folder.join(format!("{}-{seed}.jsonl", kind.name().replace(' ', "-")));
+        if let Some(path) = saved(args, kind, seed) {
             OutFile::new(&path, args.replacing)?.write(|file| write_lines(file, &path, &predictions))?;
         }
         Ok((seed, reached(&predictions)))

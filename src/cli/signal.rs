@@ -13,6 +13,15 @@ pub struct Signals {
     received: Arc<AtomicUsize>,
 }
 
+/// Whether whoever started the program wants it to outlive this signal (`nohup`).
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: a zeroed sigaction is a valid one, and with a null second argument nothing is changed.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
 impl Signals {
     /// # Errors
     /// `Internal` if the system does not let us.
@@ -24,7 +33,7 @@ impl Signals {
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)
         };
-        for (signal, name) in SIGNALS {
+        for (signal, name) in SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP)) {
             register(signal)
                 .map_err(|error| Error::new(ErrorKind::Internal, format!("{name} can't be watched for: {error}")))?;
         }

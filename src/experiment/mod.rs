@@ -16,7 +16,7 @@ mod vectors;
 pub use changes::{Change, KEYS, flat};
 use folder::EncoderFiles;
 pub use folder::{RunFolder, Which, json_bytes};
-pub use record::{evaluation_name, keep};
+pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::TrainedRun;
 pub use trial::Trial;
 pub use tuning::Tuning;

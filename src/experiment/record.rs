@@ -97,6 +97,13 @@ impl TrainedRun {
     ) -> Result<PathBuf> {
         let lock = self.folder.evaluation_file(evaluation, "lock")?;
         let _lock = Lock::wait_for(&lock)?;
+        // What else is said of the predictions that were there.
+        for file in [WEIGHTS, "set.json", "stories.json"] {
+            let path = self.folder.evaluation_file(evaluation, file)?;
+            if path.exists() {
+                durable::remove_file(&path)?;
+            }
+        }
         let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
         let weights = Weights { epoch: self.folder.epoch_of(self.which)? };
         self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
@@ -135,6 +142,9 @@ impl TrainedRun {
     }
 }
 
+/// What [`keep`] writes.
+pub const EVALUATION_FILES: [&str; 3] = ["predictions.jsonl", "report.json", "stories.json"];
+
 /// Keeps an evaluation in a folder, which is made; returns the file of the predictions.
 ///
 /// # Errors
@@ -146,11 +156,11 @@ pub fn keep(
     stories: Option<&StoryReport>,
 ) -> Result<PathBuf> {
     durable::create_folder(folder)?;
-    let file = folder.join("predictions.jsonl");
+    let [file, of_pairs, of_stories] = EVALUATION_FILES.map(|file| folder.join(file));
     durable::replace_with(&file, |part| write_predictions(part, predictions))?;
-    durable::replace(&folder.join("report.json"), report.to_json().as_bytes())?;
+    durable::replace(&of_pairs, report.to_json().as_bytes())?;
     if let Some(stories) = stories {
-        durable::replace(&folder.join("stories.json"), stories.to_json().as_bytes())?;
+        durable::replace(&of_stories, stories.to_json().as_bytes())?;
     }
     Ok(file)
 }
@@ -165,7 +175,7 @@ struct Weights {
 const WEIGHTS: &str = "weights.json";
 
 impl RunFolder {
-    /// The story file of which the folder holds an evaluation of that name, if it is another one than `data`'s.
+    /// The pairs of which the folder holds an evaluation of that name, if they are others than `data`'s.
     ///
     /// # Errors
     /// `Refused` if the name leads out of the folder.
@@ -175,11 +185,14 @@ impl RunFolder {
         }
         // One that can't be read is of no use to anybody.
         let Ok(there) = self.report(evaluation).map(|report| report.data) else { return Ok(None) };
-        let is_same = match (&there.sha256, &data.sha256) {
+        let name = |file: &Option<String>| file.as_ref().map(|file| Path::new(file).file_name().map(ToOwned::to_owned));
+        let is_file = match (&there.sha256, &data.sha256) {
             (Some(a), Some(b)) => a == b,
-            _ => there.file == data.file,
+            _ => name(&there.file) == name(&data.file),
         };
-        Ok((!is_same).then(|| there.file.unwrap_or_else(|| "other stories".to_owned())))
+        let is_same = is_file && (&there.split, &there.kind) == (&data.split, &data.kind);
+        let parts = [there.file, there.split, Some(there.kind)];
+        Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ")))
     }
 
     /// Predictions of an evaluation, if there are any and they are of the weights that the run has now. (Evaluations of

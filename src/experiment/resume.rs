@@ -26,7 +26,9 @@ impl Resumed {
     pub fn find(path: &Path) -> Result<(Self, Config, Vec<String>)> {
         let folder = RunFolder::open(path)?;
         let lock = folder.lock()?;
-        remove_leftovers(path)?;
+        for folder in [path.to_owned(), path.join("best"), path.join("last")] {
+            remove_leftovers(&folder)?;
+        }
         let found = folder.checkpoints().newest()?;
         let (inputs, config_file) = match &found {
             Some(found) => (found.checkpoint.manifest.inputs.clone(), found.checkpoint.file(CONFIG)),

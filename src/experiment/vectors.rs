@@ -51,6 +51,7 @@ impl KeptVectors {
         let tensors = std::iter::once((TRAIN.to_owned(), frozen.train.by_length())).chain(dev).collect();
         if let Some(folder) = self.file.parent() {
             durable::create_folder(folder)?;
+            durable::remove_leftovers(folder)?;
         }
         durable::replace_with(&self.file, |part| weights::write(part, &tensors))
     }

@@ -58,8 +58,9 @@ impl EvaluationSet {
 /// Writes `eval/SET/` with predictions.jsonl, report.json and at last set.json; returns how many pairs there are.
 pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
     let pairs = set.pairs(run.config.seed)?;
-    let recorded = match of_dev(run, set, &sha256)?.filter(|kept| kept.len() == pairs.len()) {
-        Some(predictions) => predictions,
+    let is_of = |kept: &Vec<PairPrediction>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
+    let recorded = match of_dev(run, set, &sha256).filter(is_of) {
+        Some(predictions) => Decode::Threshold.apply(&predictions),
         None => {
             let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?;
             Decode::Threshold.apply(&evaluation.predictions)
@@ -77,14 +78,11 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
 }
 
 /// What training has kept of its dev pairs, if the set is these.
-fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Result<Option<Vec<PairPrediction>>> {
-    let name = evaluation_name(&set.file, &set.split, set.kind_name(), Which::Best)?;
-    if !run.folder.evaluations()?.contains(&name) {
-        return Ok(None);
-    }
-    let data = run.folder.report(&name)?.data;
+fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<PairPrediction>> {
+    let name = evaluation_name(&set.file, &set.split, set.kind_name(), Which::Best).ok()?;
+    let data = run.folder.report(&name).ok()?.data;
     let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn;
-    if is_same { run.folder.predictions(&name, Which::Best) } else { Ok(None) }
+    run.folder.predictions(&name, Which::Best).ok()?.filter(|_| is_same)
 }
 
 fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Report {

@@ -7,6 +7,7 @@ mod bench;
 mod configs;
 mod data_cli;
 mod encoders;
+mod evaluations;
 mod export;
 mod faults;
 mod fetch;

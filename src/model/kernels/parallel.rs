@@ -1,7 +1,7 @@
 //! Kernels on the threads libtorch already has, compiled for the widest vectors of the processor.
 
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Work that can be divided by rows.
 pub trait Rows: Sync {
@@ -62,13 +62,21 @@ pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
 pub fn pin() -> Result<(), String> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     let failed = |error: rustix::io::Errno| format!("threads can't be tied to cores: {error}");
-    let allowed = sched_getaffinity(None).map_err(failed)?;
+    // Asked for once: afterwards this thread is allowed one.
+    static ALLOWED: OnceLock<CpuSet> = OnceLock::new();
+    let allowed = match ALLOWED.get() {
+        Some(allowed) => allowed,
+        None => {
+            let now = sched_getaffinity(None).map_err(failed)?;
+            ALLOWED.get_or_init(|| now)
+        }
+    };
     let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
     let count = threads();
     let Some(cores) = cores.get(..count) else {
         return Err(format!("{count} threads need as many cores, and there are {}; lower `threads`", cores.len()));
     };
-    let pinned: Vec<_> = (0..count).map(|_| std::sync::OnceLock::new()).collect();
+    let pinned: Vec<_> = (0..count).map(|_| OnceLock::new()).collect();
     let pin = |part: usize| {
         let mut core = CpuSet::new();
         core.set(cores[part]);

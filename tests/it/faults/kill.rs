@@ -195,6 +195,21 @@ fn signals() {
     }
 }
 
+/// As `nohup tiered train ...` is started.
+#[test]
+fn a_lost_terminal_that_is_ignored_ends_nothing() {
+    let rig = Rig::shared();
+    let run = rig.run();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_tiered")]).args(run.arguments());
+    let mut child = command.env("OMP_NUM_THREADS", "1").stdout(Stdio::null()).spawn().unwrap();
+    run.has_begun(&mut child).unwrap();
+    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success() && child.wait().unwrap().success());
+    let events = std::fs::read_to_string(run.folder.join("events.jsonl")).unwrap();
+    assert!(!events.contains("SIGHUP"), "{events}");
+}
+
 /// As `tiered train ... | head -1` closes it.
 #[test]
 fn a_closed_output_ends_nothing() {

@@ -1,0 +1,76 @@
+//! Where `tiered eval` keeps what it found, and what it says about the pairs.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use std::path::Path;
+use std::process::Output;
+
+fn eval(run: &Path, stories: &Path, split: &str, more: &[&str]) -> Output {
+    let arguments = ["eval", text(run), "--data", text(stories), "--split", split];
+    tiered(arguments.into_iter().chain(more.iter().copied()))
+}
+
+fn succeeds(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
+}
+
+#[test]
+fn an_evaluation_of_other_stories_is_not_replaced_without_a_word() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    // The same file name, other stories: the partitions change places.
+    let other = tiny.path("elsewhere/stories.json");
+    std::fs::create_dir(tiny.path("elsewhere")).unwrap();
+    let swapped = std::fs::read_to_string(tiny.stories()).unwrap();
+    let swapped =
+        swapped.replace("\"train\":", "\"x\":").replace("\"dev\":", "\"train\":").replace("\"x\":", "\"dev\":");
+    std::fs::write(&other, swapped).unwrap();
+    let predictions = |name: &str| std::fs::read(run.join("eval").join(name).join("predictions.jsonl")).unwrap();
+    let before = predictions("stories-dev-all");
+
+    let refused = eval(&run, &other, "dev", &[]);
+    assert_eq!(refused.status.code(), Some(73), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--tag") && stderr(&refused).contains(text(&tiny.stories())));
+    assert!(succeeds(&eval(&run, &other, "dev", &["--tag", "other"])).contains("8 all pairs"));
+    assert!(predictions("stories-dev-all") == before && predictions("other") != before);
+    succeeds(&eval(&run, &tiny.stories(), "dev", &[]));
+    assert_eq!(predictions("stories-dev-all"), before, "the same stories again");
+    succeeds(&eval(&run, &other, "dev", &["--force"]));
+    assert_eq!(predictions("stories-dev-all"), predictions("other"));
+    assert_eq!(eval(&run, &other, "dev", &["--tag", "../out"]).status.code(), Some(77));
+}
+
+#[test]
+fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let place = tiny.path("kept");
+    let kept = ["--output", text(&place)];
+    succeeds(&eval(&run, &tiny.stories(), "train", &kept));
+    assert!(place.join("predictions.jsonl").is_file() && place.join("report.json").is_file());
+    assert!(!run.join("eval/stories-train-all").exists());
+    assert_eq!(eval(&run, &tiny.stories(), "train", &kept).status.code(), Some(73));
+    succeeds(&eval(&run, &tiny.stories(), "train", &[&kept[..], &["--force"]].concat()));
+
+    // Nothing can be made in a file, whoever asks.
+    std::fs::remove_dir_all(run.join("eval")).unwrap();
+    std::fs::write(run.join("eval"), "").unwrap();
+    let output = eval(&run, &tiny.stories(), "dev", &[]);
+    assert!(succeeds(&output).contains("consistency"));
+    assert!(stderr(&output).contains("scores are printed and not kept"), "{}", stderr(&output));
+}
+
+#[test]
+fn pairs_that_training_has_seen_are_marked() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    assert!(succeeds(&eval(&run, &tiny.stories(), "train", &[])).contains(", it was trained on them"));
+    assert!(succeeds(&eval(&run, &tiny.stories(), "dev", &[])).contains(", its epoch was chosen on them"));
+    let card = std::fs::read_to_string(run.join("README.md")).unwrap();
+    assert!(card.contains("it was trained on them") && card.contains("its epoch was chosen on them"), "{card}");
+    let unseen = tiny.path("unseen.json");
+    let more = std::fs::read_to_string(tiny.stories()).unwrap() + " ";
+    std::fs::write(&unseen, more).unwrap();
+    assert!(!succeeds(&eval(&run, &unseen, "dev", &[])).contains("on them"));
+}
