@@ -3,6 +3,7 @@
 use super::ensure;
 use crate::support::text;
 use crate::tiny::Tiny;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -133,6 +134,14 @@ impl Run<'_> {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
         command.args(self.arguments()).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
+        // Under `nohup`, which may have started the tests, the program would ignore it.
+        // SAFETY: between fork and exec it calls nothing but signal(2).
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
+                Ok(())
+            })
+        };
         command
     }
 
