@@ -70,7 +70,7 @@ pub struct Fit<'a> {
     /// From what the entities of a step are drawn, where not all are read.
     pub strata: Strata,
     pub loss: LossConfig,
-    /// Steps are laid out as evaluations are.
+    /// Steps have its layout too, so that padding counts in the losses of both alike.
     pub eval: EvalConfig,
     /// The decoding by which the best epoch is chosen.
     pub decode: Decode,

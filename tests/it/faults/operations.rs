@@ -14,7 +14,7 @@ type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 struct Rig {
     tiny: Tiny,
-    library: PathBuf,
+    preloaded: PathBuf,
 }
 
 impl Rig {
@@ -22,17 +22,17 @@ impl Rig {
     /// outputs to replace.
     fn new() -> Self {
         let tiny = Tiny::new();
-        let library = tiny.path("operations.so");
+        let preloaded = tiny.path("operations.so");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/faults/operations.c");
         let built = Command::new("cc")
-            .args(["-shared", "-fPIC", "-o", text(&library), text(&source), "-ldl"])
+            .args(["-shared", "-fPIC", "-o", text(&preloaded), text(&source), "-ldl"])
             .status()
             .unwrap();
         assert!(built.success());
         let before = tiny.path("before");
         std::fs::create_dir(&before).unwrap();
         tiny.trained("before/run", &["--set", "train.epochs=1"]);
-        let rig = Rig { tiny, library };
+        let rig = Rig { tiny, preloaded };
         let stories = rig.tiny.stories();
         let evaluated = rig.command(&before, &words("eval run --split dev --data"), 0).arg(&stories).output().unwrap();
         assert!(evaluated.status.success(), "{}", said(&evaluated));
@@ -57,7 +57,10 @@ impl Rig {
     fn command(&self, folder: &Path, arguments: &[String], at: u64) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
         command.current_dir(folder).args(arguments).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
-        command.env("LD_PRELOAD", &self.library).env("FAULT_BELOW", self.tiny.path("")).env("FAULT_AT", at.to_string());
+        command
+            .env("LD_PRELOAD", &self.preloaded)
+            .env("FAULT_BELOW", self.tiny.path(""))
+            .env("FAULT_AT", at.to_string());
         command.env("FAULT_COUNT", self.tiny.path("count"));
         command
     }
