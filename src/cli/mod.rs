@@ -87,7 +87,8 @@ pub fn main() -> ExitCode {
 }
 
 /// Turns one panic into an error. What libtorch can't do becomes a panic in `tch`; that memory is short is no bug, and a
-/// user can do something about it.
+/// user can do something about it. Nor is its backtrace printed: std would wait for itself without end where there is no memory for
+/// that either.
 fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
@@ -109,8 +110,14 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
 fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
     let text =
         payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
-    let start = ["you tried to allocate", "CUDA out of memory"].iter().find_map(|words| text.find(words))?;
-    text[start..].split('.').next()
+    let words = [
+        "you tried to allocate",
+        "CUDA out of memory",
+        "std::bad_alloc",
+        "global thread pool has not been initialized",
+    ];
+    let start = words.iter().find_map(|words| text.find(words))?;
+    text[start..].split(['.', '"']).next()
 }
 
 fn exit_codes() -> String {

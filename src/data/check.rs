@@ -1,6 +1,8 @@
 //! Findings: everything irregular in a story file, each with a name, a place and how it was read.
 
-use crate::outside::{MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, shown};
+use crate::outside::{
+    BYTES_A_NAME_PAIR, MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, STORY_MEMORY_A_BYTE, shown,
+};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -241,15 +243,20 @@ impl Notes {
         self.errors
     }
 
+    /// Makes room for what a story of so many bytes justifies.
+    pub fn make_room(&mut self, bytes: usize) {
+        self.memory += STORY_MEMORY_A_BYTE * bytes;
+        self.name_pairs += bytes / BYTES_A_NAME_PAIR;
+    }
+
     /// Takes memory for stories; `false`, after an error finding, if that much is not left.
     pub fn take_memory(&mut self, bytes: usize) -> bool {
         let left = self.memory.checked_sub(bytes);
         match left {
             Some(left) => self.memory = left,
             None => {
-                let most = MAX_STORY_MEMORY >> 20;
                 let message =
-                    format!("the stories of the file and their pairs take more than {most} MiB; split the file");
+                    "the stories of the file and their pairs take far more memory than their text; split the file";
                 self.add(Code::TooLarge, "", message);
             }
         }

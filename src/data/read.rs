@@ -1,14 +1,21 @@
-//! Story files: JSON `{partition: {story id: story}}`, read whole, with every irregularity as a finding.
+//! Story files: JSON `{partition: {story id: story}}`, with every irregularity as a finding. They are read in a stream: of their
+//! text no more than a story is in memory.
 
 use super::check::{self, Code, Finding, Notes, Severity};
-use super::json::{Json, Part, Raw};
+use super::json::{Entries, Object};
 use super::story::Story;
 use super::{group, parse};
 use crate::error::{Error, Result};
-use crate::outside::{self, MAX_STORY, MAX_STORY_FILE};
-use sha2::{Digest, Sha256};
-use std::collections::{HashMap, HashSet};
+use crate::outside::{MAX_NAME, MAX_STORY, MAX_STORY_FILE, MAX_UNREAD, Mark, TextStream, json_error, shown};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+/// Bytes that are asked for at once.
+const BUFFER: usize = 1 << 16;
 
 /// How many error findings [`StoryFile::require_clean`] lists.
 const LISTED: usize = 5;
@@ -24,18 +31,15 @@ pub struct StoryFile {
     pub findings: Vec<Finding>,
 }
 
-/// Reads a story file. A story with an error finding is left out, and reading goes on; a repeated key or
+/// Reads a story file in a stream. A story with an error finding is left out, and reading goes on; a repeated key or
 /// partition gets the suffix "#2" (then "#3" and so on).
 ///
 /// # Errors
 /// `MissingInput` or `Io` if the file can't be read; `Data`, with line and column, if it is no JSON object or larger
 /// than [`MAX_STORY_FILE`].
 pub fn read_file(path: &Path) -> Result<StoryFile> {
-    let bytes = outside::read(path, MAX_STORY_FILE).map_err(|error| match error.kind() {
-        std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}; split it", path.display())),
-        _ => Error::reading(path, &error),
-    })?;
-    read_bytes(path, &bytes)
+    let file = File::open(path).map_err(|error| Error::reading(path, &error))?;
+    read_stream(path, file)
 }
 
 /// [`read_file`] of a file that is in memory already; `path` is what it is called.
@@ -43,99 +47,144 @@ pub fn read_file(path: &Path) -> Result<StoryFile> {
 /// # Errors
 /// `Data`, as [`read_file`].
 pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<StoryFile> {
-    let stories = partitions(path, bytes);
-    let (partitions, findings) = stories.map_err(|message| Error::data(message).about(path.display()))?;
-    Ok(StoryFile { path: path.to_owned(), sha256: sha256(bytes), partitions, findings })
+    read_stream(path, bytes)
 }
 
-type Partitions = Vec<(String, Vec<Story>)>;
-
-/// The partitions of a file and what was found, or what is wrong with the whole.
-fn partitions(path: &Path, bytes: &[u8]) -> Result<(Partitions, Vec<Finding>), String> {
-    let json = Json::new(outside::text(bytes)?);
-    let Part::Object(entries) = json.root()? else {
-        return Err(format!("line 1: must be an object of partitions, not {}", json.root_type()));
-    };
-    let mut notes = Notes::new(path);
-    let mut partitions = Partitions::new();
-    let names = distinct(entries.iter().map(|(name, _)| name.as_str()));
-    for ((name, raw), id) in entries.iter().zip(names) {
-        notes.partition.clone_from(&id);
-        if !notes.has_fair_length(&id, "") || notes.is_full() {
-            continue;
+fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
+    let (stream, mark) = TextStream::new(source, MAX_STORY_FILE, MAX_UNREAD);
+    let mut stream = BufReader::with_capacity(BUFFER, stream);
+    let mut partitions = Partitions { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new() };
+    let mut json = serde_json::Deserializer::from_reader(&mut stream);
+    let outcome = Object(&mut partitions).deserialize(&mut json).and_then(|other| json.end().map(|()| other));
+    let Partitions { notes, read, .. } = partitions;
+    match outcome {
+        // The rest is not read; it counts for the hash.
+        _ if notes.is_full() => {
+            io::copy(&mut stream, &mut io::sink()).map(drop).map_err(|error| unreadable(path, &error))?
         }
-        if *name != id {
-            notes.add(
-                Code::RepeatedPartition,
-                "",
-                format!("partition {name:?} occurs again; this one is named {id:?}"),
-            );
+        Ok(None) => (),
+        Ok(Some(other)) => {
+            let message = format!("line 1: must be an object of partitions, not {other}");
+            return Err(Error::data(message).about(path.display()));
         }
-        partitions.push((id, read_partition(&json, raw, &mut notes)?));
+        Err(error) if error.is_io() => return Err(unreadable(path, &error.into())),
+        Err(error) => {
+            return Err(Error::data(format!("is not valid JSON: {}", json_error(&error))).about(path.display()));
+        }
     }
-    Ok((partitions, notes.into_findings()))
+    let sha256 = stream.into_inner().sha256();
+    Ok(StoryFile { path: path.to_owned(), sha256, partitions: read, findings: notes.into_findings() })
 }
 
-fn read_partition(json: &Json, raw: &Raw, notes: &mut Notes) -> Result<Vec<Story>, String> {
-    let Part::Object(entries) = json.part(raw)? else {
-        notes.add(Code::WrongType, "", format!("must be an object of stories, not {}", raw.type_name()));
-        return Ok(Vec::new());
-    };
-    let mut stories = Vec::new();
-    let ids = distinct(entries.iter().map(|(key, _)| key.as_str()));
-    for ((key, raw), id) in entries.iter().zip(ids) {
-        notes.story = id;
-        if notes.is_full() {
-            break;
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::InvalidData => Error::data(error.to_string()).about(path.display()),
+        io::ErrorKind::FileTooLarge => Error::data(format!("{error}; split it")).about(path.display()),
+        _ => Error::reading(path, error),
+    }
+}
+
+/// The partitions of a file, as they are read.
+struct Partitions {
+    notes: Notes,
+    mark: Mark,
+    names: Names,
+    read: Vec<(String, Vec<Story>)>,
+}
+
+impl Entries for Partitions {
+    fn entry<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
+        self.mark.set();
+        let Partitions { notes, mark, names, read } = self;
+        notes.partition.clone_from(&name);
+        if !notes.has_fair_length(&name, "") {
+            return skip(map, notes);
         }
-        let story = notes.story.clone();
-        if !notes.has_fair_length(&story, "") || !has_fair_size(raw, notes) {
-            continue;
+        notes.partition = names.distinct(&name);
+        if notes.partition != name {
+            let message = format!("partition {name:?} occurs again; this one is named {:?}", notes.partition);
+            notes.add(Code::RepeatedPartition, "", message);
         }
-        if story != *key {
-            let message = format!("key {key:?} occurs again; this story is named {story:?}");
+        let mut stories = Stories { notes, mark, names: Names::default(), read: Vec::new() };
+        let outcome = map.next_value_seed(Object(&mut stories));
+        let Stories { notes, read: stories, .. } = stories;
+        notes.story.clear();
+        if let Ok(Some(other)) = outcome {
+            notes.add(Code::WrongType, "", format!("must be an object of stories, not {other}"));
+        }
+        read.push((notes.partition.clone(), group::settle(stories, notes)));
+        outcome?;
+        go_on(notes)
+    }
+}
+
+/// The stories of a partition, as they are read.
+struct Stories<'n> {
+    notes: &'n mut Notes,
+    mark: &'n Mark,
+    names: Names,
+    read: Vec<Story>,
+}
+
+impl Entries for Stories<'_> {
+    fn entry<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+        self.mark.set();
+        let Stories { notes, names, read, .. } = self;
+        notes.story.clone_from(&key);
+        if !notes.has_fair_length(&key, "") {
+            return skip(map, notes);
+        }
+        notes.story = names.distinct(&key);
+        let json: Box<RawValue> = map.next_value()?;
+        let bytes = json.get().len();
+        if bytes > MAX_STORY {
+            let message = format!("a story of {bytes} bytes; at most {MAX_STORY} are read: shorten it");
+            notes.add(Code::TooLarge, "", message);
+            return go_on(notes);
+        }
+        notes.make_room(bytes);
+        if notes.story != key {
+            let message = format!("key {key:?} occurs again; this story is named {:?}", notes.story);
             notes.add(Code::RepeatedKey, "", message);
         }
-        stories.extend(parse::story(key, &json.node(raw)?, notes));
-    }
-    notes.story.clear();
-    Ok(group::settle(stories, notes))
-}
-
-/// Whether a story is short enough to be read; an error finding if it is not.
-fn has_fair_size(raw: &Raw, notes: &mut Notes) -> bool {
-    let bytes = raw.text().len();
-    if bytes > MAX_STORY {
-        let message = format!("a story of {bytes} bytes; at most {MAX_STORY} are read: shorten it");
-        notes.add(Code::TooLarge, "", message);
-    }
-    bytes <= MAX_STORY
-}
-
-/// The names, with "#2", "#3" ... after those that occurred before; a suffixed name is never one of the others.
-fn distinct<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
-    let given: HashSet<&str> = names.clone().collect();
-    let mut occurrences = HashMap::new();
-    names.map(|name| distinct_name(name, &given, occurrences.entry(name).or_insert(0))).collect()
-}
-
-/// `last` is the number of the suffix given last to this name; 0 if it has not occurred yet.
-fn distinct_name(name: &str, given: &HashSet<&str>, last: &mut usize) -> String {
-    *last += 1;
-    if *last == 1 {
-        return name.to_owned();
-    }
-    loop {
-        let id = format!("{name}#{last}");
-        if !given.contains(id.as_str()) {
-            return id;
-        }
-        *last += 1;
+        let node = serde_json::from_str(json.get()).map_err(|error| {
+            let story = shown(&notes.story, MAX_NAME);
+            A::Error::custom(format_args!("story {story:?}: {}, in the story that ends", json_error(&error)))
+        })?;
+        read.extend(parse::story(&key, &node, notes));
+        go_on(notes)
     }
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+fn skip<'de, A: MapAccess<'de>>(map: &mut A, notes: &Notes) -> Result<(), A::Error> {
+    map.next_value::<IgnoredAny>()?;
+    go_on(notes)
+}
+
+/// An error, which nobody sees, if there are so many findings that no more is read.
+fn go_on<E: serde::de::Error>(notes: &Notes) -> Result<(), E> {
+    if notes.is_full() { Err(E::custom("enough")) } else { Ok(()) }
+}
+
+/// Names that are given once each.
+#[derive(Default)]
+struct Names {
+    /// With the number of the suffix that was given last; 1 if none was.
+    given: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, with "#2", "#3" ... if it was given before; never one that was.
+    fn distinct(&mut self, name: &str) -> String {
+        let Some(last) = self.given.get(name) else {
+            self.given.insert(name.to_owned(), 1);
+            return name.to_owned();
+        };
+        let free = (last + 1..).find(|number| !self.given.contains_key(&format!("{name}#{number}")));
+        let number = free.expect("a free number");
+        self.given.insert(name.to_owned(), number);
+        self.distinct(&format!("{name}#{number}"))
+    }
 }
 
 impl StoryFile {
@@ -181,7 +230,12 @@ mod tests {
 
     #[test]
     fn repeated_names_get_a_free_suffix() {
-        assert_eq!(distinct(["98", "98", "98#2", "98"].into_iter()), ["98", "98#3", "98#2", "98#4"]);
-        assert_eq!(distinct(["a", "b"].into_iter()), ["a", "b"]);
+        let named = |names: &[&str]| {
+            let mut given = Names::default();
+            names.iter().map(|name| given.distinct(name)).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&["98", "98#2", "98", "98"]), ["98", "98#2", "98#3", "98#4"]);
+        assert_eq!(named(&["98", "98", "98#2", "98"]), ["98", "98#2", "98#2#2", "98#3"]);
+        assert_eq!(named(&["a", "b"]), ["a", "b"]);
     }
 }

@@ -31,7 +31,7 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read(path, most)
 }
 
-fn too_large(most: u64) -> io::Error {
+pub(super) fn too_large(most: u64) -> io::Error {
     let message = format!("it is larger than {} MiB, the most that is read of such a file", most >> 20);
     io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
@@ -43,10 +43,14 @@ fn too_large(most: u64) -> io::Error {
 pub fn text(bytes: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = &bytes[..error.valid_up_to()];
-        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
-        format!("is not UTF-8 text: line {line}, byte {} of the file", good.len() + 1)
+        not_utf8(good.iter().filter(|&&byte| byte == b'\n').count(), good.len())
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// What is wrong after so many line ends and bytes.
+pub(super) fn not_utf8(line_ends: usize, bytes: usize) -> String {
+    format!("is not UTF-8 text: line {}, byte {} of the file", line_ends + 1, bytes + 1)
 }
 
 /// Text from outside as it may stand in a message: what would move a terminal's cursor, turn the direction of the

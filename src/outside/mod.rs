@@ -5,26 +5,30 @@
 
 mod file;
 mod name;
+mod stream;
 
 pub use file::{json_error, read, read_regular, shown, text};
 pub use name::{UnsafeName, component, model_id, relative, within};
+pub use stream::{Mark, TextStream};
 
 /// Bytes of a story file.
-pub const MAX_STORY_FILE: u64 = 64 << 20;
+pub const MAX_STORY_FILE: u64 = 4 << 30;
+/// Bytes of a story file that are in memory at once, unread.
+pub const MAX_UNREAD: u64 = 16 << 20;
 /// Bytes of one story in a story file.
 pub const MAX_STORY: usize = 1 << 20;
-/// Keys of one object of partitions or of stories.
-pub const MAX_KEYS: usize = 200_000;
 /// Sentences of a story.
 pub const MAX_SENTENCES: usize = 128;
 /// Entities of a story.
 pub const MAX_ENTITIES: usize = 128;
 /// Characters of the name of a partition, a story or an entity.
 pub const MAX_NAME: usize = 200;
-/// Bytes that the stories of a file and the pairs made of them may take.
+/// Bytes that the stories of a file and the pairs made of them may take, and more for each byte of a file.
 pub const MAX_STORY_MEMORY: usize = 128 << 20;
-/// Pairs of names of a file that are compared with each other.
+pub const STORY_MEMORY_A_BYTE: usize = 2;
+/// Pairs of names of a file that are compared with each other, and so many bytes of a file for one more.
 pub const MAX_NAME_PAIRS: usize = 2_000_000;
+pub const BYTES_A_NAME_PAIR: usize = 128;
 /// Findings about one file.
 pub const MAX_FINDINGS: usize = 100_000;
 /// Bytes of stories as a person types them.

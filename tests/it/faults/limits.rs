@@ -15,7 +15,11 @@ fn file_descriptors() {
     trials("few file descriptors (`ulimit -n`): an error, no crash; resumed: equal weights", &all, |limit| {
         let run = rig.run();
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_tiered")]);
+        command.args([
+            "-c",
+            &format!("ulimit -n {limit}; exec timeout -s KILL 120 \"$0\" \"$@\""),
+            env!("CARGO_BIN_EXE_tiered"),
+        ]);
         command.args(run.arguments()).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
         let output = command.output().unwrap();
         let ended_well = match output.status.code() {
@@ -35,30 +39,38 @@ fn file_descriptors() {
 #[test]
 fn memory() {
     let rig = Rig::shared();
-    let limited = |run: &Run, megabytes: u64| {
+    let limited = |run: &Run, kilobytes: u64| {
         let mut command = Command::new("sh");
-        let limited = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes << 10);
+        let limited = format!("ulimit -v {kilobytes}; exec timeout -s KILL 120 \"$0\" \"$@\"");
         command.args(["-c", &limited, env!("CARGO_BIN_EXE_tiered")]);
-        command.args(run.arguments()).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
+        command.args(run.arguments()).envs([
+            ("OMP_NUM_THREADS", "1"),
+            ("TIERED_RETRY_MS", "1"),
+            ("RUST_BACKTRACE", "1"),
+        ]);
         command.output().unwrap()
     };
-    let (mut short, mut enough) = (0_u64, 16 << 10);
-    while enough - short > 1 {
+    let (mut short, mut enough) = (0_u64, 16 << 20);
+    while enough - short > 1024 {
         let middle = short.midpoint(enough);
         *if limited(&rig.run(), middle).status.success() { &mut enough } else { &mut short } = middle;
     }
-    let all: Vec<u64> = (0..count(4, 40) as u64).map(|i| short - 2 * i).collect();
+    // Below these 10 MB libtorch isn't even loaded.
+    let (trials_made, step) = (count(4, 40) as u64, count(2560, 256) as u64);
+    let all: Vec<u64> = (0..trials_made).map(|i| short - step * i).collect();
     let ran_short = AtomicUsize::new(0);
-    trials("too little memory (`ulimit -v`): an error, no crash; resumed: equal weights", &all, |&megabytes| {
+    trials("too little memory (`ulimit -v`): an error, no crash; resumed: equal weights", &all, |&kilobytes| {
         let run = rig.run();
-        let output = limited(&run, megabytes);
+        let output = limited(&run, kilobytes);
         let words = said(&output);
-        eprintln!("{megabytes} MB: {:?} {words}", output.status.code());
+        eprintln!("{kilobytes} kB: {:?} {words}", output.status.code());
         if !output.status.success() {
             ran_short.fetch_add(1, Ordering::Relaxed);
             // Where it isn't libtorch that asks, Rust says so, or C++ (`bad_alloc`), and aborts.
-            let is_said = ["memory is short", "memory allocation of", "bad_alloc"].iter().any(|said| words.contains(said));
-            let ended_well = matches!(output.status.code(), Some(69 | 75)) || output.status.signal() == Some(libc::SIGABRT);
+            let is_said =
+                ["memory is short", "memory allocation of", "bad_alloc"].iter().any(|said| words.contains(said));
+            let ended_well =
+                matches!(output.status.code(), Some(69 | 75)) || output.status.signal() == Some(libc::SIGABRT);
             ensure(ended_well && is_said, || words)?;
         }
         run.ends_as_if_uninterrupted()
