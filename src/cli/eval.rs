@@ -58,6 +58,7 @@ enum By {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.by == By::Story)?;
     let set = args.pairs.read()?;
+    args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
     let name = name(args, &set)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     if args.by == By::Story {

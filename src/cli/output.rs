@@ -69,6 +69,12 @@ impl ReportArgs {
         }
     }
 
+    /// # Errors
+    /// `Data` if these are not the pairs that scores to be shown were published for.
+    pub fn check_pairs<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<()> {
+        self.beside.map_or(Ok(()), |set| set.check(ids))
+    }
+
     pub fn format_stories(&self, report: &StoryReport) -> String {
         match (self.json, self.markdown) {
             (true, _) => report.to_json(),

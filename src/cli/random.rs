@@ -49,6 +49,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let set = args.pairs.read()?;
     let pairs = |seed| set.pairs(seed);
+    if let Some(published) = args.beside {
+        published.check(pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
+    }
     let contrast = args.contrast.then_some(Baseline::Contrast);
     let shuffled = args.shuffled.then_some(Baseline::Shuffled);
     let kinds: Vec<Baseline> = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled).collect();

@@ -35,6 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(false)?;
     let save = args.save.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
     let predictions = read(&args.files)?;
+    args.show.check_pairs(predictions.pairs.iter().map(|pair| pair.id.as_str()))?;
     let report = report(args, &predictions)?;
     if let Some(out) = &save {
         out.write(|file| write_lines(file, out.path(), &predictions.pairs))?;

@@ -38,8 +38,8 @@ impl EvaluationSet {
     }
 
     /// # Errors
-    /// `MissingInput`, `Io`; `Data` if there are no such pairs.
-    fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
+    /// `MissingInput`, `Io`; `Data` if there are no such pairs, or others than scores are published for.
+    pub(super) fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
         let file = data::read_file(&expand(&self.file)?)?;
         let pairs = data::pairs(file.partition(&self.split)?, seed);
         let pairs = self.kind.map_or(pairs.clone(), |kind| data::of_kind(pairs, kind));
@@ -50,7 +50,12 @@ impl EvaluationSet {
                 self.split,
                 self.kind_name()
             ))),
-            false => Ok(pairs),
+            false => {
+                let ids = pairs.iter().map(|pair| pair.id.as_str());
+                let beside = self.beside.map_or(Ok(()), |set| set.check(ids));
+                beside.map_err(|error| error.about(format_args!("evaluate {:?}", self.name)))?;
+                Ok(pairs)
+            }
         }
     }
 }

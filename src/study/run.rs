@@ -58,6 +58,8 @@ impl Study {
     ) -> Result<Outcome> {
         let was_trained = place.is_trained(cell)?;
         if !was_trained {
+            // What can't be evaluated is said before hours of training.
+            self.file.evaluate.iter().try_for_each(|set| set.pairs(0).map(drop))?;
             train(cell, place, &self.folder.with_file_name("vectors"), stop, on)?;
             place.note_trained(&self.file.name, cell)?;
         }
