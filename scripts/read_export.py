@@ -1,68 +1,198 @@
 #!/usr/bin/env python3
-"""Read what `tiered export` wrote: the states of an entity before and after each sentence.
+"""Which of two stories is plausible, which sentences conflict and why, by a model that `tiered export` wrote.
 
-usage: read_export.py FOLDER ENTITY SENTENCE...      --json for every probability
-Needs torch, transformers and safetensors.
+usage: read_export.py FOLDER STORIES.txt [--json]
+
+It reads and answers as `tiered predict`: of each story a line `entities: a, b`, then a sentence a line; a blank line
+between the two. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}]).
+Needs torch, transformers and safetensors. Shapes: E entities and N sentences of a story, H the encoder's width.
 """
 import json
-import pathlib
+import re
 import sys
+from itertools import product
+from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
-from torch.nn.functional import linear
-from transformers import AutoModel, AutoTokenizer
+from torch import nn
+from torch.nn.functional import gelu, linear, pad
+from transformers import AutoModel, AutoTokenizer, logging
 
 
 class Reader:
     def __init__(self, folder):
-        folder = pathlib.Path(folder)
-        self.description = json.loads((folder / "tiered.json").read_text(encoding="utf-8"))
-        self.heads = load_file(folder / "tiered_heads.safetensors")
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.encoder = AutoModel.from_pretrained(folder).eval()
+        self.about = json.loads(Path(folder, "tiered.json").read_text(encoding="utf-8"))
+        self.sizes, self.detector, self.attributes = (self.about[key] for key in ("sizes", "detector", "attributes"))
+        self.weights = load_file(Path(folder, "tiered_heads.safetensors"))
+        self.tokenizer, self.encoder = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+        self.layers = self.transformer(**self.detector)
 
-    def embed(self, entity, sentence):
-        """[H]: the encoder's last hidden state at the first token."""
-        inputs = self.tokenizer(entity, sentence, return_tensors="pt")
-        return self.encoder(**inputs).last_hidden_state[0, 0]
+    def transformer(self, kind, layers, sentence_layers, width, heads, feed_forward, norm, **_):
+        """The detector's layers over the sentences of a story."""
+        count, width = (layers, width) if kind == "belief" else (sentence_layers, self.sizes["hidden"])
+        if count == 0:
+            return nn.Identity()
+        before = kind == "belief" and norm == "before"
+        layer = nn.TransformerEncoderLayer(width, heads, feed_forward, batch_first=True, norm_first=before)
+        stack = nn.TransformerEncoder(layer, count, nn.LayerNorm(width) if before else None, enable_nested_tensor=False)
+        stack.load_state_dict({name.removeprefix("detector."): tensor for name, tensor in self.weights.items()
+                               if name.startswith(("detector.layers.", "detector.norm."))})
+        return stack.eval()
 
-    def logits(self, side, embedding):
-        """[66]: one layer for each of the 20 attributes, then their classes one after another."""
-        heads, attributes = self.heads, self.description["attributes"]
-        hidden = linear(embedding, heads[f"{side}.dense.weight"], heads[f"{side}.dense.bias"]).tanh()
-        hidden = hidden.view(len(attributes), -1)  # [20, H]
-        rows = [slice(a["offset"], a["offset"] + a["classes"]) for a in attributes]
-        return torch.cat([linear(h, heads[f"{side}.out.weight"][r], heads[f"{side}.out.bias"][r])
-                          for h, r in zip(hidden, rows)])
+    def linear(self, name, x):
+        return linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def encode(self, *texts):
+        """The encoder's last hidden states [texts, tokens, H], and where in its text each token begins and ends."""
+        inputs = self.tokenizer(*texts, padding=True, return_offsets_mapping=True, return_tensors="pt")
+        offsets = inputs.pop("offset_mapping")
+        if offsets.shape[1] > self.sizes["max_tokens"]:
+            raise ValueError(f"{offsets.shape[1]} tokens in a text; the encoder reads {self.sizes['max_tokens']}")
+        return self.encoder(**inputs).last_hidden_state, offsets
+
+    def in_story(self, sentences):
+        """[N, H]: of each sentence the mean of its tokens, the story encoded as one text."""
+        [hidden], [offsets] = self.encode([" ".join(sentences)])
+        start, end = offsets.T.contiguous()
+        ends = torch.tensor([len(sentence) + 1 for sentence in sentences]).cumsum(0)
+        is_in = (torch.bucketize(end, ends) == torch.arange(len(sentences)).unsqueeze(1)) & (start < end)
+        return is_in.float() @ hidden / is_in.sum(1, keepdim=True).clamp(min=1)
+
+    def read(self, entities, sentences):
+        """[E, N, H], the first token of entity and sentence; of 20 states before and 20 after it, [E, N, classes]."""
+        pairs = map(list, zip(*product(entities, sentences)))
+        x = embeddings = self.encode(*pairs)[0][:, 0].unflatten(0, (-1, len(sentences)))
+        if self.about["state_context"] == "story":
+            x = x + self.linear("state_context", self.in_story(sentences))
+        logits, classes = [], [attribute["classes"] for attribute in self.attributes]
+        for side in ("preconditions", "effects"):
+            hidden = self.linear(f"{side}.dense", x).tanh().unflatten(-1, (len(classes), -1)).unbind(-2)
+            logits += map(linear, hidden, *(self.weights[f"{side}.out.{p}"].split(classes) for p in ("weight", "bias")))
+        return embeddings, logits
+
+    def beliefs(self, embeddings, logits):
+        """[E, N]: that the sentence takes part in a conflict of the entity (TRIP, appendix B)."""
+        halves = []
+        for name, x, alone in (("embedding", embeddings, "embeddings"), ("states", torch.cat(logits, -1), "states")):
+            if self.detector["standardize"]:
+                mean, variance = (self.weights[f"detector.{name}_norm.running_{part}"] for part in ("mean", "var"))
+                x = (x - mean) / (variance + 1e-5).sqrt()
+            halves.append(self.linear(f"detector.{name}", x) * (self.detector["inputs"] in ("both", alone)))
+        n = embeddings.shape[1]
+        hidden = pad(self.layers(torch.cat(halves, -1)), (0, 0, 0, self.sizes["max_sentences"] - n))
+        return self.linear("detector.out", hidden.flatten(1))[:, :n].sigmoid()
+
+    def places(self, sentences, embeddings, logits):
+        """[E, N, N]: scores of a conflict of sentences i < j about the entity; [1, N, N] if about any."""
+        x = 0
+        if self.detector["inputs"] != "states":
+            x = self.in_story(sentences) if self.detector["context"] == "story" else embeddings.mean(0)
+        if self.detector["inputs"] != "embeddings":
+            x = x + self.linear("detector.states", torch.cat([part.softmax(-1) for part in logits], -1).mean(0))
+        x = self.layers(x.unsqueeze(0))
+        if self.detector["entities"]:
+            x = x + self.linear("detector.entity", embeddings)
+        i, j = x.unsqueeze(2), x.unsqueeze(1)
+        parts = (("first", i), ("second", j), ("product", i * j))
+        hidden = gelu(sum(self.linear(f"detector.{name}", part) for name, part in parts))
+        scores = self.linear("detector.out", hidden).squeeze(-1)
+        return scores.masked_fill(torch.ones_like(scores).tril() > 0, -torch.inf)
+
+    def judge(self, sentences, embeddings, logits):
+        """Of each story how plausible it is, beliefs [N], support of a conflict [N, N], its likeliest entity [N, N]."""
+        if self.detector["kind"] == "belief":
+            return [(-b.sum() / 2, b.amax(0), b.T @ b, None) for b in map(self.beliefs, embeddings, logits)]
+        scores = list(map(self.places, sentences, embeddings, logits))
+        total = torch.cat([s.flatten() for s in scores]).logsumexp(0)  # of both stories: one place is the conflict
+        judged = [(s, (s - total).exp()) for s in scores]
+        return [(-s.logsumexp((0, 1, 2)), (p.sum(1) + p.sum(2)).amax(0), p.sum(0), s.argmax(0)) for s, p in judged]
+
+    def states(self, entities, logits, conflict):
+        """What is asserted after the first sentence of the conflict and before the second."""
+        threshold, _, surest = self.about["decode"]["states"].partition(",")
+        asserted, others = [], []
+        sides = (("effect", "after", logits[len(self.attributes):]), ("precondition", "before", logits))
+        for (side, when, parts), n in zip(sides, conflict):
+            for (e, entity), (attribute, part) in product(enumerate(entities), zip(self.attributes, parts)):
+                p = part[e, n].softmax(0).tolist()
+                likeliest = max((c for c in range(1, len(p)) if c != attribute["default"]), key=p.__getitem__)
+                words = f"{when} sentence {n + 1}: {noun(entity)} {attribute[f'{side}s'][likeliest]}"
+                state = {"sentence": n + 1, "side": side, "entity": entity, "attribute": attribute["name"],
+                         "class": likeliest, "words": words}
+                is_asserted = p[likeliest] >= (max(p) if threshold == "argmax" else float(threshold))
+                (asserted if is_asserted else others).append((p[likeliest], state))
+        if surest and not asserted:
+            asserted = [max(others, key=lambda other: other[0])]
+        return [state for probability, state in asserted if probability >= 0.02]
 
     @torch.no_grad()
-    def states(self, entity, sentence):
-        """{side: {attribute: [probability of each class]}}"""
-        embedding = self.embed(entity, sentence)
-        return {side: {a["name"]: logits[a["offset"]:a["offset"] + a["classes"]].softmax(0).tolist()
-                       for a in self.description["attributes"]}
-                for side in self.description["sides"] for logits in [self.logits(side, embedding)]}
+    def predict(self, stories):
+        """The answer of `tiered predict --json`."""
+        entities, sentences = ([story[part] for story in stories] for part in ("entities", "sentences"))
+        most = self.sizes["max_sentences"]
+        if len(stories) != 2 or not all(entities) or not all(2 <= len(story) <= most for story in sentences):
+            raise ValueError(f"two stories are compared, each with entities and of 2 to {most} sentences")
+        if sentences[0] == sentences[1]:
+            raise ValueError("the two stories are the same; one of them has to differ")
+        embeddings, logits = zip(*map(self.read, entities, sentences))
+        scores, beliefs, supports, subjects = zip(*self.judge(sentences, embeddings, logits))
+        probs = (torch.stack(scores) / self.about["decode"]["temperature"]).softmax(0).tolist()
+        chosen = int(probs[1] > probs[0])
+        s = 1 - chosen
+        conflict = max(((i, j) for j in range(len(sentences[s])) for i in range(j)), key=supports[s].__getitem__)
+        told = [[{"text": text, "belief": belief} for text, belief in zip(story, of_story.tolist())]
+                for story, of_story in zip(sentences, beliefs)]
+        is_about = self.detector["kind"] == "joint" and self.detector["entities"]
+        return {
+            "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(told, 1)],
+            "plausible": {"story": chosen + 1, "probability": probs[chosen]},
+            "decode": "pair",
+            "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
+            "conflict": [{"story": s + 1, "sentence": n + 1, **told[s][n]} for n in conflict],
+            **({"subject": entities[s][subjects[s][conflict]]} if is_about else {}),
+            "states": [{"story": s + 1, **state} for state in self.states(entities[s], logits[s], conflict)],
+        }
 
 
-def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--json"]
-    if len(arguments) < 3:
-        sys.exit(__doc__)
-    folder, entity, *sentences = arguments
-    reader = Reader(folder)
-    for sentence in sentences:
-        states = reader.states(entity, sentence)
-        if "--json" in sys.argv:
-            print(json.dumps({"entity": entity, "sentence": sentence, "states": states}))
-            continue
-        print(sentence)
-        for attribute in reader.description["attributes"]:
-            for side in reader.description["sides"]:
-                for words, probability in zip(attribute[side], states[side][attribute["name"]]):
-                    if words and probability >= 0.02:
-                        print(f"  {100 * probability:5.1f} %  {entity} {words}")
+def noun(entity):
+    """Names, which have capitals, as they are; things with an article."""
+    return entity if entity[0].isupper() or entity.startswith(("the ", "a ", "an ")) else f"the {entity}"
+
+
+def in_words(answer):
+    believed, states = answer["conflict_believed"], answer["states"]
+    yield "Story {story} is plausible (probability {probability:.1%}).\n".format(**answer["plausible"])
+    unsure = "The sentences most likely in conflict, though no belief reaches one half:"
+    yield "Sentences in conflict:" if believed else unsure
+    for sentence in answer["conflict"]:
+        yield '  story {story}, sentence {sentence}: "{text}" (belief {belief:.2f})'.format(**sentence)
+    if "subject" in answer:
+        yield f"It is about {noun(answer['subject'])}."
+    title = "States that explain it:" if believed else "States asserted there:"
+    yield "\n" + (title if states else "No state is asserted that explains it.")
+    yield from (f"  {state['words']}" for state in states)
+
+
+def read_stories(file):
+    text = "\n".join(map(str.strip, Path(file).read_text(encoding="utf-8-sig").split("\n"))).strip()
+    stories = []
+    for head, *sentences in (story.split("\n") for story in re.split("\n\n+", text)):
+        if not head.lower().startswith("entities:"):
+            raise ValueError(f"{file}: a story must begin with a line `entities: a, b`")
+        names = filter(None, map(str.strip, head[len("entities:"):].split(",")))
+        stories.append({"sentences": sentences, "entities": list(dict.fromkeys(names))})
+    return stories
 
 
 if __name__ == "__main__":
-    main()
+    arguments = [argument for argument in sys.argv[1:] if argument != "--json"]
+    if len(arguments) != 2:
+        sys.exit(__doc__)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        answer = Reader(arguments[0]).predict(read_stories(arguments[1]))
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+    print(json.dumps(answer, indent=2, ensure_ascii=False) if "--json" in sys.argv else "\n".join(in_words(answer)))

@@ -5,7 +5,7 @@
 //! OUT/tokenizer.json, tokenizer_config.json, special_tokens_map.json    for AutoTokenizer
 //! OUT/tiered_heads.safetensors           state heads and detector, under the run's names
 //! OUT/tiered.json                        what their outputs mean, and how they are decoded
-//! OUT/read_export.py, README.md          a program that reads it all
+//! OUT/read_export.py, README.md          a program that answers with it as `tiered predict` does
 //! ```
 
 mod card;
@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, Which, own_decode};
+use crate::model::ModelConfig;
 use crate::model::weights::{self, NamedTensors};
-use crate::model::{Context, ModelConfig};
 use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use crate::report::words::predicate;
 use crate::tune::Tuned;
@@ -45,13 +45,6 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
     }
     let folder = RunFolder::open(run)?;
     let (run_config, model) = (Config::open(&folder.config_file(), &[])?, folder.model_config()?);
-    if model.state_context == Context::Story {
-        let message = format!(
-            "{}: its state heads read whole stories (model.state_context), which the exported reader can't",
-            run.display()
-        );
-        return Err(Error::new(ErrorKind::Unavailable, message));
-    }
     let config = read_json(&folder.encoder_folder().join("config.json"), MAX_CONFIG)?;
     let tokenizer_file = folder.tokenizer_file();
     let tokenizer = read_json(&tokenizer_file, MAX_TOKENIZER)?;
@@ -127,6 +120,7 @@ fn description(config: &Config, model: &ModelConfig, tuned: Option<Tuned>) -> Va
         },
         "sides": ["preconditions", "effects"],
         "attributes": Attribute::ALL.map(attribute),
+        "state_context": model.state_context,
         "detector": model.detector,
         "no_conflict": model.no_conflict,
         "decode": {

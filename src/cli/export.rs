@@ -21,8 +21,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let exported = export(&args.run, args.weights, &args.out)?;
     print(&format!(
-        "written: {out}: {} tensors of the encoder, {} of heads and detector\nread it with: python {out}/read_export.py {out} \
-         ENTITY SENTENCE\n",
+        "written: {out}: {} tensors of the encoder, {} of heads and detector\nask it with: python {out}/read_export.py {out} \
+         STORIES.txt\n",
         exported.encoder_tensors,
         exported.head_tensors,
         out = args.out.display()

@@ -26,13 +26,37 @@ to tell which of two household stories is plausible, which sentences conflict, a
 | `config.json`, `model.safetensors` | the encoder, in float32: `AutoModel.from_pretrained(FOLDER)`; it has no pooler |
 | `tokenizer.json`, `tokenizer_config.json`, `special_tokens_map.json` | its tokenizer: `AutoTokenizer.from_pretrained(FOLDER)` |
 | `tiered_heads.safetensors` | 20 heads each for the states before and after a sentence, and the conflict detector |
-| `tiered.json` | where each attribute's logits are, what its classes mean, sizes, how outputs are decoded |
-| `read_export.py` | encoder and state heads in PyTorch |
+| `tiered.json` | where each attribute's logits are, what its classes mean, sizes, the detector's settings, how outputs are decoded |
+| `read_export.py` | all of it in PyTorch: the answer of `tiered predict` to two stories, as text or JSON |
 
 ```sh
 pip install torch transformers safetensors
-python read_export.py . kettle \"Rosa filled the kettle.\"
+python read_export.py . stories.txt    # --json: every belief too
 ```
+
+`stories.txt` is a file as `tiered predict` reads it:
+
+```text
+entities: Rosa, kettle, cup
+Rosa filled the kettle.
+Rosa switched the kettle on.
+Rosa poured the hot water into the cup.
+
+entities: Rosa, kettle, cup
+Rosa unplugged the kettle.
+Rosa switched the kettle on.
+Rosa poured the hot water into the cup.
+```
+
+In Python:
+
+```python
+from read_export import Reader, read_stories
+answer = Reader(\".\").predict(read_stories(\"stories.txt\"))
+```
+
+A story is `{{\"sentences\": [...], \"entities\": [...]}}`. The two sentences in conflict are the best supported pair (`--decode pair`).
+One story alone, and the other ways to decode conflicts, are left to `tiered predict`.
 "
     )
 }

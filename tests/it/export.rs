@@ -1,4 +1,4 @@
-//! `tiered export`: that `transformers` computes of the folder what we compute of the run.
+//! `tiered export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
 
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
@@ -158,22 +158,12 @@ fn computed(run: &Path) -> Value {
 
 #[test]
 fn transformers_computes_the_same() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let python = root.join(".venv/bin/python");
-    if !python.exists() {
-        println!("skipped: .venv is needed, and scripts/make-venv.sh was not run");
-        return;
-    }
+    let Some(python) = python() else { return };
     let (tiny, run, out) = shared();
     let expected = tiny.path("expected.json");
     fs::write(&expected, computed(run).to_string()).unwrap();
-    let python = |arguments: &[&str]| {
-        let output = Command::new(&python).args(arguments).env("HF_HUB_OFFLINE", "1").output().unwrap();
-        assert!(output.status.success(), "{}", stderr(&output));
-        stdout(&output)
-    };
-    let check = root.join("tests/fixtures/check_export.py");
-    let found = python(&[text(&check), text(out), text(&expected)]);
+    let check = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/check_export.py");
+    let found = said(&python(&[text(&check), text(out), text(&expected)]));
     println!("{found}");
     let found: Value = serde_json::from_str(found.lines().last().unwrap()).unwrap();
     assert_eq!(found["inputs"], 3);
@@ -182,8 +172,111 @@ fn transformers_computes_the_same() {
     for what in ["hidden", "states"] {
         assert!(found[what].as_f64().unwrap() < TOLERANCE, "{what}: {found}");
     }
-    // The example, as a person runs it.
-    let reader = out.join("read_export.py");
-    let said = python(&[text(&reader), text(out), "kettle", "Rosa filled the kettle."]);
-    assert!(said.starts_with("Rosa filled the kettle.\n") && said.contains(" %  kettle "), "{said}");
+}
+
+/// Two stories of different lengths and entities, with letters of several bytes, as for `predict`.
+const STORIES: &str = "\
+entities: Rosa, kettle , cup, Rosa
+Rosa unplugged the kettle.
+Rosa switched the kettle on.
+ Rosa poured the caffè — hot — into the cup.
+
+
+Entities: Rosa, the spoon
+Rosa opened the drawer.
+Rosa took the spoon.
+Rosa dropped the spoon.
+Rosa put the spoon away.
+";
+
+/// The family of an encoder, what is set of its system below `model`, and which states are said to be chosen on dev.
+const SYSTEMS: [(&str, &[&str], &str); 5] = [
+    ("xlm-roberta", &[], "0.95,surest"),
+    ("roberta", &["detector.standardize=true", "detector.norm=before", "detector.inputs=states"], "argmax"),
+    ("deberta-v2", &["state_context=story", "detector.inputs=embeddings"], "0.3"),
+    ("deberta", &["detector.kind=joint", "detector.context=story"], "0.02,surest"),
+    (
+        "bert",
+        &["detector.kind=joint", "detector.entities=true", "detector.sentence_layers=1", "detector.inputs=states"],
+        "0.3,surest",
+    ),
+];
+
+#[test]
+fn the_reader_answers_as_predict() {
+    let Some(python) = python() else { return };
+    for (family, set, states) in SYSTEMS {
+        let tiny = Tiny::of(family);
+        let file = tiny.path("stories.txt");
+        fs::write(&file, STORIES).unwrap();
+        let set: Vec<String> = set.iter().map(|set| format!("model.{set}")).collect();
+        let arguments: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        let (run, out) = (tiny.trained("run", &arguments), tiny.path("exported"));
+        let tuned = run.join("best/decode.json");
+        let mut chosen = read(&tuned);
+        (chosen["states"], chosen["temperature"]) = (json!(states), json!(0.7));
+        fs::write(&tuned, chosen.to_string()).unwrap();
+        assert!(export(&run, &out).status.success());
+        let reader = out.join("read_export.py");
+        let ask = |more: &[&str]| said(&python(&[&[text(&reader), text(&out), text(&file)], more].concat()));
+        let predict = |more: &[&str]| said(&tiered([&["predict", text(&run), text(&file)], more].concat()));
+        let json = |answer: &str| serde_json::from_str::<Value>(answer).unwrap();
+        let difference = farthest(&json(&ask(&["--json"])), &json(&predict(&["--json"])));
+        println!("{family}: {difference:.1e}");
+        assert!(difference < TOLERANCE, "{family}");
+        if family == "bert" {
+            assert_eq!(ask(&[]), predict(&[]));
+        }
+    }
+}
+
+#[test]
+fn the_reader_says_what_it_cant_answer() {
+    let Some(python) = python() else { return };
+    let (tiny, _, out) = shared();
+    let refused = |stories: &str, words: &str| {
+        let file = tiny.path("refused.txt");
+        fs::write(&file, stories).unwrap();
+        let output = python(&[text(&out.join("read_export.py")), text(out), text(&file)]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).starts_with("error: ") && stderr(&output).contains(words), "{}", stderr(&output));
+    };
+    refused("entities: cup\nA.\nB.\n", "two stories are compared");
+    refused("entities: cup\nA.\nB.\n\nentities: cup\nA.\nB.\n", "the two stories are the same");
+    refused("A.\nB.\n\nA.\nC.\n", "must begin with a line `entities: a, b`");
+}
+
+/// Runs the virtual environment's Python, if there is one.
+fn python() -> Option<impl Fn(&[&str]) -> Output> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
+    if !python.exists() {
+        println!("skipped: .venv is needed, and scripts/make-venv.sh was not run");
+        return None;
+    }
+    Some(move |arguments: &[&str]| Command::new(&python).args(arguments).env("HF_HUB_OFFLINE", "1").output().unwrap())
+}
+
+/// What a program that succeeded printed.
+fn said(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
+}
+
+/// The largest difference of two numbers in the same place; all else must be equal.
+fn farthest(a: &Value, b: &Value) -> f64 {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            assert!(a.keys().eq(b.keys()), "{a:?} {b:?}");
+            a.values().zip(b.values()).map(|(a, b)| farthest(a, b)).fold(0., f64::max)
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len(), "{a:?} {b:?}");
+            a.iter().zip(b).map(|(a, b)| farthest(a, b)).fold(0., f64::max)
+        }
+        (Value::Number(a), Value::Number(b)) => (a.as_f64().unwrap() - b.as_f64().unwrap()).abs(),
+        _ => {
+            assert_eq!(a, b);
+            0.
+        }
+    }
 }
