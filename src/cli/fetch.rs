@@ -21,7 +21,7 @@ pub(super) enum Command {
 /// broken off goes on where it ended.
 #[derive(clap::Args)]
 pub(super) struct ModelArgs {
-    /// Organisation and name, such as FacebookAI/xlm-roberta-base
+    /// Organisation and name, such as FacebookAI/xlm-roberta-base; or a name alone, such as bert-base-uncased
     #[arg(value_name = "ORG/NAME")]
     model: ModelName,
     /// A branch, tag or commit

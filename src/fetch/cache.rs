@@ -25,11 +25,10 @@ pub const MAIN: &str = "main";
 /// Each a set of files that make a tokenizer.
 pub const TOKENIZERS: [&[&str]; 3] = [&["tokenizer.json"], &["vocab.txt"], &["vocab.json", "merges.txt"]];
 
-/// `ORG/NAME`, with `@REVISION` behind it where it is not `main`.
+/// `ORG/NAME` or `NAME`, with `@REVISION` behind it where it is not `main`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName {
-    organisation: String,
-    name: String,
+    id: String,
     pub revision: String,
 }
 
@@ -43,9 +42,9 @@ impl ModelName {
         Ok(self)
     }
 
-    /// `ORG/NAME`
-    pub fn id(&self) -> String {
-        format!("{}/{}", self.organisation, self.name)
+    /// `ORG/NAME` or `NAME`
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// How it is fetched.
@@ -60,15 +59,15 @@ impl FromStr for ModelName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (id, revision) = text.split_once('@').unwrap_or((text, MAIN));
-        let (organisation, name) = outside::model_id(id).map_err(|error| error.to_string())?;
+        let id = outside::model_id(id).map_err(|error| error.to_string())?;
         outside::relative(revision).map_err(|error| error.to_string())?;
-        Ok(ModelName { organisation: organisation.into(), name: name.into(), revision: revision.into() })
+        Ok(ModelName { id: id.into(), revision: revision.into() })
     }
 }
 
 impl fmt::Display for ModelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.organisation, self.name)?;
+        f.write_str(&self.id)?;
         if self.revision == MAIN { Ok(()) } else { write!(f, "@{}", self.revision) }
     }
 }
@@ -180,7 +179,7 @@ impl Cache {
 }
 
 fn folder_name(model: &ModelName) -> String {
-    format!("models--{}--{}", model.organisation, model.name)
+    format!("models--{}", model.id.replace('/', "--"))
 }
 
 /// Whether it is a whole SHA-1 in hexadecimal.

@@ -98,11 +98,13 @@ pub fn within(folder: &Path, path: &str) -> Result<PathBuf, UnsafeName> {
     refuse(format!("nothing of it is in {}", folder.display()))
 }
 
-/// Organisation and name of a model id `ORG/NAME`, by the rules of the Hugging Face hub.
-pub fn model_id(id: &str) -> Result<(&str, &str), UnsafeName> {
+/// The id of a model, `ORG/NAME` or, of a few old ones, `NAME`, if it is one by the rules of the Hugging Face hub.
+pub fn model_id(id: &str) -> Result<&str, UnsafeName> {
     let refuse = |why: &str| Err(UnsafeName::new(id, why));
-    let Some((organisation, name)) = id.split_once('/') else { return refuse("it is not ORG/NAME") };
-    for part in [organisation, name] {
+    if id.split('/').count() > 2 {
+        return refuse("it is neither ORG/NAME nor NAME");
+    }
+    for part in id.split('/') {
         component(part).map_err(|error| UnsafeName::new(id, error.why))?;
         if !part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
             return refuse("a model id has letters, digits, dashes, dots and underscores only");
@@ -111,7 +113,7 @@ pub fn model_id(id: &str) -> Result<(&str, &str), UnsafeName> {
             return refuse("it has a name of over 96 letters, two dashes or dots in a row, or a dash at an end");
         }
     }
-    if name.ends_with(".git") { refuse("it ends in .git") } else { Ok((organisation, name)) }
+    if id.ends_with(".git") { refuse("it ends in .git") } else { Ok(id) }
 }
 
 #[cfg(test)]
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!(names.map(component), names.map(Ok));
         assert_eq!(relative("best/model.safetensors"), Ok("best/model.safetensors"));
         assert_eq!(relative("refs/pr/12"), Ok("refs/pr/12"));
-        assert_eq!(model_id("FacebookAI/xlm-roberta-base"), Ok(("FacebookAI", "xlm-roberta-base")));
+        assert_eq!(["FacebookAI/xlm-roberta-base", "bert-base-uncased"].map(|id| model_id(id) == Ok(id)), [true; 2]);
     }
 
     #[test]
