@@ -6,7 +6,7 @@
 mod file;
 mod name;
 
-pub use file::{json_error, read, read_regular, shown, text};
+pub use file::{json_error, read, read_regular, shown, text, toml_error};
 pub use name::{UnsafeName, component, model_id, relative, within};
 
 /// Bytes of a story file.
@@ -33,6 +33,10 @@ pub const MAX_PLAIN: u64 = 2 << 20;
 pub const MAX_PREDICTIONS: u64 = 256 << 20;
 /// Bytes of a config of ours or of an encoder.
 pub const MAX_CONFIG: u64 = 1 << 20;
+/// Epochs of a config.
+pub const MAX_EPOCHS: u64 = 1_000_000;
+/// Combinations of the values and seeds of a study.
+pub const MAX_CELLS: usize = 10_000;
 /// Bytes of a `model.safetensors.index.json`.
 pub const MAX_INDEX: u64 = 8 << 20;
 /// Files that the weights of a model are divided among: more are not in use, and each stays open.
