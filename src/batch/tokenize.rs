@@ -1,7 +1,9 @@
 //! (entity, sentence) -> token ids, with the tokenizer that came with the encoder.
 
 use crate::error::{Error, Result};
-use crate::outside::{self, MAX_TOKENIZER, json_error, shown};
+use crate::outside::{self, MAX_GROWTH, MAX_TOKENIZER, json_error, shown};
+use serde::Deserialize;
+use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
@@ -84,10 +86,39 @@ impl From<&tokenizers::Encoding> for TokenSequence {
     }
 }
 
-/// Reads a tokenizer. What is no JSON never reaches the library.
+/// The parts of a `tokenizer.json` that rewrite a text, one after another.
+#[derive(Deserialize)]
+struct Rewriting {
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+}
+
+/// Reads a tokenizer. What is no JSON never reaches the library, nor what would fill memory with a short text.
 fn parse(bytes: &[u8]) -> Result<tokenizers::Tokenizer, String> {
-    let _: serde::de::IgnoredAny = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
+    let Rewriting { normalizer, pre_tokenizer } = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
+    if growth(&normalizer) * growth(&pre_tokenizer) > MAX_GROWTH {
+        return Err(format!("its normalizer could make a text more than {MAX_GROWTH} times as long"));
+    }
     caught(|| tokenizers::Tokenizer::from_bytes(bytes))
+}
+
+/// How many times as many characters a part of a tokenizer makes of a text, at most. What is in use stays below 2000.
+fn growth(part: &Value) -> f64 {
+    let length = |text: &Value| text.as_str().map_or(0, |text| text.chars().count()) as f64;
+    let own = match part["type"].as_str() {
+        _ if part["content"].is_string() => match length(&part["pattern"]["String"]) {
+            // A regular expression can match nothing, before every character.
+            0. => 1. + length(&part["content"]),
+            replaced => (length(&part["content"]) / replaced).max(1.),
+        },
+        Some("NFKC" | "NFKD" | "Precompiled") => 18.,
+        Some("NFC" | "NFD" | "Lowercase" | "Bert" | "BertNormalizer" | "ByteLevel") => 4.,
+        _ => 1.,
+    };
+    let parts = ["normalizers", "pretokenizers"].into_iter().filter_map(|key| part[key].as_array());
+    parts.flatten().map(growth).product::<f64>() * own
 }
 
 /// What the library comes to. On parts that are malformed it panics instead of returning an error, when it reads them or
@@ -124,6 +155,19 @@ fn sentence_at(sentences: &[String], start: usize, end: usize) -> Option<usize> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_would_grow_without_end_is_refused() {
+        let part = |text: &str| growth(&serde_json::from_str(text).unwrap());
+        assert_eq!(part("null"), 1.);
+        assert_eq!(part(r#"{"type": "Replace", "pattern": {"String": "``"}, "content": "\""}"#), 1.);
+        assert_eq!(part(r#"{"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "▁"}"#), 2.);
+        let tenfold = r#"{"pattern": {"String": "a"}, "content": "aaaaaaaaaa"}"#;
+        let sequence = |parts: &str| format!(r#"{{"type": "Sequence", "normalizers": [{parts}]}}"#);
+        assert_eq!(part(&sequence(&[tenfold, &sequence(tenfold), r#"{"type": "NFD"}"#].join(","))), 400.);
+        let tokenizer = format!(r#"{{"normalizer": {}}}"#, sequence(&[tenfold; 5].join(",")));
+        assert!(parse(tokenizer.as_bytes()).unwrap_err().contains("more than 10000 times as long"));
+    }
 
     #[test]
     fn a_token_is_in_the_sentence_of_its_last_byte() {

@@ -41,5 +41,7 @@ pub const MAX_CELLS: usize = 10_000;
 pub const MAX_INDEX: u64 = 8 << 20;
 /// Files that the weights of a model are divided among: more are not in use, and each stays open.
 pub const MAX_SHARDS: usize = 256;
+/// How many times as many characters a tokenizer may make of a text before it splits it.
+pub const MAX_GROWTH: f64 = 10_000.;
 /// Bytes of a `tokenizer.json`, or of a vocabulary that one is made of.
 pub const MAX_TOKENIZER: u64 = 256 << 20;
