@@ -7,7 +7,7 @@ use crate::fetch::{Cache, ModelName};
 use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
-use crate::outside::{self, MAX_CONFIG};
+use crate::outside::{self, MAX_CONFIG, MAX_EPOCHS, shown, toml_error};
 use crate::train::TrainConfig;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -196,22 +196,20 @@ pub struct DataSource {
 }
 
 impl DataSource {
-    /// Whether it is trained on in this epoch, from 1.
-    fn is_trained_on(&self, epoch: u64) -> bool {
-        (self.first_epoch.unwrap_or(1)..=self.last_epoch.unwrap_or(u64::MAX)).contains(&epoch)
+    /// The first and the last epoch that it is trained on in, from 1.
+    fn epochs(&self) -> (u64, u64) {
+        (self.first_epoch.unwrap_or(1), self.last_epoch.unwrap_or(u64::MAX))
     }
 
     /// What values can't be, though their types are right.
     fn problem(&self, is_trained_on: bool) -> Option<&'static str> {
+        let (first, last) = self.epochs();
         let of_training = [self.weight.is_some(), self.first_epoch.is_some(), self.last_epoch.is_some()];
         let checks = [
             (self.pairs != Some(0), "pairs must be at least 1"),
             (self.weight.is_none_or(|weight| weight > 0. && weight.is_finite()), "weight must be above 0"),
             (self.first_epoch != Some(0), "epochs are counted from 1"),
-            (
-                self.first_epoch.unwrap_or(1) <= self.last_epoch.unwrap_or(u64::MAX),
-                "its last epoch is before its first",
-            ),
+            (first <= last, "its last epoch is before its first"),
             (
                 is_trained_on || !of_training.contains(&true),
                 "weight, first_epoch and last_epoch are of data.train only",
@@ -232,11 +230,20 @@ impl DataConfig {
             let found = sources.iter().find_map(|source| source.problem(is_trained_on));
             found.map(|problem| format!("{name}: {problem}"))
         };
-        let idle = (1..=epochs).find(|&epoch| !train.iter().any(|source| source.is_trained_on(epoch)));
+        let idle = || idle_epoch(train, epochs);
         of("data.train", train, true)
             .or_else(|| of("data.dev", dev, false))
-            .or_else(|| idle.map(|epoch| format!("data.train: nothing is trained on in epoch {epoch}")))
+            .or_else(|| idle().map(|epoch| format!("data.train: nothing is trained on in epoch {epoch}")))
     }
+}
+
+/// The first of so many epochs in which nothing is trained on.
+fn idle_epoch(train: &[DataSource], epochs: u64) -> Option<u64> {
+    let mut trained: Vec<(u64, u64)> = train.iter().map(DataSource::epochs).collect();
+    trained.sort_unstable();
+    let follows = |upto: u64, (first, last)| if first <= upto.saturating_add(1) { upto.max(last) } else { upto };
+    let upto = trained.into_iter().fold(0, follows);
+    (upto < epochs).then(|| upto + 1)
 }
 
 /// What of the model is not fixed by the encoder.
@@ -276,7 +283,15 @@ impl Config {
             std::io::ErrorKind::FileTooLarge => Error::config(format!("{}: not a config: {error}", path.display())),
             _ => Error::reading(path, &error),
         })?;
-        let text = outside::text(&bytes).map_err(|problem| Error::config(problem).about(path.display()))?;
+        Self::parse(path, &bytes, overrides)
+    }
+
+    /// The config in the bytes of a file, with the overrides; `path` is what the file is called.
+    ///
+    /// # Errors
+    /// `Config`, as [`Config::open`].
+    pub fn parse(path: &Path, bytes: &[u8], overrides: &[String]) -> Result<Self> {
+        let text = outside::text(bytes).map_err(|problem| Error::config(problem).about(path.display()))?;
         let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
         let mut table: Table = toml::from_str(text).map_err(invalid)?;
         if overrides.is_empty() {
@@ -302,7 +317,7 @@ impl Config {
         let share = |x: f64| (0. ..1.).contains(&x);
         let positive = |x: f64| x > 0. && x.is_finite();
         let checks = [
-            (train.epochs > 0, "train.epochs must be at least 1"),
+            ((1..=MAX_EPOCHS).contains(&train.epochs), "train.epochs must be from 1 to 1000000"),
             (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
             (positive(train.learning_rate), "train.learning_rate must be above 0"),
             (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
@@ -358,7 +373,8 @@ impl Config {
 
 /// Sets one dotted key; the value is TOML, or else a string.
 fn set(table: &mut Table, assignment: &str) -> Result<()> {
-    let malformed = || Error::config(format!("--set {assignment}: must be key=value, e.g. train.epochs=3"));
+    let wrong = |problem: String| Error::config(format!("--set {}: {problem}", shown(assignment, 100)));
+    let malformed = || wrong("must be key=value, e.g. train.epochs=3".into());
     let (key, text) = assignment.split_once('=').ok_or_else(malformed)?;
     let parsed: Result<Table, _> = toml::from_str(&format!("value = {text}"));
     let value = parsed.ok().and_then(|mut t| t.remove("value")).unwrap_or_else(|| Value::String(text.to_owned()));
@@ -367,8 +383,7 @@ fn set(table: &mut Table, assignment: &str) -> Result<()> {
     let mut table = table;
     for part in parts {
         let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        table =
-            entry.as_table_mut().ok_or_else(|| Error::config(format!("--set {assignment}: {part} is no section")))?;
+        table = entry.as_table_mut().ok_or_else(|| wrong(format!("{} is no section", shown(part, 100))))?;
     }
     table.insert(last.to_owned(), value);
     Ok(())
@@ -376,16 +391,18 @@ fn set(table: &mut Table, assignment: &str) -> Result<()> {
 
 /// The parser's message (with line and column), and for an unknown key the one that was probably meant.
 fn explain(source: &str, error: &toml::de::Error) -> String {
-    let suggestion = suggestion(error.message()).map(|key| format!("did you mean `{key}`?")).unwrap_or_default();
-    format!("{source}: {}{suggestion}", error.to_string().trim_end().to_owned() + "\n").trim_end().to_owned()
+    let suggestion = suggestion(error.message()).map(|key| format!("\ndid you mean `{key}`?")).unwrap_or_default();
+    format!("{source}: {}{suggestion}", toml_error(error))
 }
 
-/// Of "unknown field `a`, expected one of `b`, `c`" the expected name that is nearest.
+/// Of "unknown field `a`, expected one of `b`, `c`" the expected name that is nearest. What is longer than any name of
+/// ours is near to none.
 fn suggestion(message: &str) -> Option<&str> {
-    let mut names = message.split('`').skip(1).step_by(2);
-    let unknown =
-        names.next().filter(|_| message.starts_with("unknown field") || message.starts_with("unknown variant"))?;
+    let (unknown, expected) = message.rsplit_once(", expected ")?;
+    let unknown = unknown.strip_prefix("unknown field `").or_else(|| unknown.strip_prefix("unknown variant `"))?;
+    let unknown = unknown.strip_suffix('`').filter(|unknown| unknown.len() < 100)?;
     let near = |name: &&str| strsim::jaro_winkler(unknown, name);
+    let names = expected.split('`').skip(1).step_by(2);
     names.filter(|name| near(name) > 0.75).max_by(|a, b| near(a).total_cmp(&near(b)))
 }
 
@@ -449,6 +466,7 @@ mod tests {
     fn impossible_values_are_refused() {
         for bad in [
             "train.epochs=0",
+            "train.epochs=9223372036854775807",
             "checkpoint.keep=0",
             "checkpoint.every=often",
             "train.learning_rate=-1",

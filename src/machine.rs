@@ -1,10 +1,14 @@
 //! What this machine is and how fast it multiplies.
 
+mod choice;
+
+pub use choice::{DeviceChoice, PrecisionChoice};
+
 use crate::checkpoint::MadeWith;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Precision;
 use crate::model::layers::product;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::time::Instant;
 use tch::{Cuda, Device, Kind, Tensor};
 
@@ -16,23 +20,6 @@ pub fn keep_memory() {
     unsafe {
         libc::mallopt(libc::M_MMAP_MAX, 0);
         libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
-    }
-}
-
-/// Where to compute, as written in a config: `auto`, `cpu` or `cuda:N`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct DeviceChoice(pub String);
-
-impl Default for DeviceChoice {
-    fn default() -> Self {
-        DeviceChoice("auto".into())
-    }
-}
-
-impl From<String> for DeviceChoice {
-    fn from(text: String) -> Self {
-        DeviceChoice(text)
     }
 }
 
@@ -87,17 +74,6 @@ pub fn made_with(device: Device) -> MadeWith {
         threads: tch::get_num_threads(),
         processor: features(&cpuinfo()).unwrap_or_default().into_iter().map(str::to_owned).collect(),
     }
-}
-
-/// In what to multiply, as written in a config.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PrecisionChoice {
-    /// By device and processor ([`preferred`]).
-    #[default]
-    Auto,
-    Fp32,
-    Bf16,
 }
 
 /// How many times as fast bf16 must be to be worth the digits it loses.

@@ -14,6 +14,6 @@ mod tokens;
 pub use collate::{Batch, Layout, StoryTokens, Targets};
 pub use corpus::{ClassFrequencies, Corpus, WholeStories};
 pub use sample::{Sample, Strata};
-pub use tokenize::{InputTokenizer, StoryInput};
+pub use tokenize::{InputTokenizer, StoryInput, TokenSequence};
 pub use tokenizer_json::tokenizer_json;
-pub use tokens::{LengthGroup, TokenSequence, Tokens};
+pub use tokens::{LengthGroup, Tokens};

@@ -1,8 +1,10 @@
 //! (entity, sentence) -> token ids, with the tokenizer that came with the encoder.
 
-use super::TokenSequence;
-use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_TOKENIZER, json_error, shown};
+use crate::error::{Error, Result};
+use crate::outside::{self, MAX_GROWTH, MAX_TOKENIZER, json_error, shown};
+use serde::Deserialize;
+use serde_json::Value;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 /// The encoder's tokenizer (`tokenizer.json`), without truncation or padding. Special tokens and types of tokens are
@@ -33,7 +35,7 @@ impl InputTokenizer {
         let mut inner = parse(bytes).map_err(wrong)?;
         inner.with_padding(None);
         inner.with_truncation(None).map_err(|error| wrong(format!("truncation can't be switched off: {error}")))?;
-        let probe = inner.encode(("a", "b"), true).map_err(|error| wrong(shown(&error.to_string(), 300)))?;
+        let probe = caught(|| inner.encode(("a", "b"), true)).map_err(wrong)?;
         match probe.get_special_tokens_mask().first() {
             Some(1) => Ok(InputTokenizer { inner }),
             _ => Err(wrong("its post-processor puts no special token, such as [CLS] or <s>, first".into())),
@@ -43,20 +45,14 @@ impl InputTokenizer {
     /// Tokens of `<s> entity </s></s> sentence </s>` or `[CLS] entity [SEP] sentence [SEP]`, as the tokenizer has it,
     /// for every (entity, sentence), in parallel.
     pub fn encode(&self, inputs: Vec<(String, String)>) -> Result<Vec<TokenSequence>> {
-        let encodings = self
-            .inner
-            .encode_batch_fast(inputs, true)
-            .map_err(|error| Error::new(ErrorKind::Internal, format!("tokenizer: {error}")))?;
+        let encodings = caught(|| self.inner.encode_batch_fast(inputs, true)).map_err(failed)?;
         Ok(encodings.iter().map(TokenSequence::from).collect())
     }
 
     /// Tokens of `<s> sentence sentence ... </s>` for every story, with the sentence that each token is in.
     pub fn encode_stories(&self, stories: &[Vec<String>]) -> Result<Vec<StoryInput>> {
         let texts: Vec<String> = stories.iter().map(|sentences| sentences.join(" ")).collect();
-        let encodings = self
-            .inner
-            .encode_batch(texts, true)
-            .map_err(|error| Error::new(ErrorKind::Internal, format!("tokenizer: {error}")))?;
+        let encodings = caught(|| self.inner.encode_batch(texts, true)).map_err(failed)?;
         let input = |(encoding, sentences): (&tokenizers::Encoding, &Vec<String>)| StoryInput {
             tokens: TokenSequence::from(encoding),
             sentences: encoding.get_offsets().iter().map(|&(start, end)| sentence_at(sentences, start, end)).collect(),
@@ -65,14 +61,77 @@ impl InputTokenizer {
     }
 }
 
-/// Reads a tokenizer. On parts that are malformed the library panics instead of returning an error, so what is no JSON
-/// never reaches it, and what is left is caught.
+/// One input of the encoder.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TokenSequence {
+    pub ids: Vec<i64>,
+    /// The type of each token, by the tokenizer: 1 for the second part of a pair where the family has types.
+    pub types: Vec<i64>,
+}
+
+impl TokenSequence {
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+}
+
+impl From<&tokenizers::Encoding> for TokenSequence {
+    fn from(encoding: &tokenizers::Encoding) -> Self {
+        let wide = |numbers: &[u32]| numbers.iter().map(|&number| number.into()).collect();
+        TokenSequence { ids: wide(encoding.get_ids()), types: wide(encoding.get_type_ids()) }
+    }
+}
+
+/// The parts of a `tokenizer.json` that rewrite a text, one after another.
+#[derive(Deserialize)]
+struct Rewriting {
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+}
+
+/// Reads a tokenizer. What is no JSON never reaches the library, nor what would fill memory with a short text.
 fn parse(bytes: &[u8]) -> Result<tokenizers::Tokenizer, String> {
-    let _: serde::de::IgnoredAny = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
-    match std::panic::catch_unwind(|| tokenizers::Tokenizer::from_bytes(bytes)) {
-        Ok(read) => read.map_err(|error| shown(&error.to_string(), 300)),
+    let Rewriting { normalizer, pre_tokenizer } = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
+    if growth(&normalizer) * growth(&pre_tokenizer) > MAX_GROWTH {
+        return Err(format!("its normalizer could make a text more than {MAX_GROWTH} times as long"));
+    }
+    caught(|| tokenizers::Tokenizer::from_bytes(bytes))
+}
+
+/// How many times as many characters a part of a tokenizer makes of a text, at most. What is in use stays below 2000.
+fn growth(part: &Value) -> f64 {
+    let length = |text: &Value| text.as_str().map_or(0, |text| text.chars().count()) as f64;
+    let own = match part["type"].as_str() {
+        _ if part["content"].is_string() => match length(&part["pattern"]["String"]) {
+            // A regular expression can match nothing, before every character.
+            0. => 1. + length(&part["content"]),
+            replaced => (length(&part["content"]) / replaced).max(1.),
+        },
+        Some("NFKC" | "NFKD" | "Precompiled") => 18.,
+        Some("NFC" | "NFD" | "Lowercase" | "Bert" | "BertNormalizer" | "ByteLevel") => 4.,
+        _ => 1.,
+    };
+    let parts = ["normalizers", "pretokenizers"].into_iter().filter_map(|key| part[key].as_array());
+    parts.flatten().map(growth).product::<f64>() * own
+}
+
+/// What the library comes to. On parts that are malformed it panics instead of returning an error, when it reads them or
+/// when it needs them.
+fn caught<T>(act: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, String> {
+    match std::panic::catch_unwind(AssertUnwindSafe(act)) {
+        Ok(done) => done.map_err(|error| shown(&error.to_string(), 300)),
         Err(_) => Err("one of its parts is malformed".into()),
     }
+}
+
+fn failed(problem: String) -> Error {
+    Error::config(format!("the tokenizer can't read the stories: {problem}"))
 }
 
 /// A whole story as one input.
@@ -96,6 +155,19 @@ fn sentence_at(sentences: &[String], start: usize, end: usize) -> Option<usize> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_would_grow_without_end_is_refused() {
+        let part = |text: &str| growth(&serde_json::from_str(text).unwrap());
+        assert_eq!(part("null"), 1.);
+        assert_eq!(part(r#"{"type": "Replace", "pattern": {"String": "``"}, "content": "\""}"#), 1.);
+        assert_eq!(part(r#"{"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "▁"}"#), 2.);
+        let tenfold = r#"{"pattern": {"String": "a"}, "content": "aaaaaaaaaa"}"#;
+        let sequence = |parts: &str| format!(r#"{{"type": "Sequence", "normalizers": [{parts}]}}"#);
+        assert_eq!(part(&sequence(&[tenfold, &sequence(tenfold), r#"{"type": "NFD"}"#].join(","))), 400.);
+        let tokenizer = format!(r#"{{"normalizer": {}}}"#, sequence(&[tenfold; 5].join(",")));
+        assert!(parse(tokenizer.as_bytes()).unwrap_err().contains("more than 10000 times as long"));
+    }
 
     #[test]
     fn a_token_is_in_the_sentence_of_its_last_byte() {

@@ -1,31 +1,7 @@
 //! Token sequences laid end to end, without padding.
 
+use super::TokenSequence;
 use tch::{Device, Tensor};
-
-/// One input of the encoder.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TokenSequence {
-    pub ids: Vec<i64>,
-    /// The type of each token, by the tokenizer: 1 for the second part of a pair where the family has types.
-    pub types: Vec<i64>,
-}
-
-impl TokenSequence {
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-}
-
-impl From<&tokenizers::Encoding> for TokenSequence {
-    fn from(encoding: &tokenizers::Encoding) -> Self {
-        let wide = |numbers: &[u32]| numbers.iter().map(|&number| number.into()).collect();
-        TokenSequence { ids: wide(encoding.get_ids()), types: wide(encoding.get_type_ids()) }
-    }
-}
 
 /// Token sequences without padding, sorted by length and laid end to end (T tokens in all).
 pub struct Tokens {

@@ -60,7 +60,7 @@ impl Every {
         match self {
             Every::Epoch => false,
             Every::Steps(number) => step / number > saved_step / number,
-            Every::Minutes(number) => since >= Duration::from_secs(60 * number),
+            Every::Minutes(number) => since >= Duration::from_secs(number.saturating_mul(60)),
         }
     }
 }
@@ -84,6 +84,7 @@ mod tests {
         let due = |step, saved| Every::Steps(4).is_due(step, saved, Duration::ZERO);
         assert_eq!([due(3, 0), due(4, 0), due(5, 3), due(5, 4), due(7, 5)], [false, true, true, false, false]);
         assert!(Every::Minutes(1).is_due(1, 0, Duration::from_secs(60)));
+        assert!(!Every::Minutes(u64::MAX).is_due(1, 0, Duration::from_secs(60)));
         assert!(!Every::Epoch.is_due(9, 0, Duration::from_secs(60)));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_CONFIG};
+use crate::outside::{self, MAX_CONFIG, json_error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -122,12 +122,18 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Only the very bytes that were written pass.
     pub(super) fn read(path: &Path) -> Result<Self, Damage> {
+        let damage = |error| Damage { file: path.to_owned(), what: format!("cannot be read: {error}") };
+        Self::parse(path, &outside::read_regular(path, MAX_CONFIG).map_err(damage)?)
+    }
+
+    /// The manifest in the bytes of `path`. Only the very bytes that were written pass.
+    ///
+    /// # Errors
+    /// What in them is not what it was.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Damage> {
         let damage = |what: String| Damage { file: path.to_owned(), what };
-        let bytes =
-            outside::read_regular(path, MAX_CONFIG).map_err(|error| damage(format!("cannot be read: {error}")))?;
-        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| damage(error.to_string()))?;
+        let manifest: Manifest = serde_json::from_slice(bytes).map_err(|error| damage(json_error(&error)))?;
         let again = Manifest { sha256: String::new(), ..manifest.clone() };
         let [as_is, hashed] = [&manifest, &again].map(|m| m.to_json().map_err(|error| damage(error.message)));
         if as_is? != bytes || sha256(&hashed?) != manifest.sha256 {

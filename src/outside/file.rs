@@ -75,6 +75,13 @@ pub fn json_error(error: &serde_json::Error) -> String {
     format!("{}{place}", shown(message, 300))
 }
 
+/// An error about a TOML file, which quotes the file, with its place: a few lines, none of them long.
+pub fn toml_error(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().take(6).map(|line| shown(line, 400));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Marks of direction, joiners, fillers and tags.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -109,5 +116,13 @@ mod tests {
         assert_eq!(shown("città 小", 100), "città 小");
         assert_eq!(shown("\u{1b}[2Ja\u{202e}b\n", 100), r"\u{1b}[2Ja\u{202e}b\u{a}");
         assert_eq!(shown("abcdef", 3), "abc...");
+    }
+
+    #[test]
+    fn an_error_of_toml_shows_little_of_the_file() {
+        let said = |text: &str| toml_error(&toml::from_str::<toml::Table>(text).unwrap_err());
+        assert!(said("a = 1\nb = ").starts_with("TOML parse error at line 2, column 5\n  |\n2 | b = \n  |"));
+        let long = said(&format!("{}\u{1b}[2J", "a".repeat(5000)));
+        assert!(long.len() < 2000 && !long.contains('\u{1b}') && long.lines().count() == 5, "{long}");
     }
 }

@@ -7,7 +7,7 @@ mod file;
 mod name;
 mod stream;
 
-pub use file::{json_error, read, read_regular, shown, text};
+pub use file::{json_error, read, read_regular, shown, text, toml_error};
 pub use name::{UnsafeName, component, model_id, relative, within};
 pub use stream::{Mark, TextStream};
 
@@ -37,9 +37,15 @@ pub const MAX_PLAIN: u64 = 2 << 20;
 pub const MAX_PREDICTIONS: u64 = 256 << 20;
 /// Bytes of a config of ours or of an encoder.
 pub const MAX_CONFIG: u64 = 1 << 20;
+/// Epochs of a config.
+pub const MAX_EPOCHS: u64 = 1_000_000;
+/// Combinations of the values and seeds of a study.
+pub const MAX_CELLS: usize = 10_000;
 /// Bytes of a `model.safetensors.index.json`.
 pub const MAX_INDEX: u64 = 8 << 20;
 /// Files that the weights of a model are divided among: more are not in use, and each stays open.
 pub const MAX_SHARDS: usize = 256;
+/// How many times as many characters a tokenizer may make of a text before it splits it.
+pub const MAX_GROWTH: f64 = 10_000.;
 /// Bytes of a `tokenizer.json`, or of a vocabulary that one is made of.
 pub const MAX_TOKENIZER: u64 = 256 << 20;

@@ -32,7 +32,15 @@ pub fn read_predictions(path: &Path) -> Result<PredictionFile> {
         std::io::ErrorKind::FileTooLarge => wrong(path, &format!("{error}; split it")),
         _ => Error::reading(path, &error),
     })?;
-    let text = outside::text(&bytes).map_err(|problem| wrong(path, &problem))?;
+    parse_predictions(path, &bytes)
+}
+
+/// The predictions in the bytes of a file; `path` is what it is called.
+///
+/// # Errors
+/// `Data`, as [`read_predictions`].
+pub fn parse_predictions(path: &Path, bytes: &[u8]) -> Result<PredictionFile> {
+    let text = outside::text(bytes).map_err(|problem| wrong(path, &problem))?;
     let (format, pairs) = match text.trim_start().chars().next() {
         Some('[') => (PredictionFormat::Published, published::parse(text)),
         Some('{') => (PredictionFormat::Lines, parse_lines(text)),

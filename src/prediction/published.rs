@@ -110,7 +110,8 @@ fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, Stri
 fn rows(states: &States, name: &str, sentences: usize) -> Result<Vec<[u8; ATTRIBUTES]>, String> {
     let mut rows = vec![[0; ATTRIBUTES]; sentences];
     for (&sentence, classes) in states.get(name).into_iter().flatten() {
-        let row = rows.get_mut(sentence).ok_or_else(|| format!("{name:?}: there is no sentence {sentence}"))?;
+        let row =
+            rows.get_mut(sentence).ok_or_else(|| format!("{:?}: there is no sentence {sentence}", shown(name, 40)))?;
         for (attribute, &class) in classes {
             row[attribute.index()] = class;
         }

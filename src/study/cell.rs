@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::flat;
+use crate::outside::shown;
 use std::collections::BTreeSet;
 use std::path::Path;
 use toml::{Table, Value};
@@ -117,7 +118,7 @@ fn cell(file: &StudyFile, number: usize, values: &[(&str, &AxisValue)], seed: Op
         Ok(config) => Cell { number, values, config, hash: String::new() },
         // A base that is missing is not a matter of this cell.
         Err(error) if error.kind != ErrorKind::Config => return Err(error.about("base")),
-        Err(error) => return Err(error.about(format!("cell {number} ({values:?})"))),
+        Err(error) => return Err(error.about(format!("cell {number} ({})", shown(&format!("{values:?}"), 300)))),
     };
     cell.hash = hash(&cell.config)?;
     Ok(cell)

@@ -2,7 +2,7 @@
 
 use crate::data::Kind;
 use crate::error::{Error, Result};
-use crate::outside::{self, MAX_CONFIG, component};
+use crate::outside::{self, MAX_CELLS, MAX_CONFIG, component, shown, toml_error};
 use crate::report::{PublishedRow, PublishedSet};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -124,11 +124,18 @@ impl StudyFile {
     /// # Errors
     /// `MissingInput`, `Io`; `Config` naming file, line and key.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes = outside::read(path, MAX_CONFIG).map_err(|error| Error::reading(path, &error))?;
+        Self::parse(path, &outside::read(path, MAX_CONFIG).map_err(|error| Error::reading(path, &error))?)
+    }
+
+    /// The study in the bytes of a file; `path` is what the file is called.
+    ///
+    /// # Errors
+    /// `Config`, as [`StudyFile::open`].
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
-        let text = outside::text(&bytes).map_err(wrong)?;
-        let file: StudyFile = toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
-        file.problem().map_or(Ok(file), |problem| Err(wrong(problem)))
+        let text = outside::text(bytes).map_err(wrong)?;
+        let file: StudyFile = toml::from_str(text).map_err(|error| wrong(toml_error(&error)))?;
+        file.problem().map_or(Ok(file), |problem| Err(wrong(shown(&problem, 500))))
     }
 
     /// What does not go together, though the types are right.
@@ -144,8 +151,16 @@ impl StudyFile {
             .or_else(|| repeated("axes", self.axes.iter().map(|axis| &axis.name)))
             .or_else(|| repeated("seeds", &self.seeds))
             .or_else(|| self.axes.iter().find_map(Axis::problem))
+            .or_else(|| self.too_many())
             .or_else(|| self.evaluate.iter().find_map(EvaluationSet::problem))
             .or_else(|| self.unknown_value())
+    }
+
+    /// Combinations without end: all are made before `only` leaves some out.
+    fn too_many(&self) -> Option<String> {
+        let lengths = self.axes.iter().map(|axis| axis.values.len()).chain([self.seeds.len().max(1)]);
+        let cells = lengths.fold(1, usize::saturating_mul);
+        (cells > MAX_CELLS).then(|| format!("axes: {cells} combinations; at most {MAX_CELLS} are read"))
     }
 
     /// A value that `only` or `published` speaks of, and no axis has.

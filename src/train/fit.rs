@@ -3,7 +3,7 @@
 use super::frozen::Vectors;
 use super::order::{self, Part};
 use super::poison::Poisoned;
-use super::{AdamW, AdamWConfig, BestModelMetric, DevRecord, EpochRecord, Parameter, Progress, Schedule};
+use super::{AdamW, DevRecord, EpochRecord, Parameter, Progress, TrainConfig};
 use crate::batch::{Corpus, Sample, Strata};
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
@@ -14,48 +14,8 @@ use crate::metrics::TierCounts;
 use crate::model::{Mode, Noise, TieredModel};
 use crate::seed;
 use crate::tune;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::time::Instant;
-
-/// How a model is trained; the defaults are the paper's (TRIP, section 4 and appendix B).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TrainConfig {
-    pub epochs: u64,
-    pub pairs_per_step: usize,
-    /// How many entities of each story a step reads, drawn anew each time; all where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entities: Option<usize>,
-    /// Share of a step's (entity, sentence) inputs that the state heads learn from; the others are not encoded.
-    pub state_inputs: f64,
-    /// The tier, on dev, by which the best epoch is chosen.
-    pub metric_for_best_model: BestModelMetric,
-    pub learning_rate: f64,
-    /// Rate of heads and detector; the encoder's where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub head_learning_rate: Option<f64>,
-    pub schedule: Schedule,
-    /// Share of all steps over which the rate rises.
-    pub warmup: f64,
-    pub adamw: AdamWConfig,
-}
-
-impl Default for TrainConfig {
-    fn default() -> Self {
-        TrainConfig {
-            epochs: 10,
-            pairs_per_step: 1,
-            entities: None,
-            state_inputs: 1.,
-            metric_for_best_model: BestModelMetric::Verifiability,
-            learning_rate: 1e-5,
-            head_learning_rate: None,
-            schedule: Schedule::Constant,
-            warmup: 0.,
-            adamw: AdamWConfig::default(),
-        }
-    }
-}
 
 /// What a training run is about.
 pub struct Fit<'a> {

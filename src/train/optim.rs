@@ -1,32 +1,13 @@
 //! AdamW (Loshchilov and Hutter, 2019) with gradients clipped by their global norm.
 
+use super::AdamWConfig;
 use crate::error::{Error, Result};
 use crate::model::kernels::parallel::{self, Rows};
 use crate::model::kernels::{Bf16, Element, Matrix};
 use crate::model::weights::NamedTensors;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
-
-/// Constants of AdamW; the defaults are the paper's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AdamWConfig {
-    pub beta1: f64,
-    pub beta2: f64,
-    pub epsilon: f64,
-    /// Decoupled; not applied to embeddings, biases and norms.
-    pub weight_decay: f64,
-    /// Largest norm of all gradients together.
-    pub clip_norm: f64,
-}
-
-impl Default for AdamWConfig {
-    fn default() -> Self {
-        AdamWConfig { beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weight_decay: 0., clip_norm: 1. }
-    }
-}
 
 /// A trained tensor with its own share of the rate and of the decay.
 pub struct Parameter {

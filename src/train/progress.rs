@@ -1,5 +1,6 @@
 //! How far a run is, and what its epochs came to.
 
+use super::BestModelMetric;
 use crate::decode::Decode;
 use crate::loss::{LossMean, LossValues};
 use crate::metrics::TierCounts;
@@ -52,19 +53,6 @@ pub struct EpochRecord {
     pub dev: Option<DevRecord>,
     pub train_seconds: f64,
     pub dev_seconds: f64,
-}
-
-/// The tier, on dev, by which the best epoch is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BestModelMetric {
-    /// Then accuracy, then verifiability with the states by argmax.
-    #[default]
-    Verifiability,
-    /// Then verifiability, then accuracy.
-    Consistency,
-    /// Then consistency, then verifiability.
-    Accuracy,
 }
 
 /// How the dev pairs fare after an epoch.

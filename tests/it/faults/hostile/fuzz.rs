@@ -67,3 +67,28 @@ fn stories() {
 fn safetensors_header() {
     run("safetensors_header", entry::safetensors_header, count(5_000, 200_000));
 }
+
+#[test]
+fn predictions() {
+    run("predictions", entry::predictions, count(2_000, 100_000));
+}
+
+#[test]
+fn config() {
+    run("config", entry::config, count(2_000, 100_000));
+}
+
+#[test]
+fn manifest() {
+    run("manifest", entry::manifest, count(2_000, 100_000));
+}
+
+#[test]
+fn study() {
+    run("study", entry::study, count(2_000, 100_000));
+}
+
+#[test]
+fn tokenizer() {
+    run("tokenizer", entry::tokenizer, count(500, 20_000));
+}

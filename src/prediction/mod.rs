@@ -6,7 +6,7 @@ mod mean;
 mod published;
 mod story;
 
-pub use file::{PredictionFile, PredictionFormat, read_predictions, write_lines, write_predictions};
+pub use file::{PredictionFile, PredictionFormat, parse_predictions, read_predictions, write_lines, write_predictions};
 pub use mean::mean_predictions;
 pub use story::StoryJudgement;
 

@@ -1,0 +1,6 @@
+//! Of reports, the published scores that a study names.
+
+#[path = "../../src/report/published.rs"]
+mod published;
+
+pub use published::{PublishedRow, PublishedSet};

@@ -1,0 +1,6 @@
+//! Of studies, their files.
+
+#[path = "../../src/study/file.rs"]
+mod file;
+
+pub use file::StudyFile;
