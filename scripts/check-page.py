@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Opens a page of `tiered report` in headless Chromium and checks that it works.
 
-It renders; filters, search, keys and the theme work; nothing is asked from elsewhere; the console stays silent; texts
-have contrast; nothing sticks out on a phone. With --screenshots, pictures are put into a folder.
+It renders; filters, search, links to pairs, keys, saved figures and the theme work; nothing is asked from elsewhere; the
+console stays silent; axe-core finds nothing; texts have contrast; nothing sticks out on a phone. With --screenshots, pictures are put into a folder.
 
 usage: check-page.py PAGE [--screenshots FOLDER]
 Exit code 0: all is well; 1: it is not; 3: skipped, for there is no browser here (scripts/get-readers.sh).
@@ -56,8 +56,39 @@ def check_colours(page):
         for ground in GROUNDS:
             found = contrast(colour(page, ink), colour(page, ground))
             expect(found >= READABLE, f"{ink} on {ground}: contrast {found:.2f}")
-    found = contrast(colour(page, "ink"), colour(page, "mark"))
-    expect(found >= READABLE, f"ink on mark: contrast {found:.2f}")
+    for ink in ["ink", "soft"]:
+        found = contrast(colour(page, ink), colour(page, "mark"))
+        expect(found >= READABLE, f"{ink} on mark: contrast {found:.2f}")
+
+
+def check_axe(page):
+    """With everything unfolded. Of many elements of the same make a few are kept: axe-core takes minutes for thousands."""
+    try:
+        import axe_playwright_python
+    except ImportError:
+        print("axe-core is not there (scripts/get-readers.sh)")
+        return
+    page.evaluate("""() => {
+        document.querySelectorAll('.pair:nth-of-type(n+3), figure:nth-of-type(n+2), svg > :not(title), tr:nth-of-type(n+5)').forEach(e => e.remove());
+        document.querySelectorAll('details').forEach(e => e.open = true);
+    }""")
+    page.evaluate((pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text())
+    found = page.evaluate("() => axe.run()")["violations"]
+    page.reload()
+    expect(not found, [f"{v['id']}: {v['help']}: {v['nodes'][0]['target']}" for v in found])
+
+
+def check_stories(page):
+    """Reasons stand in the story and at the sentence that they belong to; stories that differ are marked."""
+    misplaced = page.evaluate("""() => [...document.querySelectorAll('.reasons')].filter(table => {
+        const of = table.caption.textContent, line = table.parentElement.firstElementChild.classList;
+        const story = table.closest('.story').querySelector('h4').textContent;
+        return (of.includes('gold') && !(line.contains('gold') && story.includes('implausible'))) ||
+            (of.includes('predicted') && !(line.contains('predicted') && !story.includes('predicted')));
+    }).length""")
+    expect(misplaced == 0, f"{misplaced} reasons stand where they do not belong")
+    unlike = page.evaluate("() => [...document.querySelectorAll('.pair')].filter(pair => !pair.querySelector('.text b')).length")
+    expect(unlike == 0, f"{unlike} pairs with no difference marked")
 
 
 def check_structure(page):
@@ -76,9 +107,9 @@ def check_structure(page):
 
 def check_filters(page):
     """Every outcome has as many pairs as its button says; kinds add up; search finds an id and nothing where nothing is."""
-    pairs = page.locator(".pair").count()
-    if not pairs:
+    if not page.locator(".pair").count():
         return 0
+    pairs = page.locator(".pair[data-run='0']").count()
     expect(visible(page) == pairs, "not all pairs are shown at first")
     sums = {"tier": 0, "kind": 0}
     for choice in page.locator("[data-filter]").all():
@@ -95,7 +126,19 @@ def check_filters(page):
             expect(others == 0, f"{value}: others are shown")
             page.locator(f"[data-filter={key}][data-value='']").click()
     expect(sums["tier"] == pairs and sums["kind"] in (0, pairs), f"{sums} of {pairs}")
-    last = page.locator(".pair").last.locator(".id").text_content()
+    for attribute in page.locator("#attribute option").all()[1:]:
+        name = attribute.inner_text()
+        page.select_option("#attribute", name)
+        others = page.locator(f".pair:visible:not([data-attribute~='{name}'])").count()
+        expect(others == 0 and visible(page) == page.locator(f".pair[data-run='0'][data-attribute~='{name}']").count(), name)
+    if page.locator("#attribute").count():
+        page.select_option("#attribute", "")
+    for apostrophe in "’ʼ`":
+        page.fill("#search", "'")
+        found = visible(page)
+        page.fill("#search", apostrophe)
+        expect(visible(page) == found, f"{apostrophe} is not searched as an apostrophe")
+    last = page.locator(".pair[data-run='0']").last.locator(".id").text_content()
     page.fill("#search", last)
     expect(1 <= visible(page) < max(pairs, 2), f"search for {last!r}: {visible(page)}")
     page.fill("#search", "nothing has these words")
@@ -103,6 +146,66 @@ def check_filters(page):
     page.fill("#search", "")
     expect(visible(page) == pairs, "an empty search hides pairs")
     return pairs
+
+
+def expect_landed(page, pair, how):
+    """The top of the pair is below the bar at the top, or the page ends."""
+    page.wait_for_timeout(100)
+    top, gap, is_shown = page.evaluate("""id => { const e = document.getElementById(id), root = document.documentElement;
+        return [e.getBoundingClientRect().top, root.scrollHeight - root.clientHeight - root.scrollTop, !e.hidden]; }""", pair)
+    expect(is_shown, f"{how}: {pair} is hidden")
+    expect(40 <= top <= 110 or (gap <= 2 and 40 <= top <= page.viewport_size["height"]), f"{how}: {pair} is at {top:.0f} pixels")
+
+
+def check_address(page, path, pairs):
+    """Links lead to their pairs, also where a filter hides them; the address keeps what is filtered."""
+    if not pairs:
+        return
+    for link in page.locator(".to-pair").all():
+        link.click()
+        pair = link.get_attribute("href")[1:]
+        expect(page.locator(f"#{pair} .id").inner_text() == link.inner_text(), f"{pair} is another pair")
+        expect_landed(page, pair, "a link")
+    middle = f"pair-{page.locator('.pair').count() // 2}"
+    page.goto("about:blank")
+    page.goto(path.as_uri() + "#" + middle)
+    expect_landed(page, middle, "the address")
+    page.goto("about:blank")
+    page.goto(path.as_uri() + f"#{middle}&q=nothing+has+these+words")
+    expect_landed(page, middle, "the address, filtered")
+    expect(page.locator("#count").inner_text().startswith("0 of "), "the filter of the address is lost")
+    page.locator(f"#{middle} .id a").click()
+    expect_landed(page, middle, "the link of the pair")
+    page.fill("#search", "")
+    page.locator("[data-filter=tier]").last.click()
+    page.fill("#search", "l’acqua e")
+    shown = visible(page)
+    page.reload()
+    expect(page.input_value("#search") == "l’acqua e" and visible(page) == shown, "a reload loses the search")
+    expect(page.locator("[data-filter=tier]").last.get_attribute("aria-pressed") == "true", "a reload loses the outcome")
+    page.locator("nav a").first.click()
+    page.wait_for_timeout(100)
+    expect("#scores&" in page.url and "&tier=" in page.url, f"a link within the page loses the filters: {page.url}")
+    page.fill("#search", "")
+    if page.locator("#run").count():
+        page.select_option("#run", "0")
+    page.locator("[data-filter=tier]").first.click()
+    expect("#" not in page.url, f"filters stay in the address: {page.url}")
+
+
+def check_saving(page):
+    """Figures are saved with colours and numbers, made here."""
+    for box in page.locator(".save").all()[:2]:
+        for kind in ["svg", "csv"]:
+            with page.expect_download() as download:
+                box.locator(f"[data-save={kind}]").click()
+            text = pathlib.Path(download.value.path()).read_text()
+            expect(download.value.suggested_filename.endswith(f".{kind}"), download.value.suggested_filename)
+            if kind == "svg":
+                expect(text.startswith("<svg") and "rgb(" in text and "#010101" not in text, "the drawing has no colours")
+            else:
+                rows = box.locator("xpath=..").locator("tr").count()
+                expect(len(text.splitlines()) == rows > 1, f"{rows} rows, not {len(text.splitlines())}")
 
 
 def check_keys(page, pairs):
@@ -117,12 +220,22 @@ def check_keys(page, pairs):
         page.keyboard.press(key)
         expect(page.evaluate(focused) == f"pair-{place}", f"{key} leads to {page.evaluate(focused)}")
     page.keyboard.press("o")
-    expect(page.locator("#pair-0 details").get_attribute("open") is not None, "o opens nothing")
+    expect(page.locator("#pair-0 .more").get_attribute("open") is not None, "o opens nothing")
     page.keyboard.press("/")
     expect(page.evaluate(focused) == "search", "/ does not search")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     expect(outline != "none", "focus can't be seen")
     page.keyboard.press("Escape")
+    page.uncheck("#keys")
+    page.reload()
+    page.keyboard.press("j")
+    page.keyboard.press("/")
+    expect(page.evaluate("document.activeElement === document.body"), "keys that are switched off work")
+    page.check("#keys")
+    page.reload()
+    for key in ["Tab", "Tab", "Enter", "Tab"]:
+        page.keyboard.press(key)
+    expect(page.evaluate("document.activeElement.closest('#filters') !== null"), "no skip link leads to the filters")
 
 
 def check_theme(page):
@@ -152,6 +265,10 @@ def check(browser, path, screenshots):
         sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         expect(sticks_out <= 0, f"{size}: {sticks_out} pixels stick out")
         drawings, pairs = check_structure(page), check_filters(page)
+        check_axe(page)
+        check_stories(page)
+        check_address(page, path, pairs)
+        check_saving(page)
         check_theme(page)
         check_keys(page, pairs)
         if screenshots:
@@ -166,7 +283,8 @@ def check(browser, path, screenshots):
                     page.screenshot(path=screenshots / f"{name}-{section}.png")
         page.close()
     expect(not troubles, f"the console says: {troubles}")
-    outside = {url for url in requests if url not in (path.as_uri(), "about:blank") and not url.startswith(path.as_uri() + "#")}
+    here = (path.as_uri() + "#", "data:image/svg+xml,", "data:text/csv")
+    outside = {url for url in requests if url not in (path.as_uri(), "about:blank") and not url.startswith(here)}
     expect(not outside, f"asked for {outside}")
     return drawings, pairs
 

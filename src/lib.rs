@@ -11,6 +11,7 @@
 //! | 0 | [`attribute`] | the 20 attributes, label spaces, defaults |
 //! | 0 | [`error`] | one error type: a message for a person, an exit code for a script |
 //! | 0 | [`fault`] | faults put in on purpose, for tests |
+//! | 0 | [`language`] | the language that a story is told in |
 //! | 0 | [`outside`] | files and names from outside: how much is read, what stays in its folder |
 //! | 0 | [`say`] | what is said while something runs; a closed stream stops nothing |
 //! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
@@ -42,8 +43,8 @@
 //! | 9 | [`page`] | run folders -> one HTML page |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report`, `analysis`, `card` and `world`
-//! know no tensors: they never name `tch`.
+//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report`, `analysis`, `card`, `world` and
+//! `language` know no tensors: they never name `tch`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // `say` survives a closed stream, they don't
 
@@ -65,6 +66,7 @@ pub mod experiment;
 pub mod export;
 pub mod fault;
 pub mod fetch;
+pub mod language;
 pub mod loss;
 pub mod machine;
 pub mod metrics;

@@ -1,7 +1,8 @@
 //! `tiered make-stories`: labelled stories from the tables of `data/world/`.
 
 use super::out_file::{OutFile, Replacing};
-use crate::world::{Kinds, Language, Order, Style, World, make_stories};
+use crate::language::Language;
+use crate::world::{Kinds, Order, Style, World, make_stories};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -212,7 +212,10 @@ impl RunFolder {
     }
 
     /// The epoch after which these weights were kept.
-    fn epoch_of(&self, which: Which) -> Result<Option<u64>> {
+    ///
+    /// # Errors
+    /// `Data` or `Io` if the records of the epochs can't be read.
+    pub fn epoch_of(&self, which: Which) -> Result<Option<u64>> {
         let epochs = self.epochs()?;
         Ok(match which {
             Which::Best => best_epoch(epochs),

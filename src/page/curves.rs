@@ -33,10 +33,12 @@ pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
     }
     for (title, share) in TIERS {
         let of_run = |(r, run): (usize, &Run)| Curve {
+            label: if runs.len() > 1 { format!("{} dev", letter(r)) } else { "dev".to_owned() },
             name: if runs.len() > 1 { letter(r) } else { "dev".to_owned() },
             colour: if runs.len() > 1 { colour(r) } else { 1 },
             is_dashed: false,
             points: points(run, |epoch| share(epoch.dev.as_ref()?).percent()),
+            marked: best(run),
         };
         let curves: Vec<_> = runs.iter().enumerate().map(of_run).collect();
         figures.extend(figure(title, &format!("{title} on dev by epoch, percent of pairs"), &curves, Scale::Percent)?);
@@ -48,20 +50,29 @@ pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
 fn losses(runs: usize, r: usize, run: &Run, key: &str) -> [Curve; 2] {
     let value = |losses: &LossValues| losses.named().into_iter().find(|(name, _)| *name == key).map(|(_, loss)| loss);
     let [train, dev] = if runs > 1 { [colour(r); 2] } else { [0, 1] };
+    let label = |set: &str| if runs > 1 { format!("{} {set}", letter(r)) } else { set.to_owned() };
     [
         Curve {
+            label: label("train"),
             name: if runs > 1 { String::new() } else { "train".to_owned() },
             colour: train,
             is_dashed: true,
             points: points(run, |epoch| value(&epoch.train)),
+            marked: None,
         },
         Curve {
+            label: label("dev"),
             name: if runs > 1 { letter(r) } else { "dev".to_owned() },
             colour: dev,
             is_dashed: false,
             points: points(run, |epoch| value(&epoch.dev.as_ref()?.losses)),
+            marked: best(run),
         },
     ]
+}
+
+fn best(run: &Run) -> Option<f64> {
+    run.best_epoch.map(|epoch| epoch as f64)
 }
 
 fn points(run: &Run, value: impl Fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {

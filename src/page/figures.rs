@@ -1,12 +1,14 @@
 //! The figures and tables of an analysis.
 
 use super::chart::{Bar, DotRow, Figure, bar_chart, dot_chart, reliability_chart};
+use super::listing::Listing;
 use super::read::{EvaluatedSet, Run};
 use super::scores::Score;
 use super::set_name;
 use crate::analysis::{Analysis, AttributeScores, Classified, Mistake};
 use crate::error::Result;
 use crate::metrics::Share;
+use crate::prediction::PairPrediction;
 
 /// Confusions that are shown.
 const CONFUSIONS: usize = 10;
@@ -14,6 +16,8 @@ const CONFUSIONS: usize = 10;
 /// The analysis of one set.
 pub struct AnalysisView {
     pub name: String,
+    /// Another set of the run that has all these pairs too.
+    pub part_of: Option<String>,
     pub reading: String,
     pub figures: Vec<Figure>,
     pub groups: Vec<GroupView>,
@@ -35,21 +39,27 @@ pub struct MistakeView {
     pub confidence: String,
 }
 
-/// Of every set with predictions, in the order in which the pairs are shown.
-pub fn analysis(runs: &[Run]) -> Result<Vec<AnalysisView>> {
-    let (mut views, mut shown) = (Vec::new(), 0);
-    for (run, set) in runs.iter().flat_map(|run| run.sets.iter().map(move |set| (run, set))) {
-        if !set.predictions.is_empty() {
-            views.push(AnalysisView::new(set_name(runs, run, &set.name), set, shown)?);
+/// Of every set with predictions.
+pub fn analysis(runs: &[Run], listing: &Listing) -> Result<Vec<AnalysisView>> {
+    let mut views = Vec::new();
+    for (r, run) in runs.iter().enumerate() {
+        for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| !set.predictions.is_empty()) {
+            let part_of = listing.whole_of(r, s).map(|whole| run.sets[whole].name.clone());
+            let number = |prediction: &PairPrediction| listing.number(r, prediction);
+            views.push(AnalysisView::new(set_name(runs, run, &set.name), part_of, set, number)?);
         }
-        shown += set.predictions.len();
     }
     Ok(views)
 }
 
 impl AnalysisView {
-    /// `before` pairs are shown before those of this set.
-    fn new(name: String, set: &EvaluatedSet, before: usize) -> Result<Self> {
+    /// `number` is that of a pair on the page.
+    fn new(
+        name: String,
+        part_of: Option<String>,
+        set: &EvaluatedSet,
+        number: impl Fn(&PairPrediction) -> Option<usize>,
+    ) -> Result<Self> {
         let analysis = &set.analysis;
         let mut figures = vec![outcomes(analysis)?];
         figures.extend(reliability(analysis)?);
@@ -61,15 +71,16 @@ impl AnalysisView {
             by: grouping.by,
             rows: grouping.rows.iter().map(group_row).collect(),
         };
-        let number = |id: &str| before + set.predictions.iter().position(|p| p.id == id).unwrap_or(0);
+        let number = |id: &str| set.predictions.iter().find(|p| p.id == id).and_then(&number);
         let mistake = |mistake: &Mistake| MistakeView {
-            pair: number(&mistake.id),
+            pair: number(&mistake.id).unwrap_or_default(),
             id: mistake.id.clone(),
             kind: mistake.kind.clone(),
             confidence: format!("{:.0}", 100. * mistake.confidence),
         };
         Ok(AnalysisView {
             name,
+            part_of,
             reading: set.reading(),
             figures: figures.into_iter().filter(|figure| !figure.is_empty()).collect(),
             groups: analysis.groups.iter().map(group).collect(),
@@ -102,7 +113,7 @@ fn outcomes(analysis: &Analysis) -> Result<Figure> {
     };
     let bars: Vec<_> = analysis.outcomes.iter().map(bar).collect();
     let about = "Pairs by whether the story, the conflict and the states at the conflict are right";
-    bar_chart("What is right, and what is wrong", about, &["story", "conflict", "states"], &bars)
+    bar_chart("What is right, and what is wrong", about, &["story", "conflict", "states"], &["pairs"], &bars)
 }
 
 fn classified(title: &str, analysis: &Analysis, side: fn(&AttributeScores) -> Classified) -> Result<Figure> {
@@ -127,7 +138,8 @@ fn support(analysis: &Analysis) -> Result<Figure> {
         }
     };
     let about = "States asserted rightly at a gold conflict; the full part of the bar in conflicts that were detected";
-    bar_chart("Right states in detected conflicts", about, &[], &some.map(bar).collect::<Vec<_>>())
+    let parts = ["in detected conflicts", "in others"];
+    bar_chart("Right states in detected conflicts", about, &[], &parts, &some.map(bar).collect::<Vec<_>>())
 }
 
 fn recognised(analysis: &Analysis) -> Result<Figure> {
@@ -139,7 +151,7 @@ fn recognised(analysis: &Analysis) -> Result<Figure> {
     let bars: Vec<_> = analysis.recognised.by_attribute.iter().map(bar).collect();
     let pairs = analysis.recognised.pairs;
     let about = format!("Gold states recognised in the implausible stories of the {pairs} consistent pairs");
-    bar_chart("Gold states recognised", &about, &[], &bars)
+    bar_chart("Gold states recognised", &about, &[], &["recognised", "missed"], &bars)
 }
 
 fn reliability(analysis: &Analysis) -> Result<Option<Figure>> {

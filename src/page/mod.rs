@@ -5,23 +5,30 @@
 mod browse;
 mod chart;
 mod curves;
+mod difference;
 mod figures;
+mod listing;
 mod read;
+mod reasons;
 mod scores;
+mod story;
 
 use crate::analysis::Tier;
+use crate::attribute::Attribute;
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use askama::Template;
-use browse::{PairView, pairs};
+use browse::PairView;
 use chart::Figure;
 use figures::{AnalysisView, analysis};
+use listing::{Listed, Listing};
 use read::Run;
 use scores::{Headline, SetScores, headlines, scores};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 #[derive(Template)]
-#[template(path = "page.html")]
+#[template(path = "page/page.html")]
 struct Page<'a> {
     title: String,
     version: &'a str,
@@ -34,10 +41,11 @@ struct Page<'a> {
     scores: Vec<SetScores>,
     curves: Vec<Figure>,
     analyses: Vec<AnalysisView>,
-    /// The sets that pairs are of, as they are named in the filter.
+    /// What the filters offer: the sets that pairs are of, by their names, ...
     sets: Vec<String>,
     kinds: Vec<String>,
-    tiers: Vec<TierCount>,
+    tiers: [&'static str; 4],
+    attributes: Vec<Attribute>,
     pairs: Vec<PairView>,
 }
 
@@ -50,40 +58,37 @@ struct RunView {
     facts: String,
 }
 
-/// How many pairs reach a tier and no higher one.
-struct TierCount {
-    name: &'static str,
-    pairs: usize,
-}
-
 /// The page of these run folders.
 ///
 /// # Errors
 /// `MissingInput` if one is no run folder; `Data` or `Config` if a file in it is not one of ours; `Io`.
 pub fn page(folders: &[PathBuf]) -> Result<String> {
     let runs: Vec<Run> = folders.iter().map(|folder| Run::read(folder)).collect::<Result<_>>()?;
-    let pairs = pairs(&runs);
-    let mut kinds: Vec<String> = pairs.iter().map(|pair| pair.kind.clone()).collect();
-    kinds.sort();
-    kinds.dedup();
-    let tier = |tier: Tier| TierCount {
-        name: tier.name(),
-        pairs: pairs.iter().filter(|pair| pair.tier == tier.name()).count(),
-    };
+    let listing = Listing::new(&runs);
+    let with_pairs = runs.iter().flat_map(|run| &run.sets).filter(|set| !set.predictions.is_empty());
+    let sets = distinct(with_pairs.map(|set| set.name.clone()));
+    let view = |pair: &Listed| PairView::new(pair, &sets, |set| runs[pair.run].sets[set].name.clone());
+    let pairs: Vec<_> = listing.pairs.iter().map(view).collect();
     let page = Page {
         title: runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", "),
         version: env!("CARGO_PKG_VERSION"),
-        style: include_str!("../../templates/page.css"),
-        script: include_str!("../../templates/page.js"),
+        style: include_str!("../../templates/page/page.css"),
+        script: concat!(
+            include_str!("../../templates/page/theme.js"),
+            include_str!("../../templates/page/scroll.js"),
+            include_str!("../../templates/page/figures.js"),
+            include_str!("../../templates/page/pairs.js"),
+        ),
         nonce: nonce(&runs),
         runs: runs.iter().enumerate().map(|(i, run)| RunView::new(i, run)).collect(),
         headlines: headlines(&runs),
         scores: scores(&runs),
         curves: curves::curves(&runs)?,
-        analyses: analysis(&runs)?,
-        sets: runs.iter().flat_map(|run| run.sets.iter().map(|set| set_name(&runs, run, &set.name))).collect(),
-        kinds,
-        tiers: Tier::ALL.map(tier).into(),
+        analyses: analysis(&runs, &listing)?,
+        sets,
+        kinds: distinct(pairs.iter().map(|pair| pair.kind.clone())),
+        tiers: Tier::ALL.map(Tier::name),
+        attributes: distinct(pairs.iter().flat_map(|pair| pair.attributes.clone())),
         pairs,
     };
     page.render().map_err(|error| Error::new(ErrorKind::Internal, format!("the page can't be made: {error}")))
@@ -98,6 +103,11 @@ impl RunView {
             facts: run.facts.clone(),
         }
     }
+}
+
+/// Sorted, each once.
+fn distinct<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// A, B, ... Z, then numbers.

@@ -18,6 +18,8 @@ pub struct Run {
     /// A line about it.
     pub facts: String,
     pub epochs: Vec<EpochRecord>,
+    /// Whose weights are the best.
+    pub best_epoch: Option<u64>,
     pub sets: Vec<EvaluatedSet>,
 }
 
@@ -43,7 +45,8 @@ impl Run {
         let sets = of_best.map(|name| EvaluatedSet::read(&folder, &config, &name)).collect::<Result<_>>()?;
         let real = path.canonicalize();
         let name = real.as_deref().unwrap_or(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Run { name, facts: described(&folder, &config, &epochs)?, epochs, sets })
+        let (facts, best_epoch) = (described(&folder, &config, &epochs)?, folder.epoch_of(Which::Best)?);
+        Ok(Run { name, facts, epochs, best_epoch, sets })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::words;
 use crate::attribute::{Attribute, Side};
 use crate::decode::{Decode, THRESHOLD};
+use crate::language::Language;
 use crate::prediction::{AssertedState, PairPrediction, StoryPrediction};
 use serde::Serialize;
 
@@ -114,6 +115,7 @@ impl Answer {
         };
         let doubted_story = stories[doubted];
         let states = explaining(doubted_story, &conflict[doubted]);
+        let language = Language::of(&doubted_story.sentences);
         let stories: Vec<_> = stories.iter().map(|story| StoryAnswer::of(story)).collect();
         Answer {
             plausible,
@@ -122,7 +124,7 @@ impl Answer {
             decode,
             conflict_believed: stories.iter().flat_map(|story| &story.sentences).any(|s| s.belief >= THRESHOLD),
             conflict: places.flat_map(in_story).collect(),
-            states: states.iter().map(|state| StateAnswer::new(doubted, state)).collect(),
+            states: states.iter().map(|state| StateAnswer::new(doubted, state, language)).collect(),
             stories,
         }
     }
@@ -161,7 +163,10 @@ impl Answer {
             let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
             format!("  {story}sentence {sentence}: \"{text}\" (belief {belief:.2})\n")
         };
-        let about = self.subject.as_ref().map_or(String::new(), |name| format!("It is about {}.\n", words::noun(name)));
+        let texts = self.stories.iter().flat_map(|story| &story.sentences).map(|sentence| &sentence.text);
+        let language = Language::of(texts);
+        let about = |name: &String| format!("It is about {}.\n", words::noun(name, language));
+        let about = self.subject.as_ref().map_or(String::new(), about);
         format!("\n{title}\n{}{about}", self.conflict.iter().map(line).collect::<String>())
     }
 
@@ -217,9 +222,9 @@ impl ConflictSentence {
 }
 
 impl StateAnswer {
-    fn new(story: usize, state: &AssertedState) -> Self {
+    fn new(story: usize, state: &AssertedState, language: Language) -> Self {
         let AssertedState { entity, sentence, side, attribute, class, correct: _ } = state.clone();
-        let words = words::phrase(state);
+        let words = words::phrase(state, language);
         StateAnswer { story: story + 1, sentence: sentence + 1, side, entity, attribute, class, words }
     }
 }
@@ -231,13 +236,17 @@ fn subject_of(story: &StoryPrediction, conflict: &[usize]) -> Option<String> {
     Some(story.entities[entity].name.clone())
 }
 
-/// The nontrivial effects of the first sentence and preconditions of the second; where more than two conflict, of
-/// all but the last and of all but the first.
-fn explaining(story: &StoryPrediction, conflict: &[usize]) -> Vec<AssertedState> {
+/// Where states explain a conflict: after its first sentence and before its second; where more than two conflict, after
+/// all but the last and before all but the first.
+pub fn explaining_places(conflict: &[usize]) -> Vec<(Side, usize)> {
     let [earlier @ .., _] = conflict else { return Vec::new() };
     let effects = earlier.iter().map(|&n| (Side::Effect, n));
-    let preconditions = conflict.iter().skip(1).map(|&n| (Side::Precondition, n));
-    let mut states = story.asserted(&effects.chain(preconditions).collect::<Vec<_>>());
+    effects.chain(conflict.iter().skip(1).map(|&n| (Side::Precondition, n))).collect()
+}
+
+/// The nontrivial states predicted there.
+fn explaining(story: &StoryPrediction, conflict: &[usize]) -> Vec<AssertedState> {
+    let mut states = story.asserted(&explaining_places(conflict));
     states.sort_by_key(|state| (state.sentence, state.side));
     states
 }

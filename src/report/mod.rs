@@ -3,13 +3,16 @@
 mod answer;
 pub mod comparison;
 mod export;
+pub mod labels;
 mod published;
 mod stories;
 mod table;
 mod tables;
 pub mod words;
 
-pub use answer::{Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict};
+pub use answer::{
+    Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict, explaining_places,
+};
 pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
 pub use stories::{StoryReport, StoryRow};
 pub use table::Table;

@@ -1,6 +1,8 @@
 //! States in words: "the fridge is closed", "the fridge must be open" (TRIP, table 5).
 
+use super::labels::label;
 use crate::attribute::{Attribute, Side};
+use crate::language::Language;
 use crate::prediction::AssertedState;
 
 /// What is said of an entity whose attribute is false or true.
@@ -67,19 +69,25 @@ pub fn predicate(attribute: Attribute, side: Side, class: u8) -> Option<String> 
     }
 }
 
-/// "after sentence 1: the fridge is closed", "before sentence 3: Mia must be conscious".
-pub fn phrase(state: &AssertedState) -> String {
-    let when = if state.side == Side::Effect { "after" } else { "before" };
-    let said = predicate(state.attribute, state.side, state.class);
-    let said = said.unwrap_or_else(|| format!("{} is {}", state.attribute, state.class));
-    format!("{when} sentence {}: {} {said}", state.sentence + 1, noun(&state.entity))
+/// "after sentence 1: the fridge is closed", "before sentence 3: Mia must be conscious"; in other languages than English
+/// the state as a label, "after sentence 1: frigo: chiuso".
+pub fn phrase(state: &AssertedState, language: Language) -> String {
+    let AssertedState { entity, sentence, side, attribute, class, correct: _ } = state;
+    let when = if *side == Side::Effect { "after" } else { "before" };
+    let said = match language {
+        Language::English => predicate(*attribute, *side, *class),
+        Language::Italian => label(*attribute, *side, *class, language).map(str::to_owned),
+    };
+    let said = said.unwrap_or_else(|| format!("{attribute} is {class}"));
+    let colon = if language == Language::English { "" } else { ":" };
+    format!("{when} sentence {}: {}{colon} {said}", sentence + 1, noun(entity, language))
 }
 
-/// An entity as the subject of a sentence: names (in capitals) as they are, things with an article.
-pub fn noun(entity: &str) -> String {
+/// An entity as the subject of a sentence: names (in capitals) as they are, things of English stories with an article.
+pub fn noun(entity: &str, language: Language) -> String {
     let is_name = entity.chars().next().is_some_and(char::is_uppercase);
     let has_article = ["the ", "a ", "an "].iter().any(|article| entity.starts_with(article));
-    if is_name || has_article { entity.to_owned() } else { format!("the {entity}") }
+    if is_name || has_article || language != Language::English { entity.to_owned() } else { format!("the {entity}") }
 }
 
 #[cfg(test)]
@@ -102,15 +110,17 @@ mod tests {
     #[test]
     fn states_read_as_sentences() {
         let state = |entity: &str, sentence, side, attribute, class| {
-            phrase(&AssertedState { entity: entity.into(), sentence, side, attribute, class, correct: false })
+            let state = AssertedState { entity: entity.into(), sentence, side, attribute, class, correct: false };
+            [Language::English, Language::Italian].map(|language| phrase(&state, language))
         };
-        let said = state("fridge", 0, Side::Effect, Attribute::Open, 1);
+        let [said, italian] = state("fridge", 0, Side::Effect, Attribute::Open, 1);
+        assert_eq!(italian, "after sentence 1: fridge: chiuso");
         assert_eq!(said, "after sentence 1: the fridge is closed");
-        let said = state("fridge", 2, Side::Precondition, Attribute::Open, 2);
+        let [said, _] = state("fridge", 2, Side::Precondition, Attribute::Open, 2);
         assert_eq!(said, "before sentence 3: the fridge must be open");
-        let said = state("Mia", 1, Side::Precondition, Attribute::Conscious, 1);
+        let [said, _] = state("Mia", 1, Side::Precondition, Attribute::Conscious, 1);
         assert_eq!(said, "before sentence 2: Mia must be unconscious");
-        let said = state("the spoon", 1, Side::Effect, Attribute::Location, 6);
+        let [said, _] = state("the spoon", 1, Side::Effect, Attribute::Location, 6);
         assert_eq!(said, "after sentence 2: the spoon is in a container");
     }
 }

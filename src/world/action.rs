@@ -3,10 +3,10 @@
 use super::claim::{Claim, Property, Role, Subject};
 use super::form::Form;
 use super::label::{Label, labels};
-use super::language::Language;
 use super::thing::{Thing, ThingId};
 use crate::attribute::Attribute;
 use crate::error::{Error, Result};
+use crate::language::Language;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -17,9 +17,9 @@
 //! | `=` first | a sentence of its own, without the actor before it |
 
 use super::claim::Role;
-use super::language::Language;
 use super::noun::Preposition;
 use crate::error::{Error, Result};
+use crate::language::Language;
 
 /// How a noun is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,17 +7,9 @@ use super::state::Step;
 use super::style::Style;
 use super::table::{Person, World};
 use super::thing::{Thing, ThingId};
+use crate::language::Language;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
-
-/// A language that stories are told in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Language {
-    #[value(name = "en")]
-    English,
-    #[value(name = "it")]
-    Italian,
-}
 
 impl Language {
     /// The style of the set in this language.

@@ -1,13 +1,14 @@
 //! Making a file of pairs.
 
 use super::file::{MadeStory, Writer};
-use super::language::{Language, Voice};
+use super::language::Voice;
 use super::plot::{Broken, Line, Plotter};
 use super::style::Style;
 use super::table::World;
 use super::thing::ThingId;
 use crate::data::Kind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::language::Language;
 use crate::seed;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;

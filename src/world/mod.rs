@@ -27,7 +27,6 @@ mod style;
 mod table;
 mod thing;
 
-pub use language::Language;
 pub use make::{Kinds, Order, make_stories};
 pub use reorder::reorder_stories;
 pub use style::Style;

@@ -2,13 +2,13 @@
 
 use super::action::{Action, RawAction};
 use super::claim::{Claim, PROPERTIES, Property};
-use super::language::Language;
 use super::noun::{Adjective, Gender};
 use super::random::Lottery;
 use super::style::{PerStyle, WeightsPerStyle};
 use super::thing::{RawPlace, RawThing, Thing, ThingId};
 use crate::attribute::Attribute;
 use crate::error::{Error, Result};
+use crate::language::Language;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;

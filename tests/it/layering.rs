@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// They know no tensors.
-const WITHOUT_TCH: [&str; 12] = [
+const WITHOUT_TCH: [&str; 13] = [
     "attribute",
     "baseline",
     "data",
@@ -17,6 +17,7 @@ const WITHOUT_TCH: [&str; 12] = [
     "analysis",
     "card",
     "world",
+    "language",
 ];
 
 fn source() -> PathBuf {

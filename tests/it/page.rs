@@ -2,8 +2,8 @@
 //! with it, and that it works in a browser.
 
 use crate::support::{stderr, stdout, text, tiered};
-use crate::tiny::Tiny;
-use serde_json::{Value, json};
+use crate::tiny::{Tiny, sample};
+use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,8 +121,86 @@ fn several_runs_stand_side_by_side() {
     assert_eq!(page.matches("<article ").count(), 4 + 4 + 4);
     assert!(
         page.contains("run, other · tiered")
-            && page.contains("<option>other: stories.json, dev, its epoch was chosen on them</option>")
+            && page.contains("<option value=\"1\">B · other</option>")
+            && page.contains("<option value=\"1\">stories.json, dev, its epoch was chosen on them</option>")
     );
+}
+
+/// A copy of the shared run, to evaluate or change.
+fn copied(name: &str) -> PathBuf {
+    let (tiny, run) = shared();
+    let copy = tiny.path(name);
+    assert!(Command::new("cp").arg("-a").args([run, &copy]).status().unwrap().success());
+    copy
+}
+
+#[test]
+fn pairs_of_overlapping_evaluations_are_there_once() {
+    let run = copied("overlapping");
+    for kind in ["cloze", "order"] {
+        let stories = shared().0.stories();
+        let output = tiered(["eval", text(&run), "--data", text(&stories), "--split", "dev", "--kind", kind]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let page = fs::read_to_string(page(&[&run], "overlapping.html")).unwrap();
+    assert_eq!(page.matches("<article ").count(), 4 + 4, "of dev, whole and by kind, and of the hostile file");
+    assert_eq!(page.matches("These pairs are among those of stories.json, dev, its epoch").count(), 2);
+    let sets =
+        |article: &str| article.split_once("data-set=\"").unwrap().1.split('"').next().unwrap().trim().to_owned();
+    let mut sets: Vec<_> = page.split("<article ").skip(1).map(sets).collect();
+    sets.sort();
+    assert_eq!(sets, ["0", "0", "0", "0", "1 2", "1 2", "2 3", "2 3"]);
+}
+
+#[test]
+fn reasons_stand_at_the_sentences_of_the_story_that_they_belong_to() {
+    let run = copied("wrong choice");
+    let saved = run.join("eval/stories-dev-all/predictions.jsonl");
+    let lines = fs::read_to_string(&saved).unwrap();
+    let mut pairs: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for pair in &mut pairs {
+        pair["plausible"] = json!(1 - pair["gold_plausible"].as_u64().unwrap());
+    }
+    fs::write(&saved, pairs.iter().map(|pair| format!("{pair}\n")).collect::<String>()).unwrap();
+    let page = fs::read_to_string(page(&[&run], "wrong-choice.html")).unwrap();
+    let articles: Vec<_> = page.split("<article ").skip(1).filter(|article| article.contains("stories.json")).collect();
+    assert_eq!(articles.len(), pairs.len());
+    for (article, pair) in articles.iter().zip(&pairs) {
+        let gold = pair["gold_plausible"].as_u64().unwrap() as usize;
+        let stories: Vec<_> = article.split("<div class=\"story\">").skip(1).collect();
+        let of =
+            |story: usize, conflict: &str| stories[story].matches(&format!("· {conflict} conflict</span>")).count();
+        assert_eq!([of(1 - gold, "gold"), of(1 - gold, "predicted")], [2, 0], "of the implausible story");
+        assert_eq!(
+            [of(gold, "gold"), of(gold, "predicted")],
+            [0, 2],
+            "of the story that the model takes for implausible"
+        );
+        let conflict = [0, 1].map(|i| pair["gold_conflict"][i].as_u64().unwrap() as usize);
+        let sentences: Vec<_> = stories[1 - gold].split("<li>").skip(1).collect();
+        assert!(sentences[conflict[0]].contains("After this sentence"));
+        assert!(sentences[conflict[1]].contains("Before this sentence"));
+        assert_eq!(article.matches("<details class=\"grid\">").count(), 2);
+    }
+}
+
+#[test]
+fn states_are_in_the_language_of_the_story() {
+    let run = copied("in Italian");
+    let stories = shared().0.path("it.json");
+    let italian: Map<String, Value> = sample("it").into_iter().take(12).collect();
+    fs::write(&stories, json!({"test": italian}).to_string()).unwrap();
+    let output = tiered(["eval", text(&run), "--data", text(&stories)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = fs::read_to_string(page(&[&run], "italian.html")).unwrap();
+    let in_language = |article: &&str| article.contains("lang=\"it\"");
+    let (italian, english): (Vec<_>, Vec<_>) = page.split("<article ").skip(1).partition(in_language);
+    assert!(!italian.is_empty() && english.len() == 8);
+    assert!(italian.iter().all(|article| article.contains("it.json")));
+    assert!(
+        italian.iter().any(|article| article.contains("</b><span class=\"sr\" lang=\"en\">missed: </span> bagnato"))
+    );
+    assert!(!italian.iter().any(|article| article.contains("</span> wet<")));
 }
 
 #[test]

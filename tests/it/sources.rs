@@ -8,10 +8,11 @@ use tiered::batch::{Layout, Sample, Strata};
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
+use tiered::language::Language;
 use tiered::model::{Conflicts, Mode, Precision};
 use tiered::seed::rng;
 use tiered::train::EpochRecord;
-use tiered::world::{Kinds, Language, Order, Style, World, make_stories, reorder_stories};
+use tiered::world::{Kinds, Order, Style, World, make_stories, reorder_stories};
 
 /// Four pairs in each epoch, and from the second epoch on two more of another partition.
 fn two_sources(tiny: &Tiny, weight: &str) -> String {

@@ -7,7 +7,8 @@ use std::path::Path;
 use tempfile::TempDir;
 use tiered::attribute::Attribute;
 use tiered::data::{Entity, Kind, Story, StoryFile, of_kind, pairs, read_file};
-use tiered::world::{Kinds, Language, Order, Style, World, make_stories};
+use tiered::language::Language;
+use tiered::world::{Kinds, Order, Style, World, make_stories};
 
 fn order(language: Language, pairs: usize, seed: u64) -> Order {
     Order { language, style: language.style(), pairs, seed, kinds: Kinds::Both, split: "train".to_owned() }

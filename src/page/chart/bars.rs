@@ -1,6 +1,6 @@
 //! Horizontal bars with their numbers.
 
-use super::{Area, Drawn, Figure, INK, SERIES, SOFT, WIDTH, figure, text};
+use super::{Area, Drawn, Figure, INK, Numbers, SERIES, SOFT, WIDTH, figure, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -21,10 +21,15 @@ const LABELS: i32 = 160;
 const ONE_LABEL: i32 = 92;
 const NOTES: i32 = 76;
 
-/// `heads` stand above the columns of labels; none above a single one.
-pub fn bar_chart(title: &str, about: &str, heads: &[&str], bars: &[Bar]) -> Result<Figure> {
+/// `heads` stand above the columns of labels; none above a single one, which holds attributes. `parts` names those of the
+/// bars.
+pub fn bar_chart(title: &str, about: &str, heads: &[&str], parts: &[&str], bars: &[Bar]) -> Result<Figure> {
     let height = head(heads) + bars.len() as i32 * ROW;
-    figure(title, about, height as u32, |area| if bars.is_empty() { Ok(()) } else { draw(area, heads, bars) })
+    let labels: &[&str] = if heads.is_empty() { &["attribute"] } else { heads };
+    let lengths = |bar: &Bar| bar.parts.iter().map(|(length, _)| length.to_string()).collect();
+    let rows = bars.iter().map(|bar| [bar.labels.clone(), lengths(bar)].concat());
+    let numbers = Numbers::new(&[labels, parts].concat(), rows);
+    figure(title, about, height as u32, numbers, |area| if bars.is_empty() { Ok(()) } else { draw(area, heads, bars) })
 }
 
 /// Pixels above the first bar.

@@ -1,17 +1,21 @@
 //! Lines over epochs, each named at its end.
 
-use super::{Area, Drawn, Figure, INK, LINE, SERIES, SOFT, figure, text};
+use super::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, figure, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 pub struct Curve {
+    /// What it is of, among its numbers: "A train".
+    pub label: String,
     /// A short one, shown at its end; nothing if empty.
     pub name: String,
     pub colour: usize,
     pub is_dashed: bool,
     /// (epoch, value)
     pub points: Vec<(f64, f64)>,
+    /// The epoch that is marked by a ring.
+    pub marked: Option<f64>,
 }
 
 /// What the vertical axis spans.
@@ -29,7 +33,13 @@ const RIGHT: i32 = 42;
 const APART: i32 = 15;
 
 pub fn curve_chart(title: &str, about: &str, curves: &[Curve], scale: Scale) -> Result<Figure> {
-    figure(title, about, HEIGHT, |area| draw(area, curves, scale))
+    let cells = |curve: &Curve, (epoch, value): (f64, f64)| {
+        let mark = if curve.marked == Some(epoch) { "best" } else { "" };
+        vec![curve.label.clone(), epoch.to_string(), format!("{value:.6}"), mark.to_owned()]
+    };
+    let rows = curves.iter().flat_map(|curve| curve.points.iter().map(move |&point| cells(curve, point)));
+    let numbers = Numbers::new(&["curve", "epoch", "value", "best epoch"], rows);
+    figure(title, about, HEIGHT, numbers, |area| draw(area, curves, scale))
 }
 
 fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
@@ -81,6 +91,9 @@ fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
         if let Some(&end) = curve.points.last() {
             let dot = Circle::new(end, 3, SERIES[curve.colour].filled());
             chart.draw_series([dot])?;
+        }
+        if let Some(&best) = curve.points.iter().find(|(epoch, _)| curve.marked == Some(*epoch)) {
+            chart.draw_series([Circle::new(best, 6, SERIES[curve.colour].stroke_width(2))])?;
         }
     }
     let ends = curves.iter().filter_map(|curve| Some((chart.backend_coord(curve.points.last()?), curve)));

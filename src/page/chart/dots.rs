@@ -1,6 +1,6 @@
 //! Two shares a row, as dots on one scale.
 
-use super::{Area, Drawn, Figure, INK, LINE, SERIES, SOFT, WIDTH, figure, line, text};
+use super::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, WIDTH, figure, line, percent, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -21,7 +21,13 @@ const NOTES: i32 = 44;
 /// The first value is a full dot, the second a ring; they are named above.
 pub fn dot_chart(title: &str, about: &str, names: [&str; 2], rows: &[DotRow]) -> Result<Figure> {
     let height = HEAD + ROW * rows.len() as i32 + ROW;
-    figure(title, about, height as u32, |area| if rows.is_empty() { Ok(()) } else { draw(area, names, rows) })
+    let [first, second] = names;
+    let cells = |row: &DotRow| {
+        let [first, second] = row.values.map(|share| percent(share.map(|share| 100. * share)));
+        vec![row.label.clone(), first, second, row.note.clone()]
+    };
+    let numbers = Numbers::new(&["attribute", first, second, "gold"], rows.iter().map(cells));
+    figure(title, about, height as u32, numbers, |area| if rows.is_empty() { Ok(()) } else { draw(area, names, rows) })
 }
 
 fn draw(area: &Area, names: [&str; 2], rows: &[DotRow]) -> Drawn {

@@ -35,7 +35,13 @@ const SERIES: [RGBColor; 6] = [
 /// Letters of 12 pixels: the backend divides.
 const LETTERS: f64 = 15.;
 
-/// A drawing with its texts.
+/// The numbers that a drawing shows.
+pub struct Numbers {
+    pub heads: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A drawing with its texts and numbers.
 pub struct Figure {
     pub title: String,
     /// What is seen, for who can't see it.
@@ -44,6 +50,7 @@ pub struct Figure {
     pub height: u32,
     /// What stands inside the `svg` element; made here, and its texts escaped.
     pub body: String,
+    pub numbers: Numbers,
 }
 
 impl Figure {
@@ -51,6 +58,17 @@ impl Figure {
     pub fn is_empty(&self) -> bool {
         self.body.trim().is_empty()
     }
+}
+
+impl Numbers {
+    fn new(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Self {
+        Numbers { heads: heads.iter().map(|&head| head.to_owned()).collect(), rows: rows.collect() }
+    }
+}
+
+/// A share in percent with a decimal; nothing if undefined.
+fn percent(share: Option<f64>) -> String {
+    share.map_or(String::new(), |share| format!("{share:.1}"))
 }
 
 /// The colour of the series of that number.
@@ -61,7 +79,13 @@ pub fn colour(number: usize) -> usize {
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
 
-fn figure(title: &str, about: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<Figure> {
+fn figure(
+    title: &str,
+    about: &str,
+    height: u32,
+    numbers: Numbers,
+    draw: impl FnOnce(&Area) -> Drawn,
+) -> Result<Figure> {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
@@ -70,7 +94,8 @@ fn figure(title: &str, about: &str, height: u32, draw: impl FnOnce(&Area) -> Dra
     }
     let inner = svg.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>"));
     let (body, _) = inner.ok_or_else(|| internal("the backend made no svg element"))?;
-    Ok(Figure { title: title.to_owned(), about: about.to_owned(), width: WIDTH, height, body: body.to_owned() })
+    let (title, about, body) = (title.to_owned(), about.to_owned(), body.to_owned());
+    Ok(Figure { title, about, width: WIDTH, height, body, numbers })
 }
 
 /// Text at a place in pixels.

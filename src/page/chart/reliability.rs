@@ -1,6 +1,6 @@
 //! How often choices of a confidence are right.
 
-use super::{Area, Drawn, Figure, INK, LINE, SERIES, SOFT, figure, text};
+use super::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, figure, percent, text};
 use crate::error::Result;
 use crate::metrics::ConfidenceBin;
 use plotters::prelude::*;
@@ -10,7 +10,14 @@ const HEIGHT: u32 = 230;
 
 /// A dot a bin with its 95 % interval and the number of its pairs; on the diagonal confidence is deserved.
 pub fn reliability_chart(title: &str, about: &str, bins: &[ConfidenceBin]) -> Result<Figure> {
-    figure(title, about, HEIGHT, |area| draw(area, bins))
+    let cells = |bin: &ConfidenceBin| {
+        let [low, high] = bin.right.interval().map_or([None; 2], |interval| interval.map(Some));
+        let shares = [Some(100. * bin.confidence), bin.right.percent(), low, high].map(percent);
+        [shares.to_vec(), vec![bin.right.total.to_string()]].concat()
+    };
+    let filled = bins.iter().filter(|bin| bin.right.total > 0);
+    let numbers = Numbers::new(&["confidence", "right", "low", "high", "pairs"], filled.map(cells));
+    figure(title, about, HEIGHT, numbers, |area| draw(area, bins))
 }
 
 fn draw(area: &Area, bins: &[ConfidenceBin]) -> Drawn {

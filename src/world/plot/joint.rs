@@ -1,9 +1,9 @@
 //! Joining two steps into one sentence: "opened the fridge and took the milk out of it".
 
 use super::{Line, Plotter};
+use crate::language::Language;
 use crate::world::action::Action;
 use crate::world::claim::{Claim, Property, Role};
-use crate::world::language::Language;
 use crate::world::make::Failed;
 use crate::world::random::any;
 use crate::world::state::Step;

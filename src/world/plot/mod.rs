@@ -9,13 +9,14 @@ pub(super) use breaks::Broken;
 
 use super::action::MAX_ROLES;
 use super::claim::Claim;
-use super::language::{Language, Voice};
+use super::language::Voice;
 use super::make::Failed;
 use super::random::weighted;
 use super::state::{State, Step, violations};
 use super::style::Style;
 use super::table::World;
 use super::thing::ThingId;
+use crate::language::Language;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 

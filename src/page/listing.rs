@@ -1,0 +1,70 @@
+//! Which pairs are on the page. Evaluations of one run may overlap, as `all` and `cloze` of one file do: of each run every
+//! pair is there once.
+
+use super::read::{EvaluatedSet, Run};
+use crate::prediction::PairPrediction;
+use std::collections::HashMap;
+
+/// A pair of a run.
+pub struct Listed<'a> {
+    pub run: usize,
+    /// The evaluations that have it, as indices into the sets of the run. It is read as the first of them has it.
+    pub sets: Vec<usize>,
+    pub set: &'a EvaluatedSet,
+    pub prediction: &'a PairPrediction,
+}
+
+/// The pairs in the order in which they are shown.
+pub struct Listing<'a> {
+    pub pairs: Vec<Listed<'a>>,
+    /// By run and pair.
+    numbers: HashMap<(usize, Key<'a>), usize>,
+}
+
+/// Id, gold conflict, sentences of the implausible and of the plausible story.
+type Key<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
+
+fn key(prediction: &PairPrediction) -> Key<'_> {
+    let stories = [prediction.implausible_story(), &prediction.stories[prediction.gold_plausible]];
+    (&prediction.id, prediction.gold_conflict, stories.map(|story| story.sentences.as_slice()))
+}
+
+impl<'a> Listing<'a> {
+    pub fn new(runs: &'a [Run]) -> Self {
+        let mut listing = Listing { pairs: Vec::new(), numbers: HashMap::new() };
+        for (r, run) in runs.iter().enumerate() {
+            for (s, set) in run.sets.iter().enumerate() {
+                for prediction in &set.predictions {
+                    listing.add(r, s, set, prediction);
+                }
+            }
+        }
+        listing
+    }
+
+    fn add(&mut self, run: usize, s: usize, set: &'a EvaluatedSet, prediction: &'a PairPrediction) {
+        let next = self.pairs.len();
+        let number = *self.numbers.entry((run, key(prediction))).or_insert(next);
+        match self.pairs.get_mut(number) {
+            Some(listed) => listed.sets.push(s),
+            None => self.pairs.push(Listed { run, sets: vec![s], set, prediction }),
+        }
+    }
+
+    /// The number of a pair on the page.
+    pub fn number(&self, run: usize, prediction: &PairPrediction) -> Option<usize> {
+        self.numbers.get(&(run, key(prediction))).copied()
+    }
+
+    /// Another set of the run that has all pairs of this one; of equal sets the first.
+    pub fn whole_of(&self, run: usize, set: usize) -> Option<usize> {
+        let sets = || self.pairs.iter().filter(move |pair| pair.run == run).map(|pair| &pair.sets);
+        let count = |set| sets().filter(|sets| sets.contains(&set)).count();
+        let others = sets().flatten().copied().filter(|&other| other != set).collect::<std::collections::BTreeSet<_>>();
+        let is_whole = |&other: &usize| {
+            let has_all = sets().filter(|sets| sets.contains(&set)).all(|sets| sets.contains(&other));
+            has_all && (count(other) > count(set) || other < set)
+        };
+        others.into_iter().find(is_whole)
+    }
+}

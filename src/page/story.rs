@@ -1,0 +1,89 @@
+//! One story of a pair as it is shown.
+
+use super::difference::Part;
+use super::reasons::{ReasonsView, StateRow, reasons, rows};
+use crate::language::Language;
+use crate::prediction::{PairPrediction, StoryPrediction};
+
+pub struct StoryView {
+    /// 1 or 2.
+    pub number: usize,
+    pub is_plausible: bool,
+    pub is_chosen: bool,
+    pub sentences: Vec<SentenceView>,
+    /// By sentence and entity.
+    pub states: Vec<StateRow>,
+    /// The probability of a conflict between two sentences: a row for each first one but the last, a column for each second
+    /// one from the second on. Empty where the system has no such probabilities.
+    pub grid: Vec<Vec<Option<CellView>>>,
+}
+
+pub struct SentenceView {
+    pub parts: Vec<Part>,
+    /// Takes part in the conflict: as labelled, as predicted.
+    pub is_gold: bool,
+    pub is_predicted: bool,
+    /// Percent.
+    pub belief: String,
+    pub reasons: Vec<ReasonsView>,
+}
+
+pub struct CellView {
+    pub percent: String,
+    pub is_gold: bool,
+    pub is_predicted: bool,
+}
+
+impl SentenceView {
+    pub fn differs(&self) -> bool {
+        self.parts.iter().any(|part| part.differs)
+    }
+}
+
+impl StoryView {
+    /// `predicted` are the sentences of this story that are predicted to conflict.
+    pub fn new(
+        s: usize,
+        pair: &PairPrediction,
+        predicted: &[usize],
+        parts: Vec<Vec<Part>>,
+        language: Language,
+    ) -> Self {
+        let story = &pair.stories[s];
+        let is_plausible = s == pair.gold_plausible;
+        let is_chosen = s == pair.plausible;
+        let gold: &[usize] = if is_plausible { &[] } else { &pair.gold_conflict };
+        let explained: &[usize] = if is_chosen { &[] } else { predicted };
+        let sentence = |(n, parts): (usize, Vec<Part>)| SentenceView {
+            parts,
+            is_gold: gold.contains(&n),
+            is_predicted: predicted.contains(&n),
+            belief: percent(story.belief(n)),
+            reasons: reasons(story, n, gold, explained, language),
+        };
+        StoryView {
+            number: s + 1,
+            is_plausible,
+            is_chosen,
+            sentences: parts.into_iter().enumerate().map(sentence).collect(),
+            states: rows(story, language),
+            grid: grid(story, gold, predicted),
+        }
+    }
+}
+
+fn grid(story: &StoryPrediction, gold: &[usize], predicted: &[usize]) -> Vec<Vec<Option<CellView>>> {
+    let last = story.places.len().saturating_sub(1);
+    let cell = |i: usize, j: usize| {
+        (i < j).then(|| CellView {
+            percent: percent(story.places[i][j]),
+            is_gold: *gold == [i, j],
+            is_predicted: *predicted == [i, j],
+        })
+    };
+    (0..last).map(|i| (1..=last).map(|j| cell(i, j)).collect()).collect()
+}
+
+pub fn percent(share: f32) -> String {
+    format!("{:.0}", 100. * share)
+}

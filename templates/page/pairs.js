@@ -1,0 +1,120 @@
+// Filters, links to pairs, keys. The address keeps what is looked at: `#pair-50&tier=wrong`.
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const form = byId("filters");
+  if (!form) return;
+  const pairs = [...document.querySelectorAll(".pair")];
+  const search = byId("search");
+  const selects = ["run", "set", "attribute"].map(byId).filter(Boolean);
+  const choices = [...form.querySelectorAll("[data-filter]")];
+  const wanted = { run: "", tier: "", kind: "", set: "", attribute: "" };
+  if (byId("run")) wanted.run = byId("run").value;
+  // The pair of a link is shown whatever is filtered.
+  let linked = null;
+
+  // "L’acqua", "l'acqua" and "L`Acquà" are one.
+  const plain = (text) => text.replace(/[’‘ʼ`´]/g, "'").normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const told = (pair) => plain([...pair.querySelectorAll(".id, .story .text")].map((e) => e.textContent).join(" "));
+  const texts = new Map(pairs.map((pair) => [pair, told(pair)]));
+
+  const has = (pair, key, value) => !value || pair.dataset[key].split(" ").includes(value) || pair.dataset[key] === value;
+  const fits = (pair, words, but) =>
+    Object.entries(wanted).every(([key, value]) => key === but || has(pair, key, value)) && words.every((word) => texts.get(pair).includes(word));
+  const apply = () => {
+    const words = plain(search.value).split(/\s+/).filter(Boolean);
+    const fitting = pairs.filter((pair) => fits(pair, words));
+    const shown = new Set(fitting).add(linked);
+    for (const pair of pairs) pair.hidden = !shown.has(pair);
+    const ofRun = pairs.filter((pair) => has(pair, "run", wanted.run)).length;
+    byId("count").textContent = `${fitting.length} of ${ofRun} pairs${linked && !fitting.includes(linked) ? ", and the one of the link" : ""}`;
+    byId("none").hidden = fitting.length > 0 || linked !== null;
+    const ofAnyTier = pairs.filter((pair) => fits(pair, words, "tier"));
+    for (const choice of choices) {
+      const { filter, value } = choice.dataset;
+      choice.setAttribute("aria-pressed", String(wanted[filter] === value));
+      if (filter === "tier") choice.querySelector("span").textContent = ofAnyTier.filter((pair) => has(pair, "tier", value)).length;
+    }
+    for (const select of selects) select.value = wanted[select.id];
+  };
+
+  // The address: an anchor, if any, then the filters.
+  const anchor = () => location.hash.slice(1).split("&").find((part) => part && !part.includes("=")) ?? "";
+  const write = (place) => {
+    const filters = new URLSearchParams();
+    for (const [key, value] of Object.entries(wanted)) if (value && !(key === "run" && value === byId("run").options[0].value)) filters.set(key, value);
+    if (search.value) filters.set("q", search.value);
+    const hash = [place, filters.toString()].filter(Boolean).join("&");
+    const address = location.href.split("#")[0] + (hash && `#${hash}`);
+    try { history.replaceState(null, "", address); } catch { /* the address stays */ }
+  };
+  const read = () => {
+    const parts = location.hash.slice(1).split("&").filter((part) => part.includes("="));
+    if (!parts.length) return;
+    const filters = new URLSearchParams(parts.join("&"));
+    const offered = (key, value) =>
+      choices.some((choice) => choice.dataset.filter === key && choice.dataset.value === value) ||
+      selects.some((select) => select.id === key && [...select.options].some((option) => option.value === value));
+    for (const key of Object.keys(wanted)) {
+      const value = filters.get(key) ?? (key === "run" && byId("run") ? byId("run").options[0].value : "");
+      if (offered(key, value)) wanted[key] = value;
+    }
+    search.value = filters.get("q") ?? "";
+  };
+
+  const goTo = (element) => {
+    if (element.matches(".pair")) element.focus({ preventScroll: true });
+    element.scrollIntoView({ block: "start" });
+  };
+  const follow = () => {
+    read();
+    const target = anchor() ? byId(anchor()) : null;
+    linked = target?.matches(".pair") ? target : null;
+    if (linked && wanted.run) wanted.run = linked.dataset.run;
+    apply();
+    if (location.hash) write(anchor());
+    if (target) goTo(target);
+  };
+  const change = () => { linked = null; apply(); write(""); };
+
+  for (const choice of choices) {
+    choice.addEventListener("click", () => { wanted[choice.dataset.filter] = choice.dataset.value; change(); });
+  }
+  for (const select of selects) select.addEventListener("change", () => { wanted[select.id] = select.value; change(); });
+  search.addEventListener("input", change);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", follow);
+  // A link to the pair that the address names already changes no address.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#pair-']");
+    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) setTimeout(follow);
+  });
+  form.hidden = false;
+  follow();
+  addEventListener("load", () => { const target = anchor() && byId(anchor()); if (target) goTo(target); });
+
+  const keys = byId("keys");
+  keys.checked = kept.get("keys") !== "off";
+  keys.addEventListener("change", () => kept.set("keys", keys.checked ? "on" : "off"));
+  const step = (by) => {
+    const shown = pairs.filter((pair) => !pair.hidden);
+    const at = shown.indexOf(document.activeElement.closest(".pair"));
+    const next = shown[Math.min(Math.max(at + by, 0), shown.length - 1)];
+    if (next) goTo(next);
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input:not([type=checkbox]), select, textarea")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const pair = document.activeElement.closest(".pair");
+    const isPair = pair !== null && pair === document.activeElement;
+    const key = keys.checked ? event.key : "";
+    if (key === "j" || (event.key === "ArrowDown" && isPair)) step(1);
+    else if (key === "k" || (event.key === "ArrowUp" && isPair)) step(-1);
+    else if (key === "o" && pair) { const more = pair.querySelector(".more"); more.open = !more.open; }
+    else if (key === "/") search.focus();
+    else return;
+    event.preventDefault();
+  });
+})();
