@@ -324,6 +324,11 @@ impl Config {
             (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
             (self.threads.is_none_or(|threads| (1..=4096).contains(&threads)), "threads must be from 1 to 4096"),
             (train.entities != Some(0), "train.entities must be at least 1"),
+            (train.patience != Some(0), "train.patience must be at least 1"),
+            (
+                train.patience.is_none() || self.data.dev.is_some(),
+                "train.patience waits for a better epoch on dev pairs: name them as data.dev",
+            ),
             (
                 train.entities.is_none() || self.loss.normalization == Normalization::Real,
                 "train.entities is for loss.normalization = \"real\" only",
@@ -481,6 +486,7 @@ mod tests {
             "model.detector={ kind = 'joint', residual_scale = 0.1 }",
             "model.detector.residual_scale=-1",
             "train.entities=0",
+            "train.patience=0",
             "train.state_inputs=0",
             "train.state_inputs=0.5",
             "data.train.weight=0",

@@ -52,15 +52,23 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Some(folder) => experiment.keep_vectors(folder),
         None => experiment,
     };
+    let epochs = experiment.config.train.epochs;
+    let mut last = epochs;
     let best = experiment.run(
         || signals.received(),
         |event| match event {
             Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
             Event::Step(step) => progress.step(step),
-            Event::Epoch { record, is_best } => progress.say(&epoch_line(record, *is_best)),
+            Event::Epoch { record, is_best } => {
+                last = record.epoch;
+                progress.say(&epoch_line(record, *is_best));
+            }
         },
     )?;
     progress.finish();
+    if last < epochs {
+        say!("ended after {last} of {epochs} epochs: none after the best was better (train.patience)");
+    }
     if let Some(best) = best {
         say!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
     }

@@ -29,7 +29,7 @@ impl Change {
 }
 
 /// Every key of a config. What the files of `data` hold is compared by SHA-256, wherever they are.
-pub const KEYS: [(&str, Change); 58] = [
+pub const KEYS: [(&str, Change); 59] = [
     ("seed", Change::Refused),
     ("device", Change::Warned),
     ("precision", Change::Warned),
@@ -77,6 +77,7 @@ pub const KEYS: [(&str, Change); 58] = [
     ("train.entities", Change::Warned),
     ("train.state_inputs", Change::Warned),
     ("train.metric_for_best_model", Change::Warned),
+    ("train.patience", Change::Warned),
     ("train.learning_rate", Change::Warned),
     ("train.head_learning_rate", Change::Warned),
     ("train.schedule", Change::Warned),

@@ -7,6 +7,7 @@
 //! RUN/encoder/                 the encoder's config.json and tokenizer.json (made, if it had none)
 //! RUN/README.md                the model card
 //! RUN/metrics.jsonl            a line an epoch
+//! RUN/metrics.csv              a row a step, and a row an epoch
 //! RUN/events.out.tfevents...   the same for TensorBoard
 //! RUN/events.jsonl             starts, stops and troubles
 //! RUN/checkpoints/step-STEP/   all that it takes to go on: weights, moments, position, manifest
@@ -228,6 +229,11 @@ impl RunFolder {
     pub fn keep_no_best(&self) -> Result<()> {
         let best = self.weights_file(Which::Best);
         if best.exists() { durable::remove_file(&best) } else { Ok(()) }
+    }
+
+    /// The table of all steps.
+    pub fn step_table(&self) -> PathBuf {
+        self.path.join("metrics.csv")
     }
 
     /// The lines of all epochs, in the place of those that are there.

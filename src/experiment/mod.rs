@@ -9,6 +9,7 @@ mod record;
 mod resume;
 mod run;
 mod save;
+mod steps;
 mod trial;
 mod tuning;
 mod vectors;

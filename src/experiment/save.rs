@@ -2,6 +2,7 @@
 
 use super::folder::{RunFolder, Which, config_text, json_bytes};
 use super::network::{Network, WEIGHTS};
+use super::steps::StepTable;
 use crate::checkpoint::{Checkpoint, CheckpointConfig, Every, Inputs, MadeWith, Manifest, Store};
 use crate::config::Config;
 use crate::durable;
@@ -90,6 +91,7 @@ pub struct Saver<'a> {
     config: CheckpointConfig,
     facts: &'a Facts,
     network: &'a Network,
+    steps: StepTable,
     /// The name of the checkpoint of the best epoch; it may not have been saved.
     best: Option<String>,
     /// The newest checkpoint, and where it was made.
@@ -109,6 +111,7 @@ impl<'a> Saver<'a> {
             config,
             facts,
             network,
+            steps: StepTable::new(folder.step_table()),
             best: None,
             newest: None,
             published: None,
@@ -120,6 +123,7 @@ impl<'a> Saver<'a> {
     pub fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) {
         self.best = checkpoint.manifest.best.clone().filter(|_| progress.best.is_some());
         self.newest = Some((position(progress), checkpoint));
+        self.steps = StepTable::resume(self.folder.step_table(), progress);
         self.tried = (progress.step, Instant::now());
         if let Err(error) = self.publish(progress) {
             trouble(self.folder, "publish-failed", progress.step, &error.message);
@@ -136,6 +140,7 @@ impl<'a> Saver<'a> {
     /// # Errors
     /// `Diverged` if a weight is not finite. That a save fails is noted, and no error.
     pub fn after(&mut self, event: &Event, training: &Training) -> Result<()> {
+        self.steps.add(event);
         let due = match event {
             Event::Encoded { .. } => false,
             Event::Step(_) => !training.evaluation_is_due() && self.interval_is_over(training),
@@ -143,7 +148,7 @@ impl<'a> Saver<'a> {
                 if *is_best {
                     self.best = Some(self.store.free_name(training.progress.step));
                 }
-                if let Err(error) = self.folder.write_metrics(&training.progress.epochs) {
+                if let Err(error) = self.write_metrics(&training.progress) {
                     trouble(self.folder, "metrics-failed", training.progress.step, &error.message);
                 }
                 let every_epoch = self.config.every == Every::Epoch;
@@ -223,8 +228,13 @@ impl<'a> Saver<'a> {
             Some(_) => {}
             None => self.folder.keep_no_best()?,
         }
-        self.folder.write_metrics(&progress.epochs)?;
+        self.write_metrics(progress)?;
         self.published = Some(*here);
         Ok(())
+    }
+
+    fn write_metrics(&self, progress: &Progress) -> Result<()> {
+        self.folder.write_metrics(&progress.epochs)?;
+        self.steps.write()
     }
 }

@@ -245,7 +245,7 @@ mod tests {
         let name: ModelName = "FacebookAI/xlm-roberta-base".parse().unwrap();
         assert_eq!((name.to_string().as_str(), name.revision.as_str()), ("FacebookAI/xlm-roberta-base", "main"));
         let name: ModelName = "a/b@refs/pr/1".parse().unwrap();
-        assert_eq!((name.to_string().as_str(), name.id().as_str()), ("a/b@refs/pr/1", "a/b"));
+        assert_eq!((name.to_string().as_str(), name.id()), ("a/b@refs/pr/1", "a/b"));
         assert_eq!(name.command(), "tiered fetch model a/b --revision refs/pr/1");
         for bad in ["b", "a/b/c", "../b", "a/..", "a/b@..", "a/b@/x", "a/b@"] {
             assert!(bad.parse::<ModelName>().is_err(), "{bad}");

@@ -16,6 +16,9 @@ pub struct TrainConfig {
     pub state_inputs: f64,
     /// The tier, on dev, by which the best epoch is chosen.
     pub metric_for_best_model: BestModelMetric,
+    /// Training ends after so many epochs without a better one; never where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u64>,
     pub learning_rate: f64,
     /// Rate of heads and detector; the encoder's where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,6 +37,7 @@ impl Default for TrainConfig {
             entities: None,
             state_inputs: 1.,
             metric_for_best_model: BestModelMetric::Verifiability,
+            patience: None,
             learning_rate: 1e-5,
             head_learning_rate: None,
             schedule: Schedule::Constant,

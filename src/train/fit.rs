@@ -133,7 +133,8 @@ impl<'a> Training<'a> {
     }
 
     pub fn is_over(&self) -> bool {
-        self.progress.step >= self.steps() && !self.evaluation_is_due()
+        let steps_are_taken = self.progress.step >= self.steps() && !self.evaluation_is_due();
+        steps_are_taken || self.fit.config.patience.is_some_and(|patience| self.progress.since_best() >= patience)
     }
 
     /// Takes the next step, or evaluates after the last one of an epoch; `None` when all is done.

@@ -28,6 +28,11 @@ impl Progress {
         self.epochs.iter().find(|record| Some(record.epoch) == self.best)
     }
 
+    /// How many epochs were evaluated after the best one.
+    pub fn since_best(&self) -> u64 {
+        self.best.map_or(0, |best| self.epochs.len() as u64 - best)
+    }
+
     /// Takes in the record of an epoch that is over, and says whether it is the best so far.
     pub fn finish_epoch(&mut self, record: EpochRecord) -> bool {
         let is_best = self.best().is_none_or(|best| record.beats(best));

@@ -88,6 +88,26 @@ fn metrics_have_each_epoch_once_and_as_without_the_stop() {
     let output = resume(&run, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(records(&run), records(reference));
+    let table = |run: &Path| fs::read_to_string(run.join("metrics.csv")).unwrap();
+    assert_eq!(table(&run), table(reference));
+    assert_eq!(table(&run).lines().count(), 1 + 8 + 2, "a header, 8 steps, 2 epochs");
+}
+
+#[test]
+fn training_ends_where_it_does_not_get_better() {
+    let tiny = Tiny::new();
+    // At this rate nothing changes.
+    let sets = ["train.learning_rate=1e-30", "train.epochs=9", "train.patience=2"].map(|set| ["--set", set]);
+    let (config, run) = (tiny.config(), tiny.path("patient"));
+    let arguments = ["train", "--config", text(&config), "--out", text(&run)];
+    let output = tiered(arguments.into_iter().chain(sets.into_iter().flatten()));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("ended after 3 of 9 epochs"), "{}", stdout(&output));
+    assert_eq!(records(&run).len(), 3);
+    let more = resume(&run, &["--set", "train.patience=4"]);
+    assert!(more.status.success() && records(&run).len() == 5, "{}", stderr(&more));
+    let without_dev = ["--set", "train.patience=2", "--set", "data.dev=[]"];
+    assert_eq!(tiered(arguments.into_iter().chain(without_dev)).status.code(), Some(78));
 }
 
 #[test]
@@ -204,7 +224,7 @@ fn full_config() -> Config {
                 dev = { file = 'c', split = 'd', kind = 'order', pairs = 9 }";
     let text = format!(
         "threads = 1\ninit_from = 'r'\n[encoder]\npath = 'e'\n[data]\n{data}\n[model]\nmax_sentences = 5\ndropout = 0.1\n\
-         [train]\nhead_learning_rate = 1e-3\nentities = 2\n"
+         [train]\nhead_learning_rate = 1e-3\nentities = 2\npatience = 9\n"
     );
     toml::from_str(&text).unwrap()
 }
