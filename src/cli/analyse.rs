@@ -65,7 +65,7 @@ fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
         Some(saved) => saved,
         None => {
             let run = TrainedRun::open(&args.run, Which::Best, args.device.as_ref())?;
-            evaluated(&run, set, Decode::Threshold)?
+            evaluated(&run, set, own_decode(&config))?
         }
     };
     let tuned = folder.tuned(Which::Best)?;

@@ -23,7 +23,8 @@ pub(super) struct Args {
     /// Judge stories in pairs, or every story by itself
     #[arg(long, value_enum, default_value_t = By::Pair)]
     by: By,
-    /// Show only this way of deciding which sentences conflict, and record it [default: show both, record threshold]
+    /// Show only this way of deciding which sentences conflict, and record it [default: show both, record that of
+    /// the detector: threshold for the papers', pair for the joint one]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
     /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
@@ -65,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         run.require_alone()?;
     }
     let place = place(args, &set, &run.folder, name)?;
-    let recorded = evaluated(&run, &set, args.decode.unwrap_or(Decode::Threshold))?;
+    let recorded = evaluated(&run, &set, args.decode.unwrap_or_else(|| run.own_decode()))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
     let mut data = set.description(recorded.len());

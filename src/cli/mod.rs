@@ -2,6 +2,7 @@
 
 mod analyse;
 mod bench;
+mod compare;
 mod data;
 mod doctor;
 mod doubts;
@@ -59,6 +60,7 @@ enum Command {
     Study(study::Command),
     Random(random::Args),
     Export(export::Args),
+    Compare(compare::Args),
     Analyse(analyse::Args),
     Report(report::Args),
     Bench(bench::Args),
@@ -137,6 +139,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Study(command) => study::run(&command),
         Command::Random(args) => random::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Analyse(args) => analyse::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Bench(args) => bench::run(&args),

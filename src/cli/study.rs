@@ -95,6 +95,14 @@ pub(super) struct Format {
 }
 
 impl Format {
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    pub fn is_text(&self) -> bool {
+        !(self.markdown || self.latex || self.csv || self.json)
+    }
+
     pub fn show(&self, comparison: &Comparison) -> String {
         match self {
             Format { markdown: true, .. } => comparison.to_markdown(),

@@ -136,7 +136,7 @@ impl TrainedRun {
             sha256: sha256.map(str::to_owned),
             seen: sha256.map_or(Seen::ChosenOn, |sha256| self.seen(sha256, &source.split)),
         };
-        let recorded = Decode::Threshold.apply(predictions);
+        let recorded = own_decode(&self.config).apply(predictions);
         let report = self.report(data, &recorded, &Decode::REPORTED, &self.states(), Vec::new());
         self.record(&name, &recorded, &report, None).map(|_| ())
     }

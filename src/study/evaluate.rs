@@ -64,13 +64,11 @@ impl EvaluationSet {
 pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
     let pairs = set.pairs(run.config.seed)?;
     let is_of = |kept: &Vec<PairPrediction>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
-    let recorded = match of_dev(run, set, &sha256).filter(is_of) {
-        Some(predictions) => Decode::Threshold.apply(&predictions),
-        None => {
-            let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?;
-            Decode::Threshold.apply(&evaluation.predictions)
-        }
+    let predictions = match of_dev(run, set, &sha256).filter(is_of) {
+        Some(predictions) => predictions,
+        None => run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?.predictions,
     };
+    let recorded = run.own_decode().apply(&predictions);
     let record = run.folder.evaluation_file(&set.name, SetRecord::FILE)?;
     if record.exists() {
         durable::remove_file(&record)?;

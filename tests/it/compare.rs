@@ -1,0 +1,42 @@
+//! `tiered compare`: runs side by side, without a study.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use serde_json::Value;
+use tiered::prediction::read_predictions;
+
+#[test]
+fn two_runs_are_compared_on_what_both_were_evaluated_on() {
+    let tiny = Tiny::new();
+    let [a, b] = [("a", "1"), ("b", "2")].map(|(name, seed)| {
+        tiny.trained(name, &["--set", &format!("seed={seed}"), "--set", "model.detector.kind=joint"])
+    });
+    let compare = |more: &[&str]| tiered(["compare"].into_iter().chain(more.iter().copied()));
+    let output = compare(&[text(&a), text(&b), "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // The dev pairs, which both were evaluated on at their end, by two decodings.
+    assert_eq!(answer["comparison"]["sections"].as_array().unwrap().len(), 2);
+    let said =
+        |run: &std::path::Path| read_predictions(&run.join("eval/stories-dev-all/predictions.jsonl")).unwrap().pairs;
+    let differ = said(&a).iter().zip(&said(&b)).filter(|(a, b)| a.is_accurate() != b.is_accurate()).count();
+    let listed = answer["differing"][1]["differ"].as_array().unwrap();
+    let wrong_once = listed.iter().filter(|pair| pair["tiers"].as_array().unwrap().iter().any(|tier| tier == "wrong"));
+    assert_eq!(wrong_once.count(), differ);
+    let shown = stdout(&compare(&[text(&a), text(&b)]));
+    assert!(shown.contains("the runs differ on") && shown.contains("2 - 1"), "{shown}");
+
+    assert_eq!(compare(&[text(&a), text(&a)]).status.code(), Some(2));
+    assert_eq!(compare(&[text(&a)]).status.code(), Some(2));
+    let output = compare(&[text(&a), text(&b), "--set", "elsewhere"]);
+    assert!(output.status.code() == Some(66) && stderr(&output).contains("tiered eval"), "{}", stderr(&output));
+    let moved = std::fs::rename(b.join("eval/stories-dev-all"), b.join("eval/other"));
+    moved.unwrap();
+    let output = compare(&[text(&a), text(&b)]);
+    assert!(output.status.code() == Some(66) && stderr(&output).contains("share no evaluation"), "{}", stderr(&output));
+    let evaluated =
+        tiered(["eval", text(&b), "--data", text(&tiny.stories()), "--split", "train", "--tag", "stories-dev-all"]);
+    assert!(evaluated.status.success(), "{}", stderr(&evaluated));
+    let output = compare(&[text(&a), text(&b)]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
+}
