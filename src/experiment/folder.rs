@@ -4,6 +4,7 @@
 //! RUN/config.toml              the config as resolved
 //! RUN/model.json               shapes and names of the model
 //! RUN/run.json                 SHA-256 of the files it is made from
+//! RUN/origin.json              the folder that relative paths of the config are of
 //! RUN/encoder/                 the encoder's config.json and tokenizer.json (made, if it had none)
 //! RUN/README.md                the model card
 //! RUN/metrics.jsonl            a line an epoch
@@ -18,6 +19,7 @@
 //! RUN/lock                     held by the process that trains
 //! ```
 
+use super::origin::Origin;
 use crate::checkpoint::{Inputs, Store};
 use crate::config::Config;
 use crate::durable::{self, Lock};
@@ -98,6 +100,9 @@ impl RunFolder {
         let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
         durable::write(&part.path.join("encoder/config.json"), &config)?;
         durable::write(&part.tokenizer_file(), &encoder.tokenizer)?;
+        if let Ok(origin) = Origin::of(path) {
+            durable::write(&part.path.join(Origin::FILE), &json_bytes(&origin)?)?;
+        }
         durable::rename(&part.path, path)?;
         durable::sync_parent(path)?;
         Ok((RunFolder { path: path.to_owned() }, lock))

@@ -5,6 +5,7 @@ mod folder;
 mod improbable;
 mod material;
 mod network;
+mod origin;
 mod record;
 mod resume;
 mod run;
@@ -130,9 +131,13 @@ impl Experiment {
     pub fn resume(out: &Path, config: Option<Config>, overrides: &[String], limit: Option<usize>) -> Result<Self> {
         let (resumed, run_config, mut warnings) = Resumed::find(out)?;
         let of_folder = || Config::open(&resumed.folder.config_file(), overrides);
+        let is_of_folder = config.is_none();
         let mut config = config.map_or_else(of_folder, Ok)?;
         changes::resolve_as(&run_config, &mut config);
         warnings.extend(changes::compare(&run_config, &config)?);
+        if is_of_folder {
+            origin::follow(origin::paths(&mut config), out);
+        }
         let compute = Compute::resolve(&config)?;
         let limit = resumed.limit(limit)?;
         let material = Material::read(&config, &resumed.folder.encoder_folder(), limit)?;

@@ -1,7 +1,7 @@
 //! What is chosen on the dev pairs of a run, and kept beside the weights.
 
 use super::material::read_pairs;
-use super::{TrainedRun, own_decode};
+use super::{TrainedRun, origin, own_decode};
 use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, Result};
@@ -23,7 +23,9 @@ impl TrainedRun {
     /// # Errors
     /// `Config` if it has none; whatever is wrong with the file.
     pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<Part>)> {
-        read_pairs(self.dev_sources()?, self.config.seed, None)
+        let mut sources = self.dev_sources()?.clone();
+        origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
+        read_pairs(&sources, self.config.seed, None)
     }
 
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how

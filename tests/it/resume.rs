@@ -252,3 +252,38 @@ fn exit_codes_are_in_the_readme_and_in_the_help() {
         assert!(help.contains(&format!("  {code:>2}  ")), "--help: {code}");
     }
 }
+
+#[test]
+fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
+    let tiny = Tiny::new();
+    let project = tiny.path("project");
+    fs::create_dir(&project).unwrap();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let config = tiny.config();
+    let relative = fs::read_to_string(&config).unwrap().replace(text(config.parent().unwrap()), "..");
+    fs::write(project.join("tiny.toml"), relative).unwrap();
+    let within = |folder: &Path, arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(arguments).current_dir(folder).output().unwrap()
+    };
+    let trained = within(&project, &["train", "--config", "tiny.toml", "--out", "runs/a", "--set", "train.epochs=1"]);
+    assert!(trained.status.success(), "{}", stderr(&trained));
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let goes_on = |run: &Path, epochs: &str| {
+        let tuned = within(elsewhere.path(), &["tune", text(run)]);
+        assert!(tuned.status.success(), "{}", stderr(&tuned));
+        let said = stderr(&tuned);
+        assert!(said.contains(&name(&tiny.stories())) && said.contains("not found from here"), "{said}");
+        let more = within(elsewhere.path(), &["train", "--resume", text(run), "--set", epochs]);
+        assert!(more.status.success(), "{}", stderr(&more));
+    };
+    goes_on(&project.join("runs/a"), "train.epochs=2");
+    // What it names is now found by absolute paths, which the resumed run has; a run that nobody resumed is found from itself.
+    let second = within(&project, &["train", "--config", "tiny.toml", "--out", "runs/b", "--set", "train.epochs=1"]);
+    assert!(second.status.success(), "{}", stderr(&second));
+    let moved = tempfile::TempDir::new().unwrap();
+    for part in ["project", &name(&tiny.stories()), &name(&tiny.encoder())] {
+        fs::rename(tiny.path(part), moved.path().join(part)).unwrap();
+    }
+    goes_on(&moved.path().join("project/runs/b"), "train.epochs=2");
+}

@@ -102,8 +102,10 @@ fn training_leaves_these_files_and_no_others() {
         "events.out.tfevents.0.tiered",
         "last/model.safetensors",
         "lock",
+        "metrics.csv",
         "metrics.jsonl",
         "model.json",
+        "origin.json",
         "run.json",
     ];
     let in_checkpoint = |file: &String| file.starts_with("checkpoints/step-");
