@@ -9,7 +9,8 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
 use crate::machine::DeviceChoice;
-use crate::outside::{self, MAX_PLAIN};
+use crate::outside::{self, MAX_BATCH, MAX_PLAIN};
+use crate::prediction::PairPrediction;
 use crate::report::Answer;
 use crate::say::aside;
 use std::io::{IsTerminal, Read};
@@ -45,6 +46,9 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Answer many questions: a line of the file is the JSON of one or two stories, a line of JSON comes back for each
+    #[arg(long, conflicts_with = "pair")]
+    batch: bool,
     /// Which weights of the run
     #[arg(long, value_enum, default_value_t = Which::Best)]
     weights: Which,
@@ -70,13 +74,27 @@ struct Question {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let Question { pair, alone, source } = question(args)?;
+    let (questions, lines) =
+        if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![1]) };
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    if alone {
+    if questions.iter().any(|question| question.alone) {
         run.require_alone()?;
     }
-    let mut evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
-    let mut prediction = evaluation.predictions.swap_remove(0);
+    let source = questions.first().map(|question| question.source.clone()).unwrap_or_default();
+    let (pairs, alone): (Vec<Pair>, Vec<bool>) = questions.into_iter().map(|q| (q.pair, q.alone)).unzip();
+    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(source))?;
+    for ((prediction, alone), line) in evaluation.predictions.into_iter().zip(alone).zip(lines) {
+        let answer = answer(&run, prediction, alone, args)?;
+        print(&match (args.batch, args.json) {
+            (true, _) => answer.to_json_line(line),
+            (false, true) => answer.to_json(),
+            (false, false) => answer.to_text(),
+        })?;
+    }
+    Ok(())
+}
+
+fn answer(run: &TrainedRun, mut prediction: PairPrediction, alone: bool, args: &Args) -> Result<Answer> {
     if alone {
         let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
         for story in &mut prediction.stories {
@@ -85,9 +103,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let prediction = run.decoded(prediction, args.decode, args.states);
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
-    let answer = answer(&prediction, args.decode);
-    print(&if args.json { answer.to_json() } else { answer.to_text() })?;
-    Ok(())
+    Ok(answer(&prediction, args.decode))
+}
+
+/// A question a line, with the number of the line; blank lines are passed over.
+fn batch(args: &Args) -> Result<Vec<(Question, usize)>> {
+    let (text, source) = read_input(args.file.as_deref(), MAX_BATCH)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let questions = lines.map(|(i, line)| {
+        let source = format!("{source}, line {}", i + 1);
+        if !line.trim_start().starts_with('{') {
+            let problem = "must be a JSON object, {\"stories\": [...]} or {\"sentences\": [...]}";
+            return Err(Error::data(format!("{source}: {problem}")));
+        }
+        typed_question(args, line, source).map(|question| (question, i + 1))
+    });
+    let questions: Vec<_> = questions.collect::<Result<_>>()?;
+    match questions.is_empty() {
+        true => Err(Error::data(format!("{source}: holds no questions; give one a line"))),
+        false => Ok(questions),
+    }
 }
 
 fn question(args: &Args) -> Result<Question> {
@@ -97,10 +132,15 @@ fn question(args: &Args) -> Result<Question> {
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
         return Ok(Question { pair, alone: false, source: file.display().to_string() });
     }
-    let (text, source) = read_input(args.file.as_deref())?;
+    let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN)?;
+    typed_question(args, &text, source)
+}
+
+/// About one or two stories as a person types them.
+fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
     let sentences = if args.split_sentences { Sentences::Split } else { Sentences::AsGiven };
-    let typed = read_plain(&text, &source, &entities, sentences)?;
+    let typed = read_plain(text, &source, &entities, sentences)?;
     let stories = match typed.as_slice() {
         [story] => [story.clone(), story.clone()],
         [first, second] => [first.clone(), second.clone()],
@@ -135,31 +175,31 @@ fn pair_of_file(path: &Path, partition: Option<&str>, id: &str, seed: u64) -> Re
 }
 
 /// The text and what to call it in errors.
-fn read_input(file: Option<&Path>) -> Result<(String, String)> {
+fn read_input(file: Option<&Path>, most: u64) -> Result<(String, String)> {
     let (bytes, source) = match file.filter(|file| *file != Path::new("-")) {
         Some(path) => {
-            let bytes = outside::read(path, MAX_PLAIN).map_err(|error| match error.kind() {
+            let bytes = outside::read(path, most).map_err(|error| match error.kind() {
                 std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}", path.display())),
                 _ => Error::reading(path, &error),
             })?;
             (bytes, path.display().to_string())
         }
-        None => (read_standard_input()?, "standard input".to_owned()),
+        None => (read_standard_input(most)?, "standard input".to_owned()),
     };
     let text = outside::text(&bytes).map_err(|problem| Error::data(format!("{source}: {problem}")))?;
     Ok((text.to_owned(), source))
 }
 
-fn read_standard_input() -> Result<Vec<u8>> {
+fn read_standard_input(most: u64) -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         aside!("reading stories from the terminal, one sentence a line; end with Ctrl-D");
     }
     let mut bytes = Vec::new();
-    let read = stdin.lock().take(MAX_PLAIN + 1).read_to_end(&mut bytes);
+    let read = stdin.lock().take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| Error::reading(Path::new("standard input"), &error))?;
-    if bytes.len() as u64 > MAX_PLAIN {
-        return Err(Error::data(format!("standard input: more than {} MiB of stories", MAX_PLAIN >> 20)));
+    if bytes.len() as u64 > most {
+        return Err(Error::data(format!("standard input: more than {} MiB of stories", most >> 20)));
     }
     Ok(bytes)
 }

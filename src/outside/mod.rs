@@ -33,6 +33,8 @@ pub const BYTES_A_NAME_PAIR: usize = 128;
 pub const MAX_FINDINGS: usize = 100_000;
 /// Bytes of stories as a person types them.
 pub const MAX_PLAIN: u64 = 2 << 20;
+/// Bytes of many questions about such stories.
+pub const MAX_BATCH: u64 = 64 << 20;
 /// Bytes of a file of predictions.
 pub const MAX_PREDICTIONS: u64 = 256 << 20;
 /// Bytes of a config of ours or of an encoder.

@@ -134,6 +134,17 @@ impl Answer {
         serde_json::to_string_pretty(self).expect("an answer has string keys only") + "\n"
     }
 
+    /// On one line, with the number of the line that asked.
+    pub fn to_json_line(&self, line: usize) -> String {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            line: usize,
+            #[serde(flatten)]
+            answer: &'a Answer,
+        }
+        serde_json::to_string(&Line { line, answer: self }).expect("an answer has string keys only") + "\n"
+    }
+
     pub fn to_text(&self) -> String {
         let mut text = match (self.plausible, self.alone) {
             (Some(Choice { story, probability }), _) => {

@@ -64,6 +64,31 @@ fn text_json_and_files_are_answered_alike() {
 }
 
 #[test]
+fn many_questions_are_answered_a_line_each() {
+    let story = |text: &str| serde_json::json!({"sentences": text.lines().collect::<Vec<_>>(), "entities": ["Mia", "spoon", "drawer"]});
+    let pair = serde_json::json!({"stories": [story(PLAUSIBLE), story(IMPLAUSIBLE)]}).to_string();
+    let alone = story(IMPLAUSIBLE).to_string();
+    let output = predict(&format!("{pair}\n\n{alone}\n{pair}\n"), &["--batch"]);
+    let answers: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.iter().map(|answer| answer["line"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 3, 4]);
+    for (answer, question) in answers.iter().zip([&pair, &alone, &pair]) {
+        let single = json(&predict(question, &["--json"]));
+        for part in ["conflict_believed", "alone/plausible", "plausible/story", "conflict/0/sentence", "states"] {
+            let part = format!("/{part}");
+            assert_eq!(answer.pointer(&part), single.pointer(&part), "{part}");
+        }
+    }
+    let refused = predict(&format!("{pair}\nMia slept.\n"), &["--batch"]);
+    assert!(
+        refused.status.code() == Some(65) && stderr(&refused).contains("standard input, line 2: must be"),
+        "{}",
+        stderr(&refused)
+    );
+    assert!(refused.stdout.is_empty(), "nothing is answered before everything is read");
+    assert_eq!(predict("\n", &["--batch"]).status.code(), Some(65));
+}
+
+#[test]
 fn one_story_alone_is_believed_as_beside_another() {
     let names = ["--entities", "Mia, spoon, drawer", "--json"];
     let alone = json(&predict(PLAUSIBLE, &names));
