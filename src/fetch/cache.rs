@@ -247,7 +247,9 @@ mod tests {
         let name: ModelName = "a/b@refs/pr/1".parse().unwrap();
         assert_eq!((name.to_string().as_str(), name.id()), ("a/b@refs/pr/1", "a/b"));
         assert_eq!(name.command(), "tiered fetch model a/b --revision refs/pr/1");
-        for bad in ["b", "a/b/c", "../b", "a/..", "a/b@..", "a/b@/x", "a/b@"] {
+        let old: ModelName = "bert-base-uncased".parse().unwrap();
+        assert_eq!((folder_name(&old).as_str(), old.id()), ("models--bert-base-uncased", "bert-base-uncased"));
+        for bad in ["", "a/b/c", "../b", "a/..", "a/b@..", "a/b@/x", "a/b@"] {
             assert!(bad.parse::<ModelName>().is_err(), "{bad}");
         }
         assert_eq!("a/b".parse::<ModelName>().unwrap().at("../../x").unwrap_err().kind, ErrorKind::Refused);
