@@ -137,7 +137,8 @@ fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
 /// What each run predicted of a set.
 ///
 /// # Errors
-/// `Data` if that is of other weights than the run has, or of other pairs than the first run's.
+/// `Data` if that is of other weights than the run has, or of other pairs than the first run's, or of pairs that were labelled or
+/// told otherwise.
 fn said(folders: &[RunFolder], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
     let which = if set.ends_with(Which::Last.suffix()) { Which::Last } else { Which::Best };
     let mut said: Vec<Vec<PairPrediction>> = Vec::new();
@@ -151,9 +152,22 @@ fn said(folders: &[RunFolder], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
         if said.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predictions)) {
             return Err(wrong(&format!("other pairs than that of {}", folders[0].path().display())));
         }
+        let first = said.first().map(Vec::as_slice).unwrap_or_default();
+        if let Some((pair, _)) = first.iter().zip(&predictions).find(|(one, other)| asked(one) != asked(other)) {
+            return Err(wrong(&format!(
+                "a pair {} with another conflict or other sentences than that of {}",
+                pair.id,
+                folders[0].path().display()
+            )));
+        }
         said.push(predictions);
     }
     Ok(said)
+}
+
+/// What of a pair has to be alike for answers to be compared: the gold conflict, and the sentences of the implausible story.
+fn asked(pair: &PairPrediction) -> ([usize; 2], &[String]) {
+    (pair.gold_conflict, &pair.stories[1 - pair.gold_plausible].sentences)
 }
 
 fn differing_pairs(set: &str, decode: Decode, pairs: &[PairPrediction], outcomes: &[Reached]) -> Differing {

@@ -1,6 +1,6 @@
 //! `tiered eval`: a run on a story file -> the tiered table and the predictions.
 
-use super::output::{ReportArgs, pair_bar, print};
+use super::output::{ReportArgs, pair_bar, print, warn_unless_ended};
 use super::pairs::{PairArgs, PairSet};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
@@ -62,6 +62,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
     let name = name(args, &set)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    warn_unless_ended(&run.folder);
     if args.by == By::Story {
         run.require_alone()?;
     }

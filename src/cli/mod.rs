@@ -112,12 +112,8 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
 fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
     let text =
         payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
-    let words = [
-        "you tried to allocate",
-        "CUDA out of memory",
-        "std::bad_alloc",
-        "global thread pool has not been initialized",
-    ];
+    let words =
+        ["you tried to allocate", "out of memory", "std::bad_alloc", "global thread pool has not been initialized"];
     let start = words.iter().find_map(|words| text.find(words))?;
     text[start..].split(['.', '"']).next()
 }

@@ -2,10 +2,11 @@
 //! (`| head`) without a fuss.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::RunFolder;
 use crate::report::{
     Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, published, published_stories,
 };
-use crate::say::harmless;
+use crate::say::{aside, harmless};
 use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
 
 /// Prints text, [`harmless`]. A reader that has gone away is no error.
@@ -27,6 +28,14 @@ pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
 /// A bar over pairs, on a terminal.
 pub(super) fn pair_bar(pairs: u64) -> indicatif::ProgressBar {
     if std::io::stderr().is_terminal() { indicatif::ProgressBar::new(pairs) } else { indicatif::ProgressBar::hidden() }
+}
+
+/// Says that a run isn't at its end yet: its weights, and what is chosen on dev, are not what they will be.
+pub(super) fn warn_unless_ended(run: &RunFolder) {
+    if !run.has_ended() {
+        let path = run.path().display();
+        aside!("warning: {path}: its training has not come to its end; `tiered train --resume {path}` goes on with it");
+    }
 }
 
 /// How a report is shown.

@@ -1,7 +1,7 @@
 //! `tiered predict`: one or two stories -> which is plausible, what conflicts, and why.
 
 use super::doubts::{doubts, require_judgeable};
-use super::output::print;
+use super::output::{print, warn_unless_ended};
 use super::pairs::split;
 use crate::config::Config;
 use crate::data::{self, Pair, Sentences, read_plain, split_names};
@@ -74,6 +74,8 @@ struct Question {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    // A wrong folder is said before anything else.
+    warn_unless_ended(&RunFolder::open(&args.run)?);
     let (questions, lines) =
         if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![1]) };
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
@@ -154,6 +156,9 @@ fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     require_judgeable(&typed, &source)?;
     for doubt in doubts(&typed) {
         aside!("warning: {source}: {doubt}");
+    }
+    if let ([story], false) = (typed.as_slice(), text.trim_start().starts_with('{')) {
+        aside!("{source}: read as one story of {} sentences; a blank line begins a second one", story.sentences.len());
     }
     Ok(Question { pair: Pair::unlabelled(stories), alone: typed.len() == 1, source })
 }

@@ -22,8 +22,8 @@ pub enum Sentences {
 /// Reads stories from text or JSON. `source` names the text in errors; `entities` are those of the stories that name
 /// none themselves.
 ///
-/// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`. Lines
-/// end in LF, CRLF or CR.
+/// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`, and
+/// those of the first are those of the others too, where they name none. Lines end in LF, CRLF or CR.
 /// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects.
 /// The stories are called "1", "2" and so on.
 ///
@@ -40,6 +40,9 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
         let lines = text.lines().count().max(1);
         return Err(Error::data(format!("{source}: holds no sentences (lines 1 to {lines}); give one a line")));
     }
+    // Names above the first story are those of all that have none.
+    let first = drafts.first().map(|draft| distinct(draft.entities.iter().map(String::as_str))).unwrap_or_default();
+    let entities = if entities.is_empty() { &first } else { entities };
     let mut memory = MAX_STORY_MEMORY;
     let finish = |(i, draft): (usize, Draft)| {
         let place = format!("{source}: story {}", i + 1);
@@ -117,13 +120,16 @@ fn from_lines(text: &str) -> Vec<Draft> {
             at_head = true;
             continue;
         }
-        if at_head {
+        let names = entities_of(line);
+        // Names begin a story even where the blank line before them was forgotten, and one after them is of no account.
+        let has_begun = drafts.last().is_some_and(|draft| draft.sentences.is_empty());
+        if (at_head || names.is_some()) && !has_begun {
             drafts.push(Draft::default());
         }
         let Some(draft) = drafts.last_mut() else { continue };
-        match entities_of(line) {
-            Some(names) if draft.sentences.is_empty() => draft.entities.extend(split_names(names)),
-            _ => draft.sentences.push(line.to_owned()),
+        match names {
+            Some(names) => draft.entities.extend(split_names(names)),
+            None => draft.sentences.push(line.to_owned()),
         }
         at_head = false;
     }
@@ -216,8 +222,9 @@ mod tests {
             ("", "input: holds no sentences (lines 1 to 1)"),
             ("{\"stories\": []}", "input: holds no sentences"),
             ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
-            ("entities: a\nA.\n\nB.", "input: story 2 names no entities"),
-            ("entities: a\n\nA.", "input: story 1 has no sentences"),
+            ("A.\n\nentities: b\nB.", "input: story 1 names no entities"),
+            ("entities: a", "input: story 1 has no sentences"),
+            ("A.\nentities: a", "input: story 1 names no entities"),
             ("{\"entities\": [\"a\"]}", "input: story 1 has no sentences"),
             ("{\"sentences\": [\"A.\", \" \"], \"entities\": [\"a\"]}", "story 1: sentence 2 is blank"),
             ("{\n \"sentences\": [1]}", "at line 2 column 16"),

@@ -273,6 +273,18 @@ impl RunFolder {
         text.lines().enumerate().map(record).collect()
     }
 
+    /// Whether the run came to its end, as its events say; one without events is taken for ended.
+    pub fn has_ended(&self) -> bool {
+        let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
+        let events = events.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let mut ends = events.filter_map(|event| match event["event"].as_str() {
+            Some("started") => Some(false),
+            Some("finished") => Some(true),
+            _ => None,
+        });
+        ends.next_back().unwrap_or(true)
+    }
+
     /// When the run was begun, in seconds since 1970, as its first event says; 0 if none does.
     fn begun(&self) -> f64 {
         let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();

@@ -18,14 +18,15 @@ pub struct Tuning {
 }
 
 impl TrainedRun {
-    /// The pairs of the run's dev sources, and the part that each of these is of them.
+    /// The pairs of the run's dev sources, as many as it was trained with (`--limit`), and the part that each of these is of them.
     ///
     /// # Errors
     /// `Config` if it has none; whatever is wrong with the file.
     pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<Part>)> {
         let mut sources = self.dev_sources()?.clone();
         origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
-        read_pairs(&sources, self.config.seed, None)
+        let limit = self.folder.inputs().ok().and_then(|inputs| inputs.limit);
+        read_pairs(&sources, self.config.seed, limit)
     }
 
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how

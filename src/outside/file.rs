@@ -50,7 +50,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, String> {
 
 /// What is wrong after so many line ends and bytes.
 pub(super) fn not_utf8(line_ends: usize, bytes: usize) -> String {
-    format!("is not UTF-8 text: line {}, byte {} of the file", line_ends + 1, bytes + 1)
+    format!("is not UTF-8 text: line {}, byte {} of the file; save it as UTF-8", line_ends + 1, bytes + 1)
 }
 
 /// Text from outside as it may stand in a message: what would move a terminal's cursor, turn the direction of the
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_byte_that_is_no_text_has_a_place() {
-        assert_eq!(text(b"a\nb\xff").unwrap_err(), "is not UTF-8 text: line 2, byte 4 of the file");
+        assert_eq!(text(b"a\nb\xff").unwrap_err(), "is not UTF-8 text: line 2, byte 4 of the file; save it as UTF-8");
         assert_eq!(text("\u{feff}è".as_bytes()), Ok("è"));
     }
 

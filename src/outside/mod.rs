@@ -24,7 +24,7 @@ pub const MAX_ENTITIES: usize = 128;
 /// Characters of the name of a partition, a story or an entity.
 pub const MAX_NAME: usize = 200;
 /// Bytes that the stories of a file and the pairs made of them may take, and more for each byte of a file.
-pub const MAX_STORY_MEMORY: usize = 128 << 20;
+pub const MAX_STORY_MEMORY: usize = 64 << 20;
 pub const STORY_MEMORY_A_BYTE: usize = 2;
 /// Pairs of names of a file that are compared with each other, and so many bytes of a file for one more.
 pub const MAX_NAME_PAIRS: usize = 2_000_000;

@@ -126,7 +126,10 @@ mod tests {
         assert_eq!(read(b"").unwrap(), "");
         assert_eq!(read("\u{feff}".as_bytes()).unwrap(), "");
         for bytes in [&b"a\nb\xff c"[..], b"a\nb\xe5\xb0"] {
-            assert_eq!(read(bytes).unwrap_err().to_string(), "is not UTF-8 text: line 2, byte 4 of the file");
+            assert_eq!(
+                read(bytes).unwrap_err().to_string(),
+                "is not UTF-8 text: line 2, byte 4 of the file; save it as UTF-8"
+            );
         }
     }
 

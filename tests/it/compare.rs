@@ -39,4 +39,12 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     assert!(evaluated.status.success(), "{}", stderr(&evaluated));
     let output = compare(&[text(&a), text(&b)]);
     assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
+    // The same ids, told otherwise.
+    let retold = tiny.path("retold.json");
+    std::fs::write(&retold, std::fs::read_to_string(tiny.stories()).unwrap().replace(".\"", "!\"")).unwrap();
+    let arguments = ["--split", "dev", "--tag", "stories-dev-all", "--force"];
+    let evaluated = tiered(["eval", text(&b), "--data", text(&retold)].into_iter().chain(arguments));
+    assert!(evaluated.status.success(), "{}", stderr(&evaluated));
+    let output = compare(&[text(&a), text(&b)]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("other sentences"), "{}", stderr(&output));
 }

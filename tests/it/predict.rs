@@ -64,6 +64,21 @@ fn text_json_and_files_are_answered_alike() {
 }
 
 #[test]
+fn names_begin_a_story_and_are_those_of_the_next_one_too() {
+    let names = "entities: Mia, spoon, drawer\n";
+    let answer = json(&predict(&format!("{names}{PLAUSIBLE}\n{names}{IMPLAUSIBLE}"), &["--json"]));
+    for input in [
+        format!("{names}{PLAUSIBLE}{names}{IMPLAUSIBLE}"),
+        format!("{names}{PLAUSIBLE}\n{IMPLAUSIBLE}"),
+        format!("{names}\n{PLAUSIBLE}\n{names}\n{IMPLAUSIBLE}"),
+    ] {
+        assert_eq!(answer, json(&predict(&input, &["--json"])), "{input}");
+    }
+    let alone = predict(&format!("{names}{PLAUSIBLE}"), &[]);
+    assert!(stderr(&alone).contains("read as one story of 2 sentences"), "{}", stderr(&alone));
+}
+
+#[test]
 fn many_questions_are_answered_a_line_each() {
     let story = |text: &str| serde_json::json!({"sentences": text.lines().collect::<Vec<_>>(), "entities": ["Mia", "spoon", "drawer"]});
     let pair = serde_json::json!({"stories": [story(PLAUSIBLE), story(IMPLAUSIBLE)]}).to_string();

@@ -13,8 +13,9 @@ use tiered::data::{Sentences, Severity, StoryFile, pairs, read_file, read_plain}
 use tiered::error::Result;
 use tiered::outside;
 
-/// What a file may cost.
+/// What a file may cost, and how long it may be before it may cost more: longer ones are read too.
 const TIME: Duration = Duration::from_secs(1);
+const LENGTH: u64 = 32 << 20;
 const MEMORY: u64 = 512 << 20;
 
 /// Set in a process of its own, whose memory is that of these files alone.
@@ -283,7 +284,8 @@ fn large_story_files() {
             let found = |file: &StoryFile| !file.findings.is_empty();
             assert!(outcome.is_some_and(|(file, _)| file.is_err() || file.is_ok_and(|file| found(&file))), "{name}");
         }
-        tally.add(name, judged, time);
+        let length = std::fs::metadata(&path).unwrap().len();
+        tally.add(name, judged, time.div_f64((length as f64 / LENGTH as f64).max(1.)));
     }
     tally.finish("large story files");
 }
