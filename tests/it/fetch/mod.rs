@@ -5,3 +5,6 @@ mod hub;
 mod layout;
 mod misbehaving;
 mod server;
+
+pub use hub::{Hub, MODEL, files};
+pub use server::{Answer, Server};
