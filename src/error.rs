@@ -113,6 +113,7 @@ impl Error {
             std::io::ErrorKind::NotFound
             | std::io::ErrorKind::PermissionDenied
             | std::io::ErrorKind::AlreadyExists
+            | std::io::ErrorKind::ReadOnlyFilesystem
             | std::io::ErrorKind::NotADirectory => ErrorKind::CantCreate,
             _ => ErrorKind::Io,
         };

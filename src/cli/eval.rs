@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
     let mut data = set.description(recorded.len());
-    data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split);
+    data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split)?;
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
     let stories = match args.by {
         By::Pair => None,
@@ -127,7 +127,7 @@ fn place(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> Result
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     match folder.evaluation_file(&name, "lock").and_then(|path| Lock::wait_for(&path)) {
-        Err(error) if error.kind == ErrorKind::Refused || args.tag.is_some() => Err(error),
+        Err(error) if error.kind != ErrorKind::CantCreate || args.tag.is_some() => Err(error),
         Err(error) => {
             aside!("warning: {error}; scores are printed and not kept (--output DIR keeps them elsewhere)");
             Ok(Place::Nowhere)

@@ -141,14 +141,28 @@ impl RunFolder {
         Store::new(self.path.join("checkpoints"))
     }
 
-    /// What the run was begun with.
+    fn inputs_file(&self) -> PathBuf {
+        self.path.join("run.json")
+    }
+
+    /// What the run was begun with; none if it is from a time before there were checkpoints.
     ///
     /// # Errors
-    /// `MissingInput` if the run is from a time before there were checkpoints.
-    pub fn inputs(&self) -> Result<Inputs> {
-        let path = self.path.join("run.json");
-        let bytes = fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::data(format!("{}: {error}", path.display())))
+    /// `Io`, `Data`.
+    pub fn inputs(&self) -> Result<Option<Inputs>> {
+        let path = self.inputs_file();
+        let bytes = outside::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let parsed = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))))
+    }
+
+    /// The same, of a run that is gone on with.
+    ///
+    /// # Errors
+    /// As [`RunFolder::inputs`]; `MissingInput`.
+    pub fn required_inputs(&self) -> Result<Inputs> {
+        let missing = || Error::reading(&self.inputs_file(), &std::io::ErrorKind::NotFound.into());
+        self.inputs()?.ok_or_else(missing)
     }
 
     pub fn config_file(&self) -> PathBuf {

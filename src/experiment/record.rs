@@ -68,18 +68,21 @@ impl TrainedRun {
     }
 
     /// What training has seen of a partition of a story file.
-    pub fn seen(&self, sha256: &str, split: &str) -> Seen {
-        let Ok(inputs) = self.folder.inputs() else { return Seen::Nothing };
+    ///
+    /// # Errors
+    /// `Io` or `Data` if what the run was begun with can't be read.
+    pub fn seen(&self, sha256: &str, split: &str) -> Result<Seen> {
+        let Some(inputs) = self.folder.inputs()? else { return Ok(Seen::Nothing) };
         let has = |Sources(sources): &Sources, digests: &str| {
             let mut each = sources.iter().zip(digests.split(' '));
             each.any(|(source, digest)| digest == sha256 && source.split == split)
         };
         let dev = self.config.data.dev.as_ref().zip(inputs.dev.as_deref());
-        match has(&self.config.data.train, &inputs.train) {
+        Ok(match has(&self.config.data.train, &inputs.train) {
             true => Seen::TrainedOn,
             false if dev.is_some_and(|(sources, digests)| has(sources, digests)) => Seen::ChosenOn,
             false => Seen::Nothing,
-        }
+        })
     }
 
     /// Keeps an evaluation in the run folder and writes the model card anew, if it is of the best weights; returns the
@@ -119,7 +122,7 @@ impl TrainedRun {
     /// As [`TrainedRun::record`]; `Config` if the run has no dev pairs.
     pub fn record_dev(&self, predictions: &[PairPrediction], parts: &[Part]) -> Result<()> {
         let Sources(sources) = self.dev_sources()?;
-        let digests = self.folder.inputs().ok().and_then(|inputs| inputs.dev).unwrap_or_default();
+        let digests = self.folder.inputs()?.and_then(|inputs| inputs.dev).unwrap_or_default();
         let mut digests = digests.split(' ').filter(|digest| !digest.is_empty());
         let mut each = sources.iter().zip(parts);
         each.try_for_each(|(source, part)| self.record_source(source, digests.next(), &predictions[part.pairs.clone()]))
@@ -134,7 +137,7 @@ impl TrainedRun {
             kind: kind.to_owned(),
             pairs: predictions.len() as u64,
             sha256: sha256.map(str::to_owned),
-            seen: sha256.map_or(Seen::ChosenOn, |sha256| self.seen(sha256, &source.split)),
+            seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, &source.split))?,
         };
         let recorded = own_decode(&self.config).apply(predictions);
         let report = self.report(data, &recorded, &Decode::REPORTED, &self.states(), Vec::new());
@@ -203,7 +206,8 @@ impl RunFolder {
     pub fn predictions(&self, evaluation: &str, which: Which) -> Result<Option<Vec<PairPrediction>>> {
         let path = self.evaluated(evaluation, "predictions.jsonl")?;
         let now = Weights { epoch: self.epoch_of(which)? };
-        let then = outside::read_regular(&self.evaluated(evaluation, WEIGHTS)?, MAX_CONFIG).ok();
+        let weights = self.evaluated(evaluation, WEIGHTS)?;
+        let then = outside::read_if_there(&weights, MAX_CONFIG).map_err(|error| Error::reading(&weights, &error))?;
         let then = then.and_then(|bytes| serde_json::from_slice::<Weights>(&bytes).ok());
         if !path.is_file() || then.is_some_and(|then| then != now) {
             return Ok(None);
@@ -235,7 +239,7 @@ impl RunFolder {
     }
 
     fn facts(&self, config: &Config, reports: Vec<Report>) -> Result<Facts> {
-        let (inputs, model, epochs) = (self.inputs().ok(), self.model_config()?, self.epochs()?);
+        let (inputs, model, epochs) = (self.inputs()?, self.model_config()?, self.epochs()?);
         let described = |Sources(sources): &Sources, digests: Option<&str>| -> Vec<Source> {
             let mut digests = digests.unwrap_or_default().split(' ').map(str::to_owned).filter(|one| !one.is_empty());
             let described = sources.iter().map(|source| Source {

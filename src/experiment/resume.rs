@@ -32,7 +32,7 @@ impl Resumed {
         let found = folder.checkpoints().newest()?;
         let (inputs, config_file) = match &found {
             Some(found) => (found.checkpoint.manifest.inputs.clone(), found.checkpoint.file(CONFIG)),
-            None => (folder.inputs()?, folder.config_file()),
+            None => (folder.required_inputs()?, folder.config_file()),
         };
         let config = Config::open(&config_file, &[])?;
         let warnings = found.as_ref().map_or(Vec::new(), passed_over);

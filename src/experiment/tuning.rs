@@ -25,7 +25,7 @@ impl TrainedRun {
     pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<Part>)> {
         let mut sources = self.dev_sources()?.clone();
         origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
-        let limit = self.folder.inputs().ok().and_then(|inputs| inputs.limit);
+        let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
         read_pairs(&sources, self.config.seed, limit)
     }
 

@@ -31,6 +31,17 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read(path, most)
 }
 
+/// As [`read_regular`]; none if there is no such file.
+///
+/// # Errors
+/// As [`read_regular`].
+pub fn read_if_there(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    match read_regular(path, most) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 pub(super) fn too_large(most: u64) -> io::Error {
     let message = format!("it is larger than {} MiB, the most that is read of such a file", most >> 20);
     io::Error::new(io::ErrorKind::FileTooLarge, message)

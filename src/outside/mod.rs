@@ -7,7 +7,7 @@ mod file;
 mod name;
 mod stream;
 
-pub use file::{json_error, read, read_regular, shown, text, toml_error};
+pub use file::{json_error, read, read_if_there, read_regular, shown, text, toml_error};
 pub use name::{UnsafeName, component, model_id, relative, within};
 pub use stream::{Mark, TextStream};
 

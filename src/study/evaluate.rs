@@ -74,7 +74,7 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
         durable::remove_file(&record)?;
     }
     write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
-    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &sha256, &recorded).to_json())?;
+    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &sha256, &recorded)?.to_json())?;
     let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
     durable::replace(&record, &json_bytes(&made)?)?;
     Ok(recorded.len())
@@ -88,24 +88,24 @@ fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<Pai
     run.folder.predictions(&name, Which::Best).ok()?.filter(|_| is_same)
 }
 
-fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Report {
+fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Result<Report> {
     let tuned = run.tuned.as_ref();
     let states = tuned.map(|tuned| tuned.states).filter(|&states| states != StateDecode::Argmax);
     let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();
     let temperatures = std::iter::once(1.).chain(tuned.map(|&Tuned { temperature, .. }| temperature));
-    Report {
+    Ok(Report {
         system: run.folder.path().display().to_string(),
         data: DataDescription {
             file: Some(set.file.display().to_string()),
             split: Some(set.split.clone()),
             kind: set.kind_name().to_owned(),
             pairs: predictions.len() as u64,
-            seen: run.seen(sha256, &set.split),
+            seen: run.seen(sha256, &set.split)?,
             sha256: Some(sha256.to_owned()),
         },
         rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
         states: StateCounts::of(predictions).scores(),
         calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
         published: set.beside.map(published).unwrap_or_default(),
-    }
+    })
 }

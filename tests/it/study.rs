@@ -263,6 +263,40 @@ fn the_cells_of_a_killed_parent_save_and_end() {
     assert_eq!(rig.table("orphaned"), rig.table("done"));
 }
 
+/// Kills the process of a cell in its training; false if that had ended already.
+fn kills_cell(rig: &Rig, out: &str, number: usize) -> bool {
+    let mut command = rig.command("run", out, &["--jobs", "2"]);
+    let parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let study = rig.study(out);
+    let begun = study.run_folder(&study.cells[number - 1]).join("config.toml");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !begun.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let task = format!("--task {number} ");
+    Command::new("pkill").args(["-KILL", "-P", &parent.id().to_string(), "-f", "--", &task]).status().unwrap();
+    let output = parent.wait_with_output().unwrap();
+    let said = stderr(&output);
+    if output.status.success() {
+        return false;
+    }
+    assert_eq!(output.status.code(), Some(69), "{said}");
+    assert!(said.contains("1 of 4 cells failed") && said.contains("ended by signal 9"), "{said}");
+    true
+}
+
+#[test]
+fn a_cell_that_is_killed_does_not_stop_the_others() {
+    let rig = shared();
+    for number in 1..=4 {
+        let killed = (0..20).map(|trial| format!("killed-{number}-{trial}")).find(|out| kills_cell(rig, out, number));
+        let out = killed.expect("the cells are too fast for this test");
+        assert!(rig.succeeds("status", &out, &[]).contains("3 of 4 cells are done"));
+        rig.succeeds("run", &out, &["--jobs", "2"]);
+        assert_eq!(rig.table(&out), rig.table("done"));
+    }
+}
+
 #[test]
 fn a_cell_that_is_held_is_left() {
     let rig = Rig::new("");

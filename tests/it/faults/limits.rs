@@ -2,8 +2,10 @@
 
 use super::rig::{Rig, Run, said};
 use super::{count, ensure, trials};
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A run that can't open its files ends with a message and an exit code, and goes on when it can.
@@ -76,4 +78,74 @@ fn memory() {
         run.ends_as_if_uninterrupted()
     });
     assert!(ran_short.into_inner() > 0, "no run was short of memory");
+}
+
+/// A memory cgroup of its own, where the system lets one be made; removed when dropped.
+struct Cgroup {
+    folder: PathBuf,
+    /// Its files of the limit and of the most that was used, by version.
+    limit: &'static str,
+    peak: &'static str,
+}
+
+impl Cgroup {
+    fn new() -> Option<Self> {
+        let name = format!("tiered-test-{}", std::process::id());
+        let versions =
+            [("memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"), ("", "memory.max", "memory.peak")];
+        versions.into_iter().find_map(|(above, limit, peak)| {
+            let folder = Path::new("/sys/fs/cgroup").join(above).join(&name);
+            fs::create_dir(&folder).ok()?;
+            let cgroup = Cgroup { folder, limit, peak };
+            (cgroup.peak().is_ok() && cgroup.is_limited_to(u64::MAX / 2).is_ok()).then_some(cgroup)
+        })
+    }
+
+    fn peak(&self) -> Result<u64, String> {
+        let peak = fs::read_to_string(self.folder.join(self.peak)).map_err(|error| error.to_string())?;
+        peak.trim().parse().map_err(|_| peak)
+    }
+
+    fn is_limited_to(&self, bytes: u64) -> std::io::Result<()> {
+        fs::write(self.folder.join(self.limit), bytes.to_string())
+    }
+
+    fn output(&self, run: &Run) -> Output {
+        let script = "echo $$ > \"$0/cgroup.procs\"; exec \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(&self.folder).arg(env!("CARGO_BIN_EXE_tiered")).args(run.arguments());
+        command.env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1").output().unwrap()
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// The system kills a run that wants more, without a word.
+#[test]
+fn memory_of_a_cgroup() {
+    let Some(cgroup) = Cgroup::new() else {
+        println!("left out: no memory cgroup can be made here");
+        return;
+    };
+    let rig = Rig::shared();
+    assert!(cgroup.output(&rig.run()).status.success());
+    let peak = cgroup.peak().unwrap();
+    let places = count(3, 20) as u64;
+    let limits: Vec<u64> = (1..=places).map(|place| peak / 3 + peak * 2 / 3 * place / (places + 1)).collect();
+    let killed = AtomicUsize::new(0);
+    trials("too little memory (cgroup): killed by the system; resumed: equal weights", &limits, |&bytes| {
+        let run = rig.run();
+        cgroup.is_limited_to(bytes).map_err(|error| error.to_string())?;
+        let output = cgroup.output(&run);
+        match output.status.signal() {
+            Some(libc::SIGKILL) => _ = killed.fetch_add(1, Ordering::Relaxed),
+            _ => ensure(matches!(output.status.code(), Some(0 | 69 | 75)), || said(&output))?,
+        }
+        run.ends_as_if_uninterrupted()
+    });
+    assert!(killed.into_inner() > 0, "no run was short of memory");
 }

@@ -1,5 +1,6 @@
 //! Faults put into runs and files on purpose. `make faults` counts all of them, `make test` fewer of each.
 
+mod clock;
 mod disk;
 mod files;
 mod hostile;

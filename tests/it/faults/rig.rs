@@ -206,6 +206,14 @@ impl Run<'_> {
     }
 }
 
+/// A library that is loaded before a program's own (LD_PRELOAD), from one of the C files beside this one.
+pub fn preloaded(source: &str, library: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/faults").join(source);
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-o", text(library), text(&source), "-ldl"]).status();
+    assert!(built.unwrap().success());
+    library.to_owned()
+}
+
 pub fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
