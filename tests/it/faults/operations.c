@@ -1,7 +1,8 @@
 /* Preloaded into a program (LD_PRELOAD), counts its operations on files below FAULT_BELOW and puts a fault into one of
    them: number FAULT_AT, from 1. FAULT_HOW says which. "fails": it isn't done, and fails. "late": it is done, and fails all
    the same, as when a file server's answer is lost. "dies": the program is killed before it; by a rename, when what had
-   the name is gone already, as where renaming isn't atomic. The count is written to FAULT_COUNT when the program ends. */
+   the name is gone already, as where renaming isn't atomic; of both, only operations that change something are counted.
+   The count is written to FAULT_COUNT when the program ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,12 +29,13 @@ static int is_below(const char *path) {
 
 static int is_watched(int fd) { return fd >= 0 && fd < 4096 && watched[fd]; }
 
-static int is_hit(void) {
+static int is_how(const char *how) { return strcmp(getenv("FAULT_HOW"), how) == 0; }
+
+static int is_hit(int changes) {
     const char *at = getenv("FAULT_AT");
+    if (!changes && !is_how("fails")) return 0;
     return atomic_fetch_add(&operations, 1) + 1 == (at ? atol(at) : 0);
 }
-
-static int is_how(const char *how) { return strcmp(getenv("FAULT_HOW"), how) == 0; }
 
 static int fails(int error) {
     errno = error;
@@ -46,8 +48,8 @@ static int dies(const char *replaced) {
 }
 
 /* Does an operation, of a file that is watched or not; `replaced` is what a rename removes. */
-#define DO(watched, error, replaced, done) \
-    int hit = (watched) && is_hit(); \
+#define DO(watched, changes, error, replaced, done) \
+    int hit = (watched) && is_hit(changes); \
     if (hit && is_how("dies")) dies(replaced); \
     if (hit && is_how("fails")) return fails(error); \
     __typeof__(done) result = done; \
@@ -69,7 +71,7 @@ static int opened(int fd, const char *path) {
         va_start(more, flags); \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0; \
         va_end(more); \
-        DO(is_below(path), EIO, NULL, opened(real(path, flags, mode), path)); \
+        DO(is_below(path), flags & O_CREAT, EIO, NULL, opened(real(path, flags, mode), path)); \
     }
 OPEN(open)
 OPEN(open64)
@@ -82,42 +84,42 @@ int close(int fd) {
 
 ssize_t read(int fd, void *bytes, size_t count) {
     REAL(read);
-    DO(is_watched(fd), EIO, NULL, real(fd, bytes, count));
+    DO(is_watched(fd), 0, EIO, NULL, real(fd, bytes, count));
 }
 
 ssize_t write(int fd, const void *bytes, size_t count) {
     REAL(write);
-    DO(is_watched(fd), ENOSPC, NULL, real(fd, bytes, count));
+    DO(is_watched(fd), 1, ENOSPC, NULL, real(fd, bytes, count));
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
     REAL(writev);
-    DO(is_watched(fd), ENOSPC, NULL, real(fd, parts, count));
+    DO(is_watched(fd), 1, ENOSPC, NULL, real(fd, parts, count));
 }
 
 int fsync(int fd) {
     REAL(fsync);
-    DO(is_watched(fd), EIO, NULL, real(fd));
+    DO(is_watched(fd), 1, EIO, NULL, real(fd));
 }
 
 int rename(const char *from, const char *to) {
     REAL(rename);
-    DO(is_below(to), EIO, to, real(from, to));
+    DO(is_below(to), 1, EIO, to, real(from, to));
 }
 
 int link(const char *from, const char *to) {
     REAL(link);
-    DO(is_below(to), EIO, NULL, real(from, to));
+    DO(is_below(to), 1, EIO, NULL, real(from, to));
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
     REAL(linkat);
-    DO(is_below(to), EIO, NULL, real(from_folder, from, to_folder, to, flags));
+    DO(is_below(to), 1, EIO, NULL, real(from_folder, from, to_folder, to, flags));
 }
 
 int mkdir(const char *path, mode_t mode) {
     REAL(mkdir);
-    DO(is_below(path), ENOSPC, NULL, real(path, mode));
+    DO(is_below(path), 1, ENOSPC, NULL, real(path, mode));
 }
 
 __attribute__((destructor)) static void tell(void) {
