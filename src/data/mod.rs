@@ -12,6 +12,7 @@
 
 mod check;
 mod conflict;
+mod encoding;
 mod fields;
 mod group;
 mod json;
