@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Result};
 use crate::experiment::{RunFolder, Which, own_decode};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
-use crate::say::aside;
+use crate::say::{aside, counted};
 use crate::train::EpochRecord;
 use std::path::Path;
 
@@ -58,9 +58,9 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
         Decode::Threshold => "the paper's detector",
         Decode::Pair | Decode::Contrast => "joint detector",
     };
-    let layers = model.encoder.num_hidden_layers;
-    let epochs = epochs.len();
-    Ok(format!("{detector} on {encoder} ({layers} layers), {epochs} epochs, seed {}", config.seed))
+    let layers = counted(model.encoder.num_hidden_layers, "layer");
+    let epochs = counted(epochs.len(), "epoch");
+    Ok(format!("{detector} on {encoder} ({layers}), {epochs}, seed {}", config.seed))
 }
 
 impl EvaluatedSet {
