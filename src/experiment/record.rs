@@ -125,6 +125,12 @@ impl TrainedRun {
         each.try_for_each(|(source, part)| self.record_source(source, digests.next(), &predictions[part.pairs.clone()]))
     }
 
+    /// How many pairs of a source the run was to read at most.
+    fn limit_of(&self, source: &DataSource) -> Option<usize> {
+        let of_run = self.folder.inputs().ok().and_then(|inputs| inputs.limit);
+        source.pairs.into_iter().chain(of_run).min()
+    }
+
     fn record_source(&self, source: &DataSource, sha256: Option<&str>, predictions: &[PairPrediction]) -> Result<()> {
         let kind = source.kind.map_or("all", |kind| kind.name());
         let name = evaluation_name(&source.file, &source.split, kind, self.which)?;
@@ -133,6 +139,7 @@ impl TrainedRun {
             split: Some(source.split.clone()),
             kind: kind.to_owned(),
             pairs: predictions.len() as u64,
+            limited: self.limit_of(source).is_some_and(|limit| limit == predictions.len()),
             sha256: sha256.map(str::to_owned),
             seen: sha256.map_or(Seen::ChosenOn, |sha256| self.seen(sha256, &source.split)),
         };
@@ -241,6 +248,7 @@ impl RunFolder {
             let described = sources.iter().map(|source| Source {
                 file: source.file.display().to_string(),
                 split: source.split.clone(),
+                limit: source.pairs.into_iter().chain(inputs.as_ref().and_then(|inputs| inputs.limit)).min(),
                 sha256: digests.next(),
             });
             described.collect()
