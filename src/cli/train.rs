@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", required_unless_present = "resume")]
     config: Option<PathBuf>,
     /// Takes what stands without --config, to say so
-    #[arg(hide = true, value_parser = refuse_config)]
+    #[arg(hide = true, value_name = "CONFIG", value_parser = refuse_config)]
     misplaced: Option<PathBuf>,
     /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
