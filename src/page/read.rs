@@ -114,7 +114,7 @@ fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
     let kind = if data.kind == "all" { String::new() } else { format!(", {}", data.kind) };
-    format!("{file}{split}{kind}{}", data.seen.remark())
+    format!("{file}{split}{kind}{}", data.remark())
 }
 
 /// Rooms, if the story file is still where it was and has these pairs. Without it nothing else is missed.
