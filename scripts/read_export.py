@@ -2,10 +2,9 @@
 """Which of two stories is plausible, which sentences conflict and why, by a model that `tiered export` wrote.
 
 usage: read_export.py FOLDER STORIES.txt [--json]
-
 It reads and answers as `tiered predict`: of each story a line `entities: a, b`, then a sentence a line; a blank line
-between the two. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}]).
-Needs torch, transformers and safetensors. Shapes: E entities and N sentences of a story, H the encoder's width.
+between the two. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
+Shapes: E entities and N sentences of a story, H the encoder's width.
 """
 import json
 import re
@@ -13,11 +12,14 @@ import sys
 from itertools import product
 from pathlib import Path
 
-import torch
-from safetensors.torch import load_file
-from torch import nn
-from torch.nn.functional import gelu, linear, pad
-from transformers import AutoModel, AutoTokenizer, logging
+try:
+    import torch
+    from safetensors.torch import load_file
+    from torch import nn
+    from torch.nn.functional import gelu, linear, pad
+    from transformers import AutoModel, AutoTokenizer, logging
+except ModuleNotFoundError as missing:
+    sys.exit(f"error: {missing.name} is missing; install all it takes: pip install torch transformers safetensors")
 
 
 class Reader:
@@ -79,9 +81,8 @@ class Reader:
                 mean, variance = (self.weights[f"detector.{name}_norm.running_{part}"] for part in ("mean", "var"))
                 x = (x - mean) / (variance + 1e-5).sqrt()
             halves.append(self.linear(f"detector.{name}", x) * (self.detector["inputs"] in ("both", alone)))
-        n = embeddings.shape[1]
-        hidden = pad(self.layers(torch.cat(halves, -1)), (0, 0, 0, self.sizes["max_sentences"] - n))
-        return self.linear("detector.out", hidden.flatten(1))[:, :n].sigmoid()
+        hidden = pad(self.layers(torch.cat(halves, -1)), (0, 0, 0, self.sizes["max_sentences"] - embeddings.shape[1]))
+        return self.linear("detector.out", hidden.flatten(1))[:, :embeddings.shape[1]].sigmoid()
 
     def places(self, sentences, embeddings, logits):
         """[E, N, N]: scores of a conflict of sentences i < j about the entity; [1, N, N] if about any."""
@@ -94,8 +95,7 @@ class Reader:
         if self.detector["entities"]:
             x = x + self.linear("detector.entity", embeddings)
         i, j = x.unsqueeze(2), x.unsqueeze(1)
-        parts = (("first", i), ("second", j), ("product", i * j))
-        hidden = gelu(sum(self.linear(f"detector.{name}", part) for name, part in parts))
+        hidden = gelu(sum(map(self.linear, (f"detector.{n}" for n in ("first", "second", "product")), (i, j, i * j))))
         scores = self.linear("detector.out", hidden).squeeze(-1)
         return scores.masked_fill(torch.ones_like(scores).tril() > 0, -torch.inf)
 
@@ -109,10 +109,10 @@ class Reader:
         return [(-s.logsumexp((0, 1, 2)), (p.sum(1) + p.sum(2)).amax(0), p.sum(0), s.argmax(0)) for s, p in judged]
 
     def states(self, entities, logits, conflict):
-        """What is asserted after the first sentence of the conflict and before the second."""
+        """What is asserted after the first sentence of the conflict and before the second, with probabilities."""
         threshold, _, surest = self.about["decode"]["states"].partition(",")
         asserted, others = [], []
-        sides = (("effect", "after", logits[len(self.attributes):]), ("precondition", "before", logits))
+        sides = (("effect", "after", logits[20:]), ("precondition", "before", logits))
         for (side, when, parts), n in zip(sides, conflict):
             for (e, entity), (attribute, part) in product(enumerate(entities), zip(self.attributes, parts)):
                 p = part[e, n].softmax(0).tolist()
@@ -124,11 +124,11 @@ class Reader:
                 (asserted if is_asserted else others).append((p[likeliest], state))
         if surest and not asserted:
             asserted = [max(others, key=lambda other: other[0])]
-        return [state for probability, state in asserted if probability >= 0.02]
+        return [(probability, state) for probability, state in asserted if probability >= 0.02]
 
     @torch.no_grad()
     def predict(self, stories):
-        """The answer of `tiered predict --json`."""
+        """The answer of `tiered predict --json`, and the probabilities of its states."""
         entities, sentences = ([story[part] for story in stories] for part in ("entities", "sentences"))
         most = self.sizes["max_sentences"]
         if len(stories) != 2 or not all(entities) or not all(2 <= len(story) <= most for story in sentences):
@@ -138,21 +138,19 @@ class Reader:
         embeddings, logits = zip(*map(self.read, entities, sentences))
         scores, beliefs, supports, subjects = zip(*self.judge(sentences, embeddings, logits))
         probs = (torch.stack(scores) / self.about["decode"]["temperature"]).softmax(0).tolist()
-        chosen = int(probs[1] > probs[0])
-        s = 1 - chosen
+        s = int(probs[0] >= probs[1])  # the story that was not chosen
         conflict = max(((i, j) for j in range(len(sentences[s])) for i in range(j)), key=supports[s].__getitem__)
+        states = self.states(entities[s], logits[s], conflict)
         told = [[{"text": text, "belief": belief} for text, belief in zip(story, of_story.tolist())]
                 for story, of_story in zip(sentences, beliefs)]
-        is_about = self.detector["kind"] == "joint" and self.detector["entities"]
         return {
             "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(told, 1)],
-            "plausible": {"story": chosen + 1, "probability": probs[chosen]},
-            "decode": "pair",
-            "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
+            "plausible": {"story": 2 - s, "probability": probs[1 - s]},
+            "decode": "pair", "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
             "conflict": [{"story": s + 1, "sentence": n + 1, **told[s][n]} for n in conflict],
-            **({"subject": entities[s][subjects[s][conflict]]} if is_about else {}),
-            "states": [{"story": s + 1, **state} for state in self.states(entities[s], logits[s], conflict)],
-        }
+            **({"subject": entities[s][subjects[s][conflict]]} if self.detector["entities"] else {}),
+            "states": [{"story": s + 1, **state} for _, state in states],
+        }, [probability for probability, _ in states]
 
 
 def noun(entity):
@@ -160,28 +158,32 @@ def noun(entity):
     return entity if entity[0].isupper() or entity.startswith(("the ", "a ", "an ")) else f"the {entity}"
 
 
-def in_words(answer):
-    believed, states = answer["conflict_believed"], answer["states"]
-    yield "Story {story} is plausible (probability {probability:.1%}).\n".format(**answer["plausible"])
+def in_words(told, probabilities):
+    believed, states, (story, p) = told["conflict_believed"], told["states"], told["plausible"].values()
+    hardly = f"hardly more likely than story {3 - story} to be the plausible one"
+    yield f"Story {story} is {'plausible' if p >= 0.6 else hardly} (probability {p:.1%}).\n"
     unsure = "The sentences most likely in conflict, though no belief reaches one half:"
     yield "Sentences in conflict:" if believed else unsure
-    for sentence in answer["conflict"]:
-        yield '  story {story}, sentence {sentence}: "{text}" (belief {belief:.2f})'.format(**sentence)
-    if "subject" in answer:
-        yield f"It is about {noun(answer['subject'])}."
+    yield from map('  story {story}, sentence {sentence}: "{text}" (belief {belief:.2f})'.format_map, told["conflict"])
+    if "subject" in told:
+        yield f"It is about {noun(told['subject'])}."
     title = "States that explain it:" if believed else "States asserted there:"
     yield "\n" + (title if states else "No state is asserted that explains it.")
-    yield from (f"  {state['words']}" for state in states)
+    for state, p in zip(states, probabilities):
+        yield f"  {state['words']}" + (f" (a guess: probability {p:.1%})" if p < 0.5 else "")
 
 
 def read_stories(file):
-    text = "\n".join(map(str.strip, Path(file).read_text(encoding="utf-8-sig").split("\n"))).strip()
+    lines = [line.strip() for line in Path(file).read_text(encoding="utf-8-sig").split("\n")]
+    lines = [line if re.search(r"[^\W_]", line) else "" for line in lines if not line.startswith("#")]
+    text = "\n".join("\n" + line if line.lower().startswith("entities:") else line for line in lines).strip()
     stories = []
     for head, *sentences in (story.split("\n") for story in re.split("\n\n+", text)):
         if not head.lower().startswith("entities:"):
             raise ValueError(f"{file}: a story must begin with a line `entities: a, b`")
-        names = filter(None, map(str.strip, head[len("entities:"):].split(",")))
-        stories.append({"sentences": sentences, "entities": list(dict.fromkeys(names))})
+        names = list(dict.fromkeys(filter(None, map(str.strip, re.split("[,;]", head[len("entities:"):])))))
+        unmarked = [re.fullmatch(r"([-*•–]|[0-9]+[.)])\s+(.*)", sentence) for sentence in sentences]
+        stories.append({"sentences": [m[2] for m in unmarked] if all(unmarked) else sentences, "entities": names})
     return stories
 
 
@@ -192,7 +194,7 @@ if __name__ == "__main__":
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        answer = Reader(arguments[0]).predict(read_stories(arguments[1]))
+        said = Reader(arguments[0]).predict(read_stories(arguments[1]))
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    print(json.dumps(answer, indent=2, ensure_ascii=False) if "--json" in sys.argv else "\n".join(in_words(answer)))
+    print(json.dumps(said[0], indent=2, ensure_ascii=False) if "--json" in sys.argv else "\n".join(in_words(*said)))

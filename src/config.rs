@@ -8,9 +8,9 @@ use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
 use crate::outside::{self, MAX_CONFIG, MAX_EPOCHS, shown, toml_error};
-use crate::train::TrainConfig;
+use crate::train::{AdamWConfig, TrainConfig};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -396,9 +396,36 @@ fn set(table: &mut Table, assignment: &str) -> Result<()> {
 
 /// The parser's message (with line and column), and for an unknown key the one that was probably meant.
 fn explain(source: &str, error: &toml::de::Error) -> String {
-    let suggestion = suggestion(error.message()).map(|key| format!("\ndid you mean `{key}`?")).unwrap_or_default();
+    let meant = key_of_section(error.message()).or_else(|| suggestion(error.message()).map(str::to_owned));
+    let suggestion = meant.map(|key| format!("\ndid you mean `{key}`?")).unwrap_or_default();
     format!("{source}: {}{suggestion}", toml_error(error))
 }
+
+/// Of "unknown field `epochs`, expected ..." at the top of a config the key of that name in a section, `train.epochs`.
+fn key_of_section(message: &str) -> Option<String> {
+    let (unknown, expected) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+    let is_top = expected.contains("`encoder`") && expected.contains("`train`");
+    let (section, _) = SECTIONS.iter().find(|(_, has_key)| is_top && has_key(unknown))?;
+    Some(format!("{section}.{unknown}"))
+}
+
+/// Whether a section of this type has a key, whatever its value must be.
+fn has_key<T: DeserializeOwned>(key: &str) -> bool {
+    let outcome = T::deserialize(Table::from_iter([(key.to_owned(), Value::Boolean(true))]));
+    !outcome.is_err_and(|error| error.message().starts_with("unknown field"))
+}
+
+type HasKey = fn(&str) -> bool;
+
+/// The sections of a config, and whether they have a key.
+const SECTIONS: [(&str, HasKey); 6] = [
+    ("train", has_key::<TrainConfig>),
+    ("train.adamw", has_key::<AdamWConfig>),
+    ("model", has_key::<ModelOptions>),
+    ("model.detector", has_key::<DetectorConfig>),
+    ("loss", has_key::<LossConfig>),
+    ("checkpoint", has_key::<CheckpointConfig>),
+];
 
 /// Of "unknown field `a`, expected one of `b`, `c`" the expected name that is nearest. What is longer than any name of
 /// ours is near to none.
@@ -465,6 +492,17 @@ mod tests {
         assert!(error.contains("line 6") && error.contains("did you mean `learning_rate`?"), "{error}");
         let error = open(MINIMAL, &["train.epoch=1"]).unwrap_err().message;
         assert!(error.contains("did you mean `epochs`?"), "{error}");
+        for key in ["train.epochs", "train.patience", "model.detector.width", "loss.story", "checkpoint.keep"] {
+            let assignment = format!("{}=1", key.rsplit('.').next().unwrap());
+            let error = open(MINIMAL, &[&assignment]).unwrap_err().message;
+            assert!(error.contains(&format!("did you mean `{key}`?")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_type_is_named_in_plain_words() {
+        let error = open(MINIMAL, &["train.epochs=three"]).unwrap_err().message;
+        assert!(error.contains("expected a whole number"), "{error}");
     }
 
     #[test]

@@ -250,6 +250,21 @@ impl Lock {
     }
 }
 
+/// Whether `path` and the folders above it can be made, as far as that can be told without making them.
+///
+/// # Errors
+/// `CantCreate`, naming what is in the way.
+pub fn require_creatable(path: &Path) -> Result<()> {
+    let existing = path.ancestors().skip(1).find(|path| path.exists()).unwrap_or(Path::new("."));
+    let problem = match rustix::fs::access(existing, rustix::fs::Access::WRITE_OK) {
+        _ if !existing.is_dir() => "is no folder",
+        Err(_) => "can't be written to",
+        Ok(()) => return Ok(()),
+    };
+    let message = format!("{}: can't be made: {} {problem}; name another place", path.display(), existing.display());
+    Err(Error::new(ErrorKind::CantCreate, message))
+}
+
 /// What an ordinary user may still write where `path` is or will be; `None` if that can't be learned.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let existing = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
@@ -269,6 +284,18 @@ mod tests {
         assert_eq!(Lock::take(&path).err().unwrap().kind, ErrorKind::CantCreate);
         drop(held);
         assert!(Lock::take(&path).is_ok());
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_named_before_anything_is_made() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = require_creatable(&file.join("new/run")).unwrap_err();
+        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("file is no folder"), "{error}");
+        require_creatable(&folder.path().join("new/run")).unwrap();
+        require_creatable(Path::new("run")).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }
 
     #[test]

@@ -102,6 +102,9 @@ impl Error {
     pub fn reading(path: &Path, error: &std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::MissingInput,
+            std::io::ErrorKind::IsADirectory => {
+                return Self::new(ErrorKind::MissingInput, format!("{}: is a folder; name a file", path.display()));
+            }
             _ => ErrorKind::Io,
         };
         Self::new(kind, format!("{}: cannot be read: {error}", path.display()))

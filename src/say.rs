@@ -26,6 +26,16 @@ pub fn line(mut stream: impl Write, words: Arguments) {
     let _ = writeln!(stream, "{}", harmless(&words.to_string())).and_then(|()| stream.flush());
 }
 
+/// "1 epoch", "2 epochs", "0 stories".
+pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    match (count, thing.strip_suffix('y')) {
+        (1, _) => format!("1 {thing}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
 /// Text that does nothing to a terminal: characters that control it or turn the direction of a line are escaped, as JSON
 /// escapes them, so that JSON stays what it is. Ends of lines and tabs stay.
 pub fn harmless(text: &str) -> Cow<'_, str> {
@@ -70,6 +80,12 @@ mod tests {
         let mut heard = Vec::new();
         super::line(&mut heard, format_args!("{} pairs", 3));
         assert_eq!(heard, b"3 pairs\n");
+    }
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        let counted = |count| ["epoch", "story"].map(|thing| super::counted(count, thing));
+        assert_eq!([counted(0), counted(1)], [["0 epochs", "0 stories"], ["1 epoch", "1 story"]]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod matter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::outside::shown;
 use crate::report::{DataDescription, Report, Table, TierRow, share};
+use crate::say::counted;
 use askama::Template;
 
 /// The longest name that is shown, in characters.
@@ -39,6 +40,8 @@ pub struct Facts {
 pub struct Source {
     pub file: String,
     pub split: String,
+    /// How many of its pairs were read at most, where not all.
+    pub limit: Option<usize>,
     /// Of the file.
     pub sha256: Option<String>,
 }
@@ -102,7 +105,8 @@ fn described(sources: &[Source]) -> Option<String> {
 fn described_source(source: &Source) -> String {
     let known = known::dataset(&source.file).map_or(String::new(), |known| format!(" ({})", known.name));
     let sha256 = source.sha256.as_ref().map_or(String::new(), |sha256| format!(", SHA-256 `{sha256}`"));
-    format!("{}{known}, partition {}{sha256}", escaped(file_name(&source.file)), escaped(&source.split))
+    let limit = source.limit.map_or(String::new(), |limit| format!(", at most its first {}", counted(limit, "pair")));
+    format!("{}{known}, partition {}{limit}{sha256}", escaped(file_name(&source.file)), escaped(&source.split))
 }
 
 fn results(report: &Report) -> Results {
@@ -118,7 +122,7 @@ fn results(report: &Report) -> Results {
 fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", file_name);
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
-    format!("{file}{split}: {} pairs ({}){}", data.pairs, data.kind, data.seen.remark())
+    format!("{file}{split}: {} ({}){}", counted(data.pairs, "pair"), data.kind, data.remark())
 }
 
 /// Where a file lay is nobody's business.

@@ -20,16 +20,22 @@ const TIERS: [&str; 4] = ["wrong", "accurate", "consistent", "verifiable"];
 
 /// Compare finished runs: scores, paired tests, and the pairs where they differ
 ///
-/// Of every set that all of them were evaluated on (`tiered eval`), decoded by threshold and by pair, states by argmax. Each run is
-/// compared with the first.
+/// Of every set that all of them were evaluated on (`tiered eval`). Each run is compared with the first.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Run folders, made by `tiered train`
     #[arg(value_name = "RUN", num_args = 2.., required = true)]
     runs: Vec<PathBuf>,
     /// Only this evaluation, by its name in the run folders; may be repeated [default: all that the runs share]
-    #[arg(long = "set", value_name = "NAME")]
-    sets: Vec<String>,
+    #[arg(long = "evaluation", value_name = "NAME")]
+    evaluations: Vec<String>,
+    /// Show only this way of deciding which sentences conflict [default: threshold and pair]
+    #[arg(long, value_enum)]
+    decode: Option<Decode>,
+    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
+    /// one that explains the conflict (0.7,surest); may be repeated [default: argmax]
+    #[arg(long, value_name = "HOW")]
+    states: Vec<StateDecode>,
     /// List all pairs where the runs differ, not only the first
     #[arg(long)]
     all: bool,
@@ -48,7 +54,7 @@ struct Answer<'a> {
 #[derive(Serialize)]
 struct Differing {
     set: String,
-    decoding: &'static str,
+    decoding: String,
     pairs: usize,
     differ: Vec<DifferingPair>,
 }
@@ -70,11 +76,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
     for set in sets(args, &folders)? {
         let said = said(&folders, &set)?;
-        for decode in Decode::REPORTED {
+        for (conflicts, states) in decodings(args) {
+            if states != StateDecode::Argmax {
+                require_probabilities(&set, &names, &said)?;
+            }
+            let decoding = format!("{}, states {states}", conflicts.name());
             let decoded: Vec<Vec<PairPrediction>> =
-                said.iter().map(|said| StateDecode::Argmax.apply(&decode.apply(said))).collect();
+                said.iter().map(|said| states.apply(&conflicts.apply(said))).collect();
             let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
-            differing.push(differing_pairs(&set, decode, &decoded[0], &outcomes));
+            differing.push(differing_pairs(&set, &decoding, &decoded[0], &outcomes));
             // One key for all, whatever their seeds: what was said of a pair is compared with what was said of it.
             let system = |(name, outcome): (&String, Reached)| System {
                 name: name.clone(),
@@ -84,14 +94,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             };
             sections.push(SectionData {
                 set: set.clone(),
-                decoding: format!("{}, states argmax", decode.name()),
+                decoding,
                 pairs: Some(PairSet::of(&said[0])),
                 systems: names.iter().zip(outcomes).map(system).collect(),
                 published: Vec::new(),
             });
         }
     }
-    let comparison = Comparison::new("Runs", sections, &Compared::WithFirst);
+    let comparison = Comparison::new("Runs", sections, &Compared::WithFirst).of_single_runs();
     let shown = match args.format.is_json() {
         true => {
             let answer = Answer { comparison: &comparison, differing: &differing };
@@ -106,20 +116,34 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The ways to decode that were asked for.
+fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
+    let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
+    let states = if args.states.is_empty() { &vec![StateDecode::Argmax] } else { &args.states };
+    states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))).collect()
+}
+
+fn require_probabilities(set: &str, runs: &[String], said: &[Vec<PairPrediction>]) -> Result<()> {
+    let lacks = |of_run: &Vec<PairPrediction>| !of_run.iter().all(PairPrediction::has_state_probabilities);
+    let Some(run) = said.iter().position(lacks) else { return Ok(()) };
+    let remedy = "evaluate anew with `tiered eval`, or leave out --states";
+    Err(Error::data(format!("{}: its evaluation {set} has states without probabilities; {remedy}", runs[run])))
+}
+
 /// The evaluations that were asked for, or that all runs have.
 fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
     let each = folders.iter().map(|folder| Ok(folder.evaluations()?.into_iter().collect()));
     let each: Vec<BTreeSet<String>> = each.collect::<Result<_>>()?;
     let lacks = |set: &String| each.iter().position(|of_run| !of_run.contains(set));
-    if let Some((set, run)) = args.sets.iter().find_map(|set| Some((set, lacks(set)?))) {
+    if let Some((set, run)) = args.evaluations.iter().find_map(|set| Some((set, lacks(set)?))) {
         let run = args.runs[run].display();
         return Err(Error::new(
             ErrorKind::MissingInput,
             format!("{run}: has no evaluation {set}; evaluate it with: tiered eval {run} --data FILE"),
         ));
     }
-    if !args.sets.is_empty() {
-        return Ok(args.sets.clone());
+    if !args.evaluations.is_empty() {
+        return Ok(args.evaluations.clone());
     }
     let shared: Vec<String> = each[0].iter().filter(|set| lacks(set).is_none()).cloned().collect();
     if shared.is_empty() {
@@ -170,14 +194,14 @@ fn asked(pair: &PairPrediction) -> ([usize; 2], &[String]) {
     (pair.gold_conflict, &pair.stories[1 - pair.gold_plausible].sentences)
 }
 
-fn differing_pairs(set: &str, decode: Decode, pairs: &[PairPrediction], outcomes: &[Reached]) -> Differing {
+fn differing_pairs(set: &str, decoding: &str, pairs: &[PairPrediction], outcomes: &[Reached]) -> Differing {
     let differ = pairs.iter().enumerate().filter_map(|(i, pair)| {
         let tiers: Vec<&str> =
             outcomes.iter().map(|of_run| TIERS[of_run[i].iter().take_while(|&&reached| reached).count()]).collect();
         let differ = tiers.iter().any(|tier| *tier != tiers[0]);
         differ.then(|| DifferingPair { id: pair.id.clone(), kind: pair.kind.clone(), tiers })
     });
-    Differing { set: set.to_owned(), decoding: decode.name(), pairs: pairs.len(), differ: differ.collect() }
+    Differing { set: set.to_owned(), decoding: decoding.to_owned(), pairs: pairs.len(), differ: differ.collect() }
 }
 
 fn listing(runs: &[String], differing: &[Differing], most: usize) -> String {

@@ -2,9 +2,10 @@
 
 use super::output::print;
 use crate::attribute::Attribute;
-use crate::data::{Kind, PartitionStats, Severity, StoryFile, StoryStats, read_file};
+use crate::data::{Kind, PartitionStats, Severity, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
 use crate::report::Table;
+use crate::say::counted;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub(super) struct CheckArgs {
     /// Print findings as JSON lines, without the summary
     #[arg(long)]
     json: bool,
+    /// Print only findings that are at least so severe; all are counted
+    #[arg(long, value_enum, default_value_t = Severity::Note)]
+    severity: Severity,
     /// Print at most this many findings; all are counted
     #[arg(long, value_name = "N")]
     max: Option<usize>,
@@ -53,19 +57,29 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
 fn check(args: &CheckArgs) -> Result<()> {
     let files = read_files(&args.files)?;
     let mut output = String::new();
-    for finding in files.iter().flat_map(|file| &file.findings).take(args.max.unwrap_or(usize::MAX)) {
+    let findings = files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity <= args.severity);
+    for finding in findings.take(args.max.unwrap_or(usize::MAX)) {
         let line = if args.json { json(finding)? } else { finding.to_string() };
         output.push_str(&format!("{line}\n"));
     }
     let count = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
     if !args.json {
+        output.extend(files.iter().flat_map(summary));
         output.push_str(&format!("{}\n", Severity::ALL.map(|s| format!("{s}s: {}", count(s))).join(", ")));
     }
     print(&output)?;
     match count(Severity::Error) {
         0 => Ok(()),
-        errors => Err(Error::data(format!("stories can't be used ({errors} error findings): mend or remove them"))),
+        errors => Err(Error::data(format!("stories can't be used (errors: {errors}): mend or remove them"))),
     }
+}
+
+/// What was read of a file, a line a partition.
+fn summary(file: &StoryFile) -> impl Iterator<Item = String> {
+    file.partitions.iter().map(|(partition, stories)| {
+        let (stories, pairs) = (counted(stories.len(), "story"), counted(pairs(stories, 0).len(), "pair"));
+        format!("{}: {partition}: {stories} and {pairs} can be used\n", file.path.display())
+    })
 }
 
 fn stats(args: &StatsArgs) -> Result<()> {

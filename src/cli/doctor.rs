@@ -7,6 +7,7 @@ use crate::machine::{
     BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, ProductRates, features, preferred, proc_value,
 };
 use crate::model::Precision;
+use crate::say::counted;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -119,7 +120,7 @@ impl Machine {
             ("CUDA GPUs", gpus),
             ("CPU", or_unknown(cpu.model.as_deref())),
             ("instructions", or_unknown(features)),
-            ("cores", format!("{}; libtorch uses {} threads", or_unknown(cpu.cores), cpu.threads)),
+            ("cores", format!("{}; libtorch uses {}", or_unknown(cpu.cores), counted(cpu.threads, "thread"))),
             (
                 "products",
                 format!(

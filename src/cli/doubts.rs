@@ -33,7 +33,17 @@ pub(super) fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
 
 /// What may be a slip.
 pub(super) fn doubts(stories: &[Story]) -> Vec<String> {
-    stories.iter().flat_map(|story| long_sentences(story).chain(strange_entities(story)).collect::<Vec<_>>()).collect()
+    let of_story =
+        |story| title(story).into_iter().chain(long_sentences(story)).chain(strange_entities(story)).collect();
+    stories.iter().flat_map::<Vec<_>, _>(of_story).collect()
+}
+
+/// A first line of two words at most that doesn't end as sentences do.
+fn title(story: &Story) -> Option<String> {
+    let first = story.sentences.first()?;
+    let is_title = first.unicode_words().count() <= 2 && first.ends_with(|c: char| c == ':' || c.is_alphanumeric());
+    let advice = "leave it out, or begin its line with #";
+    is_title.then(|| format!("story {}, sentence 1 looks like a title ({first:?}); {advice}", story.id))
 }
 
 fn long_sentences(story: &Story) -> impl Iterator<Item = String> {
@@ -77,7 +87,7 @@ mod tests {
     use crate::data::{Sentences, read_plain};
 
     fn stories(text: &str) -> Vec<Story> {
-        read_plain(text, "input", &[], Sentences::AsGiven).unwrap()
+        read_plain(text, "input", &[], Sentences::AsGiven).unwrap().stories
     }
 
     #[test]
@@ -87,6 +97,13 @@ mod tests {
         assert!(refused("entities: cup\nOne. Two.").unwrap_err().contains("story 1 was read as one sentence"));
         let same = "entities: cup\nOne.\nTwo.\n\nentities: cup\nOne.\nTwo.";
         assert!(refused(same).unwrap_err().contains("the two stories are the same"));
+    }
+
+    #[test]
+    fn titles_are_doubted() {
+        let said = doubts(&stories("entities: Mia\nStory 1:\nMia slept.\n\nMia slept.\nMia woke up"));
+        let advice = "leave it out, or begin its line with #";
+        assert_eq!(said, [format!("story 1, sentence 1 looks like a title (\"Story 1:\"); {advice}")]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) struct OutFile<'a> {
 
 impl<'a> OutFile<'a> {
     /// # Errors
-    /// `CantCreate` if it exists and isn't to be replaced, or is a folder.
+    /// `CantCreate` if it exists and isn't to be replaced, is a folder, or can't be made.
     pub fn new(path: &'a Path, replacing: Replacing) -> Result<Self> {
         let file = OutFile { path };
         let refused = |why: &str| Err(Error::new(ErrorKind::CantCreate, format!("{}: {why}", path.display())));
@@ -30,7 +30,8 @@ impl<'a> OutFile<'a> {
             _ if file.is_standard_output() => Ok(file),
             Ok(_) if path.is_dir() => refused("is a folder; name a file"),
             Ok(_) if !replacing.force && !file.is_special() => refused("exists; --force replaces it"),
-            _ => Ok(file),
+            Ok(_) => Ok(file),
+            Err(_) => durable::require_creatable(path).map(|()| file),
         }
     }
 
@@ -101,6 +102,7 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
         write(&path, true, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(write(&path.join("b.json"), false, b"one").unwrap_err().kind, ErrorKind::CantCreate);
         assert!(write(folder.path(), true, b"three").unwrap_err().message.contains("is a folder"));
     }
 

@@ -98,6 +98,7 @@ impl PairSet<'_> {
             split: Some(self.split.clone()),
             kind: self.args.kind.name().to_owned(),
             pairs: pairs as u64,
+            limited: false,
             seen: Seen::Nothing,
         }
     }
@@ -110,6 +111,10 @@ pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
         (Some(asked), _) => Ok(asked.to_owned()),
         (None, names) if names.contains(&"test") => Ok("test".to_owned()),
         (None, [only]) => Ok((*only).to_owned()),
+        (None, []) => Err(Error::data(format!(
+            "{}: has no partition that can be read; `tiered data check` says why",
+            file.path.display()
+        ))),
         (None, names) => Err(Error::data(format!(
             "{}: has no partition \"test\"; name one of {names:?} with --split",
             file.path.display()

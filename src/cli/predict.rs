@@ -4,7 +4,7 @@ use super::doubts::{doubts, require_judgeable};
 use super::output::{print, warn_unless_ended};
 use super::pairs::split;
 use crate::config::Config;
-use crate::data::{self, Pair, Sentences, read_plain, split_names};
+use crate::data::{self, Pair, Sentences, Typed, read_plain, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, TrainedRun, Which};
@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Stories are text, one sentence a line with a blank line between two stories, or JSON:
 /// {"stories": [{"sentences": [...], "entities": [...]}, ...]} or one such object. A story in text may begin with a
-/// line `entities: a, b`. Stories and sentences are numbered from 1 in what is printed.
+/// line `entities: a, b`. Lines that begin with # are left out, and so are bullets and numbers that all lines of a story
+/// have. Stories and sentences are numbered from 1 in what is printed.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, made by `tiered train`
@@ -28,7 +29,7 @@ pub(super) struct Args {
     /// The stories; "-", or nothing, for standard input
     #[arg(conflicts_with = "pair")]
     file: Option<PathBuf>,
-    /// The people and things in the stories, separated by commas
+    /// The people and things in the stories, separated by commas or semicolons
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
     /// Divide what has several sentences in one line
@@ -142,14 +143,18 @@ fn question(args: &Args) -> Result<Question> {
 fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
     let sentences = if args.split_sentences { Sentences::Split } else { Sentences::AsGiven };
-    let typed = read_plain(text, &source, &entities, sentences)?;
+    let Typed { stories: typed, left_out } = read_plain(text, &source, &entities, sentences)?;
+    if let Some(words) = left_out.words() {
+        aside!("{source}: {words}");
+    }
     let stories = match typed.as_slice() {
         [story] => [story.clone(), story.clone()],
         [first, second] => [first.clone(), second.clone()],
         many => {
             let count = many.len();
             return Err(Error::data(format!(
-                "{source}: holds {count} stories, and at most two can be compared; a blank line begins a new story"
+                "{source}: holds {count} stories, and at most two can be compared; a blank line begins a new story (a \
+                 title is left out if its line begins with #)"
             )));
         }
     };

@@ -2,7 +2,7 @@
 
 use super::out_file::{OutFile, Replacing};
 use crate::data;
-use crate::say::aside;
+use crate::say::{aside, counted};
 use crate::world::reorder_stories;
 use std::path::PathBuf;
 
@@ -30,6 +30,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let count = reorder_stories(file.partition(&args.split)?, &args.split, &mut bytes)
         .map_err(|error| error.about(args.data.display()))?;
     out.write_bytes(&bytes)?;
-    aside!("{}: {count} pairs", args.out.display());
+    aside!("{}: {}", args.out.display(), counted(count, "pair"));
     Ok(())
 }

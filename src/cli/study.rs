@@ -9,7 +9,7 @@ use super::signal::Signals;
 use super::train::epoch_line;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::comparison::Comparison;
-use crate::say::{aside, say};
+use crate::say::{aside, counted, say};
 use crate::study::{Cell, ConflictChoice, Emit, Happening, Outcome, Selection, Shard, StateChoice, Study, compared};
 use crate::train::Event;
 use clap::Subcommand;
@@ -63,9 +63,9 @@ pub(super) struct TableArgs {
     /// Compare these two rows, by number or name; may be repeated [default: every row with the first]
     #[arg(long, value_name = "A,B")]
     compare: Vec<String>,
-    /// Only this evaluation set; may be repeated
-    #[arg(long, value_name = "NAME")]
-    set: Vec<String>,
+    /// Only this evaluation, by its name in the study file; may be repeated
+    #[arg(long = "evaluation", value_name = "NAME")]
+    evaluations: Vec<String>,
     /// How to read conflicts off the beliefs; may be repeated [default: as the study file says]
     #[arg(long, value_enum)]
     decode: Vec<ConflictChoice>,
@@ -132,7 +132,8 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
 fn table(args: &TableArgs) -> Result<()> {
     let study = args.place.open()?;
     let rows: Vec<String> = study.rows().into_iter().map(|(name, _)| name).collect();
-    let selection = Selection { sets: args.set.clone(), decode: args.decode.clone(), states: args.states.clone() };
+    let selection =
+        Selection { sets: args.evaluations.clone(), decode: args.decode.clone(), states: args.states.clone() };
     let comparison = study.compare(&selection, &compared(&args.compare, &rows)?)?;
     print(&args.format.show(&comparison))
 }
@@ -209,7 +210,7 @@ fn one(study: &Study, cell: &Cell, stop: &dyn Fn() -> Option<&'static str>) -> R
             if let Some(progress) = progress.take() {
                 progress.finish();
             }
-            say!("evaluated on {set}: {pairs} pairs");
+            say!("evaluated on {set}: {}", counted(*pairs, "pair"));
         }
     });
     if let Ok(outcome @ (Outcome::WasDone | Outcome::Held)) = outcome {
@@ -230,8 +231,8 @@ fn list(study: &Study, cells: &[&Cell]) -> Result<()> {
     let line = |cell: &&Cell| format!("{:>4}  {}  {}\n", cell.number, cell.hash, cell.name());
     let lines: String = cells.iter().map(line).collect();
     print(&format!(
-        "{lines}dry run: {} cells in {}; nothing was trained or written\n",
-        cells.len(),
+        "{lines}dry run: {} in {}; nothing was trained or written\n",
+        counted(cells.len(), "cell"),
         study.folder.display()
     ))
 }
@@ -245,9 +246,10 @@ fn conclude(study: &Study, ends: &[End], cells: usize) -> Result<()> {
     let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);
     let stopped = stopped.len() + cells - ends.len();
     say!(
-        "{}: {done} cells done now, {was_done} before, {held} held by other processes, {stopped} stopped or not begun, {} \
+        "{}: {} done now, {was_done} before, {held} held by other processes, {stopped} stopped or not begun, {} \
          failed",
         study.file.name,
+        counted(done, "cell"),
         failed.len()
     );
     let again = format!("run the same command again to go on: tiered study run {}", arguments(study));

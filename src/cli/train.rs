@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::Experiment;
 use crate::metrics::TierCounts;
-use crate::say::{aside, say};
+use crate::say::{aside, counted, say};
 use crate::train::{EpochRecord, Event};
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,9 @@ pub struct Args {
     /// The experiment file (configs/*.toml); with --resume RUN, that of the run where absent
     #[arg(long, value_name = "FILE", required_unless_present = "resume")]
     config: Option<PathBuf>,
+    /// Takes what stands without --config, to say so
+    #[arg(hide = true, value_name = "CONFIG", value_parser = refuse_config)]
+    misplaced: Option<PathBuf>,
     /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -34,6 +37,10 @@ pub struct Args {
     /// Keep in DIR what an encoder that is not trained says, for other runs on the same inputs
     #[arg(long, value_name = "DIR")]
     vectors: Option<PathBuf>,
+}
+
+fn refuse_config(path: &str) -> Result<PathBuf, String> {
+    Err(format!("name a config with --config {path}"))
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -67,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     )?;
     progress.finish();
     if last < epochs {
-        say!("ended after {last} of {epochs} epochs: none after the best was better (train.patience)");
+        say!("ended after {last} of {}: none after the best was better (train.patience)", counted(epochs, "epoch"));
     }
     if let Some(best) = best {
         say!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
@@ -108,26 +115,26 @@ fn default_out(config: &Path) -> PathBuf {
 fn describe(experiment: &Experiment, out: &Path) {
     let encoder = &experiment.model_config.encoder;
     say!(
-        "encoder: {}, {} layers, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {:?}, {} threads",
+        "encoder: {}, {}, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {:?}, {}",
         encoder.family.name(),
-        encoder.num_hidden_layers,
+        counted(encoder.num_hidden_layers, "layer"),
         encoder.hidden_size,
         experiment.encoder_path().words(),
         experiment.trained_parameters() as f64 / 1e6,
         experiment.compute.precision,
         experiment.compute.device,
-        tch::get_num_threads(),
+        counted(tch::get_num_threads(), "thread"),
     );
     if !experiment.passed_over().is_empty() {
         say!("passed over in the encoder's file: {}", experiment.passed_over().join(", "));
     }
     say!(
-        "train: {} pairs; dev: {}; {} steps in {} epochs; stories of at most {} sentences; run folder: {}",
-        experiment.train.len(),
-        experiment.dev.as_ref().map_or("none".to_owned(), |dev| format!("{} pairs", dev.len())),
-        experiment.steps(),
-        experiment.config.train.epochs,
-        experiment.model_config.max_sentences,
+        "train: {}; dev: {}; {} in {}; stories of at most {}; run folder: {}",
+        counted(experiment.train.len(), "pair"),
+        experiment.dev.as_ref().map_or("none".to_owned(), |dev| counted(dev.len(), "pair")),
+        counted(experiment.steps(), "step"),
+        counted(experiment.config.train.epochs, "epoch"),
+        counted(experiment.model_config.max_sentences, "sentence"),
         out.display(),
     );
     if let Some(beginning) = experiment.beginning() {

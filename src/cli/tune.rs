@@ -5,6 +5,7 @@ use crate::experiment::{TrainedRun, Tuning, Which};
 use crate::machine::DeviceChoice;
 use crate::metrics::Share;
 use crate::report::Table;
+use crate::say::counted;
 use crate::tune::{ChosenOn, Trial};
 use std::path::PathBuf;
 
@@ -40,7 +41,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn described(Tuning { tuned, trials, .. }: &Tuning) -> String {
     let ChosenOn { file, split, pairs, conflicts } = &tuned.chosen_on;
-    let title = format!("{}, {split}: {pairs} pairs, conflicts by `{}`", file.display(), conflicts.name());
+    let pairs = counted(*pairs, "pair");
+    let title = format!("{}, {split}: {pairs}, conflicts by `{}`", file.display(), conflicts.name());
     let chosen = format!("chosen: states {}, temperature {:.3}", tuned.states, tuned.temperature);
     format!("{title}\n\n{}\n{chosen}\n", table(trials).to_text())
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The story can't be used: it is left out, or it is in no pair.
@@ -129,6 +129,12 @@ codes! {
     SimilarNames "similar-names" Warning;
     /// An entity has two different labels for one attribute in one sentence; the last one stands.
     RepeatedLabel "repeated-label" Warning;
+    /// An implausible story with the very sentences of its plausible one: nothing tells them apart.
+    SameSentences "same-sentences" Warning;
+    /// A field that is ignored, and whose name is nearly that of one that is missing.
+    MisspeltField "misspelt-field" Warning;
+    /// A sentence or name with letters that a wrong encoding leaves.
+    GarbledText "garbled-text" Warning;
     /// A second plausible story in one group; pairs use the first.
     SecondPlausibleStory "second-plausible-story" Warning;
 

@@ -4,6 +4,26 @@ use super::check::{Code, Notes};
 use super::node::Node;
 use std::collections::HashSet;
 
+/// The fields that are read or checked (`docs/data.md`).
+const KNOWN: [&str; 12] = [
+    "sentences",
+    "states",
+    "story_id",
+    "breakpoint",
+    "confl_sents",
+    "plausible",
+    "type",
+    "actor",
+    "location",
+    "length",
+    "example_id",
+    "confl_pairs",
+];
+
+/// From this similarity on (Jaro and Winkler's, of 1) a name may be a slip for a known one. Longer names are near to none.
+const SIMILAR: f64 = 0.85;
+const LONGEST_SLIP: usize = 30;
+
 /// The fields of one JSON object. Where a name is repeated, the last value stands.
 pub(super) struct Fields<'a>(&'a [(String, Node)]);
 
@@ -15,6 +35,7 @@ impl<'a> Fields<'a> {
             return None;
         };
         note_repeated(entries, "", notes);
+        note_misspelt(entries, notes);
         Some(Fields(entries))
     }
 
@@ -75,6 +96,19 @@ pub(super) fn note_repeated(entries: &[(String, Node)], prefix: &str, notes: &mu
                 format!("{prefix}{name}"),
                 "occurs again in the same object; the last stands",
             );
+        }
+    }
+}
+
+/// Warns of fields that are ignored, and nearly have the name of one that is missing.
+fn note_misspelt(entries: &[(String, Node)], notes: &mut Notes) {
+    let is_there = |known: &&str| entries.iter().any(|(name, _)| name == known);
+    let missing: Vec<&str> = KNOWN.into_iter().filter(|known| !is_there(known)).collect();
+    let unknown = entries.iter().map(|(name, _)| name).filter(|name| !KNOWN.contains(&name.as_str()));
+    for name in unknown.filter(|name| name.len() <= LONGEST_SLIP) {
+        let is_near = |known: &&&str| strsim::jaro_winkler(&name.to_lowercase(), known) >= SIMILAR;
+        if let Some(meant) = missing.iter().find(is_near) {
+            notes.add(Code::MisspeltField, name, format!("is no field of a story; did you mean `{meant}`?"));
         }
     }
 }

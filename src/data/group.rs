@@ -53,6 +53,10 @@ fn implausible_kind(story: &Story, plausible: Option<&Story>, notes: &mut Notes)
     if !notes.take_memory(story.memory() + plausible.memory()) {
         return None;
     }
+    if story.sentences == plausible.sentences {
+        let message = format!("are those of the plausible story {:?}: nothing tells the two apart", plausible.id);
+        notes.add(Code::SameSentences, "sentences", message);
+    }
     story.kind.or_else(|| {
         let kind = if have_same_sentences(story, plausible) { Kind::Order } else { Kind::Cloze };
         let message = format!("read as {kind}, from comparing its sentences with those of {:?}", plausible.id);

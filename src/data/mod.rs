@@ -12,10 +12,12 @@
 
 mod check;
 mod conflict;
+mod encoding;
 mod fields;
 mod group;
 mod json;
 mod key;
+mod markup;
 mod names;
 mod node;
 mod pair;
@@ -27,8 +29,9 @@ mod stats;
 mod story;
 
 pub use check::{Code, Finding, Severity};
+pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};
-pub use plain::{Sentences, read_plain, split_names};
+pub use plain::{Sentences, Typed, read_plain, split_names};
 pub use read::{StoryFile, read_bytes, read_file};
 pub use stats::{PartitionStats, StoryStats};
 pub use story::{Classes, Conflict, Entity, Kind, Pair, Story};

@@ -1,6 +1,7 @@
 //! One story of a file -> [`Story`], or the error findings that say why not.
 
 use super::check::{Code, Notes};
+use super::encoding::note_garbled;
 use super::fields::{Fields, wrong_type};
 use super::key::Key;
 use super::node::Node;
@@ -61,6 +62,7 @@ fn sentence(node: &Node, field: &str, notes: &mut Notes) -> Option<String> {
     } else if sentence != text {
         notes.add(Code::PaddedSentence, field, "outer spaces are trimmed");
     }
+    note_garbled(sentence, field, notes);
     Some(sentence.to_owned())
 }
 

@@ -1,5 +1,6 @@
 //! Stories without labels, as a person types them: sentences and the entities in them.
 
+use super::markup::{LeftOut, is_comment, is_rule, take_off_markers};
 use super::story::Story;
 use crate::error::{Error, Result};
 use crate::outside::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
@@ -19,26 +20,36 @@ pub enum Sentences {
     Split,
 }
 
+/// Stories as a person typed them.
+#[derive(Debug)]
+pub struct Typed {
+    pub stories: Vec<Story>,
+    pub left_out: LeftOut,
+}
+
 /// Reads stories from text or JSON. `source` names the text in errors; `entities` are those of the stories that name
 /// none themselves.
 ///
 /// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`, and
-/// those of the first are those of the others too, where they name none. Lines end in LF, CRLF or CR.
+/// those of the first are those of the others too, where they name none. Lines end in LF, CRLF or CR. Lines that begin
+/// with # are left out, a line without letters is a blank one, and bullets and numbers are taken off a story's lines
+/// where all have one.
 /// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects.
 /// The stories are called "1", "2" and so on.
 ///
 /// # Errors
 /// `Data`, naming the story and the remedy, if there are no stories, sentences or entities, or the JSON is malformed.
-pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sentences) -> Result<Vec<Story>> {
+pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sentences) -> Result<Typed> {
     let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let mut drafts = if is_json { from_json(text, source)? } else { from_lines(text) };
+    let (mut drafts, left_out) =
+        if is_json { (from_json(text, source)?, LeftOut::default()) } else { from_lines(text) };
     if sentences == Sentences::Split {
         drafts.iter_mut().for_each(Draft::split);
     }
     if drafts.is_empty() {
         let lines = text.lines().count().max(1);
-        return Err(Error::data(format!("{source}: holds no sentences (lines 1 to {lines}); give one a line")));
+        return Err(Error::data(format!("{source}: holds no sentences up to its end, line {lines}; give one a line")));
     }
     // Names above the first story are those of all that have none.
     let first = drafts.first().map(|draft| distinct(draft.entities.iter().map(String::as_str))).unwrap_or_default();
@@ -53,12 +64,13 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
         })?;
         Ok(story)
     };
-    drafts.into_iter().enumerate().map(finish).collect()
+    let stories = drafts.into_iter().enumerate().map(finish).collect::<Result<_>>()?;
+    Ok(Typed { stories, left_out })
 }
 
-/// The distinct names in a list separated by commas.
+/// The distinct names in a list separated by commas or semicolons.
 pub fn split_names(list: &str) -> Vec<String> {
-    distinct(list.split(','))
+    distinct(list.split([',', ';']))
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
@@ -112,11 +124,16 @@ impl Draft {
     }
 }
 
-fn from_lines(text: &str) -> Vec<Draft> {
-    let mut drafts: Vec<Draft> = Vec::new();
+fn from_lines(text: &str) -> (Vec<Draft>, LeftOut) {
+    let (mut drafts, mut left_out): (Vec<Draft>, _) = (Vec::new(), LeftOut::default());
     let mut at_head = true;
     for line in text.replace("\r\n", "\n").split(['\n', '\r']).map(str::trim) {
-        if line.is_empty() {
+        if is_comment(line) {
+            left_out.comments += 1;
+            continue;
+        }
+        if line.is_empty() || is_rule(line) {
+            left_out.rules += usize::from(!line.is_empty());
             at_head = true;
             continue;
         }
@@ -133,7 +150,8 @@ fn from_lines(text: &str) -> Vec<Draft> {
         }
         at_head = false;
     }
-    drafts
+    left_out.markers = drafts.iter_mut().map(|draft| take_off_markers(&mut draft.sentences)).sum();
+    (drafts, left_out)
 }
 
 /// The list after `entities:`, in whatever case that is written.
@@ -176,7 +194,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, entities: &str) -> Result<Vec<Story>> {
-        read_plain(text, "input", &split_names(entities), Sentences::AsGiven)
+        read_plain(text, "input", &split_names(entities), Sentences::AsGiven).map(|typed| typed.stories)
     }
 
     fn names(story: &Story) -> Vec<&str> {
@@ -204,8 +222,9 @@ mod tests {
         assert!(stories.iter().all(|story| read(story, "").unwrap() == read(stories[0], "").unwrap()));
         assert_eq!(read("A.\r\rB.", "cup").unwrap().len(), 2, "two stories");
         let paragraph = "Mia took the cup. She dropped it! Did it break?";
-        let sentences =
-            |sentences| read_plain(paragraph, "input", &["cup".into()], sentences).unwrap()[0].sentences.clone();
+        let sentences = |sentences| {
+            read_plain(paragraph, "input", &["cup".into()], sentences).unwrap().stories[0].sentences.clone()
+        };
         assert_eq!(sentences(Sentences::AsGiven), [paragraph]);
         assert_eq!(sentences(Sentences::Split), ["Mia took the cup.", "She dropped it!", "Did it break?"]);
     }
@@ -217,9 +236,22 @@ mod tests {
     }
 
     #[test]
+    fn titles_rules_and_lists_are_no_sentences() {
+        let bare = "entities: cup, jar\nA.\nB.\n\nA.\nC.\n";
+        let listed = "# Story 1\nentities: cup; jar;\n1. A.\n2. B.\n---\n# Story 2\n- A.\n- C.\n";
+        let read = |text| read_plain(text, "input", &[], Sentences::AsGiven).unwrap();
+        assert_eq!((read(listed).stories, read(bare).left_out.words()), (read(bare).stories, None));
+        assert_eq!(
+            read(listed).left_out.words().unwrap(),
+            "not read as sentences: lines that begin with # (2); lines without letters, read as blank lines (1); \
+             bullets and numbers before sentences (4)"
+        );
+    }
+
+    #[test]
     fn what_is_missing_is_named() {
         let cases = [
-            ("", "input: holds no sentences (lines 1 to 1)"),
+            ("", "input: holds no sentences up to its end, line 1; give one a line"),
             ("{\"stories\": []}", "input: holds no sentences"),
             ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
             ("A.\n\nentities: b\nB.", "input: story 1 names no entities"),

@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// Bytes that are asked for at once.
 const BUFFER: usize = 1 << 16;
 
+/// What a file must be.
+const SHAPE: &str = "must be an object of partitions, {\"test\": {\"1\": {...}, ...}}";
+
 /// How many error findings [`StoryFile::require_clean`] lists.
 const LISTED: usize = 5;
 
@@ -53,23 +56,27 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<StoryFile> {
 fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
     let (stream, mark) = TextStream::new(source, MAX_STORY_FILE, MAX_UNREAD);
     let mut stream = BufReader::with_capacity(BUFFER, stream);
-    let mut partitions = Partitions { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new() };
+    let mut partitions =
+        Partitions { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new(), are_missing: false };
     let mut json = serde_json::Deserializer::from_reader(&mut stream);
     let outcome = Object(&mut partitions).deserialize(&mut json).and_then(|other| json.end().map(|()| other));
-    let Partitions { notes, read, .. } = partitions;
+    let Partitions { notes, read, are_missing, .. } = partitions;
+    let misshapen = |what: &str| Error::data(format!("line 1: {SHAPE}, {what}")).about(path.display());
     match outcome {
+        _ if are_missing => return Err(misshapen("and these stories are in none; put them into one")),
         // The rest is not read; it counts for the hash.
         _ if notes.is_full() => {
             io::copy(&mut stream, &mut io::sink()).map(drop).map_err(|error| unreadable(path, &error))?
         }
+        Ok(None) if read.is_empty() && notes.errors() == 0 => return Err(misshapen("and this one holds no stories")),
         Ok(None) => (),
-        Ok(Some(other)) => {
-            let message = format!("line 1: must be an object of partitions, not {other}");
-            return Err(Error::data(message).about(path.display()));
-        }
+        Ok(Some(other)) => return Err(misshapen(&format!("not {other}"))),
         Err(error) if error.is_io() => return Err(unreadable(path, &error.into())),
         Err(error) => {
-            return Err(Error::data(format!("is not valid JSON: {}", json_error(&error))).about(path.display()));
+            let is_text = error.is_syntax() && (error.line(), error.column()) == (1, 1);
+            let hint = if is_text { "; stories in plain text are for `tiered predict`" } else { "" };
+            let message = format!("is not valid JSON: {}{hint}", json_error(&error));
+            return Err(Error::data(message).about(path.display()));
         }
     }
     let sha256 = stream.into_inner().sha256();
@@ -90,12 +97,14 @@ struct Partitions {
     mark: Mark,
     names: Names,
     read: Vec<(String, Vec<Story>)>,
+    /// Whether the file turned out to hold stories, or one, in the place of partitions.
+    are_missing: bool,
 }
 
 impl Entries for Partitions {
     fn entry<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
         self.mark.set();
-        let Partitions { notes, mark, names, read } = self;
+        let Partitions { notes, mark, names, read, are_missing } = self;
         notes.partition.clone_from(&name);
         if !notes.has_fair_length(&name, "") {
             return skip(map, notes);
@@ -105,10 +114,14 @@ impl Entries for Partitions {
             let message = format!("partition {name:?} occurs again; this one is named {:?}", notes.partition);
             notes.add(Code::RepeatedPartition, "", message);
         }
-        let mut stories = Stories { notes, mark, names: Names::default(), read: Vec::new() };
+        let mut stories = Stories { notes, mark, names: Names::default(), read: Vec::new(), is_story: false };
         let outcome = map.next_value_seed(Object(&mut stories));
-        let Stories { notes, read: stories, .. } = stories;
+        let Stories { notes, read: stories, is_story, .. } = stories;
         notes.story.clear();
+        *are_missing = is_story || name == SENTENCES && matches!(outcome, Ok(Some("a list")));
+        if *are_missing {
+            return stop();
+        }
         if let Ok(Some(other)) = outcome {
             notes.add(Code::WrongType, "", format!("must be an object of stories, not {other}"));
         }
@@ -124,18 +137,27 @@ struct Stories<'n> {
     mark: &'n Mark,
     names: Names,
     read: Vec<Story>,
+    /// Whether what should be a partition turned out to be a story.
+    is_story: bool,
 }
+
+/// The field by which a story is known.
+const SENTENCES: &str = "sentences";
 
 impl Entries for Stories<'_> {
     fn entry<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         self.mark.set();
-        let Stories { notes, names, read, .. } = self;
+        let Stories { notes, names, read, is_story, .. } = self;
         notes.story.clone_from(&key);
         if !notes.has_fair_length(&key, "") {
             return skip(map, notes);
         }
         notes.story = names.distinct(&key);
         let json: Box<RawValue> = map.next_value()?;
+        *is_story = key == SENTENCES && json.get().starts_with('[');
+        if *is_story {
+            return stop();
+        }
         let bytes = json.get().len();
         if bytes > MAX_STORY {
             let message = format!("a story of {bytes} bytes; at most {MAX_STORY} are read: shorten it");
@@ -161,9 +183,14 @@ fn skip<'de, A: MapAccess<'de>>(map: &mut A, notes: &Notes) -> Result<(), A::Err
     go_on(notes)
 }
 
-/// An error, which nobody sees, if there are so many findings that no more is read.
+/// Stops if there are so many findings that no more is read.
 fn go_on<E: serde::de::Error>(notes: &Notes) -> Result<(), E> {
-    if notes.is_full() { Err(E::custom("enough")) } else { Ok(()) }
+    if notes.is_full() { stop() } else { Ok(()) }
+}
+
+/// An error, which nobody sees: no more is read.
+fn stop<E: serde::de::Error>() -> Result<(), E> {
+    Err(E::custom("enough"))
 }
 
 /// Names that are given once each.
@@ -215,7 +242,7 @@ impl StoryFile {
             return Ok(());
         }
         let path = self.path.display();
-        let mut message = format!("{path}: stories can't be used ({} errors):", errors.len());
+        let mut message = format!("{path}: stories can't be used (errors: {}):", errors.len());
         for finding in errors.iter().take(LISTED) {
             message.push_str(&format!("\n  {finding}"));
         }

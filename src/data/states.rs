@@ -1,6 +1,7 @@
 //! The `states` of a story: rows of (attribute, entity, label) -> entities with classes for every sentence.
 
 use super::check::{Code, Notes};
+use super::encoding::note_garbled;
 use super::fields::{Fields, note_repeated, wrong_type};
 use super::names::{Spellings, note_similar};
 use super::node::Node;
@@ -146,6 +147,7 @@ impl Table {
                 return None;
             }
             None => {
+                note_garbled(name, field, notes);
                 let labels = vec![[None; ATTRIBUTES]; self.sentences];
                 self.entities.push(Draft { name: name.to_owned(), spellings: Spellings::default(), labels });
                 self.entities.len() - 1

@@ -37,8 +37,10 @@ impl Material {
         let encoder = EncoderConfig::open(&encoder_file)?;
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
         let read = |sources| read_corpus(sources, config, limit, &tokenizer, encoder.max_tokens());
-        let (train, parts) = read(&config.data.train)?;
-        let (dev, dev_parts) = config.data.dev.as_ref().map(read).transpose()?.unzip();
+        let SourceCorpus { corpus: train, parts, longest } = read(&config.data.train)?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?;
+        let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
+        let (dev, dev_parts) = dev.map(|dev| (dev.corpus, dev.parts)).unzip();
         for corpus in std::iter::once(&train).chain(&dev) {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
         }
@@ -54,7 +56,7 @@ impl Material {
             encoder_config: digest(&encoder_file)?,
             limit,
         };
-        let model_config = resolve_model(config, encoder, &train, dev.as_ref())?;
+        let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
         Ok(Material {
             model_config,
             train,
@@ -85,27 +87,45 @@ pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
     corpus.check_tokens(encoder.vocab_size, encoder.token_types())
 }
 
-/// The pairs of some sources, and the part that each of these is of them.
+/// The pairs of some sources, ready for a model.
+pub struct SourceCorpus {
+    pub corpus: Corpus,
+    pub parts: Vec<Part>,
+    pub longest: usize,
+}
+
 pub fn read_corpus(
     sources: &Sources,
     config: &Config,
     limit: Option<usize>,
     tokenizer: &InputTokenizer,
     max_tokens: usize,
-) -> Result<(Corpus, Vec<Part>)> {
-    let (pairs, parts) = read_pairs(sources, config.seed, limit)?;
+) -> Result<SourceCorpus> {
+    let SourcePairs { pairs, parts, longest } = read_pairs(sources, config.seed, limit)?;
     let corpus =
         Corpus::new(pairs, tokenizer, max_tokens, whole_stories(&config.model.detector, config.model.state_context))
             .map_err(|error| error.about(sources.files()))?;
-    Ok((corpus, parts))
+    Ok(SourceCorpus { corpus, parts, longest })
 }
 
-/// The pairs of some sources, and the part that each of these is of them. Groups of different sources stay apart.
-pub fn read_pairs(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -> Result<(Vec<Pair>, Vec<Part>)> {
+/// The pairs of some sources.
+pub struct SourcePairs {
+    pub pairs: Vec<Pair>,
+    /// The part that each source is of them.
+    pub parts: Vec<Part>,
+    /// Sentences of the longest story, also of pairs that a limit leaves out: a run on a few pairs reads what one on all does.
+    pub longest: usize,
+}
+
+/// Reads the pairs of some sources. Groups of different sources stay apart.
+pub fn read_pairs(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -> Result<SourcePairs> {
     let mut all: Vec<Pair> = Vec::new();
-    let mut parts = Vec::new();
+    let (mut parts, mut longest) = (Vec::new(), 0);
     for source in sources {
-        let mut pairs = read_source(source, seed, limit)?;
+        let mut pairs = read_source(source, seed)?;
+        let stories = pairs.iter().flat_map(|pair| &pair.stories);
+        longest = stories.map(|story| story.sentences.len()).fold(longest, usize::max);
+        pairs.truncate(limit.unwrap_or(usize::MAX));
         if let Some(last) = all.iter().map(|pair| pair.group).max() {
             let first = pairs.iter().map(|pair| pair.group).min().unwrap_or(0);
             pairs.iter_mut().for_each(|pair| pair.group = last.saturating_add(1).saturating_add(pair.group - first));
@@ -117,10 +137,10 @@ pub fn read_pairs(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -
         });
         all.extend(pairs);
     }
-    Ok((all, parts))
+    Ok(SourcePairs { pairs: all, parts, longest })
 }
 
-fn read_source(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<Vec<Pair>> {
+fn read_source(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
     let path = expand(&source.file)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
@@ -128,26 +148,26 @@ fn read_source(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<V
     if let Some(kind) = source.kind {
         pairs = data::of_kind(pairs, kind);
     }
-    for limit in [source.pairs, limit].into_iter().flatten() {
-        pairs.truncate(limit);
-    }
+    pairs.truncate(source.pairs.unwrap_or(usize::MAX));
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }
     Ok(pairs)
 }
 
+/// The model of a config; it reads stories of `longest` sentences unless the config says otherwise.
 pub fn resolve_model(
     config: &Config,
     encoder: EncoderConfig,
+    longest: usize,
     train: &Corpus,
     dev: Option<&Corpus>,
 ) -> Result<ModelConfig> {
-    let longest = train.max_sentences().max(dev.map_or(0, Corpus::max_sentences));
+    let needed = train.max_sentences().max(dev.map_or(0, Corpus::max_sentences));
     let max_sentences = config.model.max_sentences.unwrap_or(longest);
-    if max_sentences < longest {
+    if max_sentences < needed {
         return Err(Error::config(format!(
-            "model.max_sentences = {max_sentences}, but the longest story has {longest} sentences"
+            "model.max_sentences = {max_sentences}, but the longest story has {needed} sentences"
         )));
     }
     let detector = config.model.detector.clone();

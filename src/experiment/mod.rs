@@ -27,7 +27,7 @@ use crate::batch::{Corpus, Layout, Strata, WholeStories};
 use crate::checkpoint::Found;
 use crate::config::Config;
 use crate::decode::Decode;
-use crate::durable::{Lock, free_bytes};
+use crate::durable::{self, Lock, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
@@ -114,6 +114,7 @@ impl Experiment {
             );
             return Err(Error::new(ErrorKind::CantCreate, message));
         }
+        durable::require_creatable(out)?;
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
         let material = Material::read(&config, &encoder_folder, limit)?;

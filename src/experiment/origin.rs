@@ -31,18 +31,27 @@ impl Origin {
 
 /// Lets paths that lead nowhere from here lead where they did when the run was made, and says so.
 pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) {
-    let Some(origin) = outside::read_regular(&run.join(Origin::FILE), MAX_CONFIG).ok() else { return };
-    let Ok(origin) = serde_json::from_slice::<Origin>(&origin) else { return };
-    let folders = [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)];
+    let file = run.join(Origin::FILE);
+    let origin = outside::read_regular(&file, MAX_CONFIG).ok();
+    let origin = origin.and_then(|origin| serde_json::from_slice::<Origin>(&origin).ok());
+    let folders = origin.map(|origin| [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)]);
     for path in paths {
         let Ok(expanded) = expand(path) else { continue };
         if expanded.is_absolute() || expanded.exists() {
             continue;
         }
-        let there = folders.iter().flatten().map(|folder| folder.join(&expanded)).find(|there| there.exists());
+        let there =
+            folders.iter().flatten().flatten().map(|folder| folder.join(&expanded)).find(|there| there.exists());
         if let Some(there) = there.and_then(|there| there.canonicalize().ok()) {
             aside!("{}: not found from here; {} is read, as when the run was made", path.display(), there.display());
             *path = there;
+        } else if folders.is_none() {
+            let remedy = "run this from the folder that the run was made in";
+            aside!(
+                "{}: not found from here, and {} does not say what it is relative to; {remedy}",
+                path.display(),
+                file.display()
+            );
         }
     }
 }

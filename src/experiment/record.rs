@@ -3,6 +3,7 @@
 use super::folder::{RunFolder, Which, json_bytes};
 use super::{TrainedRun, own_decode};
 use crate::card::{self, Facts, Source};
+use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
@@ -136,6 +137,7 @@ impl TrainedRun {
             split: Some(source.split.clone()),
             kind: kind.to_owned(),
             pairs: predictions.len() as u64,
+            limited: at_most(source, self.folder.inputs()?.as_ref()).is_some_and(|limit| limit == predictions.len()),
             sha256: sha256.map(str::to_owned),
             seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, &source.split))?,
         };
@@ -245,6 +247,7 @@ impl RunFolder {
             let described = sources.iter().map(|source| Source {
                 file: source.file.display().to_string(),
                 split: source.split.clone(),
+                limit: at_most(source, inputs.as_ref()),
                 sha256: digests.next(),
             });
             described.collect()
@@ -265,6 +268,11 @@ impl RunFolder {
             reports,
         })
     }
+}
+
+/// How many pairs of a source a run was to read at most.
+fn at_most(source: &DataSource, of_run: Option<&Inputs>) -> Option<usize> {
+    source.pairs.into_iter().chain(of_run.and_then(|inputs| inputs.limit)).min()
 }
 
 /// The name that a value has in JSON.

@@ -1,6 +1,6 @@
 //! A training run that keeps nothing: what there is to be measured.
 
-use super::material::{check_tokens, read_corpus, read_tokenizer, resolve_model};
+use super::material::{SourceCorpus, check_tokens, read_corpus, read_tokenizer, resolve_model};
 use super::network::Network;
 use super::{Compute, fit};
 use crate::batch::Corpus;
@@ -39,10 +39,12 @@ impl Trial {
             None => EncoderConfig::open(&encoder_folder.join("config.json"))?,
         };
         let read = |sources| read_corpus(sources, &config, None, &tokenizer, encoder.max_tokens());
-        let (train, parts) = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?.map(|(dev, _)| dev); // decides how long a story the model can read
+        let SourceCorpus { corpus: train, parts, longest } = read(&config.data.train)?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?; // decides how long a story the model can read
+        let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
+        let dev = dev.map(|dev| dev.corpus);
         check_tokens(&train, &encoder)?;
-        let model_config = resolve_model(&config, encoder, &train, dev.as_ref())?;
+        let model_config = resolve_model(&config, encoder, longest, &train, dev.as_ref())?;
         let network = match is_random {
             true => Network::random(&config, &model_config, &train, compute.device)?,
             false => Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,

@@ -1,6 +1,6 @@
 //! What is chosen on the dev pairs of a run, and kept beside the weights.
 
-use super::material::read_pairs;
+use super::material::{SourcePairs, read_pairs};
 use super::{TrainedRun, origin, own_decode};
 use crate::config::Sources;
 use crate::data::Pair;
@@ -26,7 +26,8 @@ impl TrainedRun {
         let mut sources = self.dev_sources()?.clone();
         origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
         let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
-        read_pairs(&sources, self.config.seed, limit)
+        let SourcePairs { pairs, parts, .. } = read_pairs(&sources, self.config.seed, limit)?;
+        Ok((pairs, parts))
     }
 
     /// Chooses temperature and state threshold on dev pairs and keeps them in the run folder; `progress` is told how

@@ -3,12 +3,13 @@
 use crate::config::Config;
 use crate::model::ModelConfig;
 use crate::outside::shown;
+use crate::say::counted;
 
 /// What the folder is, where it comes from, how to read it.
 pub fn card(config: &Config, model: &ModelConfig) -> String {
     let from = shown(&config.encoder.path.display().to_string(), 200);
     let data = shown(&config.data.train.files(), 200);
-    let (layers, hidden) = (model.encoder.num_hidden_layers, model.encoder.hidden_size);
+    let (layers, hidden) = (counted(model.encoder.num_hidden_layers, "layer"), model.encoder.hidden_size);
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "---
@@ -17,7 +18,7 @@ library_name: transformers
 
 # An encoder trained by `tiered`, with its heads
 
-Written by `tiered export` {version}. The encoder ({layers} layers, {hidden} wide) is `{from}`, trained further on `{data}`
+Written by `tiered export` {version}. The encoder ({layers}, {hidden} wide) is `{from}`, trained further on `{data}`
 to tell which of two household stories is plausible, which sentences conflict, and which physical states are to blame
 (Storks et al., 2021, Tiered Reasoning for Intuitive Physics). The licences of that encoder and of that data go on to apply.
 
@@ -52,7 +53,7 @@ In Python:
 
 ```python
 from read_export import Reader, read_stories
-answer = Reader(\".\").predict(read_stories(\"stories.txt\"))
+answer, state_probs = Reader(\".\").predict(read_stories(\"stories.txt\"))
 ```
 
 A story is `{{\"sentences\": [...], \"entities\": [...]}}`. The two sentences in conflict are the best supported pair (`--decode pair`).

@@ -86,9 +86,20 @@ pub fn json_error(error: &serde_json::Error) -> String {
     format!("{}{place}", shown(message, 300))
 }
 
+/// What `serde` expects, in plain words.
+const TYPES: [(&str, &str); 7] = [
+    ("expected u64", "expected a whole number from 0 on"),
+    ("expected u32", "expected a whole number from 0 on"),
+    ("expected usize", "expected a whole number from 0 on"),
+    ("expected i64", "expected a whole number"),
+    ("expected f64", "expected a number"),
+    ("expected a boolean", "expected true or false"),
+    ("expected a sequence", "expected a list"),
+];
+
 /// An error about a TOML file, which quotes the file, with its place: a few lines, none of them long.
 pub fn toml_error(error: &toml::de::Error) -> String {
-    let text = error.to_string();
+    let text = TYPES.iter().fold(error.to_string(), |text, (name, words)| text.replace(name, words));
     let lines = text.lines().take(6).map(|line| shown(line, 400));
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Result};
 use crate::experiment::{RunFolder, Which, own_decode};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
-use crate::say::aside;
+use crate::say::{aside, counted};
 use crate::train::EpochRecord;
 use std::path::Path;
 
@@ -58,9 +58,9 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
         Decode::Threshold => "the paper's detector",
         Decode::Pair | Decode::Contrast => "joint detector",
     };
-    let layers = model.encoder.num_hidden_layers;
-    let epochs = epochs.len();
-    Ok(format!("{detector} on {encoder} ({layers} layers), {epochs} epochs, seed {}", config.seed))
+    let layers = counted(model.encoder.num_hidden_layers, "layer");
+    let epochs = counted(epochs.len(), "epoch");
+    Ok(format!("{detector} on {encoder} ({layers}), {epochs}, seed {}", config.seed))
 }
 
 impl EvaluatedSet {
@@ -114,7 +114,7 @@ fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
     let kind = if data.kind == "all" { String::new() } else { format!(", {}", data.kind) };
-    format!("{file}{split}{kind}{}", data.seen.remark())
+    format!("{file}{split}{kind}{}", data.remark())
 }
 
 /// Rooms, if the story file is still where it was and has these pairs. Without it nothing else is missed.

@@ -178,6 +178,15 @@ impl StoryPrediction {
         !asserted.is_empty() && asserted.iter().all(|state| state.correct)
     }
 
+    /// Of a state that is asserted, where the system tells it.
+    pub fn probability(&self, state: &AssertedState) -> Option<f32> {
+        let AssertedState { entity, sentence, side, attribute, class, .. } = state;
+        let entity = self.entities.iter().find(|other| other.name == *entity)?;
+        let mut candidates = entity.side(*side).candidates.iter();
+        let is_of = |c: &&StateCandidate| (c.sentence, c.attribute, c.class) == (*sentence, *attribute, *class);
+        candidates.find(is_of).map(|candidate| candidate.probability)
+    }
+
     /// The nontrivial states asserted at these places, entity by entity.
     pub fn asserted(&self, places: &[(Side, usize)]) -> Vec<AssertedState> {
         let mut asserted = Vec::new();

@@ -7,6 +7,11 @@ use crate::language::Language;
 use crate::prediction::{AssertedState, PairPrediction, StoryPrediction};
 use serde::Serialize;
 
+/// Probability from which on one of two things is said flatly: below it there is little to choose.
+const CLEARLY: f32 = 0.6;
+/// Below this probability a state is less likely than not, and marked so.
+const LIKELY: f32 = 0.5;
+
 /// Stories and sentences are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
@@ -76,6 +81,9 @@ pub struct StateAnswer {
     pub attribute: Attribute,
     pub class: u8,
     pub words: String,
+    /// Where the model tells it.
+    #[serde(skip)]
+    pub probability: Option<f32>,
 }
 
 impl Answer {
@@ -116,6 +124,7 @@ impl Answer {
         let doubted_story = stories[doubted];
         let states = explaining(doubted_story, &conflict[doubted]);
         let language = Language::of(&doubted_story.sentences);
+        let state = |state| StateAnswer::new(doubted, state, doubted_story.probability(state), language);
         let stories: Vec<_> = stories.iter().map(|story| StoryAnswer::of(story)).collect();
         Answer {
             plausible,
@@ -124,7 +133,7 @@ impl Answer {
             decode,
             conflict_believed: stories.iter().flat_map(|story| &story.sentences).any(|s| s.belief >= THRESHOLD),
             conflict: places.flat_map(in_story).collect(),
-            states: states.iter().map(|state| StateAnswer::new(doubted, state, language)).collect(),
+            states: states.iter().map(state).collect(),
             stories,
         }
     }
@@ -147,13 +156,8 @@ impl Answer {
 
     pub fn to_text(&self) -> String {
         let mut text = match (self.plausible, self.alone) {
-            (Some(Choice { story, probability }), _) => {
-                format!("Story {story} is plausible (probability {:.1}%).\n", 100. * probability)
-            }
-            (None, Some(Verdict { plausible, probability })) => {
-                let what = if plausible { "plausible" } else { "implausible" };
-                format!("The story is {what} (probability {:.1}%).\n", 100. * probability)
-            }
+            (Some(choice), _) => choice.to_text(),
+            (None, Some(verdict)) => verdict.to_text(),
             _ if self.conflict_believed => "A conflict is believed in.\n".to_owned(),
             _ => "No conflict is believed in.\n".to_owned(),
         };
@@ -206,13 +210,31 @@ impl Answer {
         if self.states.is_empty() {
             return "\nNo state is asserted that explains it.\n".to_owned();
         }
-        let lines: String = self.states.iter().map(|state| format!("  {}\n", state.words)).collect();
+        let lines: String = self.states.iter().map(StateAnswer::line).collect();
         let title = if self.conflict_believed { "States that explain it" } else { "States asserted there" };
         format!("\n{title}:\n{lines}")
     }
 }
 
+impl Choice {
+    fn to_text(self) -> String {
+        let Choice { story, probability } = self;
+        let said = match probability < CLEARLY {
+            true => format!("Story {story} is hardly more likely than story {} to be the plausible one", 3 - story),
+            false => format!("Story {story} is plausible"),
+        };
+        format!("{said} (probability {:.1}%).\n", 100. * probability)
+    }
+}
+
 impl Verdict {
+    fn to_text(self) -> String {
+        let Verdict { plausible, probability } = self;
+        let what = if plausible { "plausible" } else { "implausible" };
+        let hardly = if probability < CLEARLY { "hardly more likely than not " } else { "" };
+        format!("The story is {hardly}{what} (probability {:.1}%).\n", 100. * probability)
+    }
+
     fn new(no_conflict: f32) -> Self {
         let plausible = no_conflict >= 0.5;
         Verdict { plausible, probability: if plausible { no_conflict } else { 1. - no_conflict } }
@@ -233,10 +255,16 @@ impl ConflictSentence {
 }
 
 impl StateAnswer {
-    fn new(story: usize, state: &AssertedState, language: Language) -> Self {
+    fn new(story: usize, state: &AssertedState, probability: Option<f32>, language: Language) -> Self {
         let AssertedState { entity, sentence, side, attribute, class, correct: _ } = state.clone();
         let words = words::phrase(state, language);
-        StateAnswer { story: story + 1, sentence: sentence + 1, side, entity, attribute, class, words }
+        StateAnswer { story: story + 1, sentence: sentence + 1, side, entity, attribute, class, words, probability }
+    }
+
+    fn line(&self) -> String {
+        let unlikely = self.probability.filter(|&probability| probability < LIKELY);
+        let mark = unlikely.map_or(String::new(), |p| format!(" (a guess: probability {:.1}%)", 100. * p));
+        format!("  {}{mark}\n", self.words)
     }
 }
 
@@ -266,7 +294,7 @@ fn explaining(story: &StoryPrediction, conflict: &[usize]) -> Vec<AssertedState>
 mod tests {
     use super::*;
     use crate::attribute::ATTRIBUTES;
-    use crate::prediction::{EntityPrediction, StateLabels};
+    use crate::prediction::{EntityPrediction, StateCandidate, StateLabels};
 
     /// A fridge that is closed by sentence 1 and must be open for sentence 2.
     fn story(beliefs: [f32; 2]) -> StoryPrediction {
@@ -327,6 +355,25 @@ States that explain it:
         for decode in Decode::ALL {
             assert_eq!(Answer::of_pair(&prediction, decode).to_text(), expected);
         }
+    }
+
+    #[test]
+    fn what_is_a_guess_is_said_so() {
+        let mut told = prediction([story([0.9, 0.75]), story([0.1, 0.2])], [0.45, 0.55]);
+        let candidate = |sentence, class, probability| {
+            vec![StateCandidate { sentence, attribute: Attribute::Open, class, probability, otherwise: 0 }]
+        };
+        told.stories[0].entities[0].effects.candidates = candidate(0, 1, 0.25);
+        told.stories[0].entities[0].preconditions.candidates = candidate(1, 2, 0.5);
+        let answer = Answer::of_pair(&told, Decode::Pair);
+        let text = answer.to_text();
+        let first = "Story 2 is hardly more likely than story 1 to be the plausible one (probability 55.0%).\n";
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.contains("the fridge is closed (a guess: probability 25.0%)\n"), "{text}");
+        assert!(text.contains("the fridge must be open\n") && !answer.to_json().contains("0.25"), "{text}");
+        let hardly = Verdict::new(0.45).to_text();
+        assert_eq!(hardly, "The story is hardly more likely than not implausible (probability 55.0%).\n");
+        assert_eq!(Verdict::new(0.6).to_text(), "The story is plausible (probability 60.0%).\n");
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub struct Row {
     /// From 1.
     pub number: usize,
     pub name: String,
+    /// Empty, as `missing`, where it is a single run.
     pub seeds: Vec<u64>,
     /// Seeds that there is no result of yet.
     pub missing: Vec<u64>,
@@ -111,9 +112,24 @@ impl Comparison {
         let tests = correct(&mut sections);
         Comparison { title: title.into(), resamples: RESAMPLES, tests, sections }
     }
+
+    /// The same where each row is one run, of whatever seed: none is shown, and nothing said of a mean over them.
+    pub fn of_single_runs(mut self) -> Self {
+        self.sections.iter_mut().flat_map(|section| &mut section.rows).for_each(|row| row.seeds.clear());
+        self
+    }
+
+    fn has_seeds(&self) -> bool {
+        self.sections.iter().any(Section::has_seeds)
+    }
 }
 
 impl Section {
+    /// Whether its rows are over seeds.
+    fn has_seeds(&self) -> bool {
+        self.rows.iter().any(|row| !row.seeds.is_empty() || !row.missing.is_empty())
+    }
+
     fn new(data: SectionData, compared: &Compared) -> Self {
         let SectionData { set, decoding, pairs, systems, published } = data;
         let measured = pairs.as_ref().map(|set| (set, Resamples::new(set.groups(), RESAMPLES, BOOTSTRAP_SEED)));

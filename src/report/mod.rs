@@ -54,9 +54,20 @@ pub struct DataDescription {
     /// "cloze", "order" or "mixed".
     pub kind: String,
     pub pairs: u64,
+    /// Whether the partition may have more of them, of which only the first were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limited: bool,
     /// What training has seen of them.
     #[serde(default, skip_serializing_if = "Seen::is_nothing")]
     pub seen: Seen,
+}
+
+impl DataDescription {
+    /// To follow the name of the set: what else there is to know of its pairs, or nothing.
+    pub fn remark(&self) -> String {
+        let limited = if self.limited { ", only the first of its pairs were scored" } else { "" };
+        format!("{limited}{}", self.seen.remark())
+    }
 }
 
 /// What a run has seen of the pairs that it is scored on.

@@ -4,19 +4,20 @@ use super::table::Table;
 use super::{DataDescription, PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
 use crate::metrics::{Calibration, Share, SideScores};
+use crate::say::counted;
 
 const UNDEFINED: &str = "undefined";
 
 /// What was measured on what, in one line.
 pub fn title(system: &str, data: &DataDescription) -> String {
-    let mut title = format!("{system}: {} {} pairs", data.pairs, data.kind);
+    let mut title = format!("{system}: {}", counted(data.pairs, &format!("{} pair", data.kind)));
     if let Some(file) = &data.file {
         title.push_str(&format!(" of {file}"));
     }
     if let Some(split) = &data.split {
         title.push_str(&format!(", {split}"));
     }
-    title + data.seen.remark()
+    title + &data.remark()
 }
 
 /// The three tiers by decoding, and published scores beneath.

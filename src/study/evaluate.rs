@@ -100,6 +100,7 @@ fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[Pa
             split: Some(set.split.clone()),
             kind: set.kind_name().to_owned(),
             pairs: predictions.len() as u64,
+            limited: false,
             seen: run.seen(sha256, &set.split)?,
             sha256: Some(sha256.to_owned()),
         },

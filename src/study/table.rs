@@ -66,7 +66,10 @@ impl Study {
         let named = |name: &String| {
             all.iter().find(|set| set.name == *name).ok_or_else(|| {
                 let names: Vec<&str> = all.iter().map(|set| set.name.as_str()).collect();
-                Error::new(ErrorKind::Usage, format!("--set {name}: the study's sets are {}", names.join(", ")))
+                Error::new(
+                    ErrorKind::Usage,
+                    format!("--evaluation {name}: the study's evaluations are {}", names.join(", ")),
+                )
             })
         };
         if selection.sets.is_empty() { Ok(all.iter().collect()) } else { selection.sets.iter().map(named).collect() }

@@ -141,6 +141,23 @@ fn a_run_folder_that_exists() {
 }
 
 #[test]
+fn a_run_folder_that_cant_be_made_is_said_by_a_dry_run() {
+    let tiny = Tiny::new();
+    std::fs::write(tiny.path("file"), "in the way").unwrap();
+    let output = tiny.train("file/runs/run", &["--dry-run"]);
+    assert_eq!(output.status.code(), Some(73));
+    assert!(stderr(&output).contains("file is no folder; name another place"), "{}", stderr(&output));
+    assert!(tiny.train("new/runs/run", &["--dry-run"]).status.success() && !tiny.path("new").exists());
+}
+
+#[test]
+fn a_config_without_its_flag() {
+    let output = tiered(["train", "configs/demo.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("name a config with --config configs/demo.toml"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_loss_that_is_not_a_number_stops_before_the_weights_see_it() {
     let tiny = Tiny::new();
     let file = tiny.encoder().join("model.safetensors");

@@ -26,9 +26,17 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     let shown = stdout(&compare(&[text(&a), text(&b)]));
     assert!(shown.contains("the runs differ on") && shown.contains("2 - 1"), "{shown}");
 
+    assert!(!shown.contains("seeds"), "each row is one run: {shown}");
+    let decoded = compare(&[text(&a), text(&b), "--decode", "pair", "--states", "argmax", "--states", "0.6,surest"]);
+    let decoded = stdout(&decoded);
+    for title in ["decoded by pair, states argmax", "decoded by pair, states 0.6,surest"] {
+        assert!(decoded.contains(title), "{decoded}");
+    }
+    assert!(!decoded.contains("threshold"), "{decoded}");
+
     assert_eq!(compare(&[text(&a), text(&a)]).status.code(), Some(2));
     assert_eq!(compare(&[text(&a)]).status.code(), Some(2));
-    let output = compare(&[text(&a), text(&b), "--set", "elsewhere"]);
+    let output = compare(&[text(&a), text(&b), "--evaluation", "elsewhere"]);
     assert!(output.status.code() == Some(66) && stderr(&output).contains("tiered eval"), "{}", stderr(&output));
     let moved = std::fs::rename(b.join("eval/stories-dev-all"), b.join("eval/other"));
     moved.unwrap();

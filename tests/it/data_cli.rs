@@ -15,9 +15,11 @@ fn faulty_file() -> String {
 #[test]
 fn check_passes_a_clean_file() {
     let directory = TempDir::new().unwrap();
-    let output = tiered(["data", "check", text(&write(&directory, "clean.json", &clean_file().to_string()))]);
+    let path = write(&directory, "clean.json", &clean_file().to_string());
+    let output = tiered(["data", "check", text(&path)]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(stdout(&output), "errors: 0, warnings: 0, notes: 0\n");
+    let summary = format!("{}: test: 3 stories and 2 pairs can be used\n", path.display());
+    assert_eq!(stdout(&output), format!("{summary}errors: 0, warnings: 0, notes: 0\n"));
 }
 
 #[test]
@@ -29,6 +31,7 @@ fn check_lists_findings_and_exits_65_on_errors() {
     let expected = format!(
         "{0}: test/1 length: warning[length-differs]: 5, but the number of sentences is 3, which stands\n\
          {0}: test/1-C0 states[1].open[0]: error[label-out-of-range]: 9 is not a label of open: 0 to 8\n\
+         {0}: test: 2 stories and 1 pair can be used\n\
          errors: 1, warnings: 1, notes: 0\n",
         path.display()
     );
@@ -41,7 +44,12 @@ fn check_limits_what_is_printed_but_counts_all() {
     let directory = TempDir::new().unwrap();
     let path = write(&directory, "faulty.json", &faulty_file());
     let output = tiered(["data", "check", "--max", "0", text(&path), text(&path)]);
-    assert_eq!((stdout(&output).as_str(), output.status.code()), ("errors: 2, warnings: 2, notes: 0\n", Some(65)));
+    let summary = format!("{}: test: 2 stories and 1 pair can be used\n", path.display()).repeat(2);
+    assert_eq!(stdout(&output), format!("{summary}errors: 2, warnings: 2, notes: 0\n"));
+    assert_eq!(output.status.code(), Some(65));
+    let errors = stdout(&tiered(["data", "check", "--severity", "error", text(&path)]));
+    assert!(errors.contains("error[") && !errors.contains("warning["), "{errors}");
+    assert!(errors.ends_with("errors: 1, warnings: 1, notes: 0\n"), "{errors}");
 }
 
 #[test]

@@ -243,7 +243,33 @@ fn the_reader_says_what_it_cant_answer() {
     };
     refused("entities: cup\nA.\nB.\n", "two stories are compared");
     refused("entities: cup\nA.\nB.\n\nentities: cup\nA.\nB.\n", "the two stories are the same");
+    refused("entities: cup\nA.\nB.\nentities: cup\nA.\nB.\n", "the two stories are the same");
     refused("A.\nB.\n\nA.\nC.\n", "must begin with a line `entities: a, b`");
+}
+
+#[test]
+fn the_reader_reads_text_as_predict() {
+    let Some(python) = python() else { return };
+    let (tiny, run, out) = shared();
+    let listed = "# One\nentities: Rosa; kettle\n1. Rosa filled the kettle.\n2. Rosa left.\n---\n# Two\nentities: Rosa, cup\n- Rosa \
+                  left.\n- Rosa took the cup.\nRosa slept.\n";
+    let file = tiny.path("listed.txt");
+    for text_of in [listed.to_owned(), listed.replace("Rosa slept.\n", ""), listed.replace("---\n", "")] {
+        fs::write(&file, text_of).unwrap();
+        let asked = said(&python(&[text(&out.join("read_export.py")), text(out), text(&file), "--json"]));
+        let answered = said(&tiered(["predict", text(run), text(&file), "--json"]));
+        let [asked, answered] = [asked, answered].map(|answer| serde_json::from_str::<Value>(&answer).unwrap());
+        assert!(farthest(&asked, &answered) < TOLERANCE);
+    }
+}
+
+#[test]
+fn a_package_that_the_reader_lacks_is_named_in_a_line() {
+    let Some(python) = python() else { return };
+    let (_, _, out) = shared();
+    let output = python(&["-S", text(&out.join("read_export.py")), text(out), "stories.txt"]); // -S: no packages
+    let said = "error: torch is missing; install all it takes: pip install torch transformers safetensors\n";
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(1), said));
 }
 
 /// Runs the virtual environment's Python, if there is one.

@@ -156,6 +156,13 @@ fn irregular_stories_are_read() {
             "extra-state-rows",
             "states",
         ),
+        (with("1-C0", "sentences", clean_file()["test"]["1"]["sentences"].clone()), "same-sentences", "sentences"),
+        (
+            edited("1-C0", |story| story["sentences"][2] = json!("Ada mangi\u{c3}\u{b2}.")),
+            "garbled-text",
+            "sentences[2]",
+        ),
+        (with_labels("solid", json!([["caff\u{fffd}", 1]])), "garbled-text", "states[1].solid[0]"),
         (with("1-C0", "confl_sents", json!([[0]])), "nested-confl-sents", "confl_sents"),
         (with("1", "confl_sents", json!([[]])), "nested-confl-sents", "confl_sents"),
         (with_labels("open", json!([["Chest", 1]])), "similar-names", "states"),
@@ -333,8 +340,43 @@ fn a_partition_must_be_an_object() {
 }
 
 #[test]
-fn unknown_fields_are_ignored() {
+fn unknown_fields_are_ignored_unless_they_look_misspelt() {
     assert_eq!(places(&with("1", "colour", json!("red"))), []);
+    let file = edited("1-C0", |story| {
+        let story = story.as_object_mut().unwrap();
+        let breakpoint = story.shift_remove("breakpoint").unwrap();
+        story.insert("break_point".into(), breakpoint);
+    });
+    let found = [("misspelt-field", "1-C0", "break_point"), ("no-breakpoint", "1-C0", "breakpoint")];
+    assert_eq!(places(&file)[..1], found[..1]);
+    assert!(file.findings[0].message.contains("did you mean `breakpoint`?"));
+    assert_eq!(places(&with("1-C0", "sentence", json!("one"))), [], "the known field is there");
+}
+
+/// One error with the remedy, in the place of one for each story.
+#[test]
+fn stories_without_a_partition_are_refused() {
+    let stories = clean_file()["test"].clone();
+    let list = json!([stories["1"], stories["1-C0"]]);
+    let cases = [
+        (stories.clone(), "these stories are in none; put them into one"),
+        (stories["1"].clone(), "these stories are in none; put them into one"),
+        (list, "not a list"),
+        (json!({}), "holds no stories"),
+    ];
+    for (file, words) in cases {
+        let error = read_text(&file.to_string()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Data);
+        assert!(error.message.contains(words) && error.message.contains("{\"test\": {\"1\": {...}, ...}}"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_story_file_is_said_in_plain_words() {
+    let text = read_text("entities: Mia\nMia slept.\n").unwrap_err().message;
+    assert!(text.contains("stories in plain text are for `tiered predict`"), "{text}");
+    let folder = tiered::data::read_file(std::env::temp_dir().as_path()).unwrap_err().message;
+    assert!(folder.contains("is a folder; name a file"), "{folder}");
 }
 
 #[test]
@@ -362,7 +404,7 @@ fn require_clean_lists_the_first_five_errors_and_the_remedy() {
         file["test"][format!("{i}-C9")] = json!(null);
     }
     let message = read(&file).require_clean().unwrap_err().message;
-    assert!(message.contains("(7 errors)") && message.contains("run `tiered data check "), "{message}");
+    assert!(message.contains("(errors: 7)") && message.contains("run `tiered data check "), "{message}");
     assert_eq!(message.matches("error[wrong-type]").count(), 5);
 }
 

@@ -30,6 +30,7 @@ fn every_fault_of_gita_is_found() {
         ("2-O0", &["nested-confl-sents"]),
         ("2-C0", &["nested-confl-sents"]),
         ("105", &["nested-confl-sents"]),
+        ("32-O0", &["same-sentences"]),
         ("39-C0", &["example-id-differs"]),
         ("41-C0", &["example-id-differs"]),
         ("58-O0", &["example-id-differs"]),

@@ -281,6 +281,12 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
     // What it names is now found by absolute paths, which the resumed run has; a run that nobody resumed is found from itself.
     let second = within(&project, &["train", "--config", "tiny.toml", "--out", "runs/b", "--set", "train.epochs=1"]);
     assert!(second.status.success(), "{}", stderr(&second));
+    let [origin, hidden] = ["origin.json", "hidden.json"].map(|file| project.join("runs/b").join(file));
+    fs::rename(&origin, &hidden).unwrap();
+    let lost = within(elsewhere.path(), &["tune", text(&project.join("runs/b"))]);
+    assert_eq!(lost.status.code(), Some(66));
+    assert!(stderr(&lost).contains("origin.json does not say what it is relative to"), "{}", stderr(&lost));
+    fs::rename(&hidden, &origin).unwrap();
     let moved = tempfile::TempDir::new().unwrap();
     for part in ["project", &name(&tiny.stories()), &name(&tiny.encoder())] {
         fs::rename(tiny.path(part), moved.path().join(part)).unwrap();

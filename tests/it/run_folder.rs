@@ -3,6 +3,7 @@
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use safetensors::SafeTensors;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -149,6 +150,27 @@ fn a_dry_run_writes_nothing() {
     let output = tiny.train("run", &["--dry-run"]);
     assert!(output.status.success() && stdout(&output).contains("8 steps in 2 epochs"), "{}", stdout(&output));
     assert_eq!(files(&tiny.path("")), before);
+}
+
+#[test]
+fn a_run_on_a_few_pairs_says_so_and_reads_the_stories_of_all() {
+    let tiny = Tiny::new();
+    let mut stories: Value = serde_json::from_str(&fs::read_to_string(tiny.stories()).unwrap()).unwrap();
+    for story in ["3", "3-C0", "3-O0"].map(|id| format!("/train/{id}")) {
+        let story = stories.pointer_mut(&story).unwrap();
+        let first = story["sentences"][0].clone();
+        story["sentences"].as_array_mut().unwrap().push(first);
+        story["states"].as_array_mut().unwrap().push(json!({}));
+        story["length"] = json!(6);
+    }
+    fs::write(tiny.stories(), stories.to_string()).unwrap();
+    let run = tiny.trained("run", &["--limit", "2", "--set", "train.epochs=1"]);
+    let card = fs::read_to_string(run.join("README.md")).unwrap();
+    assert!(card.contains("partition train, at most its first 2 pairs,"), "{card}");
+    assert!(card.contains("dev: 2 pairs (all), only the first of its pairs were scored"), "{card}");
+    evaluated(&run, &tiny.stories(), &[]);
+    let card = fs::read_to_string(run.join("README.md")).unwrap();
+    assert!(card.contains("train: 8 pairs (all), it was trained on them"), "{card}");
 }
 
 #[test]

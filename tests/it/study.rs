@@ -189,14 +189,17 @@ fn the_table_has_intervals_tests_and_published_rows() {
     assert!(dev.rows[0].scores.is_some_and(|scores| scores.accuracy.sd.is_some()));
     assert!(dev.rows[0].published.as_ref().is_some_and(|row| row.consistency == 22.4));
     assert_eq!((dev.differences.len(), dev.differences[0].rows, comparison.tests), (1, [2, 1], 12));
-    let one =
-        rig.succeeds("table", "done", &["--set", "seen", "--decode", "pair", "--compare", "paper,2", "--markdown"]);
+    let one = rig.succeeds(
+        "table",
+        "done",
+        &["--evaluation", "seen", "--decode", "pair", "--compare", "paper,2", "--markdown"],
+    );
     assert!(one.contains("## seen: 4 pairs in 4 groups, decoded by pair, states argmax") && one.contains("| 1 - 2 |"));
     assert_eq!(one.matches("\n## ").count(), 0, "{one}");
     for (format, word) in [("--latex", "\\toprule"), ("--csv", "what,set,decoding")] {
         assert!(rig.succeeds("table", "done", &[format]).contains(word));
     }
-    for wrong in [["--compare", "1,3"], ["--set", "nowhere"]] {
+    for wrong in [["--compare", "1,3"], ["--evaluation", "nowhere"]] {
         assert_eq!(rig.run("table", "done", &wrong).status.code(), Some(2), "{wrong:?}");
     }
 }
@@ -322,7 +325,7 @@ fn a_cell_that_fails_does_not_stop_the_others() {
     }
     let status = rig.succeeds("status", "failing", &[]);
     assert!(status.contains("waiting, failed") && status.contains("2 of 8 cells are done"), "{status}");
-    let table = rig.succeeds("table", "failing", &["--set", "dev"]);
+    let table = rig.succeeds("table", "failing", &["--evaluation", "dev"]);
     assert!(table.contains("0 of 2") && table.contains("1 of 2"), "{table}");
 }
 

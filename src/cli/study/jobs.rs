@@ -3,7 +3,7 @@
 use super::{End, outcome_words};
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::say::say;
+use crate::say::{counted, say};
 use crate::study::{Cell, Job, JobEnd, Outcome, State, Study, run_jobs};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ pub(super) fn run<'a>(
         }
     }
     let at_a_time = at_a_time.min(todo.len()).max(1);
-    say!("{} cells to do, {at_a_time} at a time; what they say is in {}", todo.len(), logs(study).display());
+    let to_do = counted(todo.len(), "cell");
+    say!("{to_do} to do, {at_a_time} at a time; what they say is in {}", logs(study).display());
     create_folder(&logs(study))?;
     let jobs = todo.iter().map(|cell| Ok(Job { number: cell.number, command: command(study, cell, at_a_time, out)? }));
     run_jobs(jobs.collect::<Result<_>>()?, at_a_time, stop, |number, end| {

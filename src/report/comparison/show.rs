@@ -3,6 +3,7 @@
 use super::{Comparison, Row, RowDifference, Section};
 use crate::metrics::{Difference, Estimate, PValue, Tiers};
 use crate::report::{PublishedRow, Table};
+use crate::say::counted;
 
 pub(super) const MISSING: &str = "missing";
 
@@ -34,15 +35,17 @@ impl Comparison {
     /// What the numbers are.
     pub(super) fn note(&self) -> String {
         let Comparison { resamples, tests, .. } = self;
-        let of_scores = format!(
-            "Percent of pairs: mean over seeds ± standard deviation [95 % interval of the mean, {resamples} draws of \
-             story groups]."
-        );
-        match tests {
+        let of_scores = match self.has_seeds() {
+            true => "Percent of pairs: mean over seeds ± standard deviation [95 % interval of the mean",
+            false => "Percent of pairs [95 % interval",
+        };
+        let of_scores = format!("{of_scores}, {resamples} draws of story groups].");
+        match *tests {
             0 => of_scores,
             _ => format!(
                 "{of_scores} Differences in points; p by the same draws and by McNemar's exact test, each with \
-                 Holm's correction over {tests} tests."
+                 Holm's correction over {}.",
+                counted(*tests, "test")
             ),
         }
     }
@@ -51,7 +54,7 @@ impl Comparison {
 impl Section {
     pub(super) fn title(&self) -> String {
         let size = self.size.map_or("nothing evaluated yet".to_owned(), |size| {
-            format!("{} pairs in {} groups", size.pairs, size.groups)
+            format!("{} in {}", counted(size.pairs, "pair"), counted(size.groups, "group"))
         });
         format!("{}: {size}, decoded by {}", self.set, self.decoding)
     }
@@ -59,18 +62,23 @@ impl Section {
     /// A line a row, published systems beneath; a column of published scores if any row has some.
     pub(super) fn scores_table(&self) -> Table {
         let has_published = self.rows.iter().any(|row| row.published.is_some());
-        let mut header = vec!["row", "seeds", "accuracy", "consistency", "verifiability"];
+        let has_seeds = self.has_seeds();
+        let mut header = vec!["row"];
+        header.extend(has_seeds.then_some("seeds"));
+        header.extend(["accuracy", "consistency", "verifiability"]);
         header.extend(has_published.then_some("published"));
         let mut table = Table::new(header);
         for row in &self.rows {
-            let mut cells = vec![format!("{} {}", row.number, row.name), row.seeds_cell()];
+            let mut cells = vec![format!("{} {}", row.number, row.name)];
+            cells.extend(has_seeds.then(|| row.seeds_cell()));
             cells.extend(row.score_cells());
             cells.extend(has_published.then(|| row.published.as_ref().map_or(String::new(), published_cell)));
             table.push(cells);
         }
         for published in &self.published {
             let scores = [published.accuracy, published.consistency, published.verifiability];
-            let mut cells = vec![published.system.clone(), String::new()];
+            let mut cells = vec![published.system.clone()];
+            cells.extend(has_seeds.then(String::new));
             cells.extend(scores.map(|score| format!("{score:.1}")));
             cells.extend(has_published.then(String::new));
             table.push(cells);

@@ -44,6 +44,21 @@ fn text_shows_spread_intervals_and_what_is_missing() {
 }
 
 #[test]
+fn single_runs_have_no_seeds() {
+    let data = SectionData {
+        set: "dev".into(),
+        decoding: "pair".into(),
+        pairs: Some(PairSet::new((0..12).map(|pair| (format!("{pair}-C0"), pair / 2)))),
+        systems: vec![system("a", &[(0, 9)], &[]), system("b", &[(0, 6)], &[])],
+        published: vec![row("random")],
+    };
+    let runs = Comparison::new("Runs", vec![data], &Compared::WithFirst).of_single_runs();
+    for text in [runs.to_text(), runs.to_markdown(), runs.to_latex()] {
+        assert!(!text.contains("seeds") && text.contains("95 ") && text.contains("12 pairs in 6 groups"), "{text}");
+    }
+}
+
+#[test]
 fn holms_correction_is_over_all_sections() {
     let section = comparison(&Compared::WithFirst).sections.remove(0);
     let mut sections = vec![section.clone(), section];

@@ -146,7 +146,7 @@ fn plain(bytes: &[u8]) -> Result<bool, String> {
     match read {
         Err(message) if message.starts_with("typed.txt: ") && has_place(&message) && message.len() < 3000 => Ok(true),
         Err(message) => Err(format!("no file or no place in: {message}")),
-        Ok(stories) if stories.iter().all(|story| !story.sentences.is_empty() && !story.entities.is_empty()) => {
+        Ok(typed) if typed.stories.iter().all(|story| !story.sentences.is_empty() && !story.entities.is_empty()) => {
             Ok(false)
         }
         Ok(_) => Err("a story without sentences or entities".into()),

@@ -1,0 +1,34 @@
+//! Text that was written in one encoding and read in another.
+
+use super::check::{Code, Notes};
+
+/// Warns of a sentence or name with signs that nobody types.
+pub(super) fn note_garbled(text: &str, field: &str, notes: &mut Notes) {
+    if is_garbled(text) {
+        let remedy = "its source was probably not read as UTF-8; make the file anew";
+        notes.add(Code::GarbledText, field, format!("has letters that a wrong encoding leaves; {remedy}"));
+    }
+}
+
+/// Whether it has U+FFFD, which stands for bytes that are no text, or UTF-8 that was read as Latin-1 or Windows-1252: of an
+/// "è" that makes "Ã¨", and of an apostrophe "â€™".
+fn is_garbled(text: &str) -> bool {
+    let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c);
+    let is_misread = |first: char| text.split(first).skip(1).any(|rest| rest.starts_with(is_second));
+    is_misread('Ã') || is_misread('Â') || ["\u{fffd}", "â€", "â\u{80}"].iter().any(|sign| text.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf8_read_as_latin_1_is_garbled() {
+        for text in ["è", "perché", "È", "l’acqua"] {
+            let misread: String = text.bytes().map(char::from).collect();
+            assert!(!is_garbled(text) && is_garbled(&misread), "{text}");
+        }
+        assert!(is_garbled("perch\u{fffd}") && is_garbled("lâ€™acqua"));
+        assert!(!is_garbled("SÃO PAULO, Ângela, âge"));
+    }
+}
