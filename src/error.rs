@@ -1,5 +1,6 @@
 //! One error type, so that every failure has a message for a person and an exit code for a script.
 
+use std::any::Any;
 use std::fmt;
 use std::path::Path;
 
@@ -122,6 +123,22 @@ impl Error {
         };
         Self::new(kind, format!("{}: cannot be written: {error}", path.display()))
     }
+}
+
+/// The words of a panic that says that memory is short.
+pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
+    let text =
+        payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
+    let words = [
+        "you tried to allocate",
+        "out of memory",
+        "std::bad_alloc",
+        "global thread pool has not been initialized",
+        // There wasn't even memory for what libtorch had to say.
+        "Error computing Error::what()",
+    ];
+    let start = words.iter().find_map(|words| text.find(words))?;
+    text[start..].split(['.', '"', '>']).next()
 }
 
 impl fmt::Display for Error {

@@ -1,6 +1,6 @@
 //! (entity, sentence) -> token ids, with the tokenizer that came with the encoder.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, lack_of_memory};
 use crate::outside::{self, MAX_GROWTH, MAX_TOKENIZER, json_error, shown};
 use serde::Deserialize;
 use serde_json::Value;
@@ -126,6 +126,7 @@ fn growth(part: &Value) -> f64 {
 fn caught<T>(act: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, String> {
     match std::panic::catch_unwind(AssertUnwindSafe(act)) {
         Ok(done) => done.map_err(|error| shown(&error.to_string(), 300)),
+        Err(panic) if lack_of_memory(&*panic).is_some() => std::panic::resume_unwind(panic),
         Err(_) => Err("one of its parts is malformed".into()),
     }
 }

@@ -24,10 +24,9 @@ mod study;
 mod train;
 mod tune;
 
-use crate::error::{EXIT_CODES, Error, ErrorKind};
+use crate::error::{EXIT_CODES, Error, ErrorKind, lack_of_memory};
 use crate::say::aside;
 use clap::{Parser, Subcommand};
-use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
@@ -106,16 +105,6 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
         }
         None => panic::resume_unwind(payload),
     })
-}
-
-/// The words of a panic that says so.
-fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
-    let text =
-        payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
-    let words =
-        ["you tried to allocate", "out of memory", "std::bad_alloc", "global thread pool has not been initialized"];
-    let start = words.iter().find_map(|words| text.find(words))?;
-    text[start..].split(['.', '"']).next()
 }
 
 fn exit_codes() -> String {
