@@ -1,7 +1,10 @@
-//! Every pair with what was predicted of it and what is gold (TRIP, figure 6).
+//! Every pair with what was predicted of it and what is gold (TRIP, figure 6); what several runs predicted side by side.
 
 use super::difference::differences;
-use super::listing::Listed;
+use super::letter;
+use super::listing::{Answer, Listed};
+use super::read::Run;
+use super::reasons::ReasonsView;
 use super::story::{StoryView, percent};
 use crate::analysis::Tier;
 use crate::attribute::Attribute;
@@ -10,18 +13,26 @@ use crate::prediction::PairPrediction;
 
 /// One pair.
 pub struct PairView {
-    /// The run it is of, and the sets, as the filters number them.
-    pub run: usize,
+    /// The sets that it is of, as the filters number them.
     pub sets: Vec<usize>,
     pub id: String,
     pub kind: String,
-    pub tier: &'static str,
-    /// Those with a state at its conflict, gold or predicted.
-    pub attributes: Vec<Attribute>,
     /// What its stories and their states are written in, as HTML names it.
     pub language: &'static str,
+    /// Those with a state at its conflict, gold or predicted.
+    pub attributes: Vec<Attribute>,
+    /// Of each run that was evaluated on it; the first one's stories are shown.
+    pub answers: Vec<AnswerView>,
+}
+
+/// What one run predicted of a pair.
+pub struct AnswerView {
+    pub run: usize,
+    pub tier: &'static str,
     /// The story that was chosen as plausible: 1 or 2.
     pub chosen: usize,
+    /// Whether it is the plausible one.
+    pub is_right: bool,
     /// Its probability in percent, as the model gives it.
     pub confidence: String,
     /// Whether the model names two sentences that conflict in the other one.
@@ -31,31 +42,91 @@ pub struct PairView {
 
 impl PairView {
     /// `sets` are the names in the filter.
-    pub fn new(pair: &Listed, sets: &[String], names: impl Fn(usize) -> String) -> Self {
-        let prediction = pair.prediction;
-        let predicted = pair.set.conflicts.by_story(prediction);
-        let has_reasons = predicted[1 - prediction.plausible].len() > 1;
-        let stories = stories(prediction, &predicted);
-        let names: Vec<String> = pair.sets.iter().map(|&set| names(set)).collect();
-        let mut attributes: Vec<_> =
-            stories.iter().flat_map(|story| &story.sentences).flat_map(|s| &s.reasons).collect();
-        let mut attributes: Vec<_> = attributes.drain(..).flat_map(|r| &r.rows).map(|row| row.attribute).collect();
-        attributes.sort_unstable();
-        attributes.dedup();
+    pub fn new(pair: &Listed, sets: &[String], runs: &[Run]) -> Self {
+        let first = pair.answers[0].prediction;
+        let answers = pair.answers.iter().map(|answer| AnswerView::new(answer, first.gold_plausible));
+        let answers: Vec<AnswerView> = answers.collect();
+        let names = |answer: &Answer| answer.sets.iter().map(|&set| &runs[answer.run].sets[set].name).collect();
+        let names: Vec<&String> = pair.answers.iter().flat_map(|answer| -> Vec<_> { names(answer) }).collect();
+        let reasons = answers.iter().flat_map(AnswerView::reasons);
+        let attributes = reasons.flat_map(|(_, _, reasons)| &reasons.rows).map(|row| row.attribute);
         PairView {
-            run: pair.run,
-            sets: (0..sets.len()).filter(|&set| names.contains(&sets[set])).collect(),
-            id: prediction.id.clone(),
-            kind: prediction.kind.clone(),
-            tier: Tier::of(prediction).name(),
-            attributes,
-            language: language(prediction).code(),
-            chosen: prediction.plausible + 1,
-            confidence: percent(prediction.story_probs[prediction.plausible]),
-            has_reasons,
-            stories,
+            sets: (0..sets.len()).filter(|&set| names.contains(&&sets[set])).collect(),
+            id: first.id.clone(),
+            kind: first.kind.clone(),
+            language: language(first).code(),
+            attributes: super::distinct(attributes),
+            answers,
         }
     }
+
+    pub fn first(&self) -> &AnswerView {
+        &self.answers[0]
+    }
+
+    /// Whether runs reach different tiers.
+    pub fn differs(&self) -> bool {
+        self.answers.iter().any(|answer| answer.tier != self.first().tier)
+    }
+
+    /// The letters of the runs that predict that a sentence takes part in a conflict; both numbers from 1.
+    pub fn predicted_by(&self, story: &usize, sentence: &usize) -> Vec<String> {
+        let predicts = |answer: &&AnswerView| answer.stories[story - 1].sentences[sentence - 1].is_predicted;
+        self.answers.iter().filter(predicts).map(|answer| letter(answer.run)).collect()
+    }
+}
+
+impl AnswerView {
+    /// With the stories in the order in which the one of this index is plausible.
+    fn new(answer: &Answer, gold_plausible: usize) -> Self {
+        let prediction = &in_order(answer.prediction, gold_plausible);
+        let predicted = answer.set.conflicts.by_story(prediction);
+        AnswerView {
+            run: answer.run,
+            tier: Tier::of(prediction).name(),
+            chosen: prediction.plausible + 1,
+            is_right: prediction.plausible == prediction.gold_plausible,
+            confidence: percent(prediction.story_probs[prediction.plausible]),
+            has_reasons: predicted[1 - prediction.plausible].len() > 1,
+            stories: stories(prediction, &predicted),
+        }
+    }
+
+    /// States that explain a conflict, with the numbers of their story and sentence.
+    pub fn reasons(&self) -> Vec<(usize, usize, &ReasonsView)> {
+        let sentences = self.stories.iter().flat_map(|story| story.sentences.iter().map(move |s| (story.number, s)));
+        let numbered = sentences.flat_map(|(story, sentence)| {
+            sentence.reasons.iter().map(move |reasons| (story, sentence.number, reasons))
+        });
+        numbered.collect()
+    }
+
+    pub fn has_grid(&self) -> bool {
+        self.stories.iter().any(|story| !story.grid.is_empty())
+    }
+
+    /// "story 2: 1, 4": the sentences that are predicted to conflict, by story.
+    pub fn conflict(&self) -> String {
+        let named = |story: &StoryView| {
+            let numbers = story.sentences.iter().filter(|sentence| sentence.is_predicted);
+            let numbers: Vec<String> = numbers.map(|sentence| sentence.number.to_string()).collect();
+            (!numbers.is_empty()).then(|| format!("story {}: {}", story.number, numbers.join(", ")))
+        };
+        let named: Vec<String> = self.stories.iter().filter_map(named).collect();
+        if named.is_empty() { "none".to_owned() } else { named.join("; ") }
+    }
+}
+
+/// The same prediction with the two stories in the order in which the one of this index is plausible.
+fn in_order(prediction: &PairPrediction, gold_plausible: usize) -> PairPrediction {
+    let mut ordered = prediction.clone();
+    if ordered.gold_plausible != gold_plausible {
+        ordered.gold_plausible = gold_plausible;
+        ordered.plausible = 1 - ordered.plausible;
+        ordered.story_probs.reverse();
+        ordered.stories.reverse();
+    }
+    ordered
 }
 
 fn language(prediction: &PairPrediction) -> Language {

@@ -45,7 +45,7 @@ pub fn analysis(runs: &[Run], listing: &Listing) -> Result<Vec<AnalysisView>> {
     for (r, run) in runs.iter().enumerate() {
         for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| !set.predictions.is_empty()) {
             let part_of = listing.whole_of(r, s).map(|whole| run.sets[whole].name.clone());
-            let number = |prediction: &PairPrediction| listing.number(r, prediction);
+            let number = |prediction: &PairPrediction| listing.number(prediction);
             views.push(AnalysisView::new(set_name(runs, run, &set.name), part_of, set, number)?);
         }
     }

@@ -1,14 +1,19 @@
-//! Which pairs are on the page. Evaluations of one run may overlap, as `all` and `cloze` of one file do: of each run every
-//! pair is there once.
+//! Which pairs are on the page. Evaluations of one run may overlap, as `all` and `cloze` of one file do, and several runs may
+//! be evaluated on the same set: every pair is there once, with an answer of each run.
 
 use super::read::{EvaluatedSet, Run};
 use crate::prediction::PairPrediction;
 use std::collections::HashMap;
 
-/// A pair of a run.
+/// A pair: what each run that was evaluated on it answered, in the order of the runs.
 pub struct Listed<'a> {
+    pub answers: Vec<Answer<'a>>,
+}
+
+/// What a run answered.
+pub struct Answer<'a> {
     pub run: usize,
-    /// The evaluations that have it, as indices into the sets of the run. It is read as the first of them has it.
+    /// The evaluations that have the pair, as indices into the sets of the run. It is read as the first of them has it.
     pub sets: Vec<usize>,
     pub set: &'a EvaluatedSet,
     pub prediction: &'a PairPrediction,
@@ -17,14 +22,15 @@ pub struct Listed<'a> {
 /// The pairs in the order in which they are shown.
 pub struct Listing<'a> {
     pub pairs: Vec<Listed<'a>>,
-    /// By run and pair.
-    numbers: HashMap<(usize, Key<'a>), usize>,
+    /// By pair.
+    numbers: HashMap<Key<'a>, usize>,
 }
 
 /// Id, gold conflict, sentences of the implausible and of the plausible story.
-type Key<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
+pub type Key<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
 
-fn key(prediction: &PairPrediction) -> Key<'_> {
+/// Pairs are the same where this is: the order of the two stories follows from the seed of a run.
+pub fn key(prediction: &PairPrediction) -> Key<'_> {
     let stories = [prediction.implausible_story(), &prediction.stories[prediction.gold_plausible]];
     (&prediction.id, prediction.gold_conflict, stories.map(|story| story.sentences.as_slice()))
 }
@@ -44,21 +50,26 @@ impl<'a> Listing<'a> {
 
     fn add(&mut self, run: usize, s: usize, set: &'a EvaluatedSet, prediction: &'a PairPrediction) {
         let next = self.pairs.len();
-        let number = *self.numbers.entry((run, key(prediction))).or_insert(next);
-        match self.pairs.get_mut(number) {
-            Some(listed) => listed.sets.push(s),
-            None => self.pairs.push(Listed { run, sets: vec![s], set, prediction }),
+        let number = *self.numbers.entry(key(prediction)).or_insert(next);
+        if number == next {
+            self.pairs.push(Listed { answers: Vec::new() });
+        }
+        let answers = &mut self.pairs[number].answers;
+        match answers.iter_mut().find(|answer| answer.run == run) {
+            Some(answer) => answer.sets.push(s),
+            None => answers.push(Answer { run, sets: vec![s], set, prediction }),
         }
     }
 
     /// The number of a pair on the page.
-    pub fn number(&self, run: usize, prediction: &PairPrediction) -> Option<usize> {
-        self.numbers.get(&(run, key(prediction))).copied()
+    pub fn number(&self, prediction: &PairPrediction) -> Option<usize> {
+        self.numbers.get(&key(prediction)).copied()
     }
 
     /// Another set of the run that has all pairs of this one; of equal sets the first.
     pub fn whole_of(&self, run: usize, set: usize) -> Option<usize> {
-        let sets = || self.pairs.iter().filter(move |pair| pair.run == run).map(|pair| &pair.sets);
+        let answers = || self.pairs.iter().flat_map(|pair| &pair.answers);
+        let sets = || answers().filter(move |answer| answer.run == run).map(|answer| &answer.sets);
         let count = |set| sets().filter(|sets| sets.contains(&set)).count();
         let others = sets().flatten().copied().filter(|&other| other != set).collect::<std::collections::BTreeSet<_>>();
         let is_whole = |&other: &usize| {

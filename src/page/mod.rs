@@ -4,6 +4,7 @@
 
 mod browse;
 mod chart;
+mod compared;
 mod curves;
 mod difference;
 mod figures;
@@ -20,8 +21,9 @@ use crate::error::{Error, ErrorKind, Result};
 use askama::Template;
 use browse::PairView;
 use chart::Figure;
+use compared::{ComparedView, compared};
 use figures::{AnalysisView, analysis};
-use listing::{Listed, Listing};
+use listing::Listing;
 use read::Run;
 use scores::{Headline, SetScores, headlines, scores};
 use std::collections::BTreeSet;
@@ -39,6 +41,7 @@ struct Page<'a> {
     runs: Vec<RunView>,
     headlines: Vec<Headline>,
     scores: Vec<SetScores>,
+    compared: Vec<ComparedView>,
     curves: Vec<Figure>,
     analyses: Vec<AnalysisView>,
     /// What the filters offer: the sets that pairs are of, by their names, ...
@@ -46,6 +49,9 @@ struct Page<'a> {
     kinds: Vec<String>,
     tiers: [&'static str; 4],
     attributes: Vec<Attribute>,
+    /// Pairs that more than one run was evaluated on, and those of them on which runs reach different tiers.
+    shared: usize,
+    differing: usize,
     pairs: Vec<PairView>,
 }
 
@@ -67,8 +73,7 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
     let listing = Listing::new(&runs);
     let with_pairs = runs.iter().flat_map(|run| &run.sets).filter(|set| !set.predictions.is_empty());
     let sets = distinct(with_pairs.map(|set| set.name.clone()));
-    let view = |pair: &Listed| PairView::new(pair, &sets, |set| runs[pair.run].sets[set].name.clone());
-    let pairs: Vec<_> = listing.pairs.iter().map(view).collect();
+    let pairs: Vec<_> = listing.pairs.iter().map(|pair| PairView::new(pair, &sets, &runs)).collect();
     let page = Page {
         title: runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", "),
         version: env!("CARGO_PKG_VERSION"),
@@ -83,12 +88,15 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
         runs: runs.iter().enumerate().map(|(i, run)| RunView::new(i, run)).collect(),
         headlines: headlines(&runs),
         scores: scores(&runs),
+        compared: compared(&runs),
         curves: curves::curves(&runs)?,
         analyses: analysis(&runs, &listing)?,
         sets,
         kinds: distinct(pairs.iter().map(|pair| pair.kind.clone())),
         tiers: Tier::ALL.map(Tier::name),
         attributes: distinct(pairs.iter().flat_map(|pair| pair.attributes.clone())),
+        shared: pairs.iter().filter(|pair| pair.answers.len() > 1).count(),
+        differing: pairs.iter().filter(|pair| pair.differs()).count(),
         pairs,
     };
     page.render().map_err(|error| Error::new(ErrorKind::Internal, format!("the page can't be made: {error}")))

@@ -19,6 +19,8 @@ pub struct StoryView {
 }
 
 pub struct SentenceView {
+    /// From 1.
+    pub number: usize,
     pub parts: Vec<Part>,
     /// Takes part in the conflict: as labelled, as predicted.
     pub is_gold: bool,
@@ -55,6 +57,7 @@ impl StoryView {
         let gold: &[usize] = if is_plausible { &[] } else { &pair.gold_conflict };
         let explained: &[usize] = if is_chosen { &[] } else { predicted };
         let sentence = |(n, parts): (usize, Vec<Part>)| SentenceView {
+            number: n + 1,
             parts,
             is_gold: gold.contains(&n),
             is_predicted: predicted.contains(&n),

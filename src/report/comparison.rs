@@ -5,6 +5,8 @@ mod latex;
 mod lines;
 mod show;
 
+pub use show::difference_cells;
+
 use super::PublishedRow;
 use crate::metrics::{
     Difference, Estimate, PValue, PairSet, RESAMPLES, Reached, Resamples, Tiers, differences, estimates, holm,

@@ -7,7 +7,7 @@
   const search = byId("search");
   const selects = ["run", "set", "attribute"].map(byId).filter(Boolean);
   const choices = [...form.querySelectorAll("[data-filter]")];
-  const wanted = { run: "", tier: "", kind: "", set: "", attribute: "" };
+  const wanted = { run: "", tier: "", differs: "", kind: "", set: "", attribute: "" };
   if (byId("run")) wanted.run = byId("run").value;
   // The pair of a link is shown whatever is filtered.
   let linked = null;
@@ -17,7 +17,10 @@
   const told = (pair) => plain([...pair.querySelectorAll(".id, .story .text")].map((e) => e.textContent).join(" "));
   const texts = new Map(pairs.map((pair) => [pair, told(pair)]));
 
-  const has = (pair, key, value) => !value || pair.dataset[key].split(" ").includes(value) || pair.dataset[key] === value;
+  // A pair has a tier of each run that was evaluated on it; that of the chosen run counts.
+  const tierOf = (pair) => pair.dataset.tier.split(" ")[Math.max(pair.dataset.run.split(" ").indexOf(wanted.run), 0)];
+  const has = (pair, key, value) =>
+    !value || (key === "tier" ? tierOf(pair) === value : pair.dataset[key].split(" ").includes(value) || pair.dataset[key] === value);
   const fits = (pair, words, but) =>
     Object.entries(wanted).every(([key, value]) => key === but || has(pair, key, value)) && words.every((word) => texts.get(pair).includes(word));
   const apply = () => {
@@ -28,11 +31,11 @@
     const ofRun = pairs.filter((pair) => has(pair, "run", wanted.run)).length;
     byId("count").textContent = `${fitting.length} of ${ofRun} pairs${linked && !fitting.includes(linked) ? ", and the one of the link" : ""}`;
     byId("none").hidden = fitting.length > 0 || linked !== null;
-    const ofAnyTier = pairs.filter((pair) => fits(pair, words, "tier"));
     for (const choice of choices) {
       const { filter, value } = choice.dataset;
       choice.setAttribute("aria-pressed", String(wanted[filter] === value));
-      if (filter === "tier") choice.querySelector("span").textContent = ofAnyTier.filter((pair) => has(pair, "tier", value)).length;
+      const number = choice.querySelector("span");
+      if (number) number.textContent = pairs.filter((pair) => has(pair, filter, value) && fits(pair, words, filter)).length;
     }
     for (const select of selects) select.value = wanted[select.id];
   };
@@ -69,7 +72,7 @@
     read();
     const target = anchor() ? byId(anchor()) : null;
     linked = target?.matches(".pair") ? target : null;
-    if (linked && wanted.run) wanted.run = linked.dataset.run;
+    if (linked && !has(linked, "run", wanted.run)) wanted.run = linked.dataset.run.split(" ")[0];
     apply();
     if (location.hash) write(anchor());
     if (target) goTo(target);
@@ -112,7 +115,7 @@
     const key = keys.checked ? event.key : "";
     if (key === "j" || (event.key === "ArrowDown" && isPair)) step(1);
     else if (key === "k" || (event.key === "ArrowUp" && isPair)) step(-1);
-    else if (key === "o" && pair) { const more = pair.querySelector(".more"); more.open = !more.open; }
+    else if (key === "o" && pair) { const all = [...pair.querySelectorAll(".more")], open = !all[0].open; for (const more of all) more.open = open; }
     else if (key === "/") search.focus();
     else return;
     event.preventDefault();

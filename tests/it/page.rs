@@ -118,12 +118,65 @@ fn several_runs_stand_side_by_side() {
     let (tiny, run) = shared();
     let other = tiny.trained("other", &["--set", "seed=5", "--set", "train.epochs=1"]);
     let page = fs::read_to_string(page(&[run, &other], "two.html")).unwrap();
-    assert_eq!(page.matches("<article ").count(), 4 + 4 + 4);
+    assert_eq!(page.matches("<article ").count(), 4 + 4, "of dev, which both have, and of the hostile file");
     assert!(
         page.contains("run, other · tiered")
             && page.contains("<option value=\"1\">B · other</option>")
             && page.contains("<option value=\"1\">stories.json, dev, its epoch was chosen on them</option>")
     );
+}
+
+#[test]
+fn a_pair_of_several_runs_is_one_card_with_their_answers() {
+    let (tiny, run) = shared();
+    let other = tiny.trained("second/other", &["--set", "seed=7", "--set", "train.epochs=1"]);
+    let page_of = |other: &Path| fs::read_to_string(page(&[run, other], "shared-pairs.html")).unwrap();
+    let text_of = page_of(&other);
+    let articles = |page: &str| page.split("<article ").skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (both, alone): (Vec<_>, Vec<_>) =
+        articles(&text_of).into_iter().partition(|article| article.contains("data-run=\"0 1\""));
+    assert_eq!((both.len(), alone.len()), (4, 4));
+    for article in &both {
+        let count = |what: &str| article.matches(what).count();
+        assert_eq!([count("<div class=\"story\">"), count("<div class=\"answer\">")], [2, 2]);
+        assert!(article.contains("A · run ") && article.contains("B · other "));
+        let tiers: Vec<_> =
+            article.split_once("data-tier=\"").unwrap().1.split('"').next().unwrap().split(' ').collect();
+        assert_eq!(article.contains("data-differs=\"yes\""), tiers[0] != tiers[1]);
+    }
+    assert!(alone.iter().all(|article| article.contains("· run A") && !article.contains("class=\"answer")));
+    let differing = both.iter().filter(|article| article.contains("data-differs=\"yes\"")).count();
+    assert!(text_of.contains(&format!("on {differing} of 4 such pairs")));
+    assert!(text_of.contains("data-filter=\"differs\" data-value=\"yes\""));
+    assert_eq!(text_of.matches("<th scope=\"row\">B − A</th>").count(), 3, "a row a tier");
+
+    // Another seed tells the two stories of a pair in another order: that changes nothing.
+    let swapped = tiny.path("swapped/other");
+    fs::create_dir(tiny.path("swapped")).unwrap();
+    assert!(Command::new("cp").arg("-a").args([&other, &swapped]).status().unwrap().success());
+    let saved = swapped.join("eval/stories-dev-all/predictions.jsonl");
+    let lines = fs::read_to_string(&saved).unwrap();
+    let swap = |line: &str| {
+        let mut pair: Value = serde_json::from_str(line).unwrap();
+        for index in ["plausible", "gold_plausible"] {
+            pair[index] = json!(1 - pair[index].as_u64().unwrap());
+        }
+        for both in ["stories", "story_probs"] {
+            pair[both].as_array_mut().unwrap().reverse();
+        }
+        format!("{pair}\n")
+    };
+    fs::write(&saved, lines.lines().map(swap).collect::<String>()).unwrap();
+    let until_script = |page: &str| articles(page.split_once("<script ").unwrap().0);
+    assert_eq!(until_script(&page_of(&swapped)), until_script(&text_of));
+}
+
+#[test]
+fn one_run_is_compared_with_none() {
+    let page = fs::read_to_string(page(&[&shared().1], "alone.html")).unwrap();
+    for shown in ["data-differs=", "class=\"answer", "class=\"compared\"", "data-filter=\"differs\"", "such pairs"] {
+        assert!(!page.contains(shown), "{shown}");
+    }
 }
 
 /// A copy of the shared run, to evaluate or change.

@@ -129,7 +129,8 @@ fn published_cell(row: &PublishedRow) -> String {
     format!("{:.1} / {:.1} / {:.1} {}", row.accuracy, row.consistency, row.verifiability, row.system)
 }
 
-fn difference_cells(difference: &Difference) -> Vec<String> {
+/// Points with their interval; p by the draws and by McNemar's test, each as computed and with Holm's correction.
+pub fn difference_cells(difference: &Difference) -> Vec<String> {
     let Difference { points, interval: [low, high], bootstrap, mcnemar } = difference;
     let p_values = [bootstrap, mcnemar].into_iter().flat_map(|PValue { p, holm }| [p_cell(*p), p_cell(*holm)]);
     std::iter::once(format!("{points:+.1} [{low:+.1}, {high:+.1}]")).chain(p_values).collect()
