@@ -9,12 +9,19 @@ use super::story::{Classes, Entity};
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use crate::outside::MAX_ENTITIES;
 
+/// For a story without labels.
+const REMEDY: &str = "label the states of an entity, or name the entities in a list `entities`";
+
 /// The labels of one entity in one sentence, where there are any.
 type Labels = [Option<u8>; ATTRIBUTES];
 
 /// The entities of a story in the order of their first mention. Sentences without a row annotate nothing; rows
 /// without a sentence are dropped, and entities which only these name with them. `None` after an error finding.
 pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<Vec<Entity>> {
+    if fields.get("states").is_none() {
+        notes.add(Code::MissingField, "states", format!("`states` is missing; {REMEDY}"));
+        return None;
+    }
     let rows = fields.required_list("states", notes)?;
     note_row_count(rows.len(), sentences, notes);
     let mut table = Table { sentences, entities: Vec::new() };
@@ -22,7 +29,7 @@ pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Opti
         table.read_row(sentence, row, notes);
     }
     if table.entities.is_empty() {
-        notes.add(Code::NoEntities, "states", "no entity is named; annotate at least one");
+        notes.add(Code::NoEntities, "states", format!("no entity is named; {REMEDY}"));
         return None;
     }
     table.note_unannotated(rows.len().min(sentences), notes);
