@@ -18,8 +18,13 @@ type Labels = [Option<u8>; ATTRIBUTES];
 /// The entities of a story in the order of their first mention. Sentences without a row annotate nothing; rows
 /// without a sentence are dropped, and entities which only these name with them. `None` after an error finding.
 pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<Vec<Entity>> {
-    if fields.get("states").is_none() {
-        notes.add(Code::MissingField, "states", format!("`states` is missing; {REMEDY}"));
+    let lacking = match fields.get("states") {
+        None => Some((Code::MissingField, "is missing")),
+        Some(Node::Null) => Some((Code::WrongType, "must be a list, not null")),
+        Some(_) => None,
+    };
+    if let Some((code, problem)) = lacking {
+        notes.add(code, "states", format!("`states` {problem}; {REMEDY}"));
         return None;
     }
     let rows = fields.required_list("states", notes)?;

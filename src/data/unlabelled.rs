@@ -15,9 +15,12 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     if has_labels(fields) {
         return None;
     }
+    let errors = notes.errors();
     let (field, raw) = match (fields.get("entities"), fields.get("objects")) {
         (Some(Node::List(items)), _) if !items.is_empty() => ("entities", listed(items, notes)),
-        (Some(Node::Null | Node::List(_)) | None, Some(Node::Text(objects))) => ("objects", objects.split(',').collect()),
+        (Some(Node::Null | Node::List(_)) | None, Some(Node::Text(objects))) => {
+            ("objects", objects.split(',').collect())
+        }
         (Some(Node::Null | Node::List(_)) | None, _) => return None,
         (Some(other), _) => {
             wrong_type("entities", "a list of names", other, notes);
@@ -28,7 +31,7 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     if let (false, "objects", Some(Node::Text(actor))) = (names.is_empty(), field, fields.get("actor")) {
         names = distinct(std::iter::once(actor.as_str()).chain(names).collect());
     }
-    if names.is_empty() || !are_fair(&names, field, notes) {
+    if names.is_empty() || notes.errors() > errors || !are_fair(&names, field, notes) {
         return None;
     }
     let from = if field == "entities" { "`entities`" } else { "`actor` and `objects`" };

@@ -135,7 +135,8 @@ impl PValue {
 /// # Panics
 /// If an outcome is not of the pairs of the set, or the resamples are not of its groups.
 pub fn estimates(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples) -> Option<Tiers<Estimate>> {
-    (!seeds.is_empty() && set.pairs() > 0).then(|| Tiers::by_index(set.has_states, |tier| estimate(set, seeds, resamples, tier)))
+    (!seeds.is_empty() && set.pairs() > 0)
+        .then(|| Tiers::by_index(set.has_states, |tier| estimate(set, seeds, resamples, tier)))
 }
 
 fn estimate(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples, tier: usize) -> Estimate {
@@ -179,7 +180,8 @@ pub fn differences(
 ) -> Option<Tiers<Difference>> {
     let both: Vec<[&Reached; 2]> =
         first.iter().filter_map(|(seed, reached)| Some([reached, second.get(seed)?])).collect();
-    (!both.is_empty() && set.pairs() > 0).then(|| Tiers::by_index(set.has_states, |tier| difference(set, &both, resamples, tier)))
+    (!both.is_empty() && set.pairs() > 0)
+        .then(|| Tiers::by_index(set.has_states, |tier| difference(set, &both, resamples, tier)))
 }
 
 fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tier: usize) -> Difference {
@@ -206,7 +208,12 @@ mod tests {
 
     /// Groups of 2, 1 and 1 pairs.
     fn set() -> PairSet {
-        PairSet { ids: ["a", "b", "c", "d"].map(str::to_owned).to_vec(), group_of: vec![0, 0, 1, 2], groups: 3, has_states: true }
+        PairSet {
+            ids: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            group_of: vec![0, 0, 1, 2],
+            groups: 3,
+            has_states: true,
+        }
     }
 
     fn seeds(of: &[(u64, [bool; 4])]) -> BTreeMap<u64, Reached> {

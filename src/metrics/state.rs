@@ -146,7 +146,11 @@ impl SideScores {
 /// All entities; none if the gold states of any pair are not known.
 fn labelled(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPrediction> {
     let is_labelled = predictions.iter().all(PairPrediction::has_gold_states);
-    predictions.iter().filter(move |_| is_labelled).flat_map(|prediction| &prediction.stories).flat_map(|story| &story.entities)
+    predictions
+        .iter()
+        .filter(move |_| is_labelled)
+        .flat_map(|prediction| &prediction.stories)
+        .flat_map(|story| &story.entities)
 }
 
 /// (attribute, gold, predicted) at every sentence.

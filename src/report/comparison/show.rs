@@ -98,7 +98,10 @@ impl Section {
             let name = format!("{first} - {second}");
             match tiers {
                 Some(tiers) => tiers.each().into_iter().zip(Tiers::<Difference>::NAMES).for_each(|(tier, of)| {
-                    table.push([vec![name.clone(), of.to_owned()], tier.map_or_else(undefined_cells, difference_cells)].concat());
+                    table.push(
+                        [vec![name.clone(), of.to_owned()], tier.map_or_else(undefined_cells, difference_cells)]
+                            .concat(),
+                    );
                 }),
                 None => table.push([vec![name, String::new(), MISSING.to_owned()], vec![String::new(); 4]].concat()),
             }
