@@ -229,7 +229,8 @@ fn a_story_without_states_is_read_if_its_entities_are_named() {
         for fields in [json!({}), json!({"objects": " ,"}), json!({"entities": []}), json!({"entities": ["  "]})] {
             let file = with_states(states.clone(), fields);
             assert!(story(&file, "1-C0").is_none() && file.count(Severity::Error) == 1);
-            assert!(file.findings[0].message.contains("name the entities in a list `entities`"), "{:?}", file.findings);
+            let error = file.findings.iter().find(|finding| finding.severity == Severity::Error).unwrap();
+            assert!(error.message.contains("name the entities in a list `entities`"), "{error}");
         }
         for fields in [json!({"entities": "Ada, chest"}), json!({"entities": ["Ada", 1]})] {
             let file = with_states(states.clone(), fields);
