@@ -149,7 +149,7 @@ fn story_prediction(story: &Story, states: &mut impl FnMut(&Story, usize, usize)
         let is_gold = |i: usize| target.is_some_and(|conflict| conflict.evidence == i || conflict.breakpoint == i);
         let predicted: Vec<[Classes; 2]> = (0..n).map(|sentence| states(story, e, sentence)).collect();
         let side = |gold: &[Classes], side: usize| StateLabels {
-            gold: gold.to_vec(),
+            gold: if story.has_states() { gold.to_vec() } else { Vec::new() },
             predicted: predicted.iter().map(|sides| sides[side]).collect(),
             candidates: Vec::new(),
         };

@@ -154,6 +154,8 @@ impl OutputReader {
         let no_conflict = self.no_conflict.as_ref().map(|table| table.row(self.story)[0].min(1.));
         let subjects = self.subjects(n, story.entities.len());
         self.story += 1;
+        let has_states = story.has_states();
+        let labelled = |gold| if has_states { gold } else { &[][..] };
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
             let gold = story.conflict_target(entity);
@@ -164,8 +166,8 @@ impl OutputReader {
                 gold_beliefs: (0..n)
                     .map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into())
                     .collect(),
-                preconditions: state_labels(&entity.preconditions, &self.preconditions, inputs),
-                effects: state_labels(&entity.effects, &self.effects, inputs),
+                preconditions: state_labels(labelled(&entity.preconditions), &self.preconditions, inputs),
+                effects: state_labels(labelled(&entity.effects), &self.effects, inputs),
             });
             self.row += 1;
         }

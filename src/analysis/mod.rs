@@ -110,7 +110,7 @@ impl Analysis {
             states,
             accuracy: tiers.accuracy(),
             consistency: tiers.consistency(),
-            verifiability: tiers.verifiability(),
+            verifiability: TierCounts::verifiability_of(predictions),
             outcomes: outcomes::outcomes(predictions),
             attributes: attributes::attributes(predictions),
             recognised: Recognised::of(predictions),

@@ -6,7 +6,7 @@ mod matter;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::outside::shown;
-use crate::report::{DataDescription, Report, Table, TierRow, share};
+use crate::report::{DataDescription, Report, Table, TierRow, of_states, share};
 use crate::say::counted;
 use askama::Template;
 
@@ -113,7 +113,7 @@ fn results(report: &Report) -> Results {
     let mut table = Table::new(["decoding", "accuracy", "consistency", "verifiability"]);
     for row in &report.rows {
         let TierRow { accuracy, consistency, verifiability, .. } = row;
-        table.push([row.name(), share(accuracy), share(consistency), share(verifiability)]);
+        table.push([row.name(), share(accuracy), share(consistency), of_states(&report.data, share(verifiability))]);
     }
     Results { title: escaped(&set_name(&report.data)), table: table.to_markdown() }
 }

@@ -79,6 +79,7 @@ fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
         states,
         temperature: tuned.map(|tuned| tuned.temperature),
     };
+    require_states(args, &predictions)?;
     Ok(Analysis::of(source, &states.apply(&conflicts.apply(&predictions)), &facts(&pairs)))
 }
 
@@ -99,6 +100,7 @@ fn of_file(args: &Args, set: &PairSet) -> Result<Analysis> {
     let PredictionFile { format, pairs: predictions } = read_predictions(&args.run)?;
     let states = args.states.unwrap_or_default();
     require_what_is_decoded(args, format, &predictions)?;
+    require_states(args, &predictions)?;
     let known = facts(&set.pairs(0)?);
     let unknown = predictions.iter().filter(|prediction| !known.contains_key(&prediction.id)).count();
     if unknown > 0 {
@@ -115,6 +117,19 @@ fn of_file(args: &Args, set: &PairSet) -> Result<Analysis> {
         temperature: None,
     };
     Ok(Analysis::of(source, &states.apply(&decoded), &known))
+}
+
+/// The analysis is of states, beside whatever else.
+fn require_states(args: &Args, predictions: &[PairPrediction]) -> Result<()> {
+    match predictions.iter().find(|pair| !pair.has_gold_states()) {
+        Some(pair) => Err(Error::data(format!(
+            "{}: pair {} has no state labels, without which there is nothing to analyse of states; `tiered eval` or \
+             `tiered score` tells accuracy and consistency",
+            args.run.display(),
+            pair.id
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A published list tells no beliefs and no probabilities.

@@ -7,7 +7,7 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{EVALUATION_FILES, RunFolder, TrainedRun, Which, keep};
 use crate::machine::DeviceChoice;
-use crate::prediction::PairPrediction;
+use crate::prediction::{PairPrediction, without_states};
 use crate::report::{DataDescription, StoryReport, StoryRow};
 use crate::say::aside;
 use clap::ValueEnum;
@@ -72,6 +72,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
     let mut data = set.description(recorded.len());
     data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split)?;
+    data.without_states = without_states(&recorded);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
     let stories = match args.by {
         By::Pair => None,

@@ -100,6 +100,7 @@ impl PairSet<'_> {
             pairs: pairs as u64,
             limited: false,
             seen: Seen::Nothing,
+            without_states: 0,
         }
     }
 }

@@ -60,12 +60,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         OutFile::new(&path, args.replacing)?;
     }
     let systems: Result<Vec<System>> = kinds.into_iter().map(|kind| system(args, kind, pairs)).collect();
-    let first = pairs(0)?;
+    let first = Baseline::Random.predict(&pairs(0)?, 0);
     let DataDescription { file, split, kind, .. } = set.description(first.len());
     let section = SectionData {
         set: [file, split, Some(kind)].into_iter().flatten().collect::<Vec<_>>().join(", "),
         decoding: "the draw itself".to_owned(),
-        pairs: Some(PairSet::new(first.into_iter().map(|pair| (pair.id, pair.group)))),
+        pairs: Some(PairSet::of(&first)),
         systems: systems?,
         published: args.beside.map(published).unwrap_or_default(),
     };

@@ -6,7 +6,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{
-    PairPrediction, PredictionFile, PredictionFormat, mean_predictions, read_predictions, write_lines,
+    PairPrediction, PredictionFile, PredictionFormat, mean_predictions, read_predictions, without_states, write_lines,
 };
 use crate::report::{DataDescription, Report, TierRow};
 use std::path::PathBuf;
@@ -90,7 +90,12 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
             [file] => file.display().to_string(),
             files => format!("mean of {}: {}", files.len(), names(files)),
         },
-        data: DataDescription { kind: kind(pairs), pairs: pairs.len() as u64, ..DataDescription::default() },
+        data: DataDescription {
+            kind: kind(pairs),
+            pairs: pairs.len() as u64,
+            without_states: without_states(pairs),
+            ..DataDescription::default()
+        },
         rows,
         states: states.scores(),
         calibration: if is_complete { vec![Calibration::of(pairs, 1.)] } else { Vec::new() },

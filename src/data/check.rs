@@ -119,6 +119,8 @@ codes! {
     MissingStateRows "missing-state-rows" Warning;
     /// More state rows than sentences: the last rows are dropped.
     ExtraStateRows "extra-state-rows" Warning;
+    /// No state is labelled: the story can be evaluated on, without verifiability, and not be trained on.
+    NoStateLabels "no-state-labels" Warning;
     /// `confl_sents` holds lists within the list; they are flattened.
     NestedConflSents "nested-confl-sents" Warning;
     /// An entry of `confl_sents` that is not before the breakpoint is ignored.

@@ -27,6 +27,7 @@ mod read;
 mod states;
 mod stats;
 mod story;
+mod unlabelled;
 
 pub use check::{Code, Finding, Severity};
 pub use markup::LeftOut;

@@ -5,8 +5,8 @@ use super::encoding::note_garbled;
 use super::fields::{Fields, wrong_type};
 use super::key::Key;
 use super::node::Node;
-use super::story::Story;
-use super::{conflict, states};
+use super::story::{Entity, Story};
+use super::{conflict, states, unlabelled};
 use crate::outside::MAX_SENTENCES;
 
 /// Reads the story under `key`; `notes.story` is the id it gets. `None` after an error finding.
@@ -18,7 +18,12 @@ pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> 
     let actor = fields.description("actor", notes);
     let location = fields.description("location", notes);
     let sentences = sentences(&fields, notes)?;
-    let entities = states::read(&fields, sentences.len(), notes);
+    let errors_before = notes.errors();
+    let entities = match unlabelled::entities(&fields, notes) {
+        Some(names) => Some(names.into_iter().map(|name| Entity::unlabelled(name, sentences.len())).collect()),
+        None if notes.errors() > errors_before => None,
+        None => states::read(&fields, sentences.len(), notes),
+    };
     let verdict = conflict::read(&fields, Key::parse(key), sentences.len(), notes);
     let (group, entities, verdict) = (group?, entities?, verdict?);
     let story = Story {

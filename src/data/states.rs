@@ -9,12 +9,24 @@ use super::story::{Classes, Entity};
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use crate::outside::MAX_ENTITIES;
 
+/// For a story without labels.
+const REMEDY: &str = "label the states of an entity, or name the entities in a list `entities`";
+
 /// The labels of one entity in one sentence, where there are any.
 type Labels = [Option<u8>; ATTRIBUTES];
 
 /// The entities of a story in the order of their first mention. Sentences without a row annotate nothing; rows
 /// without a sentence are dropped, and entities which only these name with them. `None` after an error finding.
 pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<Vec<Entity>> {
+    let lacking = match fields.get("states") {
+        None => Some((Code::MissingField, "is missing")),
+        Some(Node::Null) => Some((Code::WrongType, "must be a list, not null")),
+        Some(_) => None,
+    };
+    if let Some((code, problem)) = lacking {
+        notes.add(code, "states", format!("`states` {problem}; {REMEDY}"));
+        return None;
+    }
     let rows = fields.required_list("states", notes)?;
     note_row_count(rows.len(), sentences, notes);
     let mut table = Table { sentences, entities: Vec::new() };
@@ -22,7 +34,7 @@ pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Opti
         table.read_row(sentence, row, notes);
     }
     if table.entities.is_empty() {
-        notes.add(Code::NoEntities, "states", "no entity is named; annotate at least one");
+        notes.add(Code::NoEntities, "states", format!("no entity is named; {REMEDY}"));
         return None;
     }
     table.note_unannotated(rows.len().min(sentences), notes);

@@ -103,6 +103,11 @@ impl Pair {
         Pair { id: stories[1].id.clone(), group: 0, kind: Kind::Cloze, stories, plausible: 0, conflict }
     }
 
+    /// Whether states of both stories are labelled.
+    pub fn has_states(&self) -> bool {
+        self.stories.iter().all(Story::has_states)
+    }
+
     pub fn plausible_story(&self) -> &Story {
         &self.stories[self.plausible]
     }
@@ -112,22 +117,28 @@ impl Pair {
     }
 }
 
+impl Entity {
+    /// An entity of whose states nothing is said.
+    pub(super) fn unlabelled(name: String, sentences: usize) -> Self {
+        let nothing = vec![[0; ATTRIBUTES]; sentences];
+        Entity { name, preconditions: nothing.clone(), effects: nothing, annotated: vec![false; sentences] }
+    }
+}
+
 impl Story {
+    /// Whether any state of it is labelled.
+    pub fn has_states(&self) -> bool {
+        self.entities.iter().any(|entity| entity.annotated.contains(&true))
+    }
+
     /// A story of which nothing is known but its sentences and what is in it: no label, no conflict.
     pub fn unlabelled(id: impl Into<String>, sentences: Vec<String>, entities: Vec<String>) -> Self {
-        let nothing = vec![[0; ATTRIBUTES]; sentences.len()];
-        let entity = |name| Entity {
-            name,
-            preconditions: nothing.clone(),
-            effects: nothing.clone(),
-            annotated: vec![false; sentences.len()],
-        };
         Story {
             id: id.into(),
             group: 0,
             actor: String::new(),
             location: String::new(),
-            entities: entities.into_iter().map(entity).collect(),
+            entities: entities.into_iter().map(|name| Entity::unlabelled(name, sentences.len())).collect(),
             sentences,
             conflict: None,
             kind: None,

@@ -149,6 +149,15 @@ fn read_source(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
         pairs = data::of_kind(pairs, kind);
     }
     pairs.truncate(source.pairs.unwrap_or(usize::MAX));
+    if let Some(pair) = pairs.iter().find(|pair| !pair.has_states()) {
+        return Err(Error::data(format!(
+            "{}: pair {} of partition {:?} has no state labels, and training and tuning need them; label its states, or \
+             leave it out (`tiered eval` takes it as it is)",
+            path.display(),
+            pair.id,
+            source.split
+        )));
+    }
     if pairs.is_empty() {
         return Err(Error::data(format!("{}: partition {:?} has no pairs of stories", path.display(), source.split)));
     }

@@ -10,7 +10,7 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::outside::{self, MAX_CONFIG, component};
-use crate::prediction::{PairPrediction, read_predictions, write_predictions};
+use crate::prediction::{PairPrediction, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
 use crate::train::{EpochRecord, Part, Progress};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ impl TrainedRun {
         let temperatures = std::iter::once(1.).chain(self.tuned.as_ref().map(|tuned| tuned.temperature));
         Report {
             system: self.folder.path().display().to_string(),
-            data,
+            data: DataDescription { without_states: without_states(predictions), ..data },
             rows: TierRow::by_decoding(predictions, conflicts, states),
             states: StateCounts::of(predictions).scores(),
             calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
@@ -140,6 +140,7 @@ impl TrainedRun {
             limited: at_most(source, self.folder.inputs()?.as_ref()).is_some_and(|limit| limit == predictions.len()),
             sha256: sha256.map(str::to_owned),
             seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, &source.split))?,
+            without_states: 0,
         };
         let recorded = own_decode(&self.config).apply(predictions);
         let report = self.report(data, &recorded, &Decode::REPORTED, &self.states(), Vec::new());

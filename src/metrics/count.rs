@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 const Z: f64 = 1.959_963_984_540_054;
 
 /// `count` of `total`. In JSON with its percentage and 95 % interval, which are ignored when read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "ShareRecord", from = "ShareRecord")]
 pub struct Share {
     pub count: u64,

@@ -10,6 +10,7 @@ mod seeds;
 mod state;
 mod story;
 mod tiered;
+pub(crate) mod undefined;
 
 pub use bootstrap::{RESAMPLES, Resamples, percentile_interval, two_sided_p};
 pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};

@@ -14,23 +14,26 @@ use std::collections::BTreeMap;
 pub struct Tiers<T> {
     pub accuracy: T,
     pub consistency: T,
-    pub verifiability: T,
+    /// `None` where pairs have no state labels.
+    pub verifiability: Option<T>,
 }
 
 impl<T> Tiers<T> {
     pub const NAMES: [&'static str; 3] = ["accuracy", "consistency", "verifiability"];
 
-    pub fn by_index(mut value: impl FnMut(usize) -> T) -> Self {
-        Tiers { accuracy: value(0), consistency: value(1), verifiability: value(2) }
+    /// The last one only where there are states.
+    fn by_index(has_states: bool, mut value: impl FnMut(usize) -> T) -> Self {
+        Tiers { accuracy: value(0), consistency: value(1), verifiability: has_states.then(|| value(2)) }
     }
 
     /// In the order of [`Tiers::NAMES`].
-    pub fn each(&self) -> [&T; 3] {
-        [&self.accuracy, &self.consistency, &self.verifiability]
+    pub fn each(&self) -> [Option<&T>; 3] {
+        [Some(&self.accuracy), Some(&self.consistency), self.verifiability.as_ref()]
     }
 
-    pub fn each_mut(&mut self) -> [&mut T; 3] {
-        [&mut self.accuracy, &mut self.consistency, &mut self.verifiability]
+    /// Those that there are.
+    pub fn each_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        [&mut self.accuracy, &mut self.consistency].into_iter().chain(&mut self.verifiability)
     }
 }
 
@@ -41,14 +44,18 @@ pub struct PairSet {
     /// The number of each pair's group, from 0.
     group_of: Vec<usize>,
     groups: usize,
+    /// Whether all have state labels.
+    has_states: bool,
 }
 
 impl PairSet {
     pub fn of(predictions: &[PairPrediction]) -> Self {
-        Self::new(predictions.iter().map(|prediction| (prediction.id.clone(), prediction.group)))
+        let has_states = predictions.iter().all(PairPrediction::has_gold_states);
+        let pairs = predictions.iter().map(|prediction| (prediction.id.clone(), prediction.group));
+        PairSet { has_states, ..Self::new(pairs) }
     }
 
-    /// Of pairs by their id and the number of their plausible story.
+    /// Of labelled pairs by their id and the number of their plausible story.
     pub fn new(pairs: impl IntoIterator<Item = (String, i64)>) -> Self {
         let (ids, numbers): (Vec<String>, Vec<i64>) = pairs.into_iter().unzip();
         let mut groups = BTreeMap::new();
@@ -57,7 +64,7 @@ impl PairSet {
             *groups.entry(number).or_insert(next)
         });
         let group_of = group_of.collect();
-        PairSet { ids, group_of, groups: groups.len() }
+        PairSet { ids, group_of, groups: groups.len(), has_states: true }
     }
 
     pub fn pairs(&self) -> usize {
@@ -128,7 +135,8 @@ impl PValue {
 /// # Panics
 /// If an outcome is not of the pairs of the set, or the resamples are not of its groups.
 pub fn estimates(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples) -> Option<Tiers<Estimate>> {
-    (!seeds.is_empty() && set.pairs() > 0).then(|| Tiers::by_index(|tier| estimate(set, seeds, resamples, tier)))
+    (!seeds.is_empty() && set.pairs() > 0)
+        .then(|| Tiers::by_index(set.has_states, |tier| estimate(set, seeds, resamples, tier)))
 }
 
 fn estimate(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples, tier: usize) -> Estimate {
@@ -172,7 +180,8 @@ pub fn differences(
 ) -> Option<Tiers<Difference>> {
     let both: Vec<[&Reached; 2]> =
         first.iter().filter_map(|(seed, reached)| Some([reached, second.get(seed)?])).collect();
-    (!both.is_empty() && set.pairs() > 0).then(|| Tiers::by_index(|tier| difference(set, &both, resamples, tier)))
+    (!both.is_empty() && set.pairs() > 0)
+        .then(|| Tiers::by_index(set.has_states, |tier| difference(set, &both, resamples, tier)))
 }
 
 fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tier: usize) -> Difference {
@@ -199,7 +208,12 @@ mod tests {
 
     /// Groups of 2, 1 and 1 pairs.
     fn set() -> PairSet {
-        PairSet { ids: ["a", "b", "c", "d"].map(str::to_owned).to_vec(), group_of: vec![0, 0, 1, 2], groups: 3 }
+        PairSet {
+            ids: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            group_of: vec![0, 0, 1, 2],
+            groups: 3,
+            has_states: true,
+        }
     }
 
     fn seeds(of: &[(u64, [bool; 4])]) -> BTreeMap<u64, Reached> {
@@ -211,6 +225,7 @@ mod tests {
         let seeds = seeds(&[(0, [true, true, false, false]), (1, [true, true, true, false])]);
         let Tiers { accuracy, consistency, verifiability } =
             estimates(&set(), &seeds, &Resamples::new(3, 2000, 0)).unwrap();
+        let verifiability = verifiability.unwrap();
         assert_eq!(accuracy.mean, 62.5);
         assert!((accuracy.sd.unwrap() - 12.5 * 2f64.sqrt()).abs() < 1e-12);
         assert_eq!(accuracy.interval, [0., 100.], "three groups can all be the first, or all the last");

@@ -1,6 +1,7 @@
 //! How well states and conflicts are classified (TRIP table 4), over every entity and sentence of both stories.
 
 use super::count::{Confusion, Share, mean};
+use super::undefined;
 use crate::attribute::{Attribute, Side};
 use crate::prediction::{EntityPrediction, PairPrediction, StateLabels};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,7 @@ pub struct StateScores {
     pub effects: SideScores,
     /// Macro-F1 of "this sentence takes part in a conflict of this entity", over all entities and sentences.
     pub conflicts: Option<f64>,
+    #[serde(with = "undefined")]
     pub asserted: AssertedCounts,
 }
 
@@ -88,17 +90,17 @@ impl Default for StateCounts {
 }
 
 impl StateCounts {
-    /// Counts complete predictions.
+    /// Counts complete predictions; nothing, if any of them lacks the gold states, on which conflicts of entities hang too.
     pub fn of(predictions: &[PairPrediction]) -> Self {
         let mut counts = StateCounts::default();
-        entities(predictions).for_each(|entity| counts.add(entity));
+        labelled(predictions).for_each(|entity| counts.add(entity));
         counts
     }
 
     /// Counts predictions of which only the nontrivial states are known: all but the asserted states stay undefined.
     pub fn of_nontrivial(predictions: &[PairPrediction]) -> Self {
         let mut counts = StateCounts::default();
-        entities(predictions).for_each(|entity| counts.add_asserted(entity));
+        labelled(predictions).for_each(|entity| counts.add_asserted(entity));
         counts
     }
 
@@ -141,8 +143,14 @@ impl SideScores {
     }
 }
 
-fn entities(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPrediction> {
-    predictions.iter().flat_map(|prediction| &prediction.stories).flat_map(|story| &story.entities)
+/// All entities; none if the gold states of any pair are not known.
+fn labelled(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPrediction> {
+    let is_labelled = predictions.iter().all(PairPrediction::has_gold_states);
+    predictions
+        .iter()
+        .filter(move |_| is_labelled)
+        .flat_map(|prediction| &prediction.stories)
+        .flat_map(|story| &story.entities)
 }
 
 /// (attribute, gold, predicted) at every sentence.

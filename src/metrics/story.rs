@@ -6,7 +6,7 @@ use crate::prediction::StoryJudgement;
 use serde::{Deserialize, Serialize};
 
 /// One tier by the kind of story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KindShares {
     pub overall: Share,

@@ -28,6 +28,14 @@ impl TierCounts {
         self.verifiable += u64::from(prediction.is_verifiable());
     }
 
+    /// Of predictions that were counted, or undefined if the gold states of any of them are not known.
+    pub fn verifiability_of(predictions: &[PairPrediction]) -> Share {
+        match predictions.iter().all(PairPrediction::has_gold_states) {
+            true => Self::of(predictions).verifiability(),
+            false => Share::default(),
+        }
+    }
+
     pub fn accuracy(&self) -> Share {
         self.share(self.accurate)
     }

@@ -39,11 +39,11 @@ pub struct MistakeView {
     pub confidence: String,
 }
 
-/// Of every set with predictions.
+/// Of every set with predictions and state labels.
 pub fn analysis(runs: &[Run], listing: &Listing) -> Result<Vec<AnalysisView>> {
     let mut views = Vec::new();
     for (r, run) in runs.iter().enumerate() {
-        for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| !set.predictions.is_empty()) {
+        for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| set.can_be_analysed()) {
             let part_of = listing.whole_of(r, s).map(|whole| run.sets[whole].name.clone());
             let number = |prediction: &PairPrediction| listing.number(prediction);
             views.push(AnalysisView::new(set_name(runs, run, &set.name), part_of, set, number)?);

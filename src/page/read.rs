@@ -94,6 +94,11 @@ impl EvaluatedSet {
 }
 
 impl EvaluatedSet {
+    /// Whether there are predictions, and gold states to compare them with.
+    pub fn can_be_analysed(&self) -> bool {
+        !self.predictions.is_empty() && self.predictions.iter().all(PairPrediction::has_gold_states)
+    }
+
     /// How its predictions are read here, in words.
     pub fn reading(&self) -> String {
         let conflicts = match self.conflicts {

@@ -19,7 +19,8 @@ pub struct ReasonsView {
 pub struct StateView {
     pub entity: String,
     pub attribute: Attribute,
-    /// "right", "wrong" (predicted, and not gold) or "missed" (gold, and not predicted).
+    /// "right", "wrong" (predicted, and not gold) or "missed" (gold, and not predicted); "not labelled" if it is predicted and
+    /// the story has no labels.
     pub status: &'static str,
     pub mark: &'static str,
     pub gold: Option<&'static str>,
@@ -72,12 +73,13 @@ fn states(entity: &EntityPrediction, side: Side, sentence: usize, language: Lang
     let labels = entity.side(side);
     let view = |attribute: Attribute| {
         let [gold, predicted] = [&labels.gold, &labels.predicted].map(|rows| {
-            let class = rows[sentence][attribute.index()];
+            let class = rows.get(sentence)?[attribute.index()];
             label(attribute, side, class, language).filter(|_| attribute.is_nontrivial(class))
         });
         let (status, mark) = match (gold, predicted) {
             (None, None) => return None,
             (Some(_), None) => ("missed", "○"),
+            (None, Some(_)) if labels.gold.is_empty() => ("not labelled", "·"),
             (gold, predicted) if gold == predicted => ("right", "✓"),
             _ => ("wrong", "✗"),
         };

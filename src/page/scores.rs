@@ -48,7 +48,7 @@ impl Score {
                 count: format!("{}/{}", share.count, share.total),
                 bar: Some([percent, low, high]),
             },
-            _ => Score { percent: "–".into(), interval: String::new(), count: "0/0".into(), bar: None },
+            _ => Score { percent: "–".into(), interval: String::new(), count: String::new(), bar: None },
         }
     }
 

@@ -69,7 +69,7 @@ pub struct EntityPrediction {
 /// Gold and predicted classes of one side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateLabels {
-    /// `[N][20]` gold classes in attribute order.
+    /// `[N][20]` gold classes in attribute order; empty where the story has no state labels.
     pub gold: Vec<[u8; ATTRIBUTES]>,
     /// `[N][20]` predicted classes; in a file of predictions the most likely ones.
     pub predicted: Vec<[u8; ATTRIBUTES]>,
@@ -123,7 +123,12 @@ impl EntityPrediction {
 }
 
 impl StateLabels {
-    /// (sentence, attribute, gold class, predicted class) of every label.
+    /// Whether the gold classes are known.
+    fn has_gold(&self) -> bool {
+        self.gold.len() == self.predicted.len()
+    }
+
+    /// (sentence, attribute, gold class, predicted class) of every label; none where no gold class is known.
     pub fn slots(&self) -> impl Iterator<Item = (usize, Attribute, u8, u8)> {
         let rows = self.gold.iter().zip(&self.predicted).enumerate();
         rows.flat_map(|(sentence, (gold, predicted))| {
@@ -202,7 +207,7 @@ impl StoryPrediction {
                             side,
                             attribute,
                             class,
-                            correct: labels.gold[sentence][attribute.index()] == class,
+                            correct: labels.gold.get(sentence).is_some_and(|gold| gold[attribute.index()] == class),
                         });
                     }
                 }
@@ -216,6 +221,12 @@ impl PairPrediction {
     /// The story that is implausible by the gold label.
     pub fn implausible_story(&self) -> &StoryPrediction {
         &self.stories[1 - self.gold_plausible]
+    }
+
+    /// Whether the gold states of both stories are known. Without them nobody can tell whether the pair is verifiable.
+    pub fn has_gold_states(&self) -> bool {
+        let mut entities = self.stories.iter().flat_map(|story| &story.entities);
+        entities.all(|entity| Side::BOTH.iter().all(|&side| entity.side(side).has_gold()))
     }
 
     /// Tier 1: the plausible story was chosen.
@@ -245,6 +256,12 @@ impl PairPrediction {
         entities.all(|entity| Side::BOTH.iter().all(|&side| entity.side(side).has_probabilities()))
     }
 }
+
+/// How many of the pairs have no gold states.
+pub fn without_states(predictions: &[PairPrediction]) -> u64 {
+    predictions.iter().filter(|prediction| !prediction.has_gold_states()).count() as u64
+}
+
 /// The pairs of sentences i < j of a story that another one doesn't tell in this order. If that one is plausible, the
 /// conflict is among them, unless a sentence between two that are told in order has moved.
 pub fn differing_places(story: &[String], other: &[String]) -> Vec<[usize; 2]> {

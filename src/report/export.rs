@@ -6,13 +6,13 @@ impl Report {
     /// Aligned tables for the terminal.
     pub fn to_text(&self, detail: Detail) -> String {
         let tables = self.tables(detail).iter().map(Table::to_text).collect::<Vec<_>>().join("\n");
-        format!("{}\n\n{tables}", tables::title(&self.system, &self.data))
+        format!("{}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::why_undefined(&self.data))
     }
 
     /// A heading and tables with pipes.
     pub fn to_markdown(&self, detail: Detail) -> String {
         let tables = self.tables(detail).iter().map(Table::to_markdown).collect::<Vec<_>>().join("\n");
-        format!("## {}\n\n{tables}", tables::title(&self.system, &self.data))
+        format!("## {}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::why_undefined(&self.data))
     }
 
     /// Everything, with two spaces of indentation; read back by `serde_json`.

@@ -16,10 +16,10 @@ pub use answer::{
 pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
 pub use stories::{StoryReport, StoryRow};
 pub use table::Table;
-pub use tables::{percent, share, title};
+pub use tables::{of_states, percent, share, title};
 
 use crate::decode::{Decode, StateDecode};
-use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts, StateScores, TierCounts};
+use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts, StateScores, TierCounts, undefined};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,8 @@ pub struct Report {
     /// Scores to compare with.
     pub published: Vec<PublishedRow>,
 }
+
+const UNDEFINED_STATES: &str = "verifiability and all figures of states are undefined";
 
 /// Which pairs were scored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,13 +62,33 @@ pub struct DataDescription {
     /// What training has seen of them.
     #[serde(default, skip_serializing_if = "Seen::is_nothing")]
     pub seen: Seen,
+    /// How many of the pairs have no state labels. If any has none, verifiability and all figures of states are undefined.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub without_states: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl DataDescription {
     /// To follow the name of the set: what else there is to know of its pairs, or nothing.
     pub fn remark(&self) -> String {
         let limited = if self.limited { ", only the first of its pairs were scored" } else { "" };
-        format!("{limited}{}", self.seen.remark())
+        let without_states = if self.has_states() { "" } else { ", without state labels" };
+        format!("{limited}{}{without_states}", self.seen.remark())
+    }
+
+    /// Whether every pair has state labels.
+    pub fn has_states(&self) -> bool {
+        self.without_states == 0
+    }
+
+    /// A line on why figures of states are undefined, if they are.
+    pub fn why_undefined(&self) -> Option<String> {
+        let DataDescription { pairs, without_states, .. } = self;
+        let line = || format!("{without_states} of {pairs} pairs have no state labels: {UNDEFINED_STATES}");
+        (!self.has_states()).then(line)
     }
 }
 
@@ -109,11 +131,14 @@ pub struct TierRow {
     pub states: StateDecode,
     pub accuracy: Share,
     pub consistency: Share,
+    #[serde(with = "undefined")]
     pub verifiability: Share,
     /// Over both sides of all entities and sentences of both stories.
+    #[serde(with = "undefined")]
     pub asserted: AssertedCounts,
     /// Pairs in which a nontrivial state is asserted at the gold conflict and all that are asserted there are right,
     /// whatever story and sentences were chosen.
+    #[serde(with = "undefined")]
     pub explained: Share,
 }
 
@@ -129,15 +154,16 @@ impl TierRow {
     /// Of predictions as they are.
     pub fn new(decoding: impl Into<String>, states: StateDecode, predictions: &[PairPrediction]) -> Self {
         let counts = TierCounts::of(predictions);
+        let has_states = predictions.iter().all(PairPrediction::has_gold_states);
         let explained = predictions.iter().filter(|prediction| prediction.is_explained()).count() as u64;
         TierRow {
             decoding: decoding.into(),
             states,
             accuracy: counts.accuracy(),
             consistency: counts.consistency(),
-            verifiability: counts.verifiability(),
+            verifiability: TierCounts::verifiability_of(predictions),
             asserted: StateCounts::of_nontrivial(predictions).scores().asserted,
-            explained: Share { count: explained, total: counts.pairs },
+            explained: if has_states { Share { count: explained, total: counts.pairs } } else { Share::default() },
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::published::{KindScores, PublishedStoryRow};
 use super::table::Table;
-use super::tables::{percent_of, share, title};
+use super::tables::{of_states, percent_of, share, title, why_undefined};
 use super::{DataDescription, decoding_name};
 use crate::decode::{Decode, StateDecode, judge};
-use crate::metrics::KindShares;
+use crate::metrics::{KindShares, undefined};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,7 @@ pub struct StoryRow {
     pub states: StateDecode,
     pub accuracy: KindShares,
     pub consistency: KindShares,
+    #[serde(with = "undefined")]
     pub verifiability: KindShares,
 }
 
@@ -40,7 +41,10 @@ impl StoryRow {
             states,
             accuracy: KindShares::accuracy(&judgements),
             consistency: KindShares::consistency(&judgements),
-            verifiability: KindShares::verifiability(&judgements),
+            verifiability: match predictions.iter().all(PairPrediction::has_gold_states) {
+                true => KindShares::verifiability(&judgements),
+                false => KindShares::default(),
+            },
         })
     }
 }
@@ -48,12 +52,14 @@ impl StoryRow {
 impl StoryReport {
     pub fn to_text(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_text).collect();
-        format!("{}, story by story\n\n{}", title(&self.system, &self.data), tables.join("\n"))
+        let title = title(&self.system, &self.data);
+        format!("{title}, story by story\n\n{}{}", tables.join("\n"), why_undefined(&self.data))
     }
 
     pub fn to_markdown(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_markdown).collect();
-        format!("## {}, story by story\n\n{}", title(&self.system, &self.data), tables.join("\n"))
+        let title = title(&self.system, &self.data);
+        format!("## {title}, story by story\n\n{}{}", tables.join("\n"), why_undefined(&self.data))
     }
 
     pub fn to_json(&self) -> String {
@@ -72,7 +78,16 @@ impl StoryReport {
             accuracy.push([name, all, cloze, order, row.accuracy.plausible.map_or(String::new(), percent_of)]);
         }
         let consistency = self.table("consistency, %", |row| &row.consistency, |row| &row.consistency);
-        let verifiability = self.table("verifiability, %", |row| &row.verifiability, |row| &row.verifiability);
+        let mut verifiability = self.table("verifiability, %", |row| &row.verifiability, |row| &row.verifiability);
+        if !self.data.has_states() {
+            verifiability = Table::new(["verifiability, %", "all", "cloze", "order"]);
+            for row in &self.rows {
+                let [name, cells @ ..] = shares(row, &row.verifiability);
+                let [all, cloze, order] = cells.map(|cell| of_states(&self.data, cell));
+                verifiability.push([name, all, cloze, order]);
+            }
+            self.published.iter().for_each(|row| verifiability.push(scores(row, &row.verifiability)));
+        }
         [accuracy, consistency, verifiability]
     }
 

@@ -8,7 +8,7 @@ use crate::durable::{self, FileDigest};
 use crate::error::{Error, Result};
 use crate::experiment::{TrainedRun, Which, evaluation_name, json_bytes};
 use crate::metrics::{Calibration, StateCounts};
-use crate::prediction::{PairPrediction, write_predictions};
+use crate::prediction::{PairPrediction, without_states, write_predictions};
 use crate::report::{DataDescription, Report, Seen, TierRow, published};
 use crate::tune::Tuned;
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,7 @@ fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[Pa
             limited: false,
             seen: run.seen(sha256, &set.split)?,
             sha256: Some(sha256.to_owned()),
+            without_states: without_states(predictions),
         },
         rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
         states: StateCounts::of(predictions).scores(),

@@ -200,6 +200,47 @@ fn names_that_differ_in_outer_spaces_are_one_entity() {
     assert_eq!(story.entities[1].effects[1][12], 1);
 }
 
+/// The clean file in which "1-C0" has these fields beside its own, and these states.
+fn with_states(states: Option<Value>, fields: Value) -> StoryFile {
+    edited("1-C0", |story| {
+        let story = story.as_object_mut().unwrap();
+        story.shift_remove("states");
+        story.extend(states.map(|states| ("states".to_owned(), states)));
+        story.extend(fields.as_object().unwrap().clone());
+    })
+}
+
+#[test]
+fn a_story_without_states_is_read_if_its_entities_are_named() {
+    let names = |file: &StoryFile| -> Vec<String> {
+        story(file, "1-C0").unwrap().entities.iter().map(|entity| entity.name.clone()).collect()
+    };
+    for states in [None, Some(Value::Null), Some(json!([])), Some(json!([{}, {"open": []}, {}]))] {
+        let listed = with_states(states.clone(), json!({"entities": [" chest", "Ada", "chest"], "objects": "lid"}));
+        assert_eq!(places(&listed), [("no-state-labels", "1-C0", "states")]);
+        assert_eq!(names(&listed), ["chest", "Ada"]);
+        let told = with_states(states.clone(), json!({"objects": " chest,lid , , Ada,chest"}));
+        assert_eq!(places(&told), [("no-state-labels", "1-C0", "states")]);
+        assert_eq!(names(&told), ["Ada", "chest", "lid"]);
+        assert!(!story(&told, "1-C0").unwrap().has_states() && story(&told, "1").unwrap().has_states());
+        assert!(pairs(told.partition("test").unwrap(), 0).iter().all(|pair| pair.has_states() == (pair.id == "1-O0")));
+        told.require_clean().unwrap();
+        // An actor alone is not all that a story is about.
+        for fields in [json!({}), json!({"objects": " ,"}), json!({"entities": []}), json!({"entities": ["  "]})] {
+            let file = with_states(states.clone(), fields);
+            assert!(story(&file, "1-C0").is_none() && file.count(Severity::Error) == 1);
+            let error = file.findings.iter().find(|finding| finding.severity == Severity::Error).unwrap();
+            assert!(error.message.contains("name the entities in a list `entities`"), "{error}");
+        }
+        for fields in [json!({"entities": "Ada, chest"}), json!({"entities": ["Ada", 1]})] {
+            let file = with_states(states.clone(), fields);
+            assert!(story(&file, "1-C0").is_none() && file.findings[0].code == Code::WrongType, "{:?}", file.findings);
+        }
+    }
+    // Names elsewhere change nothing of a story that has labels.
+    assert_eq!(places(&edited("1-C0", |story| story["entities"] = json!(["lid"]))), []);
+}
+
 #[test]
 fn the_key_decides_the_kind_then_the_type_then_the_sentences() {
     assert_eq!(story(&with("1-C0", "type", json!("order")), "1-C0").unwrap().kind, Some(Kind::Cloze));

@@ -35,4 +35,5 @@ mod support;
 mod tiny;
 mod tokenizers;
 mod tune;
+mod unlabelled;
 mod world;

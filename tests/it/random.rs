@@ -126,7 +126,7 @@ fn the_random_row_of_trip() {
     let section = &comparison.sections[0];
     assert_eq!(section.published[0].system, "random (TRIP table 2)");
     let scores = section.rows[0].scores.unwrap();
-    let means = scores.each().map(|estimate| estimate.mean);
+    let means = scores.each().map(|estimate| estimate.unwrap().mean);
     assert!((means[0] - 50.).abs() < 5. && (1. ..9.).contains(&means[1]) && means[2] < 0.5, "{means:?}");
 }
 

@@ -27,8 +27,8 @@ impl Section {
     fn scores(&self, row: &Row) -> Vec<String> {
         let seeds = [row.seeds.len().to_string(), row.missing.len().to_string()];
         let line = |(i, tier): (usize, &str)| {
-            let numbers = row.scores.as_ref().map(|scores| {
-                let Estimate { mean, sd, interval: [low, high] } = scores.each()[i];
+            let numbers = row.scores.as_ref().and_then(|scores| scores.each()[i]).map(|estimate| {
+                let Estimate { mean, sd, interval: [low, high] } = estimate;
                 [number(*mean), sd.map_or(String::new(), number), number(*low), number(*high)]
             });
             let numbers = numbers.unwrap_or_default();
@@ -49,8 +49,8 @@ impl Section {
     fn difference(&self, difference: &RowDifference) -> Vec<String> {
         let [first, second] = &difference.names;
         let line = |(i, tier): (usize, &str)| {
-            let numbers = difference.tiers.as_ref().map(|tiers| {
-                let Difference { points, interval: [low, high], bootstrap, mcnemar } = tiers.each()[i];
+            let numbers = difference.tiers.as_ref().and_then(|tiers| tiers.each()[i]).map(|difference| {
+                let Difference { points, interval: [low, high], bootstrap, mcnemar } = difference;
                 let p_values = [bootstrap.p, bootstrap.holm, mcnemar.p, mcnemar.holm].map(number);
                 [&[number(*points), String::new(), number(*low), number(*high)], &p_values[..]].concat()
             });

@@ -6,6 +6,7 @@ use crate::report::{PublishedRow, Table};
 use crate::say::counted;
 
 pub(super) const MISSING: &str = "missing";
+const UNDEFINED: &str = "–";
 
 impl Comparison {
     /// Aligned tables for the terminal.
@@ -56,7 +57,10 @@ impl Section {
         let size = self.size.map_or("nothing evaluated yet".to_owned(), |size| {
             format!("{} in {}", counted(size.pairs, "pair"), counted(size.groups, "group"))
         });
-        format!("{}: {size}, decoded by {}", self.set, self.decoding)
+        let mut scores = self.rows.iter().flat_map(|row| &row.scores);
+        let lacks_states = scores.any(|scores| scores.verifiability.is_none());
+        let lacking = if lacks_states { " (no verifiability: pairs have no state labels)" } else { "" };
+        format!("{}: {size}, decoded by {}{lacking}", self.set, self.decoding)
     }
 
     /// A line a row, published systems beneath; a column of published scores if any row has some.
@@ -94,7 +98,10 @@ impl Section {
             let name = format!("{first} - {second}");
             match tiers {
                 Some(tiers) => tiers.each().into_iter().zip(Tiers::<Difference>::NAMES).for_each(|(tier, of)| {
-                    table.push([vec![name.clone(), of.to_owned()], difference_cells(tier)].concat());
+                    table.push(
+                        [vec![name.clone(), of.to_owned()], tier.map_or_else(undefined_cells, difference_cells)]
+                            .concat(),
+                    );
                 }),
                 None => table.push([vec![name, String::new(), MISSING.to_owned()], vec![String::new(); 4]].concat()),
             }
@@ -113,7 +120,7 @@ impl Row {
 
     fn score_cells(&self) -> [String; 3] {
         match &self.scores {
-            Some(scores) => scores.each().map(estimate_cell),
+            Some(scores) => scores.each().map(|score| score.map_or(UNDEFINED.to_owned(), estimate_cell)),
             None => [(); 3].map(|()| MISSING.to_owned()),
         }
     }
@@ -134,6 +141,10 @@ pub fn difference_cells(difference: &Difference) -> Vec<String> {
     let Difference { points, interval: [low, high], bootstrap, mcnemar } = difference;
     let p_values = [bootstrap, mcnemar].into_iter().flat_map(|PValue { p, holm }| [p_cell(*p), p_cell(*holm)]);
     std::iter::once(format!("{points:+.1} [{low:+.1}, {high:+.1}]")).chain(p_values).collect()
+}
+
+fn undefined_cells() -> Vec<String> {
+    vec![UNDEFINED.to_owned(); 5]
 }
 
 fn p_cell(p: f64) -> String {

@@ -1,0 +1,87 @@
+//! Stories without state labels: who and what is in them is told elsewhere.
+
+use super::check::{Code, Notes};
+use super::encoding::note_garbled;
+use super::fields::{Fields, wrong_type};
+use super::names::note_similar;
+use super::node::Node;
+use crate::outside::MAX_ENTITIES;
+use std::collections::HashSet;
+
+/// The names of the entities of a story that has no state labels, after a warning: those of its list `entities`, else
+/// its actor and its `objects` (TRIP's fields). `None` if the story has labels, or names no entities elsewhere: what is
+/// wrong with its states is then for the reader of these to say.
+pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>> {
+    if has_labels(fields) {
+        return None;
+    }
+    let errors = notes.errors();
+    let (field, raw) = match (fields.get("entities"), fields.get("objects")) {
+        (Some(Node::List(items)), _) if !items.is_empty() => ("entities", listed(items, notes)),
+        (Some(Node::Null | Node::List(_)) | None, Some(Node::Text(objects))) => {
+            ("objects", objects.split(',').collect())
+        }
+        (Some(Node::Null | Node::List(_)) | None, _) => return None,
+        (Some(other), _) => {
+            wrong_type("entities", "a list of names", other, notes);
+            return None;
+        }
+    };
+    let mut names = distinct(raw);
+    if let (false, "objects", Some(Node::Text(actor))) = (names.is_empty(), field, fields.get("actor")) {
+        names = distinct(std::iter::once(actor.as_str()).chain(names).collect());
+    }
+    if names.is_empty() || notes.errors() > errors || !are_fair(&names, field, notes) {
+        return None;
+    }
+    let from = if field == "entities" { "`entities`" } else { "`actor` and `objects`" };
+    let message = format!(
+        "no state is labelled; the story can be evaluated, but without verifiability, and not be trained on (its \
+         entities are those of {from})"
+    );
+    notes.add(Code::NoStateLabels, "states", message);
+    Some(names.into_iter().map(str::to_owned).collect())
+}
+
+/// Whether there is anything in `states` that could be a label, right or wrong.
+fn has_labels(fields: &Fields) -> bool {
+    let is_empty = |labels: &Node| matches!(labels, Node::List(labels) if labels.is_empty());
+    let is_empty_row =
+        |row: &Node| matches!(row, Node::Object(attributes) if attributes.iter().all(|(_, labels)| is_empty(labels)));
+    match fields.get("states") {
+        None | Some(Node::Null) => false,
+        Some(Node::List(rows)) => !rows.iter().all(is_empty_row),
+        Some(_) => true,
+    }
+}
+
+fn listed<'a>(items: &'a [Node], notes: &mut Notes) -> Vec<&'a str> {
+    let name = |(i, item): (usize, &'a Node)| match item {
+        Node::Text(name) => Some(name.as_str()),
+        other => {
+            wrong_type(&format!("entities[{i}]"), "a string", other, notes);
+            None
+        }
+    };
+    items.iter().enumerate().filter_map(name).collect()
+}
+
+/// Outer spaces trimmed, each once, in their order.
+fn distinct(names: Vec<&str>) -> Vec<&str> {
+    let mut known = HashSet::new();
+    names.into_iter().map(str::trim).filter(|&name| !name.is_empty() && known.insert(name)).collect()
+}
+
+/// Whether the names are not too long and not too many; error findings if they are.
+fn are_fair(names: &[&str], field: &str, notes: &mut Notes) -> bool {
+    if names.len() > MAX_ENTITIES {
+        let message = format!("more entities than {MAX_ENTITIES}, the most that are read of a story");
+        notes.add(Code::TooLarge, field, message);
+        return false;
+    }
+    let are_short = names.iter().all(|name| notes.has_fair_length(name, field));
+    if are_short {
+        names.iter().for_each(|name| note_garbled(name, field, notes));
+    }
+    are_short && note_similar(names, notes)
+}
