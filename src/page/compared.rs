@@ -78,7 +78,8 @@ fn system(run: usize, set: &EvaluatedSet) -> System {
 fn rows(difference: &RowDifference) -> Vec<ComparedRow> {
     let Some(tiers) = &difference.tiers else { return Vec::new() };
     let [run, first] = &difference.names;
-    let row =
-        |(tier, name)| ComparedRow { runs: format!("{run} − {first}"), tier: name, cells: difference_cells(tier) };
-    tiers.each().into_iter().zip(Tiers::<Difference>::NAMES).map(row).collect()
+    let row = |(tier, name): (Option<&Difference>, _)| {
+        Some(ComparedRow { runs: format!("{run} − {first}"), tier: name, cells: difference_cells(tier?) })
+    };
+    tiers.each().into_iter().zip(Tiers::<Difference>::NAMES).filter_map(row).collect()
 }
