@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Which of two stories is plausible, which sentences conflict and why, by a model that `tiered export` wrote.
 
-usage: read_export.py FOLDER STORIES.txt [--json]
 It reads and answers as `tiered predict`: of each story a line `entities: a, b`, then a sentence a line; a blank line
 between the two. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
 Shapes: E entities and N sentences of a story, H the encoder's width.
 """
+import argparse
 import json
 import re
 import sys
@@ -23,9 +23,10 @@ except ModuleNotFoundError as missing:
 
 
 class Reader:
-    def __init__(self, folder):
+    def __init__(self, folder, decode=None):
         self.about = json.loads(Path(folder, "tiered.json").read_text(encoding="utf-8"))
         self.sizes, self.detector, self.attributes = (self.about[key] for key in ("sizes", "detector", "attributes"))
+        self.decode = decode or self.about["decode"]["conflicts"]
         self.weights = load_file(Path(folder, "tiered_heads.safetensors"))
         self.tokenizer, self.encoder = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
         self.layers = self.transformer(**self.detector)
@@ -108,12 +109,21 @@ class Reader:
         judged = [(s, (s - total).exp()) for s in scores]
         return [(-s.logsumexp((0, 1, 2)), (p.sum(1) + p.sum(2)).amax(0), p.sum(0), s.argmax(0)) for s, p in judged]
 
-    def states(self, entities, logits, conflict):
-        """What is asserted after the first sentence of the conflict and before the second, with probabilities."""
+    def conflicts(self, implausible, beliefs, supports):
+        """The sentences in conflict of each story, decoded as this detector is made for."""
+        if self.decode == "threshold":
+            return [(of_story >= 0.5).nonzero().flatten().tolist() for of_story in beliefs]
+        pairs = ((i, j) for j in range(len(beliefs[implausible])) for i in range(j))
+        best = list(max(pairs, key=supports[implausible].__getitem__))
+        return [best if story == implausible else [] for story in range(2)]
+
+    def states(self, entities, logits, conflict, may_add):
+        """What is asserted after all but the last sentence of a conflict and before all but the first, with probabilities."""
         threshold, _, surest = self.about["decode"]["states"].partition(",")
         asserted, others = [], []
-        sides = (("effect", "after", logits[20:]), ("precondition", "before", logits))
-        for (side, when, parts), n in zip(sides, conflict):
+        before = [(n, ("precondition", "before", logits)) for n in conflict[1:]]
+        after = [(n, ("effect", "after", logits[20:])) for n in conflict[:-1]]
+        for n, (side, when, parts) in sorted(before + after, key=lambda place: place[0]):
             for (e, entity), (attribute, part) in product(enumerate(entities), zip(self.attributes, parts)):
                 p = part[e, n].softmax(0).tolist()
                 likeliest = max((c for c in range(1, len(p)) if c != attribute["default"]), key=p.__getitem__)
@@ -122,7 +132,7 @@ class Reader:
                          "class": likeliest, "words": words}
                 is_asserted = p[likeliest] >= (max(p) if threshold == "argmax" else float(threshold))
                 (asserted if is_asserted else others).append((p[likeliest], state))
-        if surest and not asserted:
+        if surest and may_add and others and not asserted:
             asserted = [max(others, key=lambda other: other[0])]
         return [(probability, state) for probability, state in asserted if probability >= 0.02]
 
@@ -139,16 +149,17 @@ class Reader:
         scores, beliefs, supports, subjects = zip(*self.judge(sentences, embeddings, logits))
         probs = (torch.stack(scores) / self.about["decode"]["temperature"]).softmax(0).tolist()
         s = int(probs[0] >= probs[1])  # the story that was not chosen
-        conflict = max(((i, j) for j in range(len(sentences[s])) for i in range(j)), key=supports[s].__getitem__)
-        states = self.states(entities[s], logits[s], conflict)
+        conflicts = self.conflicts(s, beliefs, supports)
+        conflict, in_all = conflicts[s], set().union(*conflicts)
+        states = self.states(entities[s], logits[s], conflict, may_add=len(conflict) == len(in_all) == 2)
         told = [[{"text": text, "belief": belief} for text, belief in zip(story, of_story.tolist())]
                 for story, of_story in zip(sentences, beliefs)]
         return {
             "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(told, 1)],
             "plausible": {"story": 2 - s, "probability": probs[1 - s]},
-            "decode": "pair", "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
-            "conflict": [{"story": s + 1, "sentence": n + 1, **told[s][n]} for n in conflict],
-            **({"subject": entities[s][subjects[s][conflict]]} if self.detector["entities"] else {}),
+            "decode": self.decode, "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
+            "conflict": [{"story": story + 1, "sentence": n + 1, **told[story][n]} for story in range(2) for n in conflicts[story]],
+            **({"subject": entities[s][subjects[s][tuple(conflict)]]} if self.detector["entities"] and len(conflict) == 2 else {}),
             "states": [{"story": s + 1, **state} for _, state in states],
         }, [probability for probability, _ in states]
 
@@ -161,12 +172,21 @@ def noun(entity):
 def in_words(told, probabilities):
     believed, states, (story, p) = told["conflict_believed"], told["states"], told["plausible"].values()
     hardly = f"hardly more likely than story {3 - story} to be the plausible one"
-    yield f"Story {story} is {'plausible' if p >= 0.6 else hardly} (probability {p:.1%}).\n"
+    yield f"Story {story} is {'plausible' if p >= 0.6 else hardly} (probability {p:.1%})."
+    if not told["conflict"]:
+        belief, story, n = max((sentence["belief"], -s, -n) for s, one in enumerate(told["stories"], 1)
+                               for n, sentence in enumerate(one["sentences"], 1))
+        where = f"the largest is {belief:.2f}, at story {-story}, sentence {-n}"
+        yield f"No sentence reaches a belief of 0.5 in a conflict; {where} (--decode pair names the likeliest two)."
+        return
     unsure = "The sentences most likely in conflict, though no belief reaches one half:"
-    yield "Sentences in conflict:" if believed else unsure
+    yield "\n" + ("Sentences in conflict:" if believed else unsure)
     yield from map('  story {story}, sentence {sentence}: "{text}" (belief {belief:.2f})'.format_map, told["conflict"])
     if "subject" in told:
         yield f"It is about {noun(told['subject'])}."
+    if sum(sentence["story"] != story for sentence in told["conflict"]) < 2:
+        yield "\nNo two sentences of the implausible story conflict, so that no states explain it (--decode pair names the likeliest two)."
+        return
     title = "States that explain it:" if believed else "States asserted there:"
     yield "\n" + (title if states else "No state is asserted that explains it.")
     for state, p in zip(states, probabilities):
@@ -188,13 +208,16 @@ def read_stories(file):
 
 
 if __name__ == "__main__":
-    arguments = [argument for argument in sys.argv[1:] if argument != "--json"]
-    if len(arguments) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("stories", metavar="STORIES.txt")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--decode", choices=["threshold", "pair"], help="default: what the detector is made for")
+    asked = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        said = Reader(arguments[0]).predict(read_stories(arguments[1]))
+        said = Reader(asked.folder, asked.decode).predict(read_stories(asked.stories))
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    print(json.dumps(said[0], indent=2, ensure_ascii=False) if "--json" in sys.argv else "\n".join(in_words(*said)))
+    print(json.dumps(said[0], indent=2, ensure_ascii=False) if asked.json else "\n".join(in_words(*said)))

@@ -56,9 +56,9 @@ pub(super) struct Args {
     /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]
     device: Option<DeviceChoice>,
-    /// How to decide which sentences conflict
-    #[arg(long, value_enum, default_value_t = Decode::Pair)]
-    decode: Decode,
+    /// How to decide which sentences conflict [default: what the run's detector is made for, as in `tiered eval`]
+    #[arg(long, value_enum)]
+    decode: Option<Decode>,
     /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
     /// one that explains the conflict (0.7,surest) [default: as chosen on dev, else argmax]
     #[arg(long, value_name = "HOW")]
@@ -104,9 +104,10 @@ fn answer(run: &TrainedRun, mut prediction: PairPrediction, alone: bool, args: &
             *story = story.alone().ok_or_else(refused)?;
         }
     }
-    let prediction = run.decoded(prediction, args.decode, args.states);
+    let decode = args.decode.unwrap_or_else(|| run.own_decode());
+    let prediction = run.decoded(prediction, decode, args.states);
     let answer = if alone { Answer::of_story } else { Answer::of_pair };
-    Ok(answer(&prediction, args.decode))
+    Ok(answer(&prediction, decode))
 }
 
 /// A question a line, with the number of the line; blank lines are passed over.

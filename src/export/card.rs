@@ -1,6 +1,7 @@
 //! The README of an export.
 
 use crate::config::Config;
+use crate::experiment::own_decode;
 use crate::model::ModelConfig;
 use crate::outside::shown;
 use crate::say::counted;
@@ -10,6 +11,7 @@ pub fn card(config: &Config, model: &ModelConfig) -> String {
     let from = shown(&config.encoder.path.display().to_string(), 200);
     let data = shown(&config.data.train.files(), 200);
     let (layers, hidden) = (counted(model.encoder.num_hidden_layers, "layer"), model.encoder.hidden_size);
+    let decode = own_decode(config).name();
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "---
@@ -56,8 +58,8 @@ from read_export import Reader, read_stories
 answer, state_probs = Reader(\".\").predict(read_stories(\"stories.txt\"))
 ```
 
-A story is `{{\"sentences\": [...], \"entities\": [...]}}`. The two sentences in conflict are the best supported pair (`--decode pair`).
-One story alone, and the other ways to decode conflicts, are left to `tiered predict`.
+A story is `{{\"sentences\": [...], \"entities\": [...]}}`. Conflicts are decoded by `{decode}`, as this detector is made for; `--decode` and
+`Reader(folder, decode)` take `threshold` or `pair`. One story alone, and `--decode contrast`, are left to `tiered predict`.
 "
     )
 }
