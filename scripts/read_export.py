@@ -118,7 +118,7 @@ class Reader:
         return [best if story == implausible else [] for story in range(2)]
 
     def states(self, entities, logits, conflict, may_add):
-        """What is asserted after all but the last sentence of a conflict and before all but the first, with probabilities."""
+        """What is asserted after a conflict's sentences but the last and before those but the first, with probabilities."""
         threshold, _, surest = self.about["decode"]["states"].partition(",")
         asserted, others = [], []
         before = [(n, ("precondition", "before", logits)) for n in conflict[1:]]
@@ -154,12 +154,14 @@ class Reader:
         states = self.states(entities[s], logits[s], conflict, may_add=len(conflict) == len(in_all) == 2)
         told = [[{"text": text, "belief": belief} for text, belief in zip(story, of_story.tolist())]
                 for story, of_story in zip(sentences, beliefs)]
+        subject = entities[s][subjects[s][tuple(conflict)]] if self.detector["entities"] and len(conflict) == 2 else None
         return {
             "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(told, 1)],
             "plausible": {"story": 2 - s, "probability": probs[1 - s]},
-            "decode": self.decode, "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
-            "conflict": [{"story": story + 1, "sentence": n + 1, **told[story][n]} for story in range(2) for n in conflicts[story]],
-            **({"subject": entities[s][subjects[s][tuple(conflict)]]} if self.detector["entities"] and len(conflict) == 2 else {}),
+            "decode": self.decode,
+            "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
+            "conflict": [{"story": of + 1, "sentence": n + 1, **told[of][n]} for of in range(2) for n in conflicts[of]],
+            **({"subject": subject} if subject else {}),
             "states": [{"story": s + 1, **state} for _, state in states],
         }, [probability for probability, _ in states]
 
@@ -185,7 +187,8 @@ def in_words(told, probabilities):
     if "subject" in told:
         yield f"It is about {noun(told['subject'])}."
     if sum(sentence["story"] != story for sentence in told["conflict"]) < 2:
-        yield "\nNo two sentences of the implausible story conflict, so that no states explain it (--decode pair names the likeliest two)."
+        remedy = "(--decode pair names the likeliest two)"
+        yield f"\nNo two sentences of the implausible story conflict, so that no states explain it {remedy}."
         return
     title = "States that explain it:" if believed else "States asserted there:"
     yield "\n" + (title if states else "No state is asserted that explains it.")

@@ -54,12 +54,13 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<StoryFile> {
 }
 
 fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
-    let (stream, mark) = TextStream::new(source, MAX_STORY_FILE, MAX_UNREAD);
-    let mut stream = BufReader::with_capacity(BUFFER, stream);
+    let (mut stream, mark) = TextStream::new(source, MAX_STORY_FILE, MAX_UNREAD);
     let mut partitions =
         Partitions { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new(), are_missing: false };
-    let mut json = serde_json::Deserializer::from_reader(&mut stream);
+    // The buffer by value: through a reference to it single bytes, which is how JSON is read, come slowly.
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER, &mut stream));
     let outcome = Object(&mut partitions).deserialize(&mut json).and_then(|other| json.end().map(|()| other));
+    drop(json);
     let Partitions { notes, read, are_missing, .. } = partitions;
     let misshapen = |what: &str| Error::data(format!("line 1: {SHAPE}, {what}")).about(path.display());
     match outcome {
@@ -79,7 +80,7 @@ fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
             return Err(Error::data(message).about(path.display()));
         }
     }
-    let sha256 = stream.into_inner().sha256();
+    let sha256 = stream.sha256();
     Ok(StoryFile { path: path.to_owned(), sha256, partitions: read, findings: notes.into_findings() })
 }
 
