@@ -1,20 +1,38 @@
 //! Lets the binary and the tests find libtorch where it was linked from, without LD_LIBRARY_PATH, and tells the
-//! crate which libtorch that is.
+//! crate which libtorch that is, and from which commit it is built.
 
 use std::path::Path;
+use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") else { return };
+    let lib = std::env::var("DEP_TCH_LIBTORCH_LIB").ok();
+    let libtorch = lib.as_ref().and_then(|lib| libtorch_version(Path::new(lib).parent()?));
+    let known = |version: Option<&str>| version.unwrap_or("unknown").to_owned();
+    let (commit, of_libtorch) = (known(commit().as_deref()), known(libtorch.as_deref()));
+    let version = env!("CARGO_PKG_VERSION");
+    println!("cargo:rustc-env=TIERED_VERSION={version} (commit {commit}, libtorch {of_libtorch})");
+    let Some(lib) = lib else { return };
     println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         println!("cargo:rustc-link-arg=-Wl,--no-as-needed");
         println!("cargo:rustc-link-arg=-ltorch");
     }
     println!("cargo:rustc-env=TIERED_LIBTORCH_FOLDER={lib}");
-    if let Some(version) = Path::new(&lib).parent().and_then(libtorch_version) {
+    if let Some(version) = libtorch {
         println!("cargo:rustc-env=TIERED_LIBTORCH_VERSION={version}");
     }
+}
+
+/// The commit that is checked out; none of what was unpacked from an archive.
+fn commit() -> Option<String> {
+    Path::new(".git").exists().then_some(())?;
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+    };
+    println!("cargo:rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    git(&["rev-parse", "--short=12", "HEAD"])
 }
 
 /// What the file `build-version` of a libtorch folder says, else its header: libtorch has no function that tells.

@@ -53,7 +53,7 @@ impl ErrorKind {
     }
 }
 
-/// Every exit code and what it means, for `--help`; the README says the same.
+/// Every exit code and what it means, for the manual page; docs/exit-codes.md says the same.
 pub const EXIT_CODES: [(u8, &str); 12] = [
     (0, "done"),
     (ErrorKind::Usage as u8, "the command line makes no sense"),

@@ -2,7 +2,7 @@
 
 use super::output::print;
 use crate::attribute::Attribute;
-use crate::data::{Kind, PartitionStats, Severity, StoryFile, StoryStats, pairs, read_file};
+use crate::data::{Code, Finding, Kind, PartitionStats, Severity, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
 use crate::report::Table;
 use crate::say::counted;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// List everything irregular in story files; exit with 65 if a story can't be used
+    /// Say what is irregular in story files, rule by rule; exit with 65 if a story can't be used
     Check(CheckArgs),
     /// Count stories, sentences, entities and labels
     Stats(StatsArgs),
@@ -23,15 +23,15 @@ pub(super) enum Command {
 pub(super) struct CheckArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print findings as JSON lines, without the summary
+    /// Print every finding as a line of JSON, without the summary
     #[arg(long)]
     json: bool,
+    /// Print every finding, not only the first ones of each rule
+    #[arg(long, short, conflicts_with = "json")]
+    verbose: bool,
     /// Print only findings that are at least so severe; all are counted
     #[arg(long, value_enum, default_value_t = Severity::Note)]
     severity: Severity,
-    /// Print at most this many findings; all are counted
-    #[arg(long, value_name = "N")]
-    max: Option<usize>,
 }
 
 #[derive(Args)]
@@ -58,9 +58,14 @@ fn check(args: &CheckArgs) -> Result<()> {
     let files = read_files(&args.files)?;
     let mut output = String::new();
     let findings = files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity <= args.severity);
-    for finding in findings.take(args.max.unwrap_or(usize::MAX)) {
-        let line = if args.json { json(finding)? } else { finding.to_string() };
-        output.push_str(&format!("{line}\n"));
+    match (args.json, args.verbose) {
+        (true, _) => {
+            for finding in findings {
+                output += &(json(finding)? + "\n");
+            }
+        }
+        (_, true) => output.extend(findings.map(|finding| format!("{finding}\n"))),
+        _ => output += &by_rule(findings),
     }
     let count = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
     if !args.json {
@@ -72,6 +77,27 @@ fn check(args: &CheckArgs) -> Result<()> {
         0 => Ok(()),
         errors => Err(Error::data(format!("stories can't be used (errors: {errors}): mend or remove them"))),
     }
+}
+
+/// Findings of one rule that are shown where not all of them are asked for.
+const FIRST: usize = 3;
+
+/// The rules that were broken, errors first, each with how often and where it was first.
+fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+    let mut rules: BTreeMap<(Severity, Code), Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        rules.entry((finding.severity, finding.code)).or_default().push(finding);
+    }
+    let mut text = String::new();
+    for ((severity, code), found) in rules {
+        text += &format!("{severity}[{code}]: {}\n", counted(found.len(), "time"));
+        text.extend(found.iter().take(FIRST).map(|finding| format!("  {}: {}\n", finding.place(), finding.message)));
+        if found.len() > FIRST {
+            text += &format!("  and {} more: --verbose\n", found.len() - FIRST);
+        }
+        text += "\n";
+    }
+    text
 }
 
 /// What was read of a file, a line a partition.

@@ -3,6 +3,7 @@
 mod analyse;
 mod bench;
 mod compare;
+mod completions;
 mod data;
 mod doctor;
 mod doubts;
@@ -10,6 +11,7 @@ mod eval;
 mod export;
 mod fetch;
 mod make_stories;
+mod man;
 mod out_file;
 mod output;
 mod pairs;
@@ -24,15 +26,14 @@ mod study;
 mod train;
 mod tune;
 
-use crate::error::{EXIT_CODES, Error, ErrorKind, lack_of_memory};
+use crate::error::{Error, ErrorKind, lack_of_memory};
 use crate::say::aside;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "tiered", version, about, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = exit_codes())]
+#[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -68,6 +69,8 @@ enum Command {
     ReorderStories(reorder_stories::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Runs the command line and turns its outcome into an exit code.
@@ -107,11 +110,6 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
     })
 }
 
-fn exit_codes() -> String {
-    let lines = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code:>2}  {meaning}\n"));
-    format!("Exit codes:\n{}", lines.collect::<String>().trim_end())
-}
-
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Data(command) => data::run(&command),
@@ -131,5 +129,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::MakeStories(args) => make_stories::run(&args),
         Command::ReorderStories(args) => reorder_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
     }
 }

@@ -22,6 +22,12 @@ pub struct Args {
     /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// The seed of weights, order and dropout [default: as in the config]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where to compute: auto, cpu or cuda:N [default: as in the config]
+    #[arg(long)]
+    device: Option<String>,
     /// The run folder to make [default: runs/NAME-OF-THE-CONFIG]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -37,6 +43,15 @@ pub struct Args {
     /// Keep in DIR what an encoder that is not trained says, for other runs on the same inputs
     #[arg(long, value_name = "DIR")]
     vectors: Option<PathBuf>,
+}
+
+impl Args {
+    /// What is changed in the config: a flag stands for a `--set`, and comes after all of them.
+    fn overrides(&self) -> Vec<String> {
+        let seed = self.seed.map(|seed| format!("seed={seed}"));
+        let device = self.device.as_ref().map(|device| format!("device={device}"));
+        self.set.iter().cloned().chain(seed).chain(device).collect()
+    }
 }
 
 fn refuse_config(path: &str) -> Result<PathBuf, String> {
@@ -85,7 +100,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// The experiment and its run folder: a new one, or one that was begun.
 fn prepare(args: &Args) -> anyhow::Result<(Experiment, PathBuf)> {
-    let config = args.config.as_deref().map(|path| Config::open(path, &args.set)).transpose()?;
+    let overrides = args.overrides();
+    let config = args.config.as_deref().map(|path| Config::open(path, &overrides)).transpose()?;
     let out = match (&args.resume, &args.out, &args.config) {
         (Some(Some(run)), None, _) => run.clone(),
         (Some(Some(_)), Some(_), _) => {
@@ -97,7 +113,7 @@ fn prepare(args: &Args) -> anyhow::Result<(Experiment, PathBuf)> {
     };
     let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
     let experiment = match config {
-        config if begun => Experiment::resume(&out, config, &args.set, args.limit)?,
+        config if begun => Experiment::resume(&out, config, &overrides, args.limit)?,
         Some(config) => Experiment::prepare(config, &out, args.limit)?,
         None => return Err(usage(format!("{} was not begun, and there is no --config", out.display())).into()),
     };

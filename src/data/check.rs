@@ -177,17 +177,24 @@ pub struct Finding {
     pub message: String,
 }
 
+impl Finding {
+    /// `FILE: PARTITION/STORY FIELD`
+    pub fn place(&self) -> String {
+        let mut place = format!("{}: {}", self.file.display(), self.partition);
+        if !self.story.is_empty() {
+            place += &format!("/{}", self.story);
+        }
+        if !self.field.is_empty() {
+            place += &format!(" {}", self.field);
+        }
+        place
+    }
+}
+
 impl fmt::Display for Finding {
     /// `FILE: PARTITION/STORY FIELD: SEVERITY[CODE]: MESSAGE`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.file.display(), self.partition)?;
-        if !self.story.is_empty() {
-            write!(f, "/{}", self.story)?;
-        }
-        if !self.field.is_empty() {
-            write!(f, " {}", self.field)?;
-        }
-        write!(f, ": {}[{}]: {}", self.severity, self.code, self.message)
+        write!(f, "{}: {}[{}]: {}", self.place(), self.severity, self.code, self.message)
     }
 }
 

@@ -28,25 +28,33 @@ fn check_lists_findings_and_exits_65_on_errors() {
     let path = write(&directory, "faulty.json", &faulty_file());
     let output = tiered(["data", "check", text(&path)]);
     assert_eq!(output.status.code(), Some(65));
+    let summary =
+        format!("{}: test: 2 stories and 1 pair can be used\nerrors: 1, warnings: 1, notes: 0\n", path.display());
     let expected = format!(
-        "{0}: test/1 length: warning[length-differs]: 5, but the number of sentences is 3, which stands\n\
-         {0}: test/1-C0 states[1].open[0]: error[label-out-of-range]: 9 is not a label of open: 0 to 8\n\
-         {0}: test: 2 stories and 1 pair can be used\n\
-         errors: 1, warnings: 1, notes: 0\n",
+        "error[label-out-of-range]: 1 time\n  {0}: test/1-C0 states[1].open[0]: 9 is not a label of open: 0 to 8\n\n\
+         warning[length-differs]: 1 time\n  {0}: test/1 length: 5, but the number of sentences is 3, which stands\n\n\
+         {summary}",
         path.display()
     );
     assert_eq!(stdout(&output), expected);
     assert!(stderr(&output).contains("can't be used"));
+    let expected = format!(
+        "{0}: test/1 length: warning[length-differs]: 5, but the number of sentences is 3, which stands\n\
+         {0}: test/1-C0 states[1].open[0]: error[label-out-of-range]: 9 is not a label of open: 0 to 8\n{summary}",
+        path.display()
+    );
+    assert_eq!(stdout(&tiered(["data", "check", "--verbose", text(&path)])), expected);
 }
 
 #[test]
-fn check_limits_what_is_printed_but_counts_all() {
+fn check_shows_the_first_findings_of_a_rule_and_counts_all() {
     let directory = TempDir::new().unwrap();
     let path = write(&directory, "faulty.json", &faulty_file());
-    let output = tiered(["data", "check", "--max", "0", text(&path), text(&path)]);
-    let summary = format!("{}: test: 2 stories and 1 pair can be used\n", path.display()).repeat(2);
-    assert_eq!(stdout(&output), format!("{summary}errors: 2, warnings: 2, notes: 0\n"));
-    assert_eq!(output.status.code(), Some(65));
+    let output = stdout(&tiered(["data", "check", text(&path), text(&path), text(&path), text(&path)]));
+    assert!(output.contains("error[label-out-of-range]: 4 times\n"), "{output}");
+    assert_eq!(output.matches("9 is not a label of open").count(), 3, "{output}");
+    assert!(output.contains("  and 1 more: --verbose\n"), "{output}");
+    assert!(output.ends_with("errors: 4, warnings: 4, notes: 0\n"), "{output}");
     let errors = stdout(&tiered(["data", "check", "--severity", "error", text(&path)]));
     assert!(errors.contains("error[") && !errors.contains("warning["), "{errors}");
     assert!(errors.ends_with("errors: 1, warnings: 1, notes: 0\n"), "{errors}");

@@ -225,7 +225,11 @@ fn the_reader_answers_as_predict() {
             let as_json = [decode, &["--json"]].concat();
             let (asked, predicted) = (json(&ask(&as_json)), json(&predict(&as_json)));
             let difference = farthest(&asked, &predicted);
-            println!("{family} {}: {} in conflict, {difference:.1e}", predicted["decode"], predicted["conflict"].as_array().unwrap().len());
+            println!(
+                "{family} {}: {} in conflict, {difference:.1e}",
+                predicted["decode"],
+                predicted["conflict"].as_array().unwrap().len()
+            );
             assert!(difference < TOLERANCE, "{family}");
             assert_eq!(ask(decode), predict(decode));
         }

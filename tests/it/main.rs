@@ -4,6 +4,7 @@ mod analyse;
 mod arrays;
 mod bad_input;
 mod bench;
+mod command_line;
 mod compare;
 mod configs;
 mod data_cli;

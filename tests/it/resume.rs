@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 use tiered::checkpoint::{MANIFEST, MadeWith, Manifest, Store};
 use tiered::config::Config;
 use tiered::durable::Lock;
-use tiered::error::EXIT_CODES;
 use tiered::experiment::{KEYS, flat};
 use tiered::train::EpochRecord;
 
@@ -241,16 +240,6 @@ fn every_key_of_a_config_is_in_the_table_of_changes_and_in_the_docs() {
     };
     let documented: BTreeMap<String, String> = docs.lines().filter_map(row).collect();
     assert_eq!(documented, table.into_iter().map(|(key, change)| (key, change.to_owned())).collect());
-}
-
-#[test]
-fn exit_codes_are_in_the_readme_and_in_the_help() {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let help = stdout(&tiered(["--help"]));
-    for (code, meaning) in EXIT_CODES {
-        assert!(readme.contains(&format!("| {code} | {meaning} |")), "README: {code} {meaning}");
-        assert!(help.contains(&format!("  {code:>2}  ")), "--help: {code}");
-    }
 }
 
 #[test]

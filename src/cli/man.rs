@@ -1,0 +1,42 @@
+//! `tiered man`: the manual pages.
+
+use super::output::print_bytes;
+use crate::error::{EXIT_CODES, Error, ErrorKind};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+/// Print the manual page of the program, or of one command
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The command, in one or two words (`study run`)
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, mut program: clap::Command) -> anyhow::Result<()> {
+    program.build();
+    let mut described = &program;
+    for name in &args.command {
+        let unknown = || {
+            Error::new(
+                ErrorKind::Usage,
+                format!("there is no command {:?}; see `tiered --help`", args.command.join(" ")),
+            )
+        };
+        described = described.find_subcommand(name).ok_or_else(unknown)?;
+    }
+    let mut page = Vec::new();
+    Man::new(described.clone()).render(&mut page)?;
+    exit_status().to_writer(&mut page)?;
+    print_bytes(&page)?;
+    Ok(())
+}
+
+fn exit_status() -> Roff {
+    let mut section = Roff::new();
+    section.control("SH", ["EXIT STATUS"]);
+    for (code, meaning) in EXIT_CODES {
+        section.control("TP", []).text([bold(code.to_string())]).text([roman(meaning)]);
+    }
+    section
+}

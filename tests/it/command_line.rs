@@ -1,0 +1,69 @@
+//! What the command line says of itself: help, version, completions, manual.
+
+use crate::support::{stderr, stdout, text, tiered};
+use crate::tiny::Tiny;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tiered::error::EXIT_CODES;
+
+#[test]
+fn exit_codes_are_in_the_documents_and_in_the_manual() {
+    let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/exit-codes.md")).unwrap();
+    let page = stdout(&tiered(["man"]));
+    for (code, meaning) in EXIT_CODES {
+        assert!(document.contains(&format!("| {code} | {meaning} |")), "docs/exit-codes.md: {code} {meaning}");
+        assert!(page.contains(&format!("\\fB{code}\\fR")), "tiered man: {code}");
+    }
+}
+
+#[test]
+fn the_version_names_the_commit_and_libtorch() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(stdout(&tiered(["-V"])), format!("tiered {version}\n"));
+    let long = stdout(&tiered(["--version"]));
+    let rest = long.strip_prefix(&format!("tiered {version} (commit ")).unwrap();
+    let (commit, libtorch) = rest.split_once(", libtorch ").unwrap();
+    assert!(commit == "unknown" || commit.len() == 12 && commit.chars().all(|c| c.is_ascii_hexdigit()), "{long}");
+    assert!(libtorch.starts_with("2."), "{long}");
+}
+
+#[test]
+fn bash_completes_commands_and_flags() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let script = directory.path().join("completions.sh");
+    fs::write(&script, stdout(&tiered(["completions", "bash"]))).unwrap();
+    let complete = |words: &[&str]| {
+        let program = r#"source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+            _tiered tiered "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"; printf '%s\n' "${COMPREPLY[@]}""#;
+        stdout(&Command::new("bash").args(["-c", program, "bash", text(&script)]).args(words).output().unwrap())
+    };
+    assert_eq!(complete(&["tiered", "tra"]), "train\n");
+    assert_eq!(complete(&["tiered", "train", "--res"]), "--resume\n");
+    for shell in ["zsh", "fish"] {
+        assert!(stdout(&tiered(["completions", shell])).contains("dry-run"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    assert!(stdout(&tiered(["man"])).contains("tiered\\-train(1)"));
+    assert!(stdout(&tiered(["man", "study", "run"])).contains("tiered\\-study\\-run"));
+    let output = tiered(["man", "stdy"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("\"stdy\""), "{}", stderr(&output));
+}
+
+#[test]
+fn flags_of_train_stand_above_the_config() {
+    let tiny = Tiny::new();
+    let config = tiny.config();
+    let out = tiny.path("seeded");
+    let flags = ["--seed", "7", "--device", "cpu", "--set", "seed=5", "--out", text(&out)];
+    let output = tiered([&["train", "--config", text(&config)], &flags[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let written = fs::read_to_string(out.join("config.toml")).unwrap();
+    assert!(written.contains("seed = 7\n") && written.contains("device = \"cpu\"\n"), "{written}");
+    let output = tiered(["train", "--config", text(&config), "--device", "gpu", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+}
