@@ -67,9 +67,9 @@ fixtures: venv
 	.venv/bin/python tests/fixtures/generate_statistics.py
 
 sample: build
-	$(tiered) make-stories --lang en --pairs 160 --seed 0 --split train --out data/sample/en.json --force
-	$(tiered) make-stories --lang en --pairs 40 --seed 1 --split dev --out data/sample/en-dev.json --force
-	$(tiered) make-stories --lang it --pairs 80 --seed 0 --split test --out data/sample/it.json --force
+	$(tiered) data synthesize --lang en --pairs 160 --seed 0 --split train --out data/sample/en.json --force
+	$(tiered) data synthesize --lang en --pairs 40 --seed 1 --split dev --out data/sample/en-dev.json --force
+	$(tiered) data synthesize --lang it --pairs 80 --seed 0 --split test --out data/sample/it.json --force
 
 clean-runs:
 	rm -rf runs

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a page of `tiered report` in headless Chromium and checks that it works.
+"""Opens a page of `tiered report html` in headless Chromium and checks that it works.
 
 It renders; filters, search, links to pairs, keys, saved figures and the theme work; nothing is asked from elsewhere; the
 console stays silent; axe-core finds nothing; texts have contrast; nothing sticks out on a phone. With --screenshots, pictures are put into a folder.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which of two stories is plausible, which sentences conflict and why, by a model that `tiered export` wrote.
+"""Which of two stories is plausible, which sentences conflict and why, by a model that `tiered model export` wrote.
 
 It reads and answers as `tiered predict`: of each story a line `entities: a, b`, then a sentence a line; a blank line
 between the two. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].

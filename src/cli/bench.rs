@@ -9,7 +9,9 @@ use crate::experiment::Trial;
 use crate::say::aside;
 use std::path::PathBuf;
 
-/// Measure training and evaluation: pairs a second, share of the machine's product rate, memory, time of each part
+/// Measure training and evaluation: pairs a second, memory, time of each part
+///
+/// And which share of the machine's rate of matrix products the work reaches.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The experiment file; the default is the paper's model

@@ -1,6 +1,7 @@
-//! `tiered data`: what is in story files, and what is wrong with them.
+//! `tiered data`: story files: where they come from, what is in them, and what is wrong with them.
 
 use super::output::print;
+use super::{fetch, reorder, synthesize};
 use crate::attribute::Attribute;
 use crate::data::{Code, Finding, Kind, PartitionStats, Severity, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
@@ -17,6 +18,10 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Count stories, sentences, entities and labels
     Stats(StatsArgs),
+    Fetch(fetch::DataArgs),
+    /// Write labelled synthetic stories to train on, as many as wanted
+    Synthesize(synthesize::Args),
+    Reorder(reorder::Args),
 }
 
 #[derive(Args)]
@@ -48,10 +53,12 @@ pub(super) struct StatsArgs {
 
 pub(super) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
-        Command::Check(args) => check(args)?,
-        Command::Stats(args) => stats(args)?,
+        Command::Check(args) => Ok(check(args)?),
+        Command::Stats(args) => Ok(stats(args)?),
+        Command::Fetch(args) => Ok(fetch::data(args)?),
+        Command::Synthesize(args) => synthesize::run(args),
+        Command::Reorder(args) => reorder::run(args),
     }
-    Ok(())
 }
 
 fn check(args: &CheckArgs) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `tiered export`: a run -> a folder that `transformers` reads.
+//! `tiered model export`: a run -> a folder that `transformers` reads.
 
 use super::output::print;
 use crate::experiment::Which;

@@ -1,4 +1,4 @@
-//! `tiered fetch`: models of the Hugging Face hub, and the papers' data.
+//! `tiered model fetch` and `tiered data fetch`: models of the Hugging Face hub, and the papers' data.
 
 use super::output::print;
 use crate::error::Result;
@@ -7,12 +7,6 @@ use crate::say::aside;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-
-#[derive(clap::Subcommand)]
-pub(super) enum Command {
-    Model(ModelArgs),
-    Data(DataArgs),
-}
 
 /// Fetch what training needs of a model of the Hugging Face hub
 ///
@@ -51,15 +45,7 @@ pub(super) struct DataArgs {
     from: String,
 }
 
-pub(super) fn run(command: &Command) -> anyhow::Result<()> {
-    match command {
-        Command::Model(args) => model(args)?,
-        Command::Data(args) => data(args)?,
-    }
-    Ok(())
-}
-
-fn model(args: &ModelArgs) -> Result<()> {
+pub(super) fn model(args: &ModelArgs) -> Result<()> {
     let model = match &args.revision {
         Some(revision) => args.model.clone().at(revision)?,
         None => args.model.clone(),
@@ -75,7 +61,7 @@ fn model(args: &ModelArgs) -> Result<()> {
     print(&format!("in a config: encoder.path = \"{path}\"\n"))
 }
 
-fn data(args: &DataArgs) -> Result<()> {
+pub(super) fn data(args: &DataArgs) -> Result<()> {
     let DataArgs { set, out, revision, sha256, from } = args;
     let mut shown = Shown::default();
     let settings = Settings::from_environment()?;

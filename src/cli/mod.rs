@@ -1,7 +1,8 @@
 //! One file a subcommand: arguments, call, print.
 
-mod analyse;
+mod baseline;
 mod bench;
+mod calibrate;
 mod compare;
 mod completions;
 mod data;
@@ -10,24 +11,26 @@ mod doubts;
 mod eval;
 mod export;
 mod fetch;
-mod make_stories;
 mod man;
+mod model;
 mod out_file;
 mod output;
 mod pairs;
 mod predict;
 mod progress;
-mod random;
-mod reorder_stories;
+mod reorder;
 mod report;
+mod report_html;
+mod report_text;
 mod score;
 mod signal;
 mod study;
+mod synthesize;
 mod train;
-mod tune;
 
 use crate::error::{Error, ErrorKind, lack_of_memory};
 use crate::say::aside;
+use clap::error::ContextKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -41,41 +44,61 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check story files and count what is in them
-    #[command(subcommand)]
-    Data(data::Command),
-    /// Fetch a model of the Hugging Face hub, or the papers' data: resumed, verified
-    #[command(subcommand)]
-    Fetch(fetch::Command),
     /// Train a model: one config, one run folder
     Train(train::Args),
     /// Evaluate a run on a story file: the tiered table
     Eval(eval::Args),
     Predict(predict::Args),
-    Tune(tune::Args),
-    /// Score predictions: accuracy, consistency, verifiability
+    /// Score saved predictions: accuracy, consistency, verifiability
     Score(score::Args),
+    Compare(compare::Args),
+    /// Show what a system got right, and why, as text or as a page
+    #[command(subcommand)]
+    Report(report::Command),
+    /// Story files: fetch, check, count, synthesize, reorder
+    #[command(subcommand)]
+    Data(data::Command),
+    /// Models: fetch, export, calibrate
+    #[command(subcommand)]
+    Model(model::Command),
     /// Many experiments: run them, see how far they are, compare them
     #[command(subcommand)]
     Study(study::Command),
-    Random(random::Args),
-    Export(export::Args),
-    Compare(compare::Args),
-    Analyse(analyse::Args),
-    Report(report::Args),
+    Baseline(baseline::Args),
     Bench(bench::Args),
-    /// Make labelled stories to train on, as many as wanted
-    MakeStories(make_stories::Args),
-    ReorderStories(reorder_stories::Args),
     /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
 
+/// What commands were called before, and are called now.
+const RENAMED: [(&str, &str); 7] = [
+    ("analyse", "report text"),
+    ("export", "model export"),
+    ("fetch", "model fetch` or `tiered data fetch"),
+    ("make-stories", "data synthesize"),
+    ("random", "baseline"),
+    ("reorder-stories", "data reorder"),
+    ("tune", "model calibrate"),
+];
+
+/// The command line; where it is wrong, the program ends with what is wrong about it.
+fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let asked = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
+        match RENAMED.iter().find(|(old, _)| asked.as_deref() == Some(*old)) {
+            Some((old, new)) => Cli::command()
+                .error(clap::error::ErrorKind::InvalidSubcommand, format!("`tiered {old}` is `tiered {new}` now"))
+                .exit(),
+            None => error.exit(),
+        }
+    })
+}
+
 /// Runs the command line and turns its outcome into an exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parse();
     crate::machine::keep_memory();
     match within_memory(|| run(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -112,22 +135,17 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
 
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Data(command) => data::run(&command),
-        Command::Fetch(command) => fetch::run(&command),
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
-        Command::Tune(args) => tune::run(&args),
         Command::Score(args) => score::run(&args),
-        Command::Study(command) => study::run(&command),
-        Command::Random(args) => random::run(&args),
-        Command::Export(args) => export::run(&args),
         Command::Compare(args) => compare::run(&args),
-        Command::Analyse(args) => analyse::run(&args),
-        Command::Report(args) => report::run(&args),
+        Command::Report(command) => report::run(&command),
+        Command::Data(command) => data::run(&command),
+        Command::Model(command) => model::run(&command),
+        Command::Study(command) => study::run(&command),
+        Command::Baseline(args) => baseline::run(&args),
         Command::Bench(args) => bench::run(&args),
-        Command::MakeStories(args) => make_stories::run(&args),
-        Command::ReorderStories(args) => reorder_stories::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),

@@ -1,29 +1,16 @@
-//! `tiered report`: run folders -> one HTML page.
+//! `tiered report`: what a system got right, as text or as a page.
 
-use super::out_file::{OutFile, Replacing};
-use crate::page;
-use crate::say::aside;
-use std::path::PathBuf;
+use super::{report_html, report_text};
 
-/// Make one page of runs to look at: scores, curves, figures, and every pair with what was said of it
-///
-/// The page holds everything that `tiered eval` left in the run folders, stories too; it opens from disk and asks for
-/// nothing from elsewhere.
-#[derive(clap::Args)]
-pub(super) struct Args {
-    /// Run folders, made by `tiered train`
-    #[arg(required = true, value_name = "RUN")]
-    runs: Vec<PathBuf>,
-    /// The file to write; "-" for standard output
-    #[arg(long, value_name = "FILE")]
-    html: PathBuf,
-    #[command(flatten)]
-    replacing: Replacing,
+#[derive(clap::Subcommand)]
+pub(super) enum Command {
+    Text(report_text::Args),
+    Html(report_html::Args),
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let out = OutFile::new(&args.html, args.replacing)?;
-    out.write_bytes(page::page(&args.runs)?.as_bytes())?;
-    aside!("written: {}", args.html.display());
-    Ok(())
+pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Text(args) => report_text::run(args),
+        Command::Html(args) => report_html::run(args),
+    }
 }

@@ -203,7 +203,7 @@ impl RunFolder {
         let path = self.decode_file(which);
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-                let remedy = "make it anew with `tiered tune`, or remove it";
+                let remedy = "make it anew with `tiered model calibrate`, or remove it";
                 Error::config(format!("{}: {error}; {remedy}", path.display()))
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -20,7 +20,7 @@ library_name: transformers
 
 # An encoder trained by `tiered`, with its heads
 
-Written by `tiered export` {version}. The encoder ({layers}, {hidden} wide) is `{from}`, trained further on `{data}`
+Written by `tiered model export` {version}. The encoder ({layers}, {hidden} wide) is `{from}`, trained further on `{data}`
 to tell which of two household stories is plausible, which sentences conflict, and which physical states are to blame
 (Storks et al., 2021, Tiered Reasoning for Intuitive Physics). The licences of that encoder and of that data go on to apply.
 

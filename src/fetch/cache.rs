@@ -50,7 +50,7 @@ impl ModelName {
     /// How it is fetched.
     pub fn command(&self) -> String {
         let revision = if self.revision == MAIN { String::new() } else { format!(" --revision {}", self.revision) };
-        format!("tiered fetch model {}{revision}", self.id())
+        format!("tiered model fetch {}{revision}", self.id())
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!((name.to_string().as_str(), name.revision.as_str()), ("FacebookAI/xlm-roberta-base", "main"));
         let name: ModelName = "a/b@refs/pr/1".parse().unwrap();
         assert_eq!((name.to_string().as_str(), name.id()), ("a/b@refs/pr/1", "a/b"));
-        assert_eq!(name.command(), "tiered fetch model a/b --revision refs/pr/1");
+        assert_eq!(name.command(), "tiered model fetch a/b --revision refs/pr/1");
         let old: ModelName = "bert-base-uncased".parse().unwrap();
         assert_eq!((folder_name(&old).as_str(), old.id()), ("models--bert-base-uncased", "bert-base-uncased"));
         for bad in ["", "a/b/c", "../b", "a/..", "a/b@..", "a/b@/x", "a/b@"] {

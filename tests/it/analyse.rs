@@ -1,4 +1,4 @@
-//! `tiered analyse`: counts that were made by hand, scikit-learn's numbers, and the published predictions of GITA.
+//! `tiered report text`: counts that were made by hand, scikit-learn's numbers, and the published predictions of GITA.
 
 use crate::support::{fixture, real_data, stderr, stdout, text, tiered, write};
 use serde::Deserialize;
@@ -218,7 +218,7 @@ fn precision_recall_and_f1_are_those_of_scikit_learn() {
 fn published_predictions_recognise_what_the_paper_says() {
     let data = real_data("data/gita/GITA_test.json");
     let (Some(data), Some(cloze)) = (data, real_data("data/gita/published/cloze.json")) else { return };
-    let output = tiered(["analyse", text(&cloze), "--data", text(&data), "--kind", "cloze", "--json"]);
+    let output = tiered(["report", "text", text(&cloze), "--data", text(&data), "--kind", "cloze", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let count = |path: &str| json.pointer(path).unwrap().clone();
@@ -251,7 +251,7 @@ fn every_format_has_the_numbers() {
     let directory = TempDir::new().unwrap();
     let (data, predictions) = of_clean_file(&directory);
     let run = |more: &[&'static str]| {
-        let arguments = ["analyse", text(&predictions), "--data", text(&data)];
+        let arguments = ["report", "text", text(&predictions), "--data", text(&data)];
         tiered(arguments.into_iter().chain(more.iter().copied()))
     };
     for format in [&[][..], &["--markdown"]] {
@@ -263,6 +263,6 @@ fn every_format_has_the_numbers() {
     assert_eq!(json["groups"][3]["rows"][0]["name"], json!("attic"));
     assert_eq!(run(&["--json", "--markdown"]).status.code(), Some(2));
     assert_eq!(run(&["--states", "0.7"]).status.code(), Some(65), "a state without its probability");
-    let missing = tiered(["analyse", "no-such-run", "--data", text(&data)]);
+    let missing = tiered(["report", "text", "no-such-run", "--data", text(&data)]);
     assert_eq!(missing.status.code(), Some(66));
 }

@@ -29,6 +29,29 @@ fn the_version_names_the_commit_and_libtorch() {
 }
 
 #[test]
+fn the_help_fits_a_screen() {
+    let help = stdout(&tiered(["--help"]));
+    assert!(help.lines().count() <= 24, "{help}");
+    for group in ["data", "model", "report", "study"] {
+        assert!(stderr(&tiered([group])).contains("Commands:"), "{group}");
+    }
+}
+
+#[test]
+fn the_name_that_a_command_had_leads_to_the_one_that_it_has() {
+    for (old, new) in [
+        ("tune", "`tiered model calibrate`"),
+        ("make-stories", "`tiered data synthesize`"),
+        ("analyse", "`tiered report text`"),
+    ] {
+        let output = tiered([old, "x"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(new), "{}", stderr(&output));
+    }
+    assert!(stderr(&tiered(["trian"])).contains("'train'"));
+}
+
+#[test]
 fn bash_completes_commands_and_flags() {
     let directory = tempfile::TempDir::new().unwrap();
     let script = directory.path().join("completions.sh");

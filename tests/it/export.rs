@@ -1,4 +1,4 @@
-//! `tiered export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
+//! `tiered model export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
 
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
@@ -32,7 +32,7 @@ fn shared() -> &'static (Tiny, PathBuf, PathBuf) {
 }
 
 fn export(run: &Path, out: &Path) -> Output {
-    tiered(["export", text(run), "--out", text(out)])
+    tiered(["model", "export", text(run), "--out", text(out)])
 }
 
 fn read(path: &Path) -> Value {
@@ -96,7 +96,7 @@ fn nothing_is_overwritten_and_nothing_is_left() {
     said(&export(run, out), 73, "exists already");
     said(&export(&tiny.encoder(), &tiny.path("other")), 66, "not a run folder");
     let stopped = Command::new(env!("CARGO_BIN_EXE_tiered"))
-        .args(["export", text(run), "--out", text(&tiny.path("stopped"))])
+        .args(["model", "export", text(run), "--out", text(&tiny.path("stopped"))])
         .env("TIERED_FAIL_POINT", "error:5")
         .output()
         .unwrap();

@@ -1,4 +1,4 @@
-//! `tiered report --html`: what is on the page, that nothing on it comes from elsewhere or is run that a story brought
+//! `tiered report html --output`: what is on the page, that nothing on it comes from elsewhere or is run that a story brought
 //! with it, and that it works in a browser.
 
 use crate::support::{stderr, stdout, text, tiered};
@@ -48,7 +48,7 @@ fn made_hostile(partition: &Value) -> Value {
 fn page(runs: &[&Path], name: &str) -> PathBuf {
     let path = shared().0.path(name);
     let runs = runs.iter().map(|run| text(run));
-    let output = tiered(["report"].into_iter().chain(runs).chain(["--html", text(&path), "--force"]));
+    let output = tiered(["report", "html"].into_iter().chain(runs).chain(["--output", text(&path), "--force"]));
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stderr(&output), format!("written: {}\n", path.display()));
     path
@@ -260,11 +260,11 @@ fn states_are_in_the_language_of_the_story() {
 fn what_is_no_run_and_what_is_no_file_is_refused() {
     let (tiny, run) = shared();
     let page = tiny.path("refused.html");
-    let output = tiered(["report", "no-such-run", "--html", text(&page)]);
+    let output = tiered(["report", "html", "no-such-run", "--output", text(&page)]);
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
-    let output = tiered(["report", text(run), "--html", text(&tiny.path(""))]);
+    let output = tiered(["report", "html", text(run), "--output", text(&tiny.path(""))]);
     assert_eq!(output.status.code(), Some(73), "{}", stderr(&output));
-    let output = tiered(["report", text(run), "--html", text(&tiny.path("tiny.toml/page.html"))]);
+    let output = tiered(["report", "html", text(run), "--output", text(&tiny.path("tiny.toml/page.html"))]);
     assert_eq!(output.status.code(), Some(73), "{}", stderr(&output));
     assert!(!page.exists());
 }
@@ -278,7 +278,18 @@ fn analyse_takes_saved_predictions_and_evaluates_what_is_not_saved() {
     fs::create_dir(copy.join("best")).unwrap();
     let stories = tiny.stories();
     let analyse = |run: &Path, split: &str| {
-        tiered(["analyse", text(run), "--data", text(&stories), "--split", split, "--states", "argmax", "--json"])
+        tiered([
+            "report",
+            "text",
+            text(run),
+            "--data",
+            text(&stories),
+            "--split",
+            split,
+            "--states",
+            "argmax",
+            "--json",
+        ])
     };
     let saved = analyse(&copy, "dev");
     assert!(saved.status.success(), "{}", stderr(&saved));

@@ -1,4 +1,4 @@
-//! `tiered random`: what chance scores.
+//! `tiered baseline`: what chance scores.
 
 use crate::support::{real_data, stderr, stdout, text, tiered};
 use std::path::Path;
@@ -99,7 +99,7 @@ fn no_pair_gets_its_own_labels() {
 fn the_table_is_of_the_predictions_that_are_saved() {
     let folder = TempDir::new().unwrap();
     let (data, saved) = (sample(), folder.path().join("saved"));
-    let arguments = ["random", "--data", text(&data), "--split", "train", "--seeds", "3", "--shuffled", "--json"];
+    let arguments = ["baseline", "--data", text(&data), "--split", "train", "--seeds", "3", "--shuffled", "--json"];
     let output = tiered(arguments.into_iter().chain(["--save", text(&saved)]));
     assert!(output.status.success(), "{}", stderr(&output));
     let comparison: Comparison = serde_json::from_slice(&output.stdout).unwrap();
@@ -120,7 +120,7 @@ fn the_table_is_of_the_predictions_that_are_saved() {
 #[test]
 fn the_random_row_of_trip() {
     let Some(path) = real_data("data/trip/www.json") else { return };
-    let output = tiered(["random", "--data", text(&path), "--split", "dev", "--beside", "trip-dev", "--json"]);
+    let output = tiered(["baseline", "--data", text(&path), "--split", "dev", "--beside", "trip-dev", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let comparison: Comparison = serde_json::from_slice(&output.stdout).unwrap();
     let section = &comparison.sections[0];
@@ -133,8 +133,9 @@ fn the_random_row_of_trip() {
 #[test]
 fn command_lines_that_make_no_sense() {
     let data = sample();
-    let code =
-        |more: &[&str]| tiered(["random", "--data", text(&data)].into_iter().chain(more.iter().copied())).status.code();
+    let code = |more: &[&str]| {
+        tiered(["baseline", "--data", text(&data)].into_iter().chain(more.iter().copied())).status.code()
+    };
     assert_eq!(code(&["--seeds", "0"]), Some(2));
     assert_eq!(code(&["--split", "train", "--beside", "gita-stories"]), Some(2));
     assert_eq!(code(&["--split", "nowhere"]), Some(65));

@@ -259,7 +259,7 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
     assert!(trained.status.success(), "{}", stderr(&trained));
     let elsewhere = tempfile::TempDir::new().unwrap();
     let goes_on = |run: &Path, epochs: &str| {
-        let tuned = within(elsewhere.path(), &["tune", text(run)]);
+        let tuned = within(elsewhere.path(), &["model", "calibrate", text(run)]);
         assert!(tuned.status.success(), "{}", stderr(&tuned));
         let said = stderr(&tuned);
         assert!(said.contains(&name(&tiny.stories())) && said.contains("not found from here"), "{said}");
@@ -272,7 +272,7 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
     assert!(second.status.success(), "{}", stderr(&second));
     let [origin, hidden] = ["origin.json", "hidden.json"].map(|file| project.join("runs/b").join(file));
     fs::rename(&origin, &hidden).unwrap();
-    let lost = within(elsewhere.path(), &["tune", text(&project.join("runs/b"))]);
+    let lost = within(elsewhere.path(), &["model", "calibrate", text(&project.join("runs/b"))]);
     assert_eq!(lost.status.code(), Some(66));
     assert!(stderr(&lost).contains("origin.json does not say what it is relative to"), "{}", stderr(&lost));
     fs::rename(&hidden, &origin).unwrap();

@@ -265,7 +265,7 @@ fn stories_without_labels_are_not_reordered() {
     }
     let path = crate::support::write(&directory, "plain.json", &stories.to_string());
     let out = directory.path().join("out.json");
-    let output = tiered(["reorder-stories", "--data", text(&path), "--split", "test", "--out", text(&out)]);
+    let output = tiered(["data", "reorder", "--data", text(&path), "--split", "test", "--out", text(&out)]);
     assert_eq!(output.status.code(), Some(65), "{}{}", stdout(&output), stderr(&output));
     assert!(stderr(&output).contains("plain.json") && !out.exists(), "{}", stderr(&output));
 }

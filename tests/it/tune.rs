@@ -144,7 +144,7 @@ fn what_was_chosen_is_kept_with_the_weights_and_used() {
     assert_eq!((tuned.chosen_on.split.as_str(), tuned.chosen_on.pairs), ("dev", 4));
 
     std::fs::remove_file(&file).unwrap();
-    let output = tiered(["tune", text(&run)]);
+    let output = tiered(["model", "calibrate", text(&run)]);
     assert!(output.status.success() && stdout(&output).contains("argmax"), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), at_the_end, "at the end of training and later");
 
@@ -197,10 +197,10 @@ fn thresholds_need_probabilities_and_dev_pairs() {
     let without_dev = config.split("[data.dev]").next().unwrap().to_owned()
         + config.split("[data.dev]").nth(1).unwrap().split_once("\n\n").unwrap().1;
     std::fs::write(run.join("config.toml"), without_dev).unwrap();
-    let output = tiered(["tune", text(&run)]);
+    let output = tiered(["model", "calibrate", text(&run)]);
     assert_eq!(output.status.code(), Some(78));
     assert!(stderr(&output).contains("has no data.dev"), "{}", stderr(&output));
     std::fs::write(run.join("best/decode.json"), "{}").unwrap();
-    let output = tiered(["tune", text(&run)]);
+    let output = tiered(["model", "calibrate", text(&run)]);
     assert_eq!(output.status.code(), Some(78));
 }

@@ -95,7 +95,7 @@ fn stories_without_states_are_scored_by_two_tiers() {
     let card = std::fs::read_to_string(runs[1].join("README.md")).unwrap();
     assert!(card.contains("without state labels") && card.contains("| – |"), "{card}");
     let page = tiny.path("page.html");
-    shown(&["report", text(&runs[1]), "--html", text(&page)]);
+    shown(&["report", "html", text(&runs[1]), "--output", text(&page)]);
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("without state labels") && page.contains("not labelled"));
     assert!(!page.contains("bare.json, test, without state labels: most certain mistakes"));
@@ -103,10 +103,10 @@ fn stories_without_states_are_scored_by_two_tiers() {
     let pair =
         read_file(&bare).unwrap().partition("test").unwrap().iter().find(|s| s.kind.is_some()).unwrap().id.clone();
     shown(&["predict", text(&runs[0]), "--data", text(&bare), "--pair", &pair]);
-    shown(&["random", "--data", text(&bare)]);
-    refused(&["analyse", text(&runs[0]), "--data", text(&bare)], &["no state labels", "tiered eval"]);
+    shown(&["baseline", "--data", text(&bare)]);
+    refused(&["report", "text", text(&runs[0]), "--data", text(&bare)], &["no state labels", "tiered eval"]);
     let predictions = kept(&runs[0], "bare");
-    refused(&["analyse", text(&predictions), "--data", text(&bare)], &["no state labels"]);
+    refused(&["report", "text", text(&predictions), "--data", text(&bare)], &["no state labels"]);
 }
 
 /// Not over the others either.

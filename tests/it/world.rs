@@ -226,7 +226,7 @@ fn english_stories_can_be_told_in_the_manner_of_either_set() {
 }
 
 fn run(out: &Path, extra: &[&str]) -> std::process::Output {
-    let mut arguments = vec!["make-stories", "--lang", "it", "--pairs", "4", "--out", text(out)];
+    let mut arguments = vec!["data", "synthesize", "--lang", "it", "--pairs", "4", "--out", text(out)];
     arguments.extend(extra);
     tiered(arguments)
 }
@@ -257,8 +257,8 @@ fn what_cannot_be_made_is_refused_with_its_exit_code() {
     let output = run(&file.join("made.json"), &[]);
     assert_eq!(output.status.code(), Some(73));
     assert!(stderr(&output).contains("made.json"), "{}", stderr(&output));
-    let none = tiered(["make-stories", "--lang", "it", "--pairs", "0", "--out", "made.json"]);
+    let none = tiered(["data", "synthesize", "--lang", "it", "--pairs", "0", "--out", "made.json"]);
     assert_eq!(none.status.code(), Some(2));
-    let unknown = tiered(["make-stories", "--lang", "fr", "--pairs", "1", "--out", "made.json"]);
+    let unknown = tiered(["data", "synthesize", "--lang", "fr", "--pairs", "1", "--out", "made.json"]);
     assert_eq!(unknown.status.code(), Some(2));
 }

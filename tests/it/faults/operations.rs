@@ -50,7 +50,7 @@ impl Fault {
 struct Rig {
     tiny: Tiny,
     hub: Hub,
-    /// Has the stories that `fetch data` asks for.
+    /// Has the stories that `data fetch` asks for.
     mirror: Server,
     preloaded: PathBuf,
 }
@@ -82,7 +82,7 @@ impl Rig {
         );
         std::fs::write(before.join("study.toml"), study).unwrap();
         std::fs::copy(rig.tiny.path("tiny.toml"), before.join("tiny.toml")).unwrap();
-        // Training has chosen what `tune` would choose.
+        // Training has chosen what `model calibrate` would choose.
         std::fs::remove_file(before.join("run/best/decode.json")).unwrap();
         for old in ["made.json", "saved.jsonl", "page.html"] {
             std::fs::write(before.join(old), "old").unwrap();
@@ -217,12 +217,12 @@ fn data_stats() {
 
 #[test]
 fn make_stories() {
-    sweep("make-stories", "make-stories --lang en --pairs 2 --seed 0 --out made.json --force", &["made.json"]);
+    sweep("data", "synthesize", "data synthesize --lang en --pairs 2 --seed 0 --out made.json --force", &["made.json"]);
 }
 
 #[test]
 fn reorder_stories() {
-    sweep("reorder-stories", "reorder-stories --data STORIES --out made.json --force", &["made.json"]);
+    sweep("data", "reorder", "data reorder --data STORIES --out made.json --force", &["made.json"]);
 }
 
 #[test]
@@ -242,22 +242,22 @@ fn predict() {
 
 #[test]
 fn tune() {
-    sweep("tune", "tune run", &["run/best/decode.json"]);
+    sweep("tune", "model calibrate run", &["run/best/decode.json"]);
 }
 
 #[test]
 fn analyse() {
-    sweep("analyse", "analyse run --data STORIES --split train", &[]);
+    sweep("analyse", "report text run --data STORIES --split train", &[]);
 }
 
 #[test]
 fn export() {
-    sweep("export", "export run --out exported", &["exported"]);
+    sweep("export", "model export run --out exported", &["exported"]);
 }
 
 #[test]
 fn report() {
-    sweep("report", "report run --html page.html --force", &["page.html"]);
+    sweep("report", "report html run --output page.html --force", &["page.html"]);
 }
 
 #[test]
@@ -268,12 +268,12 @@ fn train() {
 #[test]
 fn fetch_model() {
     let outputs = ["hub/**/config.json", "hub/**/model.safetensors"];
-    sweep("fetch model", &format!("fetch model {MODEL}"), &outputs);
+    sweep("fetch model", &format!("model fetch {MODEL}"), &outputs);
 }
 
 #[test]
 fn fetch_data() {
-    sweep("fetch data", "fetch data trip --from MIRROR --out fetched", &["fetched/**/www.json"]);
+    sweep("fetch data", "data fetch trip --from MIRROR --out fetched", &["fetched/**/www.json"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `tiered fetch data`, from a mirror on this machine.
+//! `tiered data fetch`, from a mirror on this machine.
 
 use super::hub::{Hub, ends, files};
 use super::server::{Answer, Server};
@@ -41,7 +41,7 @@ impl Mirror {
 }
 
 fn fetch(hub: &Hub, server: &Server, out: &TempDir, more: &[&str]) -> Output {
-    let arguments = [&["fetch", "data"][..], more, &["--from", &server.url, "--out", text(out.path())]].concat();
+    let arguments = [&["data", "fetch"][..], more, &["--from", &server.url, "--out", text(out.path())]].concat();
     hub.tiered(&arguments)
 }
 

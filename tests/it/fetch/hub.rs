@@ -109,7 +109,7 @@ impl Hub {
     }
 
     pub fn fetch(&self) -> Output {
-        self.tiered(&["fetch", "model", MODEL])
+        self.tiered(&["model", "fetch", MODEL])
     }
 
     /// Fetches, which must end with this code and say all these words and the token never; returns what it said.

@@ -71,7 +71,7 @@ fn shards_are_those_that_the_index_names() {
     // Without a shard the model is not there.
     fs::remove_file(hub.snapshot().join("model-2-of-2.safetensors")).unwrap();
     let mut command = hub.command(env!("CARGO_BIN_EXE_tiered"));
-    command.args(["fetch", "model", MODEL]).env("HF_HUB_OFFLINE", "1");
+    command.args(["model", "fetch", MODEL]).env("HF_HUB_OFFLINE", "1");
     ends(&command.output().unwrap(), 69, &["HF_HUB_OFFLINE"]);
 }
 
@@ -79,7 +79,7 @@ fn shards_are_those_that_the_index_names() {
 fn a_folder_of_its_own() {
     let hub = Hub::new(files());
     let out = hub.home().join("own");
-    let fetch = || hub.tiered(&["fetch", "model", MODEL, "--out", text(&out)]);
+    let fetch = || hub.tiered(&["model", "fetch", MODEL, "--out", text(&out)]);
     ends(&fetch(), 0, &[&format!("encoder.path = \"{}\"", out.display())]);
     let names = ["config.json", "model.safetensors", "tokenizer.json"];
     let mut found: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -96,16 +96,16 @@ fn a_folder_of_its_own() {
 fn a_revision_has_a_reference_of_its_own() {
     let hub = Hub::new(files());
     ends(
-        &hub.tiered(&["fetch", "model", MODEL, "--revision", "refs/pr/1"]),
+        &hub.tiered(&["model", "fetch", MODEL, "--revision", "refs/pr/1"]),
         0,
         &["encoder.path = \"org/tiny@refs/pr/1\""],
     );
     assert_eq!(hub.hub.requests()[0].path, "/api/models/org/tiny/revision/refs%2Fpr%2F1");
     assert_eq!(fs::read_to_string(hub.model().join("refs/refs/pr/1")).unwrap(), COMMIT);
     assert!(!hub.model().join("refs/main").exists());
-    ends(&hub.tiered(&["fetch", "model", MODEL, "--revision", "../../x"]), 77, &["../../x"]);
+    ends(&hub.tiered(&["model", "fetch", MODEL, "--revision", "../../x"]), 77, &["../../x"]);
     for name in ["../tiny", "org/..", "a/b/c", "org/tiny/"] {
-        ends(&hub.tiered(&["fetch", "model", name]), 2, &["ORG/NAME"]);
+        ends(&hub.tiered(&["model", "fetch", name]), 2, &["ORG/NAME"]);
     }
 }
 
@@ -114,7 +114,7 @@ fn offline_nothing_is_asked_for() {
     let hub = Hub::new(files());
     let offline = |variable: &str| {
         let mut command = hub.command(env!("CARGO_BIN_EXE_tiered"));
-        command.args(["fetch", "model", MODEL]).env(variable, "1").output().unwrap()
+        command.args(["model", "fetch", MODEL]).env(variable, "1").output().unwrap()
     };
     ends(&offline("HF_HUB_OFFLINE"), 69, &["HF_HUB_OFFLINE is set"]);
     assert!(hub.hub.requests().is_empty());
@@ -169,7 +169,7 @@ fn a_renamed_model_is_found() {
             },
             |_| None,
         );
-        ends(&hub.tiered(&["fetch", "model", id]), 0, &["model.safetensors: fetched, hash verified"]);
+        ends(&hub.tiered(&["model", "fetch", id]), 0, &["model.safetensors: fetched, hash verified"]);
         let snapshot = hub.home().join("hub").join(folder).join("snapshots").join(COMMIT);
         assert!(snapshot.join("model.safetensors").is_file());
     }
@@ -190,15 +190,15 @@ fn a_config_names_a_model_of_the_cache() {
         let path = format!("encoder.path={encoder}");
         hub.tiered(&["train", "--config", text(&config), "--set", &path, "--out", text(&out), "--dry-run"])
     };
-    ends(&train("org/tiny"), 66, &["tiered fetch model org/tiny", text(hub.home())]);
+    ends(&train("org/tiny"), 66, &["tiered model fetch org/tiny", text(hub.home())]);
     assert!(hub.hub.requests().is_empty(), "training never downloads");
     hub.fetch_ends(0, &[]);
     hub.hub.forget();
     ends(&train("org/tiny"), 0, &["2 layers"]);
-    ends(&train("org/tiny@v2"), 66, &["tiered fetch model org/tiny --revision v2"]);
+    ends(&train("org/tiny@v2"), 66, &["tiered model fetch org/tiny --revision v2"]);
     ends(&train(&format!("org/tiny@{COMMIT}")), 0, &["2 layers"]);
     fs::remove_file(hub.snapshot().join("tokenizer.json")).unwrap();
-    ends(&train("org/tiny"), 66, &["without a tokenizer", "tiered fetch model org/tiny"]);
+    ends(&train("org/tiny"), 66, &["without a tokenizer", "tiered model fetch org/tiny"]);
     assert!(hub.hub.requests().is_empty());
 }
 

@@ -59,7 +59,7 @@ fn a_killed_fetch_goes_on() {
     let whole = |request: &Request| Answer::file(request, &content(WEIGHTS));
     let hub = storage(move |request| (request.earlier == 0).then(|| whole(request).ending(Ends::Stalls(70_000))));
     let mut command = hub.command(env!("CARGO_BIN_EXE_tiered"));
-    command.args(["fetch", "model", MODEL]).env("HF_HUB_DOWNLOAD_TIMEOUT", "60");
+    command.args(["model", "fetch", MODEL]).env("HF_HUB_DOWNLOAD_TIMEOUT", "60");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let incomplete = hub.incomplete(&content(WEIGHTS));
     let began = Instant::now();
@@ -286,7 +286,7 @@ fn what_is_no_hub() {
     }
     let hub = hub(|_| None);
     let mut command = hub.command(env!("CARGO_BIN_EXE_tiered"));
-    command.args(["fetch", "model", MODEL]);
+    command.args(["model", "fetch", MODEL]);
     ends(&command.env("HF_ENDPOINT", "http://127.0.0.1:1").output().unwrap(), 69, &["no answer", "given up"]);
     ends(&command.env("HF_ENDPOINT", "gopher://x").output().unwrap(), 78, &["HF_ENDPOINT"]);
     assert!(!hub.home().join("hub").exists());
@@ -297,7 +297,7 @@ fn a_full_disk() {
     let hub = storage(|_| None);
     let script = "trap '' XFSZ; ulimit -f 200; exec \"$@\""; // 100 KiB
     let mut command: Command = hub.command("sh");
-    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tiered"), "fetch", "model", MODEL]);
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tiered"), "model", "fetch", MODEL]);
     ends(&command.output().unwrap(), 74, &[".incomplete", "make room"]);
     is_absent(&hub);
     hub.fetch_ends(0, &["goes on after 102400 bytes"]);

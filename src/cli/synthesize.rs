@@ -1,4 +1,4 @@
-//! `tiered make-stories`: labelled stories from the tables of `data/world/`.
+//! `tiered data synthesize`: labelled stories from the tables of `data/world/`.
 
 use super::out_file::{OutFile, Replacing};
 use crate::language::Language;

@@ -1,4 +1,4 @@
-//! `tiered tune`: the temperature and the state threshold of a run, chosen on its dev pairs.
+//! `tiered model calibrate`: the temperature and the state threshold of a run, chosen on its dev pairs.
 
 use super::output::{pair_bar, print};
 use crate::experiment::{TrainedRun, Tuning, Which};

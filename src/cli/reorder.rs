@@ -1,4 +1,4 @@
-//! `tiered reorder-stories`: order stories from plausible stories with labels.
+//! `tiered data reorder`: order stories from plausible stories with labels.
 
 use super::out_file::{OutFile, Replacing};
 use crate::data;

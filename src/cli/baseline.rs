@@ -1,4 +1,4 @@
-//! `tiered random`: what chance scores on a story file.
+//! `tiered baseline`: what chance scores on a story file.
 
 use super::out_file::{OutFile, Replacing};
 use super::output::print;

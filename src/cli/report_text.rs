@@ -1,4 +1,4 @@
-//! `tiered analyse`: predictions -> what was right for which reasons.
+//! `tiered report text`: predictions -> what was right for which reasons.
 
 use super::eval::evaluated;
 use super::output::print;
