@@ -216,13 +216,13 @@ fn data_stats() {
 }
 
 #[test]
-fn make_stories() {
-    sweep("data", "synthesize", "data synthesize --lang en --pairs 2 --seed 0 --out made.json --force", &["made.json"]);
+fn data_synthesize() {
+    sweep("data synthesize", "data synthesize --lang en --pairs 2 --seed 0 --out made.json --force", &["made.json"]);
 }
 
 #[test]
-fn reorder_stories() {
-    sweep("data", "reorder", "data reorder --data STORIES --out made.json --force", &["made.json"]);
+fn data_reorder() {
+    sweep("data reorder", "data reorder --data STORIES --out made.json --force", &["made.json"]);
 }
 
 #[test]
@@ -241,23 +241,23 @@ fn predict() {
 }
 
 #[test]
-fn tune() {
-    sweep("tune", "model calibrate run", &["run/best/decode.json"]);
+fn model_calibrate() {
+    sweep("model calibrate", "model calibrate run", &["run/best/decode.json"]);
 }
 
 #[test]
-fn analyse() {
-    sweep("analyse", "report text run --data STORIES --split train", &[]);
+fn report_text() {
+    sweep("report text", "report text run --data STORIES --split train", &[]);
 }
 
 #[test]
-fn export() {
-    sweep("export", "model export run --out exported", &["exported"]);
+fn model_export() {
+    sweep("model export", "model export run --out exported", &["exported"]);
 }
 
 #[test]
-fn report() {
-    sweep("report", "report html run --output page.html --force", &["page.html"]);
+fn report_html() {
+    sweep("report html", "report html run --output page.html --force", &["page.html"]);
 }
 
 #[test]
@@ -266,14 +266,14 @@ fn train() {
 }
 
 #[test]
-fn fetch_model() {
+fn model_fetch() {
     let outputs = ["hub/**/config.json", "hub/**/model.safetensors"];
-    sweep("fetch model", &format!("model fetch {MODEL}"), &outputs);
+    sweep("model fetch", &format!("model fetch {MODEL}"), &outputs);
 }
 
 #[test]
-fn fetch_data() {
-    sweep("fetch data", "data fetch trip --from MIRROR --out fetched", &["fetched/**/www.json"]);
+fn data_fetch() {
+    sweep("data fetch", "data fetch trip --from MIRROR --out fetched", &["fetched/**/www.json"]);
 }
 
 #[test]
