@@ -26,7 +26,7 @@
 //! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
 //! | 2 | [`checkpoint`] | checkpoints on disk: whole or not at all, verified, rotated |
 //! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
-//! | 3 | [`model calibrate`] | predictions on dev -> temperature and state threshold |
+//! | 3 | [`tune`] | predictions on dev -> temperature and state threshold |
 //! | 3 | [`model`] | tensors -> named outputs |
 //! | 4 | [`analysis`] | predictions -> what was right for which reasons; its formats |
 //! | 4 | [`card`] | what is known of a run -> its model card |
@@ -39,11 +39,11 @@
 //! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
 //! | 9 | [`study`] | many experiments: cells, their runs, one table over seeds |
 //! | 9 | [`bench`] | how fast all that is, and where the time goes |
-//! | 9 | [`model export`] | a run -> a folder that `transformers` reads |
+//! | 9 | [`export`] | a run -> a folder that `transformers` reads |
 //! | 9 | [`page`] | run folders -> one HTML page |
 //! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
 //!
-//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `model calibrate`, `report`, `analysis`, `card`, `world` and
+//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report`, `analysis`, `card`, `world` and
 //! `language` know no tensors: they never name `tch`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // `say` survives a closed stream, they don't
