@@ -165,7 +165,7 @@ fn kept(path: &Path, known: Option<&str>) -> Result<FileDigest> {
     let remedy = "remove it, or name another folder with --out";
     let message = match known {
         Some(known) if known == found => return Ok(digest),
-        _ if found == REDUCED_TRIP => format!("is the reduced TRIP (README, \"Data\"), not upstream's file; {remedy}"),
+        _ if found == REDUCED_TRIP => format!("is the reduced TRIP (docs/data.md), not upstream's file; {remedy}"),
         Some(known) => format!("exists with the SHA-256 {found}, not {known}; {remedy}"),
         None => format!("exists, and nothing tells whether it is the file to fetch (SHA-256 {found}); {remedy}"),
     };
