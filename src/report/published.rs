@@ -90,10 +90,6 @@ const ROWS: &[(&str, PublishedSet, [f64; 3])] = &[
     ("DeBERTa-base, without story choice (TRIP table 3)", TripTest, [72.9, 22.2, 6.6]),
     ("XLM-R (GITA table 4)", GitaCloze, [72.6, 19.6, 2.5]),
     ("XLM-R (GITA table 4)", GitaOrder, [58.1, 1.6, 0.8]),
-    ("Llama-3.1-70B-Instruct, 3-shot, story by story", GitaCloze, [99.1, 82.6, 25.2]),
-    ("Llama-3.1-70B-Instruct, 3-shot, story by story", GitaOrder, [98.4, 54.6, 11.6]),
-    ("Gemma-2-27B-Instruct, 3-shot, story by story", GitaCloze, [80.0, 56.5, 35.7]),
-    ("Gemma-2-27B-Instruct, 3-shot, story by story", GitaOrder, [54.9, 19.8, 10.7]),
 ];
 
 /// The published scores on one set.
@@ -145,7 +141,11 @@ const STORY_ROWS: &[Table3Row] = &[
     ("Llama-3.1-70B-Instruct", [74.16, 99.13, 98.36, 25.21], [68.07, 82.61, 54.55], [18.07, 25.22, 11.57]),
 ];
 
-/// The scores published for GITA, story by story.
+/// What calling every story implausible scores there, by the stories of GITA4CALAMITA as released (58 and 98 among the plausible ones and 54-O0
+/// are labelled otherwise than their names say). It names no conflict, so that nothing is consistent.
+const ALWAYS_IMPLAUSIBLE: [f64; 4] = [66.85, 100.00, 99.18, 1.68];
+
+/// The scores published for GITA, story by story, and beneath them those of calling every story implausible.
 pub fn published_stories() -> Vec<PublishedStoryRow> {
     let implausible = |[overall, cloze, order]: [f64; 3]| KindScores { overall, cloze, order, plausible: None };
     let row = |&(system, [overall, cloze, order, plausible], consistency, verifiability): &(&str, [f64; 4], _, _)| {
@@ -156,5 +156,12 @@ pub fn published_stories() -> Vec<PublishedStoryRow> {
             verifiability: implausible(verifiability),
         }
     };
-    STORY_ROWS.iter().map(row).collect()
+    let [overall, cloze, order, plausible] = ALWAYS_IMPLAUSIBLE;
+    let baseline = PublishedStoryRow {
+        system: "always implausible (no model)".to_owned(),
+        accuracy: KindScores { overall, cloze, order, plausible: Some(plausible) },
+        consistency: implausible([0.; 3]),
+        verifiability: implausible([0.; 3]),
+    };
+    STORY_ROWS.iter().map(row).chain([baseline]).collect()
 }

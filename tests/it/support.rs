@@ -12,11 +12,12 @@ use tiered::data::{StoryFile, read_file};
 use tiered::prediction::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
 
 /// Beginnings of the SHA-256 of the files whose exact counts are tested.
-const KNOWN: [(&str, &str); 5] = [
+const KNOWN: [(&str, &str); 6] = [
     ("data/trip/www.json", "1b0a6865d566f75a"),
     ("data/gita/GITA_test.json", "00b7659cfb25cd69"),
     ("data/gita/published/cloze.json", "de4af7bcac4bb6ab"),
     ("data/gita/published/order.json", "4e5aa8b018128eb4"),
+    ("data/gita4calamita/GITA4CALAMITA.jsonl", "3aafc2af31c4e419"),
     ("fixtures/e5-small-reference.jsonl", "68364226bab0eab5"),
 ];
 
