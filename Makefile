@@ -12,10 +12,10 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench minilm faults venv readers fixtures sample clean-runs
+.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample clean-runs
 
 help:
-	@echo "make demo        train on the English sample stories, test on the Italian ones, print the table"
+	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
 	@echo "make test        formatting, lints, tables up to date, all tests"
 	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered)"
@@ -24,6 +24,7 @@ help:
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"
+	@echo "make snapshots   write anew what tests/cmd/ says that commands print"
 	@echo "make sample      make the stories of data/sample/ anew"
 	@echo "make clean-runs  delete runs/ with all its models"
 
@@ -34,14 +35,20 @@ build: $(libtorch)
 demo: build $(encoder)
 	@echo "removing runs/demo, the result of an earlier demo"
 	@rm -rf runs/demo
-	$(tiered) train --config configs/demo.toml --out runs/demo
+	$(tiered) train --config configs/demo.toml --output runs/demo
 	$(tiered) eval runs/demo --data data/sample/it.json
+	@echo
+	@echo "one pair of these stories, and its explanation:"
+	@$(tiered) predict runs/demo --data data/sample/it.json --pair 13-C0
+	@echo
+	@echo "all tables: $(tiered) eval runs/demo --data data/sample/it.json --verbose"
 
 # Cheapest first.
 test: $(libtorch) $(encoder)
 	@echo "tests on real data: $(if $(TIERED_DATA),TIERED_DATA is $(TIERED_DATA),skipped; TIERED_DATA is not set)"
 	$(CARGO) fmt --check
 	$(PYTHON) scripts/results.py --check
+	$(PYTHON) scripts/formats.py --check
 	$(PYTHON) benches/table.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	$(CARGO) test --release
@@ -52,6 +59,9 @@ bench: build $(encoder) venv
 
 minilm:
 	$(PYTHON) scripts/get-minilm.py
+
+snapshots: build
+	TRYCMD=overwrite SNAPSHOTS=overwrite $(CARGO) test --release --test it snapshots
 
 faults: $(libtorch)
 	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it faults -- --nocapture --test-threads=1
@@ -67,9 +77,9 @@ fixtures: venv
 	.venv/bin/python tests/fixtures/generate_statistics.py
 
 sample: build
-	$(tiered) data synthesize --lang en --pairs 160 --seed 0 --split train --out data/sample/en.json --force
-	$(tiered) data synthesize --lang en --pairs 40 --seed 1 --split dev --out data/sample/en-dev.json --force
-	$(tiered) data synthesize --lang it --pairs 80 --seed 0 --split test --out data/sample/it.json --force
+	$(tiered) data synthesize --lang en --pairs 160 --seed 0 --split train --output data/sample/en.json --force
+	$(tiered) data synthesize --lang en --pairs 40 --seed 1 --split dev --output data/sample/en-dev.json --force
+	$(tiered) data synthesize --lang it --pairs 80 --seed 0 --split test --output data/sample/it.json --force
 
 clean-runs:
 	rm -rf runs

@@ -24,7 +24,7 @@ fn main() {
     }
 }
 
-/// The commit that is checked out; none of what was unpacked from an archive.
+/// The commit that is checked out, "-dirty" where tracked files differ from it; none of what was unpacked from an archive.
 fn commit() -> Option<String> {
     Path::new(".git").exists().then_some(())?;
     let git = |arguments: &[&str]| {
@@ -32,7 +32,12 @@ fn commit() -> Option<String> {
         Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
     };
     println!("cargo:rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
-    git(&["rev-parse", "--short=12", "HEAD"])
+    for built_from in ["src", "templates", "data/world", "scripts/read_export.py", "Cargo.toml", "Cargo.lock"] {
+        println!("cargo:rerun-if-changed={built_from}");
+    }
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let is_changed = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    Some(format!("{commit}{}", if is_changed { "-dirty" } else { "" }))
 }
 
 /// What the file `build-version` of a libtorch folder says, else its header: libtorch has no function that tells.

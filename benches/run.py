@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs `tiered bench` and its PyTorch peer in turns and writes what came out (`make bench`).
+"""Runs `tiered bench` and the reference implementation in turns and writes the results (`make bench`).
 
-Noise of the machine must not favour either, so both are run ROUNDS times, one after the other, and compared by their
-medians. What is written: results/bench.json (all numbers), results/cost.svg, and the tables of README.md.
+Noise of the machine must not favour either. Both are therefore run ROUNDS times in turns, and compared by their medians.
+The program writes results/bench.json (all numbers), results/cost.svg and the tables of README.md.
 
-usage: run.py [--quick] [--rounds N] [--out DIR]    --quick: two steps of everything, to see that it works; implies another DIR
+usage: run.py [--quick] [--rounds N] [--output DIR]    --quick: only two steps each, as a test; writes into another folder
 """
 import argparse
 import json
@@ -31,19 +31,19 @@ SAMPLE = ["--set", "data.train.file=data/sample/en.json", "--set", "data.train.s
 def run(*command):
     print("+ " + " ".join(map(str, command)), flush=True)
     if (code := subprocess.run(command, cwd=ROOT).returncode) != 0:
-        sys.exit(f"error: {pathlib.Path(command[0]).name} ended with {code}")
+        sys.exit(f"error: {pathlib.Path(command[0]).name} ended with exit code {code}")
 
 
 def ours(data, *more):
     file = WORK / "tiered.json"
-    run(TIERED, "bench", *data, "--json", file, "--force", *more)
+    run(TIERED, "bench", *data, "--output", file, "--force", *more)
     return json.loads(file.read_text())
 
 
-def peer(precision, quick):
-    file = WORK / "peer.json"
+def reference(precision, quick):
+    file = WORK / "reference.json"
     flags = {"fp32": [], "bf16": ["--bf16"]}[precision] + (["--pairs", "1"] if quick else [])
-    run(PYTHON, HERE / "peer" / "peer.py", WORK / "peer", "--json", file, *flags)
+    run(PYTHON, HERE / "reference" / "step.py", WORK / "reference", "--output", file, *flags)
     return json.loads(file.read_text())
 
 
@@ -51,9 +51,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--output", type=pathlib.Path)
     arguments = parser.parse_args()
-    out = arguments.out or (WORK / "quick" if arguments.quick else HERE / "results")
+    out = arguments.output or (WORK / "quick" if arguments.quick else HERE / "results")
     WORK.mkdir(parents=True, exist_ok=True)
     out.mkdir(parents=True, exist_ok=True)
 
@@ -64,13 +64,13 @@ def main():
     plot = WORK / "cost.svg"
     rounds = []
     for _ in range(1 if arguments.quick else arguments.rounds):
-        tiered = ours(data, *sizes, *steps, "--plot", plot, "--peer", WORK / "peer")
-        rounds.append({"tiered": tiered, "peers": [peer(precision, arguments.quick) for precision in ("fp32", "bf16")]})
+        tiered = ours(data, *sizes, *steps, "--plot", plot, "--reference", WORK / "reference")
+        rounds.append({"tiered": tiered, "references": [reference(precision, arguments.quick) for precision in ("fp32", "bf16")]})
     best = max(rounds[-1]["tiered"]["sizes"], key=lambda size: size["train"]["pairs_per_second"])["pairs_per_step"]
     base = ours(data, "--encoder-size", "base", "--pairs-per-step", str(best), "--steps", "2" if arguments.quick else "3",
                 "--seconds", "0" if arguments.quick else "30")
 
-    doctor = json.loads(subprocess.run([TIERED, "doctor", "--json"], capture_output=True, check=True, text=True).stdout)
+    doctor = json.loads(subprocess.run([TIERED, "doctor", "--format=json"], capture_output=True, check=True, text=True).stdout)
     machine = {"cpu": doctor["cpu"]["model"], "cores": doctor["cpu"]["cores"], "features": doctor["cpu"]["features"],
                "libtorch": doctor["libtorch"]["version"], "tiered": doctor["tiered"]}
     result = {"machine": machine, "data": "TRIP" if not data else "sample", "date": time.strftime("%Y-%m-%d"),

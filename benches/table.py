@@ -20,7 +20,7 @@ def median(values):
 
 
 def largest(values):
-    """Of those that are known."""
+    """The largest known value."""
     return max((value for value in values if value is not None), default=None)
 
 
@@ -44,7 +44,7 @@ class Result:
         self.best = max(self.sizes, key=lambda size: self.speed(size, "train"))
 
     def of_size(self, pairs_per_step):
-        """What was measured at a size, in each round."""
+        """The measurements at a size, one for each round."""
         return [size for one in self.rounds for size in one["tiered"]["sizes"]
                 if size["pairs_per_step"] == pairs_per_step]
 
@@ -54,41 +54,41 @@ class Result:
     def encoder(self, pairs_per_step, what):
         return median(size["encoder"][what] for size in self.of_size(pairs_per_step))
 
-    def peers(self, precision):
-        return [peer for one in self.rounds for peer in one["peers"] if peer["precision"] == precision]
+    def references(self, precision):
+        return [reference for one in self.rounds for reference in one["references"] if reference["precision"] == precision]
 
-    def peer_speed(self, precision, what):
-        return median(peer[what]["pairs_per_second"] for peer in self.peers(precision))
+    def reference_speed(self, precision, what):
+        return median(reference[what]["pairs_per_second"] for reference in self.references(precision))
 
-    def peer_memory(self, precision):
-        return largest(peer["peak_memory"] for peer in self.peers(precision))
+    def reference_memory(self, precision):
+        return largest(reference["peak_memory"] for reference in self.references(precision))
 
     def memory(self, pairs_per_step, with_loading):
-        """The largest of the rounds; the peer's can't be told apart from loading, so it is compared with ours whole."""
+        """The peak over the rounds. The reference's peak includes loading, so it is compared with ours including loading."""
         peaks = [size["peak_memory"] for size in self.of_size(pairs_per_step)]
         loading = [one["tiered"]["memory"]["loading"] for one in self.rounds] if with_loading else []
         return None if None in peaks else largest(peaks + loading)
 
-    def product_rate(self):
+    def matmul_rate(self):
         tiered = [one["tiered"] for one in self.rounds]
-        return tiered[0]["precision"], max(one["products"][one["precision"]] for one in tiered)
+        return tiered[0]["precision"], max(one["matmuls"][one["precision"]] for one in tiered)
 
 
 def speeds(result):
     rows = []
-    reference = {what: result.peer_speed("fp32", what) for what in ("train", "eval")}
+    reference = {what: result.reference_speed("fp32", what) for what in ("train", "eval")}
 
     def row(name, train, evaluation, memory):
         ratios = [f"{train / reference['train']:.1f}", f"{evaluation / reference['eval']:.1f}"]
         rows.append([name, f"{train:.3f}", ratios[0], f"{evaluation:.3f}", ratios[1], gigabytes(memory)])
 
     for precision in ("fp32", "bf16"):
-        speed = [result.peer_speed(precision, what) for what in ("train", "eval")]
-        row(f"PyTorch, {precision}, 1 pair a step", *speed, result.peer_memory(precision))
+        speed = [result.reference_speed(precision, what) for what in ("train", "eval")]
+        row(f"PyTorch, {precision}, 1 pair a step", *speed, result.reference_memory(precision))
     for size in result.sizes:
-        name = f"`tiered`, {result.product_rate()[0]}, {size} pair{'s' * (size > 1)} a step"
+        name = f"`tiered`, {result.matmul_rate()[0]}, {size} pair{'s' * (size > 1)} a step"
         row(name, result.speed(size, "train"), result.speed(size, "eval"), result.memory(size, with_loading=True))
-    return table(["", "train pairs/s", "times the fp32 peer", "eval pairs/s", "times the fp32 peer", "peak memory"], rows)
+    return table(["", "train pairs/s", "times the fp32 reference", "eval pairs/s", "times the fp32 reference", "peak memory"], rows)
 
 
 def profile(result):
@@ -108,45 +108,45 @@ def encoder(result):
         shares = [f"{100 * result.encoder(size, what):.0f} %" for what in ("share", "share_of_step")]
         rows.append([str(size), f"{tokens:.0f}", f"{throughput:.0f}", f"{result.encoder(size, 'gflops'):.0f}", *shares])
     return table(["pairs a step", "unique tokens a pair", "tokens/s in training", "GFLOP/s in the encoder",
-                  "of the fastest product", "over the whole step"], rows)
+                  "MFU in the encoder", "MFU over the whole step"], rows)
 
 
 def targets(result):
-    """What the project set out to reach, and what was reached."""
-    peer, precision_rate = result.peer_speed("fp32", "train"), result.product_rate()
-    ratio = {size: result.speed(size, "train") / peer for size in (1, result.best)}
-    ours, theirs = result.memory(1, with_loading=True), result.peer_memory("fp32")
+    """The targets of the project, and the measurements."""
+    reference, precision_rate = result.reference_speed("fp32", "train"), result.matmul_rate()
+    ratio = {size: result.speed(size, "train") / reference for size in (1, result.best)}
+    ours, theirs = result.memory(1, with_loading=True), result.reference_memory("fp32")
     memory = "unknown" if ours is None else f"{ours / theirs:.2f}"
     costs = [one["tiered"]["cost"] for one in result.rounds if one["tiered"]["cost"]]
     r_squared = f"{median(cost['r_squared'] for cost in costs):.4f}" if costs else "too few steps"
     base = result.base["sizes"][0]
     best = f"{result.best} pair{'s' * (result.best > 1)} a step"
     rows = [
-        ["training, 1 pair a step, times the padded fp32 peer", f"{ratio[1]:.1f}", "20"],
-        [f"training, {best}, times the padded fp32 peer", f"{ratio[result.best]:.1f}", "30"],
-        [f"training, {best}, times the padded bf16 peer",
-         f"{result.speed(result.best, 'train') / result.peer_speed('bf16', 'train'):.1f}", ""],
-        [f"encoder at {best}, share of the {precision_rate[0]} product rate ({precision_rate[1]:.0f} GFLOP/s)",
+        ["training, 1 pair a step, times the padded fp32 reference", f"{ratio[1]:.1f}", "20"],
+        [f"training, {best}, times the padded fp32 reference", f"{ratio[result.best]:.1f}", "30"],
+        [f"training, {best}, times the padded bf16 reference",
+         f"{result.speed(result.best, 'train') / result.reference_speed('bf16', 'train'):.1f}", ""],
+        [f"encoder at {best}, model FLOPs utilisation (fastest {precision_rate[0]} matmuls: {precision_rate[1]:.0f} GFLOP/s)",
          f"{100 * result.encoder(result.best, 'share'):.0f} %", "50 %"],
-        ["peak memory at 1 pair a step, of the fp32 peer's", memory, "below 0.33"],
+        ["peak memory at 1 pair a step, of the fp32 reference's", memory, "below 0.33"],
         ["step time linear in unique tokens, R²", r_squared, ""],
         [f"XLM-R base, 10 epochs of 799 pairs, {base['pairs_per_step']} pairs a step", f"{base['full_trip_hours']:.2f} h",
          "below 2 h"],
-        [f"XLM-R base, share of the {precision_rate[0]} product rate", f"{100 * base['encoder']['share']:.0f} %", ""],
+        [f"XLM-R base, model FLOPs utilisation ({precision_rate[0]})", f"{100 * base['encoder']['share']:.0f} %", ""],
     ]
     return table(["", "measured", "target"], rows)
 
 
 def text(raw):
     result, machine = Result(raw), raw["machine"]
-    difference = max(peer["logit_difference"] for one in raw["rounds"] for peer in one["peers"])
+    difference = max(reference["logit_difference"] for one in raw["rounds"] for reference in one["references"])
     pairs = {"TRIP": "TRIP's training pairs", "sample": "the sample stories"}[raw["data"]]
     return "\n\n".join([
         f"{raw['date']}, {machine['cpu']}, {machine['cores']} cores, libtorch {machine['libtorch']}, `tiered` "
         f"{machine['tiered']}, {pairs}; {raw['seconds']} s, {len(raw['rounds'])} rounds. Largest difference between a logit "
-        f"of the peer and of `tiered`, both in float32: {difference:.1e}.",
+        f"of the reference and of `tiered`, both in float32: {difference:.1e}.",
         targets(result), speeds(result),
-        "The encoder, forward and backward:", encoder(result), "Milliseconds of a training step:", profile(result)])
+        "The encoder, forward and backward:", encoder(result), "Milliseconds per training step:", profile(result)])
 
 
 def filled(page):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Opens a page of `tiered report html` in headless Chromium and checks that it works.
 
-It renders; filters, search, links to pairs, keys, saved figures and the theme work; nothing is asked from elsewhere; the
-console stays silent; axe-core finds nothing; texts have contrast; nothing sticks out on a phone. With --screenshots, pictures are put into a folder.
+It checks that the page renders; that filters, search, links to pairs, keys, saved figures and the theme work; that nothing is
+loaded from the network; that the console has no messages; that axe-core finds no problem; that texts have enough contrast; and
+that nothing is wider than a phone. --screenshots saves pictures into a folder.
 
 usage: check-page.py PAGE [--screenshots FOLDER]
-Exit code 0: all is well; 1: it is not; 3: skipped, for there is no browser here (scripts/get-readers.sh).
+Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no browser (scripts/get-readers.sh installs one).
 """
 import argparse
 import os
@@ -79,21 +80,21 @@ def check_axe(page):
 
 
 def check_stories(page):
-    """Reasons stand in the story and at the sentence that they belong to; stories that differ are marked."""
+    """States are shown in the story and at the sentence that they belong to; differences of the stories are marked."""
     misplaced = page.evaluate("""() => [...document.querySelectorAll('.story .reasons')].filter(table => {
         const of = table.caption.textContent, line = table.parentElement.firstElementChild.classList;
         const story = table.closest('.story').querySelector('h4').textContent;
         return (of.includes('gold') && !(line.contains('gold') && story.includes('implausible'))) ||
             (of.includes('predicted') && !(line.contains('predicted') && !story.includes('predicted')));
     }).length""")
-    expect(misplaced == 0, f"{misplaced} reasons stand where they do not belong")
+    expect(misplaced == 0, f"{misplaced} tables of states are at the wrong sentence")
     lacking = page.evaluate("""() => [...document.querySelectorAll('.pair')].filter(pair => {
         const runs = pair.dataset.run.split(' ').length, answers = pair.querySelectorAll('.answer').length;
         return answers !== (runs > 1 ? runs : 0) || pair.dataset.tier.split(' ').length !== runs || pair.querySelectorAll('.story').length !== 2;
     }).length""")
-    expect(lacking == 0, f"{lacking} pairs without an answer of each of their runs")
+    expect(lacking == 0, f"{lacking} pairs lack the answer of a run")
     unlike = page.evaluate("() => [...document.querySelectorAll('.pair')].filter(pair => !pair.querySelector('.text b')).length")
-    expect(unlike == 0, f"{unlike} pairs with no difference marked")
+    expect(unlike == 0, f"{unlike} pairs have no marked difference")
 
 
 def check_structure(page):
@@ -106,12 +107,12 @@ def check_structure(page):
         !(e.textContent.trim() || e.labels?.length || e.getAttribute('aria-label'))).length""")
     expect(unnamed == 0, f"{unnamed} controls without a name")
     ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map(e => e.id)")
-    expect(len(ids) == len(set(ids)), "an id is there twice")
+    expect(len(ids) == len(set(ids)), "an id occurs twice")
     return drawings
 
 
 def check_filters(page):
-    """Every outcome has as many pairs as its button says; kinds add up; search finds an id and nothing where nothing is."""
+    """Every outcome has as many pairs as its button shows; the kinds add up; the search finds an id, and no unknown text."""
     if not page.locator(".pair").count():
         return 0
     pairs = page.locator(".pair[data-run~='0']").count()
@@ -127,7 +128,7 @@ def check_filters(page):
             sums[key] += shown
             if key in ("tier", "differs"):
                 expect(int(choice.locator("span").inner_text()) == shown, f"{value}: {shown} pairs are shown")
-            # Tiers of several runs: that of the first, which is chosen, comes first.
+            # The tier of the first run, which is selected, comes first.
             is_other = f":not([data-{key}{'^' if key == 'tier' else ''}='{value}'])"
             others = page.locator(f".pair:visible{is_other}").count() if value.isalnum() else 0
             expect(others == 0, f"{value}: others are shown")
@@ -240,7 +241,9 @@ def check_keys(page, pairs):
     page.keyboard.press("/")
     expect(page.evaluate("document.activeElement === document.body"), "keys that are switched off work")
     page.check("#keys")
-    page.reload()
+    start, _, _ = page.url.partition("#")  # an anchor would be where the keys start
+    page.goto("about:blank")
+    page.goto(start)
     for key in ["Tab", "Tab", "Enter", "Tab"]:
         page.keyboard.press(key)
     expect(page.evaluate("document.activeElement.closest('#filters') !== null"), "no skip link leads to the filters")
@@ -305,7 +308,7 @@ def main():
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
-        skip("playwright is not there")
+        skip("playwright is not installed")
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     path = arguments.page.resolve()

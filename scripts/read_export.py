@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Which of two stories is plausible, which sentences conflict and why, by a model that `tiered model export` wrote.
+"""Says which of two stories is plausible, which sentences conflict and why, with a model of `tiered model export`.
 
-It reads and answers as `tiered predict`: of each story a line `entities: a, b`, then a sentence a line; a blank line
-between the two. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
-Shapes: E entities and N sentences of a story, H the encoder's width.
+Input and answer are those of `tiered predict`. Each story has a line `entities: a, b`, then one sentence a line. A blank
+line separates the stories. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
+Shapes: E entities and N sentences of a story, H the encoder's hidden size.
 """
 import argparse
 import json
@@ -19,24 +19,28 @@ try:
     from torch.nn.functional import gelu, linear, pad
     from transformers import AutoModel, AutoTokenizer, logging
 except ModuleNotFoundError as missing:
-    sys.exit(f"error: {missing.name} is missing; install all it takes: pip install torch transformers safetensors")
+    sys.exit(f"error: {missing.name} is missing; install everything: pip install torch transformers safetensors")
 
 
 class Reader:
     def __init__(self, folder, decode=None):
         self.about = json.loads(Path(folder, "tiered.json").read_text(encoding="utf-8"))
+        if self.about["schema_version"] > 1:
+            raise ValueError(f"{Path(folder, 'tiered.json')}: its schema_version is newer than 1; use the read_export.py beside it")
         self.sizes, self.detector, self.attributes = (self.about[key] for key in ("sizes", "detector", "attributes"))
         self.decode = decode or self.about["decode"]["conflicts"]
+        if self.decode not in ("threshold", "pair"):
+            raise ValueError(f"decode {self.decode!r}: must be threshold or pair; for others use `tiered predict`")
         self.weights = load_file(Path(folder, "tiered_heads.safetensors"))
         self.tokenizer, self.encoder = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
         self.layers = self.transformer(**self.detector)
 
     def transformer(self, kind, layers, sentence_layers, width, heads, feed_forward, norm, **_):
         """The detector's layers over the sentences of a story."""
-        count, width = (layers, width) if kind == "belief" else (sentence_layers, self.sizes["hidden"])
+        count, width = (layers, width) if kind == "paper" else (sentence_layers, self.sizes["hidden"])
         if count == 0:
             return nn.Identity()
-        before = kind == "belief" and norm == "before"
+        before = kind == "paper" and norm == "before"
         layer = nn.TransformerEncoderLayer(width, heads, feed_forward, batch_first=True, norm_first=before)
         stack = nn.TransformerEncoder(layer, count, nn.LayerNorm(width) if before else None, enable_nested_tensor=False)
         stack.load_state_dict({name.removeprefix("detector."): tensor for name, tensor in self.weights.items()
@@ -47,15 +51,15 @@ class Reader:
         return linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
     def encode(self, *texts):
-        """The encoder's last hidden states [texts, tokens, H], and where in its text each token begins and ends."""
+        """The encoder's last hidden states [texts, tokens, H], and the start and end of each token in its text."""
         inputs = self.tokenizer(*texts, padding=True, return_offsets_mapping=True, return_tensors="pt")
         offsets = inputs.pop("offset_mapping")
         if offsets.shape[1] > self.sizes["max_tokens"]:
-            raise ValueError(f"{offsets.shape[1]} tokens in a text; the encoder reads {self.sizes['max_tokens']}")
+            raise ValueError(f"a text has {offsets.shape[1]} tokens; shorten it to at most {self.sizes['max_tokens']}")
         return self.encoder(**inputs).last_hidden_state, offsets
 
     def in_story(self, sentences):
-        """[N, H]: of each sentence the mean of its tokens, the story encoded as one text."""
+        """[N, H]: the story is encoded as one text; each sentence is the mean of its tokens."""
         [hidden], [offsets] = self.encode([" ".join(sentences)])
         start, end = offsets.T.contiguous()
         ends = torch.tensor([len(sentence) + 1 for sentence in sentences]).cumsum(0)
@@ -63,7 +67,7 @@ class Reader:
         return is_in.float() @ hidden / is_in.sum(1, keepdim=True).clamp(min=1)
 
     def read(self, entities, sentences):
-        """[E, N, H], the first token of entity and sentence; of 20 states before and 20 after it, [E, N, classes]."""
+        """[E, N, H], the first token of each (entity, sentence); 40 logits [E, N, classes], 20 states before and 20 after."""
         pairs = map(list, zip(*product(entities, sentences)))
         x = embeddings = self.encode(*pairs)[0][:, 0].unflatten(0, (-1, len(sentences)))
         if self.about["state_context"] == "story":
@@ -74,8 +78,8 @@ class Reader:
             logits += map(linear, hidden, *(self.weights[f"{side}.out.{p}"].split(classes) for p in ("weight", "bias")))
         return embeddings, logits
 
-    def beliefs(self, embeddings, logits):
-        """[E, N]: that the sentence takes part in a conflict of the entity (TRIP, appendix B)."""
+    def conflict_probs(self, embeddings, logits):
+        """[E, N]: the probability that the sentence is in a conflict of the entity (TRIP, appendix B)."""
         halves = []
         for name, x, alone in (("embedding", embeddings, "embeddings"), ("states", torch.cat(logits, -1), "states")):
             if self.detector["standardize"]:
@@ -85,8 +89,8 @@ class Reader:
         hidden = pad(self.layers(torch.cat(halves, -1)), (0, 0, 0, self.sizes["max_sentences"] - embeddings.shape[1]))
         return self.linear("detector.out", hidden.flatten(1))[:, :embeddings.shape[1]].sigmoid()
 
-    def places(self, sentences, embeddings, logits):
-        """[E, N, N]: scores of a conflict of sentences i < j about the entity; [1, N, N] if about any."""
+    def sentence_pairs(self, sentences, embeddings, logits):
+        """[E, N, N]: scores of a conflict of sentences i < j about the entity; [1, N, N] without entities."""
         x = 0
         if self.detector["inputs"] != "states":
             x = self.in_story(sentences) if self.detector["context"] == "story" else embeddings.mean(0)
@@ -101,99 +105,103 @@ class Reader:
         return scores.masked_fill(torch.ones_like(scores).tril() > 0, -torch.inf)
 
     def judge(self, sentences, embeddings, logits):
-        """Of each story how plausible it is, beliefs [N], support of a conflict [N, N], its likeliest entity [N, N]."""
-        if self.detector["kind"] == "belief":
-            return [(-b.sum() / 2, b.amax(0), b.T @ b, None) for b in map(self.beliefs, embeddings, logits)]
-        scores = list(map(self.places, sentences, embeddings, logits))
-        total = torch.cat([s.flatten() for s in scores]).logsumexp(0)  # of both stories: one place is the conflict
+        """For each story: plausibility score, conflict_probs [N], conflict score [N, N], its most likely entity [N, N]."""
+        if self.detector["kind"] == "paper":
+            return [(-b.sum() / 2, b.amax(0), b.T @ b, None) for b in map(self.conflict_probs, embeddings, logits)]
+        scores = list(map(self.sentence_pairs, sentences, embeddings, logits))
+        total = torch.cat([s.flatten() for s in scores]).logsumexp(0)  # over both stories: one sentence pair conflicts
         judged = [(s, (s - total).exp()) for s in scores]
         return [(-s.logsumexp((0, 1, 2)), (p.sum(1) + p.sum(2)).amax(0), p.sum(0), s.argmax(0)) for s, p in judged]
 
-    def conflicts(self, implausible, beliefs, supports):
-        """The sentences in conflict of each story, decoded as this detector is made for."""
+    def conflicts(self, implausible, conflict_probs, supports):
+        """The sentences in conflict of each story, by the chosen decoding."""
         if self.decode == "threshold":
-            return [(of_story >= 0.5).nonzero().flatten().tolist() for of_story in beliefs]
-        pairs = ((i, j) for j in range(len(beliefs[implausible])) for i in range(j))
+            return [(of_story >= 0.5).nonzero().flatten().tolist() for of_story in conflict_probs]
+        pairs = ((i, j) for j in range(len(conflict_probs[implausible])) for i in range(j))
         best = list(max(pairs, key=supports[implausible].__getitem__))
         return [best if story == implausible else [] for story in range(2)]
 
     def states(self, entities, logits, conflict, may_add):
-        """What is asserted after a conflict's sentences but the last and before those but the first, with probabilities."""
-        threshold, _, surest = self.about["decode"]["states"].partition(",")
-        asserted, others = [], []
-        before = [(n, ("precondition", "before", logits)) for n in conflict[1:]]
-        after = [(n, ("effect", "after", logits[20:])) for n in conflict[:-1]]
-        for n, (side, when, parts) in sorted(before + after, key=lambda place: place[0]):
+        """The predicted states after all sentences of a conflict but the last and before all but the first, with probabilities."""
+        threshold, _, top1 = self.about["decode"]["states"].partition("+")
+        chosen, others = [], []
+        before = [(n, ("precondition", logits)) for n in conflict[1:]]
+        after = [(n, ("effect", logits[20:])) for n in conflict[:-1]]
+        for n, (side, parts) in sorted(before + after, key=lambda cell: cell[0]):
             for (e, entity), (attribute, part) in product(enumerate(entities), zip(self.attributes, parts)):
                 p = part[e, n].softmax(0).tolist()
                 likeliest = max((c for c in range(1, len(p)) if c != attribute["default"]), key=p.__getitem__)
-                words = f"{when} sentence {n + 1}: {noun(entity)} {attribute[f'{side}s'][likeliest]}"
-                state = {"sentence": n + 1, "side": side, "entity": entity, "attribute": attribute["name"],
+                words = f"{noun(entity)} {attribute[f'{side}s'][likeliest]}"
+                state = {"sentence": n, "side": side, "entity": entity, "attribute": attribute["name"],
                          "class": likeliest, "words": words}
-                is_asserted = p[likeliest] >= (max(p) if threshold == "argmax" else float(threshold))
-                (asserted if is_asserted else others).append((p[likeliest], state))
-        if surest and may_add and others and not asserted:
-            asserted = [max(others, key=lambda other: other[0])]
-        return [(probability, state) for probability, state in asserted if probability >= 0.02]
+                is_chosen = p[likeliest] >= (max(p) if threshold == "argmax" else float(threshold))
+                (chosen if is_chosen else others).append((p[likeliest], state))
+        if top1 and may_add and others and not chosen:
+            chosen = [max(others, key=lambda other: other[0])]
+        return [(probability, state) for probability, state in chosen if probability >= 0.02]
 
     @torch.no_grad()
     def predict(self, stories):
-        """The answer of `tiered predict --json`, and the probabilities of its states."""
+        """The answer of `tiered predict --format json`, and the probabilities of its states."""
         entities, sentences = ([story[part] for story in stories] for part in ("entities", "sentences"))
         most = self.sizes["max_sentences"]
         if len(stories) != 2 or not all(entities) or not all(2 <= len(story) <= most for story in sentences):
-            raise ValueError(f"two stories are compared, each with entities and of 2 to {most} sentences")
+            raise ValueError(f"the input must be two stories, each with entities and 2 to {most} sentences")
         if sentences[0] == sentences[1]:
-            raise ValueError("the two stories are the same; one of them has to differ")
+            raise ValueError("the two stories are the same; change one of them")
         embeddings, logits = zip(*map(self.read, entities, sentences))
-        scores, beliefs, supports, subjects = zip(*self.judge(sentences, embeddings, logits))
+        scores, conflict_probs, supports, subjects = zip(*self.judge(sentences, embeddings, logits))
         probs = (torch.stack(scores) / self.about["decode"]["temperature"]).softmax(0).tolist()
         s = int(probs[0] >= probs[1])  # the story that was not chosen
-        conflicts = self.conflicts(s, beliefs, supports)
+        conflicts = self.conflicts(s, conflict_probs, supports)
         conflict, in_all = conflicts[s], set().union(*conflicts)
         states = self.states(entities[s], logits[s], conflict, may_add=len(conflict) == len(in_all) == 2)
-        told = [[{"text": text, "belief": belief} for text, belief in zip(story, of_story.tolist())]
-                for story, of_story in zip(sentences, beliefs)]
+        judged = [[{"text": text, "conflict_prob": conflict_prob} for text, conflict_prob in zip(story, of_story.tolist())]
+                  for story, of_story in zip(sentences, conflict_probs)]
         subject = entities[s][subjects[s][tuple(conflict)]] if self.detector["entities"] and len(conflict) == 2 else None
         return {
-            "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(told, 1)],
-            "plausible": {"story": 2 - s, "probability": probs[1 - s]},
+            "schema_version": 1,
+            "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(judged, 1)],
+            "plausible": {"story": 1 - s, "probability": probs[1 - s]},
             "decode": self.decode,
-            "conflict_believed": max(sentence["belief"] for sentence in told[0] + told[1]) >= 0.5,
-            "conflict": [{"story": of + 1, "sentence": n + 1, **told[of][n]} for of in range(2) for n in conflicts[of]],
+            "conflict_detected": max(sentence["conflict_prob"] for sentence in judged[0] + judged[1]) >= 0.5,
+            "conflict": [{"story": of, "sentence": n, **judged[of][n]} for of in range(2) for n in conflicts[of]],
             **({"subject": subject} if subject else {}),
-            "states": [{"story": s + 1, **state} for _, state in states],
+            "states": [{"story": s, **state} for _, state in states],
         }, [probability for probability, _ in states]
 
 
 def noun(entity):
-    """Names, which have capitals, as they are; things with an article."""
+    """Names (with a capital) stay as they are; things get an article."""
     return entity if entity[0].isupper() or entity.startswith(("the ", "a ", "an ")) else f"the {entity}"
 
 
-def in_words(told, probabilities):
-    believed, states, (story, p) = told["conflict_believed"], told["states"], told["plausible"].values()
-    hardly = f"hardly more likely than story {3 - story} to be the plausible one"
-    yield f"Story {story} is {'plausible' if p >= 0.6 else hardly} (probability {p:.1%})."
-    if not told["conflict"]:
-        belief, story, n = max((sentence["belief"], -s, -n) for s, one in enumerate(told["stories"], 1)
-                               for n, sentence in enumerate(one["sentences"], 1))
-        where = f"the largest is {belief:.2f}, at story {-story}, sentence {-n}"
-        yield f"No sentence reaches a belief of 0.5 in a conflict; {where} (--decode pair names the likeliest two)."
+def in_words(answer, probabilities):
+    detected, states, (story, p) = answer["conflict_detected"], answer["states"], answer["plausible"].values()
+    slightly = f"only slightly more likely to be plausible than story {2 - story}"
+    yield f"Story {story + 1} is {'plausible' if p >= 0.6 else slightly} (probability {p:.1%})."
+    if not answer["conflict"]:
+        largest, story, n = max((sentence["conflict_prob"], s, n) for s, one in enumerate(answer["stories"], 1)
+                                for n, sentence in enumerate(one["sentences"], 1))
+        where = f"the largest is {largest:.2f}, at story {story}, sentence {n}"
+        yield f"No sentence reaches a conflict probability of 0.5; {where} (--decode pair shows the most likely sentence pair)."
         return
-    unsure = "The sentences most likely in conflict, though no belief reaches one half:"
-    yield "\n" + ("Sentences in conflict:" if believed else unsure)
-    yield from map('  story {story}, sentence {sentence}: "{text}" (belief {belief:.2f})'.format_map, told["conflict"])
-    if "subject" in told:
-        yield f"It is about {noun(told['subject'])}."
-    if sum(sentence["story"] != story for sentence in told["conflict"]) < 2:
-        remedy = "(--decode pair names the likeliest two)"
-        yield f"\nNo two sentences of the implausible story conflict, so that no states explain it {remedy}."
+    most_likely = "The most likely sentence pair (no conflict probability reaches 0.5):"
+    yield "\n" + ("Sentences in conflict:" if detected else most_likely)
+    for sentence in answer["conflict"]:
+        where = f"story {sentence['story'] + 1}, sentence {sentence['sentence'] + 1}"
+        yield f"  {where}: \"{sentence['text']}\" (conflict probability {sentence['conflict_prob']:.2f})"
+    if "subject" in answer:
+        yield f"The conflict is about {noun(answer['subject'])}."
+    if sum(sentence["story"] != story for sentence in answer["conflict"]) < 2:
+        remedy = "(--decode pair shows the most likely sentence pair)"
+        yield f"\nNo two sentences of the implausible story are predicted to conflict, so no states are shown {remedy}."
         return
-    title = "States that explain it:" if believed else "States asserted there:"
-    yield "\n" + (title if states else "No state is asserted that explains it.")
+    title = "States that explain the conflict:" if detected else "States predicted at these sentences:"
+    yield "\n" + (title if states else "No state is predicted at the conflict.")
     for state, p in zip(states, probabilities):
-        yield f"  {state['words']}" + (f" (a guess: probability {p:.1%})" if p < 0.5 else "")
+        when = f"{'after' if state['side'] == 'effect' else 'before'} sentence {state['sentence'] + 1}"
+        yield f"  {when}: {state['words']}" + (f" (uncertain: probability {p:.1%})" if p < 0.5 else "")
 
 
 def read_stories(file):
@@ -214,13 +222,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("stories", metavar="STORIES.txt")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--decode", choices=["threshold", "pair"], help="default: what the detector is made for")
-    asked = parser.parse_args()
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--decode", choices=["threshold", "pair"], help="default: threshold for the paper's detector, pair for the joint one")
+    arguments = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        said = Reader(asked.folder, asked.decode).predict(read_stories(asked.stories))
+        answer = Reader(arguments.folder, arguments.decode).predict(read_stories(arguments.stories))
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    print(json.dumps(said[0], indent=2, ensure_ascii=False) if asked.json else "\n".join(in_words(*said)))
+    is_json = arguments.format == "json"
+    print(json.dumps(answer[0], indent=2, ensure_ascii=False) if is_json else "\n".join(in_words(*answer)))

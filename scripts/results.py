@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Writes the results tables of README.md and docs/results.md from what runs left in docs/results/.
+"""Writes the tables of README.md, docs/results.md and docs/notebook.md from the files in docs/results/.
 
-docs/results/RUN/ holds the metrics.jsonl of a run folder and the report.json of its evaluations, copied by
-`results.py --collect runs/RUN`; docs/results/RUN-mean/ what `tiered score` says of the mean of the run's seeds, put there by
-`results.py --average runs/RUN`. The tables stand between `<!-- results NAME -->` and `<!-- end -->`; between
-`<!-- study NAME -->` and `<!-- end -->` stands docs/results/studies/NAME.md, which `tiered study table --markdown` wrote.
+docs/results/RUN/ contains the metrics.jsonl of a run folder and the report.json of its evaluations, copied by
+`results.py --collect runs/RUN`. docs/results/RUN-ensemble/ contains the output of `tiered score` for the ensemble of the run's
+seeds, written by `results.py --ensemble runs/RUN`. docs/results/sweeps/NAME.md is the output of `tiered sweep table --format
+markdown`.
 
-usage: results.py [--collect RUN_FOLDER | --average RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
+A page has a table between `<!-- results NAME -->` and `<!-- end -->`. NAME is `chief` (the README's), `papers` (every system by the papers'
+protocol), `pair` (every system, conflicts by `pair`), `ensembles`, or `curve RUN` (the epochs of a run). Between
+`<!-- sweep NAME -->` and `<!-- end -->` are the rows of docs/results/sweeps/NAME.md without its differences. There may be several
+names, and NAME:DECODING selects the rows of one decoding.
+
+usage: results.py [--collect RUN_FOLDER | --ensemble RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
 """
 import json
 import pathlib
@@ -18,48 +23,44 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
-PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
-SETS = {"www-dev-all": "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze, zero-shot",
+PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "notebook.md"]
+TRIP_DEV = "www-dev-all"
+SETS = {TRIP_DEV: "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze, zero-shot",
         "GITA_test-test-order": "GITA order, zero-shot"}
 SEED = re.compile(r"-seed\d+$")
 TIERS = ["accuracy", "consistency", "verifiability"]
-Z = 1.959963984540054  # of a 95% interval
+NONE = "–"
+
+# Systems whose training data include synthetic stories in the style of GITA, by its statistics.
+SAW_STATISTICS_OF_GITA = ("synthetic-", "paper-e5-small", "joint-sentences-e5-small")
 
 
 def collect(run):
-    """Copies the small files of a run that the tables are made of."""
+    """Copies the small files of a run that the tables need."""
     target = RESULTS / run.name
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "metrics.jsonl", target)
     for file in sorted(run.glob("eval/*/report.json")):
         report = json.loads(file.read_text())
-        report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # where it lay is nobody's business
+        report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # the folder may be private
         report["system"] = f"runs/{run.name}"
         (target / f"{file.parent.name}.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
-def average(run):
-    """Scores the mean of all seeds of a run, with the states asserted as each of them has it."""
+def ensemble(run):
+    """Scores the ensemble of all seeds of a run, with states predicted as for each of them."""
     runs = [run, *sorted(run.parent.glob(f"{run.name}-seed*"))]
     states = {json.loads((one / "best" / "decode.json").read_text())["states"] for one in runs}
-    target = RESULTS / f"{run.name}-mean"
+    target = RESULTS / f"{run.name}-ensemble"
     target.mkdir(parents=True, exist_ok=True)
     for name in SETS:
         files = [one / "eval" / name / "predictions.jsonl" for one in runs]
         ways = [word for way in ["argmax", *sorted(states)] for word in ("--states", way)]
-        command = [ROOT / "target" / "release" / "tiered", "score", *files, *ways, "--json"]
+        command = [ROOT / "target" / "release" / "tiered", "score", *files, *ways, "--format=json"]
         report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        report["system"] = f"mean of {len(runs)}: " + ", ".join(f"runs/{one.name}" for one in runs)
+        report["system"] = f"ensemble of {len(runs)}: " + ", ".join(f"runs/{one.name}" for one in runs)
         report["rows"] = [row for row in report["rows"] if row["decoding"] != "as recorded"]
         (target / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-
-
-def share(count, total):
-    """Percent with its Wilson interval."""
-    p, n = count / total, total
-    centre, half = p + Z * Z / (2 * n), Z * (p * (1 - p) / n + Z * Z / (4 * n * n)) ** 0.5
-    low, high = (min(max((centre + sign * half) / (1 + Z * Z / n), 0), 1) for sign in (-1, 1))
-    return f"{100 * p:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def table(header, rows):
@@ -67,117 +68,132 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def tiers():
-    """Every run on every set, by its decodings, and the published systems beneath."""
-    rows = []
-    for name, title in SETS.items():
-        published = {}
-        for file in sorted(RESULTS.glob(f"*/{name}.json")):
-            if SEED.search(file.parent.name):
-                continue
-            report = json.loads(file.read_text())
-            published |= {row["system"]: row for row in report["published"]}
-            for row in report["rows"]:
-                scores = [share(row[tier]["count"], row[tier]["total"]) for tier in TIERS]
-                states = row.get("states", "argmax")
-                name = f"`{file.parent.name}`, {row['decoding']}" + (f", states {states}" if states != "argmax" else "")
-                rows.append([title, name, *scores])
-        rows += [[title, system, *(f"{row[tier]:.1f}" for tier in TIERS)] for system, row in published.items()]
-    return table(["set", "system", *TIERS], rows)
-
-
-def families():
-    """Runs that differ in the seed only (RUN, RUN-seed1, RUN-seed2 ...), by the name they share; the mean of them by itself."""
+def families(ensembles=False):
+    """Runs that differ only in the seed (RUN, RUN-seed1, RUN-seed2 ...), by their common name; or the ensembles."""
     found = {}
     for folder in sorted(RESULTS.iterdir()):
-        if folder.name != "studies":
+        if folder.name != "sweeps" and folder.name.endswith("-ensemble") == ensembles:
             found.setdefault(SEED.sub("", folder.name), []).append(folder)
     return found
 
 
-def seeds_of(family, count):
-    """How many seeds stand behind the scores of a family, of which there are so many."""
-    if not family.endswith("-mean"):
-        return str(count)
-    report = json.loads(next((RESULTS / family).glob("*.json")).read_text())
-    return report["system"].split(":")[0]  # "mean of 3"
-
-
-def reached(name, decoding):
-    """What the runs of each family and published systems reached on a set, by a decoding of the conflict: {family: {states:
-    one list of scores a seed}}, {system: scores}."""
+def reached(name, decoding, ensembles=False):
+    """The results of each family of runs on a set, by a decoding of the conflict: {family: {"argmax" or "calibrated": one result per
+    seed}}; and the published scores, in percent."""
     ours, published = {}, {}
-    for family, folders in families().items():
-        reports = [json.loads(file.read_text()) for folder in folders if (file := folder / f"{name}.json").exists()]
-        published |= {row["system"]: [row[tier] for tier in TIERS] for report in reports for row in report["published"]}
-        for row in (row for report in reports for row in report["rows"] if row["decoding"] == decoding):
-            states = "argmax" if row.get("states", "argmax") == "argmax" else "tuned"
-            scores = [100 * row[tier]["count"] / row[tier]["total"] for tier in TIERS]
-            ours.setdefault(family, {}).setdefault(states, []).append(scores)
+    for family, folders in families(ensembles).items():
+        for report in (json.loads(file.read_text()) for folder in folders if (file := folder / f"{name}.json").exists()):
+            published |= {row["system"]: [row[tier] for tier in TIERS] for row in report["published"]}
+            for row in (row for row in report["rows"] if row["decoding"] == decoding):
+                is_argmax = row.get("states", "argmax") == "argmax"
+                states = row.get("predicted_states", report["states"]["predicted_states"] if is_argmax else None)
+                result = {tier: percent(row[tier]) for tier in TIERS} | shares(states)
+                ours.setdefault(family, {}).setdefault("argmax" if is_argmax else "calibrated", []).append(result)
     return ours, published
 
 
-def summary():
-    """Every family on every set: mean and standard deviation; and the published systems beneath."""
-    rows = []
-    for name, title in SETS.items():
-        ours, published = reached(name, "pair")
-        for family, by_states in ours.items():
-            rows += [[title, f"`{family}`, states {states}", seeds_of(family, len(seeds)), *map(spread, zip(*seeds))]
-                     for states, seeds in by_states.items()]
-        rows += [[title, system, "", *(f"{score:.1f}" for score in scores)] for system, scores in published.items()]
-    return table(["set", "system", "seeds", *TIERS], rows)
+def percent(score):
+    return None if score["fraction"] is None else 100 * score["fraction"]
 
 
-# The systems of the README: of each family how it decodes conflicts, and whether it has seen statistics of GITA.
-CHIEF = {"made-entities-e5-small": ("pair", True), "made-e5-small": ("pair", True), "joint-e5-small": ("pair", False),
-         "paper-e5-small": ("threshold", True), "paper-trip-e5-small": ("threshold", False)}
+def shares(states):
+    """The number of predicted states as a share of the gold ones, and their F1 in percent."""
+    predicted, correct, gold = (states[key] for key in ("predicted", "correct", "gold"))
+    return {"predicted": predicted / gold, "f1": 100 * 2 * correct / (predicted + gold)}
+
+
+def mean(results, key, digits=1):
+    values = [result[key] for result in results]
+    return NONE if None in values or not values else f"{statistics.mean(values):.{digits}f}"
+
+
+def spread(results, key):
+    values = [result[key] for result in results]
+    both = mean(results, key)
+    return both if both == NONE or len(values) == 1 else f"{both} ± {statistics.stdev(values):.1f}"
+
+
+def means(results):
+    return " / ".join(mean(results, tier) for tier in TIERS)
+
+
+def dagger(family, name):
+    return "†" if name != TRIP_DEV and family.startswith(SAW_STATISTICS_OF_GITA) else ""
+
+
+# The systems of the README, and how each decodes conflicts.
+CHIEF = ["synthetic-entities-e5-small", "synthetic-e5-small", "joint-e5-small", "paper-e5-small", "paper-trip-e5-small"]
 CHIEF_PUBLISHED = ["DeBERTa-base, without story choice (TRIP table 2)", "XLM-R (GITA table 4)", "random (TRIP table 2)"]
 
 
 def chief():
-    """The README's table: a row a system, a column a set; each system by its own decoding, states by argmax."""
+    """The README's table, by the papers' protocol: one row per system, one column per set."""
     rows, published = [], {}
-    for family, (decoding, is_like_gita) in CHIEF.items():
+    for family in CHIEF:
         row = []
         for name in SETS:
-            ours, there = reached(name, decoding)
+            ours, there = reached(name, "threshold")
             seeds = ours[family]["argmax"]
-            mark = "*" if name == "www-dev-all" else "†" if is_like_gita else ""
-            row.append(tiers_of([statistics.mean(scores) for scores in zip(*seeds)]) + mark)
-            published |= {(system, name): tiers_of(scores) for system, scores in there.items()}
-        rows.append([f"`{family}`, {decoding}", str(len(seeds)), *row])
+            row.append(means(seeds) + ("*" if name == TRIP_DEV else dagger(family, name)))
+            published |= {(system, name): plain(scores) for system, scores in there.items()}
+        rows.append([f"`{family}`", str(len(seeds)), *row])
     rows += [[system, "", *(published.get((system, name), "") for name in SETS)] for system in CHIEF_PUBLISHED]
     return table(["system", "seeds", *SETS.values()], rows)
 
 
-def papers():
-    """The papers' system by the papers' protocol: a row a system, a column a set; `threshold`, states by argmax, pairs."""
-    ours, published, seeds = {}, {}, {}
-    for name in SETS:
-        here, there = reached(name, "threshold")
-        for family, by_states in here.items():
-            if family.startswith(("paper-", "trip-")):
-                seeds[family] = len(by_states["argmax"])
-                ours.setdefault(family, {})[name] = [statistics.mean(scores) for scores in zip(*by_states["argmax"])]
-        for system, scores in there.items():
-            published.setdefault(system, {})[name] = scores
-    cells = lambda by_set: [tiers_of(by_set[name]) if name in by_set else "" for name in SETS]
-    rows = [[f"`{family}`", str(seeds[family]), *cells(by_set)] for family, by_set in ours.items()]
-    rows += [[system, "", *cells(by_set)] for system, by_set in published.items()]
-    return table(["system", "seeds", *SETS.values()], rows)
-
-
-def tiers_of(scores):
+def plain(scores):
     return " / ".join(f"{score:.1f}" for score in scores)
 
 
-def spread(scores):
-    mean = f"{statistics.mean(scores):.1f}"
-    return f"{mean} ± {statistics.stdev(scores):.1f}" if len(scores) > 1 else mean
+def papers():
+    """Every system by the papers' protocol (`threshold`, states by argmax): one row per system, one column per set."""
+    cells, published, seeds = {}, {}, {}
+    for name in SETS:
+        ours, there = reached(name, "threshold")
+        for family, by_states in ours.items():
+            results = by_states["argmax"]
+            seeds[family] = str(len(results))
+            mark = "*" if name == TRIP_DEV else dagger(family, name)
+            cells.setdefault(family, {})[name] = " / ".join(spread(results, tier) for tier in TIERS) + mark
+        for system, scores in there.items():
+            published.setdefault(system, {})[name] = plain(scores)
+    line = lambda name, count, by_set: [name, count, *(by_set.get(name, "") for name in SETS)]
+    rows = [line(f"`{family}`", seeds[family], by_set) for family, by_set in cells.items()]
+    rows += [line(system, "", by_set) for system, by_set in published.items()]
+    return table(["system", "seeds", *SETS.values()], rows)
 
 
-def curves(run):
+STATES = ["predicted / gold", "F1 of states"]
+BY_PAIR = ["accuracy", "consistency", "verifiability, argmax", *STATES, "verifiability, calibrated", *STATES]
+
+
+def scores_by_pair(by_states):
+    """The columns of BY_PAIR."""
+    argmax, calibrated = by_states["argmax"], by_states.get("calibrated", [])
+    of = lambda results: [spread(results, "verifiability"), mean(results, "predicted", 2), mean(results, "f1")]
+    return [spread(argmax, "accuracy"), spread(argmax, "consistency"), *of(argmax), *of(calibrated)]
+
+
+def pair():
+    """Every system on every set, conflicts by `pair`."""
+    return by_pair("system", "seeds", lambda family, by_states: [family, str(len(by_states["argmax"]))], False)
+
+
+def ensembles():
+    """Every ensemble on every set, conflicts by `pair`."""
+    return by_pair("ensemble of", "", lambda family, _: [family.removesuffix("-ensemble"), "3 seeds"], True)
+
+
+def by_pair(of, count, named, of_ensembles):
+    rows = []
+    for name, title in SETS.items():
+        for family, by_states in reached(name, "pair", of_ensembles)[0].items():
+            system, seeds = named(family, by_states)
+            rows.append([title + ("*" if name == TRIP_DEV else ""), f"`{system}`{dagger(family, name)}", seeds, *scores_by_pair(by_states)])
+    return table(["set", of, count, *BY_PAIR], rows)
+
+
+def curve(run):
     """Losses and dev tiers after each epoch of a run."""
     rows = []
     for line in (RESULTS / run / "metrics.jsonl").read_text().splitlines():
@@ -186,29 +202,56 @@ def curves(run):
         losses = [f"{epoch['train'][name]:.3f} / {dev['losses'][name]:.3f}"
                   for name in ("preconditions", "effects", "conflicts", "story")]
         decoded = [" / ".join(str(dev[by][tier]) for tier in ("accurate", "consistent", "verifiable"))
-                   for by in ("threshold", "pair", "tuned") if by in dev]
+                   for by in ("threshold", "pair", "calibrated") if by in dev]
         rows.append([str(epoch["epoch"]), *losses, *decoded, f"{epoch['train_seconds']:.0f} + {epoch['dev_seconds']:.0f}"])
-    tuned = ["dev, tuned"] if "tuned" in dev else []
-    return table(["epoch", "Lp train / dev", "Lf", "Lc", "Ls", "dev, threshold", "dev, pair", *tuned, "seconds"], rows)
+    calibrated = ["dev, calibrated"] if "calibrated" in dev else []
+    return table(["epoch", "Lp train / dev", "Lf", "Lc", "Ls", "dev, threshold", "dev, pair", *calibrated, "seconds"], rows)
+
+
+SWEEP_SETS = {"trip-dev": "TRIP dev*", "trip-order-dev": "TRIP dev, reordered*", "gita-cloze": "GITA cloze", "gita-order": "GITA order"}
+SWEEP_HEADING = re.compile(r"^## (\S+): \d+ pairs in \d+ groups, decoded by (\w+), states (.+)$")
+SWEEP_ROW = re.compile(r"^\| \d+ [^|]+ \| \d+( of \d+)? \|")
+# Rows that are only in a sweep's own file: the sweep, the beginning of the set, a part of the row's name.
+LEFT_OUT = [("synthetic-stories", "trip-order", ""), ("losses-e5-small", "gita", "paper /")]
+
+
+def sweep(*names):
+    """The rows of sweeps (NAME or NAME:DECODING): mean ± standard deviation [bootstrap interval], without differences and published
+    rows. If all pairs or no pair reaches a tier, the sweep has another kind of interval, which is left out."""
+    rows, ways = [], set()
+    for name, _, decoding in (name.partition(":") for name in names):
+        for line in (RESULTS / "sweeps" / f"{name}.md").read_text().splitlines():
+            if heading := SWEEP_HEADING.match(line):
+                where, by, states = heading.groups()
+                is_shown = decoding in ("", by)
+                ways |= {states} if is_shown else set()
+            elif is_shown and SWEEP_ROW.match(line):
+                row, seeds, *scores = (cell.strip() for cell in line.strip("| ").split("|"))
+                if any(name == left and where.startswith(of) and of_row in row for left, of, of_row in LEFT_OUT):
+                    continue
+                mark = "†" if where.startswith("gita") and "synthetic" in row else ""
+                scores = [re.sub(r"^((0|100)\.0( ± 0\.0)?) \[.*", r"\1", score) for score in scores[:3]]
+                rows.append([name if len(names) > 1 else SWEEP_SETS[where] + mark, row, seeds, *scores])
+    (states,) = ways
+    verifiability = "verifiability, " + ("argmax" if states == "argmax" else "calibrated")
+    return table(["sweep" if len(names) > 1 else "set", "row", "seeds", "accuracy", "consistency", verifiability], rows)
+
+
+TABLES = {"chief": chief, "papers": papers, "pair": pair, "ensembles": ensembles, "curve": curve}
 
 
 def filled(text):
     def fill(match):
-        name = match[1]
-        made = {"tiers": tiers, "summary": summary, "chief": chief, "papers": papers}.get(name, lambda: curves(name))()
-        return f"<!-- results {name} -->\n\n{made}\n\n<!-- end -->"
-    def include(match):
-        made = (RESULTS / "studies" / f"{match[1]}.md").read_text().strip()
-        made = re.sub(r"^## ", "#### ", made, flags=re.M)
-        return f"<!-- study {match[1]} -->\n\n{made}\n\n<!-- end -->"
-    text = re.sub(r"<!-- results (\S+) -->.*?<!-- end -->", fill, text, flags=re.S)
-    return re.sub(r"<!-- study (\S+) -->.*?<!-- end -->", include, text, flags=re.S)
+        kind, name, *rest = match[1].split()
+        made = TABLES[name](*rest) if kind == "results" else sweep(name, *rest)
+        return f"<!-- {match[1]} -->\n\n{made}\n\n<!-- end -->"
+    return re.sub(r"<!-- ((?:results|sweep) [^>]+?) -->.*?<!-- end -->", fill, text, flags=re.S)
 
 
 def main(arguments):
     check = "--check" in arguments
     arguments = [a for a in arguments if a != "--check"]
-    make = {"--collect": collect, "--average": average}
+    make = {"--collect": collect, "--ensemble": ensemble}
     while arguments and arguments[0] in make and len(arguments) > 1:
         make[arguments[0]](pathlib.Path(arguments[1]))
         arguments = arguments[2:]

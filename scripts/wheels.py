@@ -1,4 +1,4 @@
-"""One wheel from PyPI, by its SHA-256: any other is refused."""
+"""Downloads one wheel from PyPI and refuses it if its SHA-256 is another."""
 import pathlib
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import tempfile
 
 
 def download(requirement, sha256, folder, *options):
-    """The wheel `name==version` with that hash, without what it depends on; `options` are pip's, such as a platform."""
+    """The wheel `name==version` with that hash, without its dependencies. `options` are pip's, such as a platform."""
     target = pathlib.Path(folder) / requirement.split("==")[0]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as pinned:
         pinned.write(f"{requirement} --hash=sha256:{sha256}\n")

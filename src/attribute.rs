@@ -138,7 +138,7 @@ impl Attribute {
         if matches!(self, Attribute::HLocation) { 2 } else { MAX_LABEL }
     }
 
-    /// The label that says "nothing to report": 2 (stays true) for conscious, exist, functional and moveable, else 0.
+    /// The label for "nothing to report": 2 (stays true) for conscious, exist, functional and moveable, else 0.
     pub const fn default_label(self) -> u8 {
         use Attribute::*;
         if matches!(self, Conscious | Exist | Functional | Moveable) { 2 } else { 0 }
@@ -147,7 +147,7 @@ impl Attribute {
     /// Splits an annotator's label into its precondition and effect classes.
     ///
     /// # Panics
-    /// If `label` is above [`Attribute::max_label`]; readers check before they split.
+    /// If `label` is above [`Attribute::max_label`]. Readers check labels before they split them.
     pub const fn split(self, label: u8) -> (u8, u8) {
         assert!(label <= self.max_label());
         match self {
@@ -156,13 +156,14 @@ impl Attribute {
         }
     }
 
-    /// The label of two classes: what [`Attribute::split`] undoes. A location has one class for both.
+    /// Joins two classes into a label: the inverse of [`Attribute::split`]. A location has the same class before and
+    /// after.
     pub fn join(self, precondition: u8, effect: u8) -> u8 {
         let split = |label| self.split(label) == (precondition, effect);
         (0..=self.max_label()).find(|&label| split(label)).unwrap_or(effect)
     }
 
-    /// Whether a class of one side says something: above 0 and not the default.
+    /// Whether a class of one side is nontrivial: above 0 and not the default.
     pub const fn is_nontrivial(self, class: u8) -> bool {
         // The defaults are 0 and 2, which split into (0, 0) and (2, 2): the class equals the label on either side.
         class > 0 && class != self.default_label()

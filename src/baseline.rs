@@ -1,24 +1,24 @@
-//! Predictions that know nothing of the stories: what any score has to be held against.
+//! Baselines that do not read the stories. Every score should be compared with them.
 
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Entity, Pair, Story};
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction, differing_places};
+use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction, differing_pairs};
 use crate::seed;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom, index};
 use rand_chacha::ChaCha12Rng;
 
-/// How predictions are made up.
+/// How a baseline predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
-    /// Every tier is drawn (TRIP table 2: "makes tiered predictions at random"): the story by a fair coin, two of the
-    /// sentences of the other one, and every state uniformly from its classes.
+    /// Draws every tier at random (TRIP table 2: "makes tiered predictions at random"): the story by a fair coin, two
+    /// sentences of the other story, and every state uniformly from its classes.
     Random,
-    /// The same, the two sentences drawn from those that the other story doesn't tell too in this order: what a decoding
-    /// by contrast gets by chance.
+    /// Like `Random`, but draws the two sentences from the sentence pairs that the other story does not tell in this
+    /// order. This is the chance level of the decoding `contrast`.
     Contrast,
-    /// Every pair gets the gold answers of another pair of the set: right as often as answers that fit the set, but not
-    /// the stories.
+    /// Gives every pair the gold labels of another pair. These answers have the right frequencies, but fit the stories
+    /// only by chance.
     Shuffled,
 }
 
@@ -31,7 +31,7 @@ impl Baseline {
         }
     }
 
-    /// A prediction of each pair. The two sentences in conflict are recorded, and are what decoding finds.
+    /// Predicts every pair. The two sentences in conflict are recorded, and every decoding finds them.
     pub fn predict(self, pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
         match self {
             Baseline::Random => pairs.iter().map(|pair| random(pair, seed, two_sentences)).collect(),
@@ -41,16 +41,16 @@ impl Baseline {
     }
 }
 
-/// What is said of a pair.
+/// The answers for a pair.
 struct Answers {
     plausible: usize,
-    /// Two sentences of the other story.
+    /// Two sentences of the story that is not chosen.
     conflict: [usize; 2],
-    /// The entity of that story which believes in the conflict.
+    /// The entity of that story whose conflict probability is 1.
     entity: usize,
 }
 
-/// Draws two sentences of the first story, which is beside the second.
+/// Draws two sentences of the first story; the second is the other story of the pair.
 type DrawConflict = fn(&mut ChaCha12Rng, &Story, &Story) -> [usize; 2];
 
 fn random(pair: &Pair, seed: u64, draw_conflict: DrawConflict) -> PairPrediction {
@@ -66,7 +66,7 @@ fn random(pair: &Pair, seed: u64, draw_conflict: DrawConflict) -> PairPrediction
     prediction(pair, &answers, draw)
 }
 
-/// Two different sentences, the earlier first; a story of one sentence has one.
+/// Two different sentences, the earlier first. A story of one sentence gives that one twice.
 fn two_sentences(rng: &mut ChaCha12Rng, story: &Story, _: &Story) -> [usize; 2] {
     let n = story.sentences.len();
     let mut drawn = index::sample(rng, n, 2.min(n)).into_vec();
@@ -75,15 +75,15 @@ fn two_sentences(rng: &mut ChaCha12Rng, story: &Story, _: &Story) -> [usize; 2] 
 }
 
 fn two_that_differ(rng: &mut ChaCha12Rng, story: &Story, other: &Story) -> [usize; 2] {
-    let places = differing_places(&story.sentences, &other.sentences);
-    places.choose(rng).copied().unwrap_or_else(|| two_sentences(rng, story, other))
+    let sentence_pairs = differing_pairs(&story.sentences, &other.sentences);
+    sentence_pairs.choose(rng).copied().unwrap_or_else(|| two_sentences(rng, story, other))
 }
 
 fn random_classes(rng: &mut ChaCha12Rng) -> Classes {
     Attribute::ALL.map(|attribute| rng.random_range(0..attribute.classes() as u8))
 }
 
-/// Pairs get the answers of the pair that comes next in a random circle of all.
+/// Puts all pairs into a random circle and gives each pair the labels of the next one.
 fn shuffled(pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
     let mut circle: Vec<usize> = (0..pairs.len()).collect();
     circle.shuffle(&mut seed::rng(seed, "shuffled baseline", 0));
@@ -94,8 +94,8 @@ fn shuffled(pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
     pairs.iter().zip(donor).map(|(pair, donor)| with_labels_of(pair, &pairs[donor])).collect()
 }
 
-/// The sentences of a longer story are cut off; entities are taken in their order, again from the first if there are
-/// fewer.
+/// Cuts off the sentences of a longer story. Takes the entities in order, and starts again from the first one if there
+/// are too few.
 fn with_labels_of(pair: &Pair, donor: &Pair) -> PairPrediction {
     let doubted = &pair.stories[1 - donor.plausible];
     let last = doubted.sentences.len() - 1;
@@ -114,7 +114,7 @@ fn with_labels_of(pair: &Pair, donor: &Pair) -> PairPrediction {
     prediction(pair, &answers, labels)
 }
 
-/// `states` gives preconditions and effects of an entity in a sentence.
+/// `states` gives the preconditions and effects of an entity in a sentence.
 fn prediction(
     pair: &Pair,
     answers: &Answers,
@@ -123,7 +123,7 @@ fn prediction(
     let Answers { plausible, conflict, entity } = *answers;
     let mut stories = pair.stories.each_ref().map(|story| story_prediction(story, &mut states));
     for sentence in conflict {
-        stories[1 - plausible].entities[entity].beliefs[sentence] = 1.;
+        stories[1 - plausible].entities[entity].conflict_probs[sentence] = 1.;
     }
     let mut story_probs = [0.; 2];
     story_probs[plausible] = 1.;
@@ -155,8 +155,8 @@ fn story_prediction(story: &Story, states: &mut impl FnMut(&Story, usize, usize)
         };
         EntityPrediction {
             name: entity.name.clone(),
-            beliefs: vec![0.; n],
-            gold_beliefs: (0..n).map(|i| is_gold(i).into()).collect(),
+            conflict_probs: vec![0.; n],
+            gold_conflicts: (0..n).map(|i| is_gold(i).into()).collect(),
             preconditions: side(&entity.preconditions, 0),
             effects: side(&entity.effects, 1),
         }
@@ -164,7 +164,7 @@ fn story_prediction(story: &Story, states: &mut impl FnMut(&Story, usize, usize)
     StoryPrediction {
         id: story.id.clone(),
         sentences: story.sentences.clone(),
-        places: Vec::new(),
+        sentence_pairs: Vec::new(),
         subjects: Vec::new(),
         no_conflict: None,
         entities: story.entities.iter().enumerate().map(&mut entity).collect(),

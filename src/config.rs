@@ -1,4 +1,4 @@
-//! The experiment file: what the user wrote, read strictly, with `--set` laid over it.
+//! The config of a run: a TOML file, read strictly, with the `--set` overrides applied to it.
 
 use crate::checkpoint::CheckpointConfig;
 use crate::data::Kind;
@@ -7,8 +7,8 @@ use crate::fetch::{Cache, ModelName};
 use crate::loss::{LossConfig, Normalization};
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
-use crate::outside::{self, MAX_CONFIG, MAX_EPOCHS, shown, toml_error};
 use crate::train::{AdamWConfig, TrainConfig};
+use crate::untrusted::{self, MAX_CONFIG, MAX_EPOCHS, shown, toml_error};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,24 +16,24 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// An experiment. Unknown keys are refused; `docs/config.md` describes every key.
+/// A config. Unknown keys are refused; `docs/config.md` describes every key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Every random choice follows from it.
+    /// The seed of every random choice.
     #[serde(default)]
     pub seed: u64,
     #[serde(default)]
     pub device: DeviceChoice,
     #[serde(default)]
     pub precision: PrecisionChoice,
-    /// Threads of libtorch; as many as there are cores where absent.
+    /// Threads of libtorch. If absent, as many as there are cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// Whether each thread has a core of its own, so that one seed gives one result on every processor.
+    /// Whether each thread is bound to a core of its own, so that one seed gives one result on every processor.
     #[serde(default)]
     pub deterministic: bool,
-    /// A run whose best weights the whole model starts with.
+    /// A run. Training starts with the best weights of its whole model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init_from: Option<PathBuf>,
     pub encoder: EncoderSource,
@@ -52,20 +52,21 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderSource {
-    /// A Hugging Face folder (config.json, tokenizer.json, model.safetensors), or `ORG/NAME` or `ORG/NAME@REVISION`, a
-    /// model in Hugging Face's cache.
+    /// A Hugging Face folder (config.json, tokenizer.json, model.safetensors), or a model in Hugging Face's cache,
+    /// written `ORG/NAME` or `ORG/NAME@REVISION`.
     pub path: PathBuf,
-    /// What is not trained.
+    /// The parts that are not trained.
     #[serde(default)]
     pub freeze: Vec<Freeze>,
 }
 
 impl EncoderSource {
-    /// The folder, which a name of the hub is looked up for where no folder is called so. Nothing is fetched.
+    /// The encoder's folder. If no folder has this path, the path is taken as a model id and looked up in the cache.
+    /// Nothing is downloaded.
     ///
     /// # Errors
-    /// `Config` if a variable in the path is not set; `MissingInput`, with how to fetch it, if it is the name of a
-    /// model that is not in the cache.
+    /// `Config` if an environment variable in the path is not set; `MissingInput`, with the command to fetch it, if the
+    /// path is the id of a model that is not in the cache.
     pub fn folder(&self) -> Result<PathBuf> {
         let folder = expand(&self.path)?;
         match folder.to_str().and_then(|text| text.parse::<ModelName>().ok()) {
@@ -75,7 +76,7 @@ impl EncoderSource {
     }
 }
 
-/// A part of the encoder: `embeddings`, `layers:K`, the lowest K layers, or `encoder`, all of it.
+/// A part of the encoder that is not trained: `embeddings`; `layers:K`, the lowest K layers; or `encoder`, all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Freeze {
@@ -111,27 +112,27 @@ impl From<Freeze> for String {
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
     pub train: Sources,
-    /// What the epoch is chosen on; without it the last epoch is kept.
+    /// The pairs on which the best epoch is chosen. Without them the last epoch is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dev: Option<Sources>,
 }
 
-/// One partition of a story file, or a list of several.
+/// One split of a story file, or a list of several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sources(pub Vec<DataSource>);
 
 impl Sources {
-    /// The names of their files, as the config has them.
+    /// The names of the files, as the config writes them.
     pub fn files(&self) -> String {
         self.listed(|source| source.file.display().to_string())
     }
 
-    /// The names of their partitions.
+    /// The names of the splits.
     pub fn splits(&self) -> String {
         self.listed(|source| source.split.clone())
     }
 
-    /// Each once, in their order.
+    /// Each name once, in the order of the sources.
     fn listed(&self, name: impl Fn(&DataSource) -> String) -> String {
         let mut names: Vec<String> = self.0.iter().map(name).collect();
         names.dedup();
@@ -172,23 +173,23 @@ impl<'de> Deserialize<'de> for Sources {
     }
 }
 
-/// One partition of a story file.
+/// One split of a story file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSource {
-    /// `${NAME}` stands for the environment variable.
+    /// `${NAME}` stands for an environment variable.
     pub file: PathBuf,
     pub split: String,
-    /// Only pairs of this kind; all where absent.
+    /// If set, only pairs of this kind are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Only the first so many pairs.
+    /// If set, only this many pairs are read: the first ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<usize>,
-    /// How often each pair is seen in an epoch of training; once where absent.
+    /// How often each pair is seen in an epoch of training. If absent, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// The epochs it is trained on in, from 1; all where absent.
+    /// The first and last epoch that train on this source, counted from 1. If absent, all epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_epoch: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,23 +197,23 @@ pub struct DataSource {
 }
 
 impl DataSource {
-    /// The first and the last epoch that it is trained on in, from 1.
+    /// The first and the last epoch that train on this source, counted from 1.
     fn epochs(&self) -> (u64, u64) {
         (self.first_epoch.unwrap_or(1), self.last_epoch.unwrap_or(u64::MAX))
     }
 
-    /// What values can't be, though their types are right.
+    /// Values that have the right type but are invalid.
     fn problem(&self, is_trained_on: bool) -> Option<&'static str> {
         let (first, last) = self.epochs();
         let of_training = [self.weight.is_some(), self.first_epoch.is_some(), self.last_epoch.is_some()];
         let checks = [
             (self.pairs != Some(0), "pairs must be at least 1"),
             (self.weight.is_none_or(|weight| weight > 0. && weight.is_finite()), "weight must be above 0"),
-            (self.first_epoch != Some(0), "epochs are counted from 1"),
-            (first <= last, "its last epoch is before its first"),
+            (self.first_epoch != Some(0), "first_epoch must be at least 1: epochs are counted from 1"),
+            (first <= last, "last_epoch must not be before first_epoch"),
             (
                 is_trained_on || !of_training.contains(&true),
-                "weight, first_epoch and last_epoch are of data.train only",
+                "weight, first_epoch and last_epoch are allowed in data.train only",
             ),
         ];
         checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem)
@@ -224,20 +225,19 @@ impl DataConfig {
         let Sources(train) = &self.train;
         let dev = self.dev.as_ref().map_or(&[][..], |Sources(dev)| dev);
         if train.is_empty() || self.dev.is_some() && dev.is_empty() {
-            return Some("data: a list of sources must not be empty; leave data.dev out if there is none".into());
+            return Some("data: a list of sources must not be empty; for no dev pairs, leave data.dev out".into());
         }
         let of = |name: &'static str, sources: &[DataSource], is_trained_on| {
             let found = sources.iter().find_map(|source| source.problem(is_trained_on));
             found.map(|problem| format!("{name}: {problem}"))
         };
         let idle = || idle_epoch(train, epochs);
-        of("data.train", train, true)
-            .or_else(|| of("data.dev", dev, false))
-            .or_else(|| idle().map(|epoch| format!("data.train: nothing is trained on in epoch {epoch}")))
+        let uncovered = |epoch| format!("data.train: no source covers epoch {epoch}; check first_epoch and last_epoch");
+        of("data.train", train, true).or_else(|| of("data.dev", dev, false)).or_else(|| idle().map(uncovered))
     }
 }
 
-/// The first of so many epochs in which nothing is trained on.
+/// The first epoch that no source covers, of `epochs` epochs.
 fn idle_epoch(train: &[DataSource], epochs: u64) -> Option<u64> {
     let mut trained: Vec<(u64, u64)> = train.iter().map(DataSource::epochs).collect();
     trained.sort_unstable();
@@ -246,52 +246,52 @@ fn idle_epoch(train: &[DataSource], epochs: u64) -> Option<u64> {
     (upto < epochs).then(|| upto + 1)
 }
 
-/// What of the model is not fixed by the encoder.
+/// The parts of the model that the encoder does not determine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelOptions {
-    /// The longest story the model can read; that of train and dev where absent.
+    /// The number of sentences of the longest story that the model can read. If absent, that of train and dev.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_sentences: Option<usize>,
-    /// Dropout of heads and detector; the encoder's `hidden_dropout_prob` where absent.
+    /// Dropout of heads and detector. If absent, the encoder's `hidden_dropout_prob`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropout: Option<f64>,
     pub output_bias: OutputBias,
-    /// What the state heads read beside the (entity, sentence) input.
+    /// What the state heads read in addition to the (entity, sentence) input.
     pub state_context: Context,
     pub detector: DetectorConfig,
 }
 
-/// Where the last bias of every head and of the detector starts.
+/// The initial value of the last bias of every head and of the detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputBias {
-    /// As PyTorch's `nn.Linear`.
+    /// Like PyTorch's `nn.Linear`.
     #[default]
     Random,
-    /// At the log frequency of its class in the training pairs, which spares the first steps learning just that.
+    /// The log frequency of its class in the training pairs. Then the first steps need not learn the frequencies.
     Frequency,
 }
 
 impl Config {
-    /// Reads a config file and lays `key=value` overrides over it.
+    /// Reads a config file and applies `key=value` overrides.
     ///
     /// # Errors
-    /// `MissingInput`, or `Config` naming file, line and key, with the key that was probably meant.
+    /// `MissingInput`, or `Config` with the file, the line, the key, and the key that was probably meant.
     pub fn open(path: &Path, overrides: &[String]) -> Result<Self> {
-        let bytes = outside::read(path, MAX_CONFIG).map_err(|error| match error.kind() {
+        let bytes = untrusted::read(path, MAX_CONFIG).map_err(|error| match error.kind() {
             std::io::ErrorKind::FileTooLarge => Error::config(format!("{}: not a config: {error}", path.display())),
             _ => Error::reading(path, &error),
         })?;
         Self::parse(path, &bytes, overrides)
     }
 
-    /// The config in the bytes of a file, with the overrides; `path` is what the file is called.
+    /// The config in the bytes of a file, with the overrides. `path` is named in errors.
     ///
     /// # Errors
-    /// `Config`, as [`Config::open`].
+    /// `Config`, like [`Config::open`].
     pub fn parse(path: &Path, bytes: &[u8], overrides: &[String]) -> Result<Self> {
-        let text = outside::text(bytes).map_err(|problem| Error::config(problem).about(path.display()))?;
+        let text = untrusted::text(bytes).map_err(|problem| Error::config(problem).about(path.display()))?;
         let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
         let mut table: Table = toml::from_str(text).map_err(invalid)?;
         if overrides.is_empty() {
@@ -310,7 +310,7 @@ impl Config {
         problem.map_or(Ok(config), |problem| Err(Error::config(format!("{}: {problem}", path.display()))))
     }
 
-    /// What values can't be, though their types are right.
+    /// Values that have the right type but are invalid.
     fn problem(&self) -> Option<String> {
         let detector = &self.model.detector;
         let (train, adamw) = (&self.train, &self.train.adamw);
@@ -327,17 +327,21 @@ impl Config {
             (train.patience != Some(0), "train.patience must be at least 1"),
             (
                 train.patience.is_none() || self.data.dev.is_some(),
-                "train.patience waits for a better epoch on dev pairs: name them as data.dev",
+                "train.patience needs dev pairs to compare epochs on; set data.dev",
             ),
             (
                 train.entities.is_none() || self.loss.normalization == Normalization::Real,
-                "train.entities is for loss.normalization = \"real\" only",
+                "train.entities needs loss.normalization = \"real\"",
             ),
-            (train.state_inputs > 0. && train.state_inputs <= 1., "train.state_inputs must be above 0, and at most 1"),
             (
-                train.state_inputs == 1. || !detector.reads_inputs() && self.loss.normalization == Normalization::Real,
-                "train.state_inputs below 1 is for a detector that reads whole stories only (model.detector: kind = \
-                 \"joint\", context = \"story\", inputs = \"embeddings\", entities = false), with loss.normalization = \
+                train.state_sample_ratio > 0. && train.state_sample_ratio <= 1.,
+                "train.state_sample_ratio must be above 0, and at most 1",
+            ),
+            (
+                train.state_sample_ratio == 1.
+                    || !detector.reads_inputs() && self.loss.normalization == Normalization::Real,
+                "train.state_sample_ratio below 1 needs a detector that reads whole stories only (model.detector: kind \
+                 = \"joint\", context = \"story\", inputs = \"embeddings\", entities = false) and loss.normalization = \
                  \"real\"",
             ),
             (share(train.warmup), "train.warmup must be at least 0 and below 1"),
@@ -346,9 +350,9 @@ impl Config {
             (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (
-                detector.kind == DetectorKind::Belief
+                detector.kind == DetectorKind::Paper
                     || detector.norm == Norm::After && detector.residual_scale == 1. && !detector.standardize,
-                "model.detector: norm, residual_scale and standardize are of kind = \"belief\" only",
+                "model.detector: norm, residual_scale and standardize need kind = \"paper\"",
             ),
             (
                 detector.residual_scale >= 0. && detector.residual_scale.is_finite(),
@@ -357,16 +361,22 @@ impl Config {
             (detector.sentence_layers >= 0, "model.detector.sentence_layers must not be negative"),
             (
                 detector.kind == DetectorKind::Joint || (detector.sentence_layers == 0 && !detector.entities),
-                "model.detector: sentence_layers and entities are of kind = \"joint\" only",
+                "model.detector: sentence_layers and entities need kind = \"joint\"",
             ),
             (
-                detector.kind == DetectorKind::Joint || self.loss.alone == 0.,
-                "loss.alone is of model.detector.kind = \"joint\" only; \"belief\" judges a story alone by its beliefs",
+                detector.kind == DetectorKind::Joint || self.loss.single_story == 0.,
+                "loss.single_story needs model.detector.kind = \"joint\"; the paper's detector does not need this loss",
             ),
             (
-                [self.loss.preconditions, self.loss.effects, self.loss.conflicts, self.loss.story, self.loss.alone]
-                    .iter()
-                    .all(|&weight| weight >= 0. && weight.is_finite()),
+                [
+                    self.loss.preconditions,
+                    self.loss.effects,
+                    self.loss.conflicts,
+                    self.loss.story,
+                    self.loss.single_story,
+                ]
+                .iter()
+                .all(|&weight| weight >= 0. && weight.is_finite()),
                 "loss: no weight may be negative",
             ),
         ];
@@ -376,7 +386,7 @@ impl Config {
     }
 }
 
-/// Sets one dotted key; the value is TOML, or else a string.
+/// Sets one dotted key. The value is parsed as TOML; if that fails, it is a string.
 fn set(table: &mut Table, assignment: &str) -> Result<()> {
     let wrong = |problem: String| Error::config(format!("--set {}: {problem}", shown(assignment, 100)));
     let malformed = || wrong("must be key=value, e.g. train.epochs=3".into());
@@ -388,20 +398,35 @@ fn set(table: &mut Table, assignment: &str) -> Result<()> {
     let mut table = table;
     for part in parts {
         let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        table = entry.as_table_mut().ok_or_else(|| wrong(format!("{} is no section", shown(part, 100))))?;
+        table = entry.as_table_mut().ok_or_else(|| wrong(format!("{} is not a section", shown(part, 100))))?;
     }
     table.insert(last.to_owned(), value);
     Ok(())
 }
 
-/// The parser's message (with line and column), and for an unknown key the one that was probably meant.
-fn explain(source: &str, error: &toml::de::Error) -> String {
+/// Old names of keys and values of configs and sweep files, and their names now.
+const RENAMED: [(&str, &str); 5] = [
+    ("field `alone", "single_story"),
+    ("field `state_inputs", "state_sample_ratio"),
+    ("variant `belief", "paper"),
+    ("variant `tuned", "calibrated"),
+    ("field `beside", "published"),
+];
+
+/// The parser's message with line and column. For an unknown key it adds the key that was probably meant.
+pub fn explain(source: &str, error: &toml::de::Error) -> String {
+    let renamed = RENAMED.iter().find(|(old, _)| error.message().starts_with(&format!("unknown {old}`")));
+    if let Some((old, new)) = renamed {
+        let old = old.rsplit('`').next().unwrap_or_default();
+        return format!("{source}: {}\n`{old}` is `{new}` now", toml_error(error));
+    }
     let meant = key_of_section(error.message()).or_else(|| suggestion(error.message()).map(str::to_owned));
     let suggestion = meant.map(|key| format!("\ndid you mean `{key}`?")).unwrap_or_default();
     format!("{source}: {}{suggestion}", toml_error(error))
 }
 
-/// Of "unknown field `epochs`, expected ..." at the top of a config the key of that name in a section, `train.epochs`.
+/// For "unknown field `epochs`, expected ..." at the top of a config: the key of that name in a section
+/// (`train.epochs`).
 fn key_of_section(message: &str) -> Option<String> {
     let (unknown, expected) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
     let is_top = expected.contains("`encoder`") && expected.contains("`train`");
@@ -409,7 +434,7 @@ fn key_of_section(message: &str) -> Option<String> {
     Some(format!("{section}.{unknown}"))
 }
 
-/// Whether a section of this type has a key, whatever its value must be.
+/// Whether a section of this type has this key; the value does not matter.
 fn has_key<T: DeserializeOwned>(key: &str) -> bool {
     let outcome = T::deserialize(Table::from_iter([(key.to_owned(), Value::Boolean(true))]));
     !outcome.is_err_and(|error| error.message().starts_with("unknown field"))
@@ -417,7 +442,7 @@ fn has_key<T: DeserializeOwned>(key: &str) -> bool {
 
 type HasKey = fn(&str) -> bool;
 
-/// The sections of a config, and whether they have a key.
+/// The sections of a config, each with a function that knows its keys.
 const SECTIONS: [(&str, HasKey); 6] = [
     ("train", has_key::<TrainConfig>),
     ("train.adamw", has_key::<AdamWConfig>),
@@ -427,8 +452,8 @@ const SECTIONS: [(&str, HasKey); 6] = [
     ("checkpoint", has_key::<CheckpointConfig>),
 ];
 
-/// Of "unknown field `a`, expected one of `b`, `c`" the expected name that is nearest. What is longer than any name of
-/// ours is near to none.
+/// For "unknown field `a`, expected one of `b`, `c`": the expected name that is nearest. A name that is longer than all
+/// of ours has no near one.
 fn suggestion(message: &str) -> Option<&str> {
     let (unknown, expected) = message.rsplit_once(", expected ")?;
     let unknown = unknown.strip_prefix("unknown field `").or_else(|| unknown.strip_prefix("unknown variant `"))?;
@@ -438,7 +463,7 @@ fn suggestion(message: &str) -> Option<&str> {
     names.filter(|name| near(name) > 0.75).max_by(|a, b| near(a).total_cmp(&near(b)))
 }
 
-/// A path with every `${NAME}` replaced by the environment variable.
+/// A path in which every `${NAME}` is replaced by the environment variable of that name.
 ///
 /// # Errors
 /// `Config` if the variable is not set.
@@ -447,12 +472,13 @@ pub fn expand(path: &Path) -> Result<PathBuf> {
     let (mut expanded, mut rest) = (String::new(), path_text.as_ref());
     while let Some((before, after)) = rest.split_once("${") {
         let variable = after.split_once('}');
-        let (name, after) = variable.ok_or_else(|| Error::config(format!("{}: `${{` without `}}`", path.display())))?;
+        let (name, after) = variable
+            .ok_or_else(|| Error::config(format!("{}: `${{` without `}}`; write ${{NAME}}", path.display())))?;
         let value = std::env::var(name).map_err(|_| {
             Error::config(format!("{}: the environment variable {name} is not set; set it to a folder", path.display()))
         })?;
         expanded += before;
-        expanded += &value; // as it is: a variable that names itself would be replaced for ever
+        expanded += &value; // not expanded again: a variable that names itself would never end
         rest = after;
     }
     Ok((expanded + rest).into())
@@ -500,6 +526,18 @@ mod tests {
     }
 
     #[test]
+    fn an_old_name_leads_to_the_new_one() {
+        for (assignment, new) in [
+            ("loss.alone=1", "`alone` is `single_story` now"),
+            ("train.state_inputs=0.5", "`state_inputs` is `state_sample_ratio` now"),
+            ("model.detector.kind=belief", "`belief` is `paper` now"),
+        ] {
+            let error = open(MINIMAL, &[assignment]).unwrap_err().message;
+            assert!(error.contains(new), "{error}");
+        }
+    }
+
+    #[test]
     fn a_type_is_named_in_plain_words() {
         let error = open(MINIMAL, &["train.epochs=three"]).unwrap_err().message;
         assert!(error.contains("expected a whole number"), "{error}");
@@ -516,7 +554,7 @@ mod tests {
             "model.dropout=1.0",
             "model.detector.heads=7",
             "seed=-1",
-            "loss.alone=0.1",
+            "loss.single_story=0.1",
             "model.detector.entities=true",
             "model.detector.sentence_layers=1",
             "model.detector={ kind = 'joint', standardize = true }",
@@ -525,8 +563,8 @@ mod tests {
             "model.detector.residual_scale=-1",
             "train.entities=0",
             "train.patience=0",
-            "train.state_inputs=0",
-            "train.state_inputs=0.5",
+            "train.state_sample_ratio=0",
+            "train.state_sample_ratio=0.5",
             "data.train.weight=0",
             "data.train.last_epoch=1",
             "data.train.first_epoch=0",
@@ -549,7 +587,7 @@ mod tests {
     fn several_sources_read_back_equal_and_refuse_unknown_keys() {
         let list = |extra: &str| {
             format!(
-                "[encoder]\npath = 'e'\n[[data.train]]\nfile = 'made'\nsplit = 'train'\nweight = 0.5\nlast_epoch = 2\n{extra}\
+                "[encoder]\npath = 'e'\n[[data.train]]\nfile = 'synthetic'\nsplit = 'train'\nweight = 0.5\nlast_epoch = 2\n{extra}\
                  [[data.train]]\nfile = 'f'\nsplit = 'train'\n"
             )
         };

@@ -1,6 +1,6 @@
-//! File operations that survive: what they return from is on the disk, and nobody ever meets half a file.
+//! File operations that survive a crash. When one returns, its result is on the disk; no reader ever sees half a file.
 //!
-//! All pass through [`fault::operation`], so that tests can stop the program after any one of them.
+//! All go through [`fault::operation`], so that tests can stop the program after any of them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
@@ -12,9 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempPath;
 
-/// Length in bytes and SHA-256 of a file, by which a changed one is told.
+/// Length in bytes and SHA-256 of a file. They show whether the file changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FileDigest {
     pub bytes: u64,
     pub sha256: String,
@@ -65,7 +64,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     at(path, written.and_then(|file| fault::operation(|| file.sync_all())))
 }
 
-/// Makes a file last that `make` writes.
+/// Lets `make` write a new file, and syncs it to the disk.
 pub fn write_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let mut made = Ok(());
     at(
@@ -79,26 +78,26 @@ pub fn write_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result
     at(path, fault::operation(|| File::open(path)?.sync_all()))
 }
 
-/// Puts a file in the place of another of that name, whole or not at all.
+/// Replaces a file, or creates it; readers see the old file or the new one.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_with(path, |part| at(path, fs::write(part, bytes)))
 }
 
-/// Puts a file that `make` writes in the place of another of that name, whole or not at all.
+/// Like [`replace`], with a file that `make` writes.
 pub fn replace_with(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let part = at(path, beside(path, |part| File::create_new(part)))?;
     write_with(&part, make)?;
     put(part, path)
 }
 
-/// Gives a file that was made beside `path` that name.
+/// Renames a file that was made beside `path` to `path`.
 fn put(part: TempPath, path: &Path) -> Result<()> {
     at(path, fault::operation(|| part.persist(path).map_err(io::Error::from)))?;
     sync_parent(path)
 }
 
-/// Lets a file hold these bytes. One that grows, so that what it holds is a beginning of them, is appended to (whoever
-/// reads along keeps its place); any other is replaced.
+/// Makes a file hold these bytes. If its bytes are a prefix of the new ones, the rest is appended, so that a program
+/// that follows the file keeps its position. Otherwise the file is replaced.
 pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
     let held = fs::read(path).unwrap_or_default();
     match bytes.strip_prefix(held.as_slice()) {
@@ -115,7 +114,7 @@ pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Lets `path` be `source`'s content too (a hard link; a copy where there are none), in the place of what was there.
+/// Makes `path` a hard link to `source` (a copy where links are not possible). Replaces what was there.
 pub fn link(source: &Path, path: &Path) -> Result<()> {
     if at(path, is_same_file(source, path))? {
         return Ok(());
@@ -123,7 +122,7 @@ pub fn link(source: &Path, path: &Path) -> Result<()> {
     let copy = |part: &Path| {
         let mut file = File::create_new(part)?;
         let copied = File::open(source).and_then(|mut source| io::copy(&mut source, &mut file));
-        // Half a copy has no owner yet who would remove it.
+        // Nobody else would remove an incomplete copy.
         copied.and_then(|_| file.sync_all()).inspect_err(|_| drop(fs::remove_file(part)))
     };
     let make = |part: &Path| match fs::hard_link(source, part) {
@@ -134,7 +133,7 @@ pub fn link(source: &Path, path: &Path) -> Result<()> {
     put(part, path)
 }
 
-/// A rename onto another link of the same file would do nothing and leave both.
+/// Renaming a file to another link of itself does nothing and leaves both names.
 fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let identity = |path: &Path| path.metadata().map(|data| (data.dev(), data.ino()));
@@ -149,12 +148,12 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     at(to, fault::operation(|| fs::rename(from, to)))
 }
 
-/// Makes what was created, renamed or removed in a folder last.
+/// Syncs a folder: files created, renamed or removed in it stay so after a crash.
 pub fn sync_folder(path: &Path) -> Result<()> {
     at(path, fault::operation(|| File::open(path)?.sync_all()))
 }
 
-/// The same for the folder that `path` is in.
+/// Syncs the folder that `path` is in.
 pub fn sync_parent(path: &Path) -> Result<()> {
     sync_folder(parent(path))
 }
@@ -181,8 +180,8 @@ pub fn append(path: &Path, line: &str) -> Result<()> {
     at(path, file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())))
 }
 
-/// Makes a new file beside `path`, of a name that nothing has: it meets no file and follows no link. It is gone when it
-/// is dropped, unless the program was killed meanwhile ([`remove_leftovers`]).
+/// Makes a new file beside `path` with an unused name; it follows no link. Dropping it removes it. A program that was
+/// killed leaves it behind ([`remove_leftovers`]).
 fn beside<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<TempPath> {
     let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     let mut builder = tempfile::Builder::new();
@@ -192,10 +191,10 @@ fn beside<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Resul
 
 const PART: &str = ".part";
 
-/// How old a file is that no process can still be writing.
+/// No process still writes a file that is this old.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
-/// Removes from a folder what a program that was killed left of files it was replacing.
+/// Removes temporary files from a folder: a program that was killed while it replaced files left them.
 pub fn remove_leftovers(folder: &Path) -> Result<()> {
     for entry in at(folder, fs::read_dir(folder))? {
         let entry = at(folder, entry)?;
@@ -210,7 +209,7 @@ pub fn remove_leftovers(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file that only one process can hold; given back when dropped, or when the process ends.
+/// A file that only one process can hold. It is released when dropped, or when the process ends.
 pub struct Lock {
     _file: File,
 }
@@ -220,13 +219,13 @@ impl Lock {
     /// `CantCreate` if another process holds it.
     pub fn take(path: &Path) -> Result<Self> {
         let held = || {
-            let message = format!("{}: another process is at work in this folder; wait for it", path.display());
+            let message = format!("{}: another process works in this folder; wait until it ends", path.display());
             Error::new(ErrorKind::CantCreate, message)
         };
         Self::try_take(path)?.ok_or_else(held)
     }
 
-    /// Waits until no other process holds it: for work of a moment.
+    /// Waits until no other process holds it. Only for locks that are held for moments.
     ///
     /// # Errors
     /// `CantCreate`, `Io`.
@@ -250,22 +249,23 @@ impl Lock {
     }
 }
 
-/// Whether `path` and the folders above it can be made, as far as that can be told without making them.
+/// Checks that `path` and the folders above it can be created, as far as possible without creating them.
 ///
 /// # Errors
-/// `CantCreate`, naming what is in the way.
+/// `CantCreate`, naming the path that prevents it.
 pub fn require_creatable(path: &Path) -> Result<()> {
     let existing = path.ancestors().skip(1).find(|path| path.exists()).unwrap_or(Path::new("."));
     let problem = match rustix::fs::access(existing, rustix::fs::Access::WRITE_OK) {
-        _ if !existing.is_dir() => "is no folder",
+        _ if !existing.is_dir() => "is not a folder",
         Err(_) => "can't be written to",
         Ok(()) => return Ok(()),
     };
-    let message = format!("{}: can't be made: {} {problem}; name another place", path.display(), existing.display());
+    let message =
+        format!("{}: can't be created: {} {problem}; choose another path", path.display(), existing.display());
     Err(Error::new(ErrorKind::CantCreate, message))
 }
 
-/// What an ordinary user may still write where `path` is or will be; `None` if that can't be learned.
+/// Bytes that an ordinary user may still write on the disk of `path`; `None` if unknown.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let existing = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let disk = rustix::fs::statvfs(existing).ok()?;
@@ -292,7 +292,7 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let error = require_creatable(&file.join("new/run")).unwrap_err();
-        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("file is no folder"), "{error}");
+        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("file is not a folder"), "{error}");
         require_creatable(&folder.path().join("new/run")).unwrap();
         require_creatable(Path::new("run")).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);

@@ -1,4 +1,4 @@
-//! One error type, so that every failure has a message for a person and an exit code for a script.
+//! The one error type: every failure has a message for a person and an exit code for a script.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ErrorKind {
-    /// The command line makes no sense.
+    /// Usage error: an unknown or contradictory argument.
     Usage = 2,
     /// A data file was read and is wrong.
     Data = 65,
@@ -22,11 +22,11 @@ pub enum ErrorKind {
     CantCreate = 73,
     /// Reading or writing failed.
     Io = 74,
-    /// Stopped before its end, and can be gone on with.
+    /// Stopped before its end; it can be resumed.
     Resumable = 75,
     /// Training met a loss or gradient that is not finite.
     Diverged = 76,
-    /// A file was refused for what it is.
+    /// A file was refused because of what it is, such as weights that are not safetensors.
     Refused = 77,
     /// A configuration (ours, or a checkpoint's against its weights) is wrong.
     Config = 78,
@@ -47,7 +47,7 @@ impl ErrorKind {
         ErrorKind::Config,
     ];
 
-    /// That of an exit code of ours.
+    /// The kind with this exit code, if it is one of ours.
     pub fn of_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u8 == code)
     }
@@ -56,23 +56,26 @@ impl ErrorKind {
 /// Every exit code and what it means, for the manual page; docs/exit-codes.md says the same.
 pub const EXIT_CODES: [(u8, &str); 12] = [
     (0, "done"),
-    (ErrorKind::Usage as u8, "the command line makes no sense"),
-    (ErrorKind::Data as u8, "a data file was read or fetched and is wrong, or no checkpoint can be trusted"),
+    (ErrorKind::Usage as u8, "usage error"),
+    (ErrorKind::Data as u8, "a data file that was read or fetched is invalid, or no checkpoint is intact"),
     (ErrorKind::MissingInput as u8, "an input file or folder does not exist"),
     (ErrorKind::Unavailable as u8, "something needed is not available here, such as a GPU, or a server that answers"),
     (ErrorKind::Internal as u8, "a bug of ours (101 likewise)"),
     (ErrorKind::CantCreate as u8, "an output can't be created, exists already or is in use"),
     (ErrorKind::Io as u8, "reading or writing failed"),
-    (ErrorKind::Resumable as u8, "training stopped before its end; `train --resume` goes on, or the same `study run`"),
+    (
+        ErrorKind::Resumable as u8,
+        "training stopped before its end; resume it with `train --resume`, or with the same `sweep run`",
+    ),
     (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
     (
         ErrorKind::Refused as u8,
-        "a file or a name was refused for what it is: weights that are not safetensors, a name that leads out of its folder",
+        "a file or a name was refused as unsafe: weights that are not safetensors, a name that leads out of its folder",
     ),
-    (ErrorKind::Config as u8, "a config is wrong, or does not go with the weights or the run"),
+    (ErrorKind::Config as u8, "a config is invalid, or does not match the weights or the run"),
 ];
 
-/// An error with its kind; the message names the file, the place and the remedy.
+/// An error with its kind. The message says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub struct Error {
     pub kind: ErrorKind,
@@ -94,7 +97,7 @@ impl Error {
         Self::new(ErrorKind::Config, message)
     }
 
-    /// The same error, with what it is about (a file) in front of its message.
+    /// Puts the subject (a file) in front of the message.
     pub fn about(self, source: impl fmt::Display) -> Self {
         Error { message: format!("{source}: {}", self.message), ..self }
     }
@@ -125,7 +128,7 @@ impl Error {
     }
 }
 
-/// The words of a panic that says that memory is short.
+/// The part of a panic's message that says that memory is short, if it does.
 pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
     let text =
         payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
@@ -134,7 +137,7 @@ pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
         "out of memory",
         "std::bad_alloc",
         "global thread pool has not been initialized",
-        // There wasn't even memory for what libtorch had to say.
+        // libtorch lacked the memory even for its own message.
         "Error computing Error::what()",
     ];
     let start = words.iter().find_map(|words| text.find(words))?;

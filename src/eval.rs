@@ -1,4 +1,4 @@
-//! A model on a corpus -> predictions and losses.
+//! Evaluates a model on a corpus: predictions and losses.
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
 use crate::batch::{Batch, Corpus, Layout};
@@ -11,23 +11,23 @@ use crate::prediction::{
 };
 use tch::{Device, Tensor};
 
-/// How a model is evaluated. None of it changes what comes out, but for rounding.
+/// How a model is evaluated. It changes the results by rounding only.
 #[derive(Debug, Clone, Copy)]
 pub struct EvalConfig {
     pub device: Device,
     pub precision: Precision,
-    /// N of the model; padding entities count in the losses, and in nothing else.
+    /// The N of the model. Padding entities count in the losses, and nowhere else.
     pub layout: Layout,
     pub pairs_per_batch: usize,
 }
 
-/// Predictions (with no conflict decoded yet) and the losses averaged over the corpus.
+/// Predictions (no conflict is decoded yet) and the losses, averaged over the corpus.
 pub struct Evaluation {
     pub predictions: Vec<PairPrediction>,
     pub losses: LossValues,
 }
 
-/// Predicts every pair of a corpus; `progress` is told how many pairs each batch held.
+/// Predicts every pair of a corpus. `progress` is called with the number of pairs of each batch.
 pub fn evaluate(model: &TieredModel, corpus: &Corpus, config: EvalConfig, progress: impl FnMut(usize)) -> Evaluation {
     let mode = Mode::eval(config.precision);
     evaluate_by(
@@ -41,7 +41,7 @@ pub fn evaluate(model: &TieredModel, corpus: &Corpus, config: EvalConfig, progre
     )
 }
 
-/// The same by a forward pass of the caller's.
+/// Like [`evaluate`], with a forward pass that the caller gives.
 pub fn evaluate_by(
     corpus: &Corpus,
     config: EvalConfig,
@@ -65,20 +65,20 @@ pub fn evaluate_by(
     Evaluation { predictions, losses: losses.mean() }
 }
 
-/// Reads a batch's output pair by pair, in the order the rows were laid out.
+/// Reads the outputs of a batch pair by pair, in the order of the rows.
 struct OutputReader {
-    beliefs: Table,
-    /// `[2B, N·N]`, where there is a distribution over places.
-    places: Option<Table>,
-    /// `[R, N·N]`, where it is told apart by entities.
-    entity_places: Option<Table>,
-    /// `[2B, 1]`, where stories are judged alone.
+    conflict_probs: Table,
+    /// `[2B, N·N]`, if the model has a distribution over sentence pairs.
+    sentence_pairs: Option<Table>,
+    /// `[R, N·N]`, if that distribution distinguishes entities.
+    entity_pairs: Option<Table>,
+    /// `[2B, 1]`, if the model judges single stories.
     no_conflict: Option<Table>,
     story_probs: Table,
     preconditions: Table,
     effects: Table,
-    slots: Vec<i64>,
-    /// Rows that a story has at least.
+    cells: Vec<i64>,
+    /// The least number of rows of a story.
     entities: usize,
     row: usize,
     story: usize,
@@ -106,22 +106,24 @@ impl Table {
 
 impl OutputReader {
     fn new(output: &Output, batch: &Batch, layout: Layout) -> Self {
-        let places = match &output.conflicts {
-            Conflicts::Beliefs { .. } => None,
-            Conflicts::Places(places) => Some(places),
+        let sentence_pairs = match &output.conflicts {
+            Conflicts::Sentences { .. } => None,
+            Conflicts::SentencePairs(sentence_pairs) => Some(sentence_pairs),
         };
-        let alone = places.and_then(|places| places.alone.as_ref());
+        let single_story = sentence_pairs.and_then(|sentence_pairs| sentence_pairs.single_story.as_ref());
         OutputReader {
-            beliefs: Table::new(&output.conflicts.beliefs(batch)),
-            places: places.map(|places| Table::new(&places.log_probs.exp().flatten(0, 1).flatten(1, 2))),
-            entity_places: places
-                .and_then(|places| places.of_entities.as_ref())
+            conflict_probs: Table::new(&output.conflicts.conflict_probs(batch)),
+            sentence_pairs: sentence_pairs
+                .map(|sentence_pairs| Table::new(&sentence_pairs.log_probs.exp().flatten(0, 1).flatten(1, 2))),
+            entity_pairs: sentence_pairs
+                .and_then(|sentence_pairs| sentence_pairs.of_entities.as_ref())
                 .map(|log_probs| Table::new(&log_probs.flatten(1, 2))),
-            no_conflict: alone.map(|log_probs| Table::new(&log_probs.narrow(1, log_probs.size()[1] - 1, 1).exp())),
+            no_conflict: single_story
+                .map(|log_probs| Table::new(&log_probs.narrow(1, log_probs.size()[1] - 1, 1).exp())),
             story_probs: Table::new(&output.story_scores.softmax(1, tch::Kind::Float)),
             preconditions: Table::new(&attribute_log_probs(&output.precondition_logits)),
             effects: Table::new(&attribute_log_probs(&output.effect_logits)),
-            slots: Vec::<i64>::try_from(batch.slots.contiguous().view([-1])).expect("slots are integers"),
+            cells: Vec::<i64>::try_from(batch.cells.contiguous().view([-1])).expect("cells are integers"),
             entities: layout.pad_to_entities.unwrap_or(0),
             row: 0,
             story: 0,
@@ -147,8 +149,8 @@ impl OutputReader {
 
     fn story(&mut self, story: &Story) -> StoryPrediction {
         let n = story.sentences.len();
-        let places = self.places.as_ref().map_or(Vec::new(), |table| {
-            let width = self.beliefs.width;
+        let sentence_pairs = self.sentence_pairs.as_ref().map_or(Vec::new(), |table| {
+            let width = self.conflict_probs.width;
             (0..n).map(|i| table.row(self.story)[i * width..][..n].to_vec()).collect()
         });
         let no_conflict = self.no_conflict.as_ref().map(|table| table.row(self.story)[0].min(1.));
@@ -159,11 +161,11 @@ impl OutputReader {
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
             let gold = story.conflict_target(entity);
-            let inputs = &self.slots[self.row * self.beliefs.width..][..n];
+            let inputs = &self.cells[self.row * self.conflict_probs.width..][..n];
             entities.push(EntityPrediction {
                 name: entity.name.clone(),
-                beliefs: self.beliefs.row(self.row)[..n].to_vec(),
-                gold_beliefs: (0..n)
+                conflict_probs: self.conflict_probs.row(self.row)[..n].to_vec(),
+                gold_conflicts: (0..n)
                     .map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into())
                     .collect(),
                 preconditions: state_labels(labelled(&entity.preconditions), &self.preconditions, inputs),
@@ -175,27 +177,27 @@ impl OutputReader {
         StoryPrediction {
             id: story.id.clone(),
             sentences: story.sentences.clone(),
-            places,
+            sentence_pairs,
             subjects,
             no_conflict,
             entities,
         }
     }
 
-    /// `[n][n]` which of the story's entities, whose rows come next, is likeliest at each place.
+    /// `[n][n]`: for each sentence pair, the most likely one of the story's entities, whose rows come next.
     fn subjects(&self, n: usize, entities: usize) -> Vec<Vec<usize>> {
-        let Some(table) = &self.entity_places else { return Vec::new() };
-        let width = self.beliefs.width;
+        let Some(table) = &self.entity_pairs else { return Vec::new() };
+        let width = self.conflict_probs.width;
         let at = |entity: usize, i: usize, j: usize| table.row(self.row + entity)[i * width + j];
-        let likeliest = |i, j| {
+        let most_likely = |i, j| {
             let best = (0..entities).max_by(|&a, &b| at(a, i, j).total_cmp(&at(b, i, j)).then(b.cmp(&a)));
             best.expect("a story has entities")
         };
-        (0..n).map(|i| (0..n).map(|j| likeliest(i, j)).collect()).collect()
+        (0..n).map(|i| (0..n).map(|j| most_likely(i, j)).collect()).collect()
     }
 }
 
-/// The classes of one side: what is most likely at each sentence, and which nontrivial states are candidates.
+/// The classes of one side: the most likely class at each sentence, and the candidates for nontrivial states.
 fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLabels {
     let (mut predicted, mut candidates) = (Vec::with_capacity(inputs.len()), Vec::new());
     for (sentence, &input) in inputs.iter().enumerate() {
@@ -204,9 +206,9 @@ fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLab
         let mut classes = [0; ATTRIBUTES];
         for attribute in Attribute::ALL {
             let log_probs = &columns[attribute.offset()..][..attribute.classes()];
-            classes[attribute.index()] = likeliest(log_probs, |_| true);
-            let class = likeliest(log_probs, |class| attribute.is_nontrivial(class));
-            let otherwise = likeliest(log_probs, |class| !attribute.is_nontrivial(class));
+            classes[attribute.index()] = most_likely(log_probs, |_| true);
+            let class = most_likely(log_probs, |class| attribute.is_nontrivial(class));
+            let otherwise = most_likely(log_probs, |class| !attribute.is_nontrivial(class));
             let probability = log_probs[usize::from(class)].exp().min(1.);
             if probability >= CANDIDATE_FLOOR {
                 candidates.push(StateCandidate { sentence, attribute, class, probability, otherwise });
@@ -217,8 +219,8 @@ fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLab
     StateLabels { gold: gold.to_vec(), predicted, candidates }
 }
 
-/// The class with the largest score among those that count; the first of several.
-fn likeliest(scores: &[f32], counts: impl Fn(u8) -> bool) -> u8 {
+/// Of the classes that count, the one with the largest score; if several are equal, the first.
+fn most_likely(scores: &[f32], counts: impl Fn(u8) -> bool) -> u8 {
     let classes = (0..scores.len() as u8).filter(|&class| counts(class));
     let score = |class: &u8| scores[usize::from(*class)];
     classes.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))).expect("every attribute has such a class")

@@ -1,46 +1,47 @@
-//! A run -> a folder that Hugging Face's `transformers` reads.
+//! Exports a run as a folder that Hugging Face's `transformers` reads.
 //!
 //! ```text
 //! OUT/config.json, model.safetensors     the encoder, for AutoModel
 //! OUT/tokenizer.json, tokenizer_config.json, special_tokens_map.json    for AutoTokenizer
-//! OUT/tiered_heads.safetensors           state heads and detector, under the run's names
-//! OUT/tiered.json                        what their outputs mean, and how they are decoded
-//! OUT/read_export.py, README.md          a program that answers with it as `tiered predict` does
+//! OUT/tiered_heads.safetensors           state heads and detector, named as in the run
+//! OUT/tiered.json                        what their outputs mean, and how to decode them
+//! OUT/read_export.py, README.md          a program that predicts with it as `tiered predict` does
 //! ```
 
-mod card;
+mod model_card;
 mod tokenizer;
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES, Side};
+use crate::calibrate::Calibrated;
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{RunFolder, Which, own_decode};
+use crate::experiment::{CheckpointKind, RunFolder, own_decode};
 use crate::model::ModelConfig;
 use crate::model::weights::{self, NamedTensors};
-use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use crate::report::words::predicate;
-use crate::tune::Tuned;
+use crate::schema::SchemaVersion;
+use crate::untrusted::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// The program that reads an export; it goes with every one.
+/// The program that reads an export. Every export contains it.
 const READER: &str = include_str!("../scripts/read_export.py");
 
-/// What was written.
+/// The numbers of exported tensors.
 pub struct Exported {
     pub encoder_tensors: usize,
     pub head_tensors: usize,
 }
 
-/// Writes a run's model to `out`: beside, then by one rename.
+/// Writes a run's model to a temporary folder beside `out`, then renames it to `out`.
 ///
 /// # Errors
 /// `CantCreate` if `out` exists; `MissingInput` if `run` is no run folder or has no such weights; `Config` if it is
 /// damaged; `Io`.
-pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
+pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported> {
     if out.exists() || out.is_symlink() {
-        let message = format!("{}: exists already; name another folder with --out, or remove it", out.display());
+        let message = format!("{}: already exists; name another folder with --output, or remove it", out.display());
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     let folder = RunFolder::open(run)?;
@@ -51,7 +52,8 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
     let (encoder, heads) = split(weights::read(&folder.weights_file(which))?, model.encoder.prefix());
     if encoder.is_empty() || heads.is_empty() {
         let path = folder.weights_file(which);
-        return Err(Error::config(format!("{}: not the weights of a whole model", path.display())));
+        let problem = "lacks the weights of the encoder or of the heads; train again";
+        return Err(Error::config(format!("{}: {problem}", path.display())));
     }
     let tokens = tokenizer::special_tokens(&tokenizer, &config);
     let settings = tokenizer::settings(&tokens, &config, model.encoder.max_tokens());
@@ -67,19 +69,19 @@ pub fn export(run: &Path, which: Which, out: &Path) -> Result<Exported> {
     durable::write(&part.join("tokenizer.json"), &read(&tokenizer_file, MAX_TOKENIZER)?)?;
     write_json("tokenizer_config.json", &settings)?;
     write_json("special_tokens_map.json", &Value::Object(tokens))?;
-    write_json("tiered.json", &description(&run_config, &model, folder.tuned(which)?))?;
+    write_json("tiered.json", &description(&run_config, &model, folder.calibrated(which)?))?;
     durable::write(&part.join("read_export.py"), READER.as_bytes())?;
-    durable::write(&part.join("README.md"), card::card(&run_config, &model).as_bytes())?;
+    durable::write(&part.join("README.md"), model_card::card(&run_config, &model).as_bytes())?;
     durable::sync_folder(&part)?;
     durable::rename(&part, out)?;
     durable::sync_parent(out)?;
     Ok(exported)
 }
 
-/// The folder to write in until all is there; what a stopped export left in it is removed.
+/// The temporary folder beside `out`. Files of an interrupted export are removed from it.
 fn beside(out: &Path) -> Result<PathBuf> {
     let Some(name) = out.file_name() else {
-        let message = format!("{}: is not the name of a new folder", out.display());
+        let message = format!("{}: does not name a new folder; name one with --output", out.display());
         return Err(Error::new(ErrorKind::CantCreate, message));
     };
     let part = out.with_file_name(format!(".{}.part", name.to_string_lossy()));
@@ -90,7 +92,7 @@ fn beside(out: &Path) -> Result<PathBuf> {
     Ok(part)
 }
 
-/// The encoder's tensors without the prefix it has in our model, as a bare Hugging Face model has them; and the others.
+/// The encoder's tensors under their names in a bare Hugging Face model, without our prefix; and all other tensors.
 fn split(tensors: NamedTensors, prefix: &str) -> (NamedTensors, NamedTensors) {
     let prefix = format!("{prefix}.");
     let (encoder, heads): (NamedTensors, NamedTensors) =
@@ -98,7 +100,7 @@ fn split(tensors: NamedTensors, prefix: &str) -> (NamedTensors, NamedTensors) {
     (encoder.into_iter().map(|(name, tensor)| (name[prefix.len()..].to_owned(), tensor)).collect(), heads)
 }
 
-/// The config with the weights' type: `transformers` loads them in the type it names.
+/// The config with the type of the weights, in which `transformers` loads them.
 fn in_float32(mut config: Value) -> Value {
     if let Some(config) = config.as_object_mut() {
         config.remove("dtype");
@@ -107,11 +109,11 @@ fn in_float32(mut config: Value) -> Value {
     config
 }
 
-/// `tiered.json`: what it takes to use the heads.
-fn description(config: &Config, model: &ModelConfig, tuned: Option<Tuned>) -> Value {
-    let states = tuned.as_ref().map_or("argmax".to_owned(), |tuned| tuned.states.to_string());
+/// `tiered.json`: everything that a program needs to use the heads.
+fn description(config: &Config, model: &ModelConfig, calibrated: Option<Calibrated>) -> Value {
+    let states = calibrated.as_ref().map_or("argmax".to_owned(), |calibrated| calibrated.states.to_string());
     json!({
-        "format": 1,
+        "schema_version": SchemaVersion,
         "made_by": concat!("tiered ", env!("CARGO_PKG_VERSION")),
         "input": "tokenizer(entity, sentence); the heads read the last hidden state of its first token",
         "sizes": {
@@ -125,12 +127,13 @@ fn description(config: &Config, model: &ModelConfig, tuned: Option<Tuned>) -> Va
         "no_conflict": model.no_conflict,
         "decode": {
             "conflicts": own_decode(config).name(), "states": states,
-            "temperature": tuned.as_ref().map_or(1., |tuned| tuned.temperature), "chosen_on": tuned.map(|tuned| tuned.chosen_on),
+            "temperature": calibrated.as_ref().map_or(1., |calibrated| calibrated.temperature), "chosen_on": calibrated.map(|calibrated| calibrated.chosen_on),
         },
     })
 }
 
-/// Where an attribute's logits are among those of a side, and what its classes say of an entity; `null` says nothing.
+/// The position of an attribute's logits among those of a side, and the meaning of its classes. A class without a
+/// meaning is `null`.
 fn attribute(attribute: Attribute) -> Value {
     let words = |side: Side| {
         let classes = 0..attribute.classes() as u8;
@@ -144,7 +147,7 @@ fn attribute(attribute: Attribute) -> Value {
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
-    outside::read_regular(path, most).map_err(|error| Error::reading(path, &error))
+    untrusted::read_regular(path, most).map_err(|error| Error::reading(path, &error))
 }
 
 fn read_json(path: &Path, most: u64) -> Result<Value> {

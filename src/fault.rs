@@ -1,15 +1,15 @@
-//! Faults put in on purpose, by environment variables, so that tests break the very program that ships.
+//! Injects faults that environment variables ask for, so that tests can break the very program that ships.
 //!
-//! Always compiled in: what is tested is then what is used, and beside an fsync or a training step a look at a
-//! variable that was read once costs nothing. Whoever can set them can end the program anyway.
+//! This is always compiled in: tests then run the program that users run. Each check reads a cached variable, which
+//! costs nothing beside an fsync or a training step. Whoever can set the variables can end the program anyway.
 //!
 //! | variable | effect |
 //! |---|---|
 //! | `TIERED_FAIL_POINT=abort:N` | abort right after the N-th file operation (from 1) of the process |
 //! | `TIERED_FAIL_POINT=pause:N` | say "paused" on standard error after it, and wait to be killed |
-//! | `TIERED_FAIL_POINT=error:N` | it fails for want of space; `errors:N` that one and all after it |
+//! | `TIERED_FAIL_POINT=error:N` | the N-th operation fails: no space left; `errors:N`: it and all later ones fail |
 //! | `TIERED_POISON=TARGET=VALUE@STEP` | put a value into a loss term, `gradient:NAME` or `weight:NAME` at that step |
-//! | `TIERED_RETRY_MS=N` | the pause after a save that failed for the first time |
+//! | `TIERED_RETRY_MS=N` | the pause before a failed save is tried again for the first time |
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -56,13 +56,13 @@ impl FailPoint {
 /// A variable of the table above, parsed.
 ///
 /// # Panics
-/// If it is set and makes no sense: a test that injects nothing would pass.
+/// If it is set and invalid: otherwise a test that injects nothing would pass.
 fn variable<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
     let text = std::env::var(name).ok()?;
-    Some(parse(&text).unwrap_or_else(|| panic!("{name}={text} makes no sense (see src/fault.rs)")))
+    Some(parse(&text).unwrap_or_else(|| panic!("{name}={text} is invalid; src/fault.rs lists what is allowed")))
 }
 
-/// Does one file operation (a write, an fsync, a rename, an unlink), unless it is to fail here.
+/// Does one file operation (a write, an fsync, a rename, an unlink), unless a fault is set for it.
 pub fn operation<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     static POINT: OnceLock<Option<FailPoint>> = OnceLock::new();
     static OPERATIONS: AtomicU64 = AtomicU64::new(0);
@@ -82,18 +82,18 @@ pub fn operation<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// The pause after the first of several tries.
+/// The pause before the first retry.
 pub fn retry_pause(usual: Duration) -> Duration {
     let milliseconds = variable("TIERED_RETRY_MS", |text| text.parse().ok());
     milliseconds.map_or(usual, Duration::from_millis)
 }
 
-/// A value to put somewhere at one step.
+/// A value to inject at one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Poison {
     pub target: String,
     pub value: f64,
-    /// From 1.
+    /// Counted from 1.
     pub step: u64,
 }
 
@@ -104,7 +104,7 @@ impl Poison {
         Some(Poison { target: target.to_owned(), value: value.parse().ok()?, step: step.parse().ok()? })
     }
 
-    /// What is to be put in at this step (from 1), if anything.
+    /// The value to inject at this step (counted from 1), if any.
     pub fn at(step: u64) -> Option<&'static Poison> {
         static POISON: OnceLock<Option<Poison>> = OnceLock::new();
         let poison = POISON.get_or_init(|| variable("TIERED_POISON", Poison::parse)).as_ref();

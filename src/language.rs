@@ -1,6 +1,6 @@
-//! The language that a story is told in.
+//! The language of a story.
 
-/// A language that stories are told in.
+/// The language of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Language {
     #[value(name = "en")]
@@ -18,8 +18,8 @@ const ITALIAN: [&str; 22] = [
 ];
 
 impl Language {
-    /// Story files and predictions don't say their language; its function words do. English if there are none, or as many
-    /// of both.
+    /// Guesses the language from function words, because story files and predictions do not state it. English if there
+    /// are none, or equally many of both.
     pub fn of<'a>(sentences: impl IntoIterator<Item = &'a String>) -> Self {
         let (mut english, mut italian) = (0, 0);
         for sentence in sentences {
@@ -31,7 +31,7 @@ impl Language {
         if italian > english { Language::Italian } else { Language::English }
     }
 
-    /// As HTML's `lang` has it.
+    /// The code for HTML's `lang`.
     pub const fn code(self) -> &'static str {
         match self {
             Language::English => "en",

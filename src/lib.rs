@@ -1,50 +1,75 @@
-//! `tiered`: which of two household stories is physically possible, which two sentences conflict, and which
-//! physical states make them conflict.
+//! `tiered` judges two household stories: which one is physically possible, which two sentences of the other one
+//! conflict, and which physical states explain the conflict.
 //!
-//! # The way of the data
-//! stories (JSON) -> pairs with labels -> deduplicated token batches -> encoder -> state heads -> conflict
-//! detector -> beliefs and scores -> predictions -> metrics -> report. A module imports only from modules of a
-//! lower order in this table, never from one of its own order (`tests/it/layering.rs` reads the table and the code):
+//! # How data flows
+//! story file (JSON) -> pairs with labels -> deduplicated token batches -> encoder -> state heads -> conflict detector
+//! -> conflict probabilities and story scores -> predictions -> metrics -> report.
+//!
+//! # Modules
+//! A module imports only from modules of a lower order, never from one of its own order. `tests/it/layering.rs` reads
+//! this table and checks the code.
 //!
 //! | order | module | what |
 //! |---|---|---|
-//! | 0 | [`attribute`] | the 20 attributes, label spaces, defaults |
-//! | 0 | [`error`] | one error type: a message for a person, an exit code for a script |
-//! | 0 | [`fault`] | faults put in on purpose, for tests |
-//! | 0 | [`language`] | the language that a story is told in |
-//! | 0 | [`outside`] | files and names from outside: how much is read, what stays in its folder |
-//! | 0 | [`say`] | what is said while something runs; a closed stream stops nothing |
-//! | 0 | [`seed`] | every random choice from (seed, purpose, number) |
-//! | 1 | [`data`] | files -> pairs; every irregularity is a named finding |
-//! | 1 | [`durable`] | file operations that survive |
-//! | 1 | [`prediction`] | what a system said about a pair: the seam between models and metrics |
-//! | 2 | [`fetch`] | models of the hub and data, from the network to the disk, verified |
-//! | 2 | [`world`] | a small physics of the household -> labelled stories, in English and Italian |
-//! | 2 | [`baseline`] | pairs -> predictions by chance, and by the labels of other pairs |
-//! | 2 | [`metrics`] | predictions -> counts -> numbers |
-//! | 2 | [`decode`] | beliefs -> the sentences in conflict; probabilities -> the states asserted |
-//! | 2 | [`batch`] | pairs -> inputs and targets, two structs |
-//! | 2 | [`checkpoint`] | checkpoints on disk: whole or not at all, verified, rotated |
-//! | 3 | [`report`] | one `Report`, one small exporter a format; an answer about one pair in words |
-//! | 3 | [`tune`] | predictions on dev -> temperature and state threshold |
-//! | 3 | [`model`] | tensors -> named outputs |
-//! | 4 | [`analysis`] | predictions -> what was right for which reasons; its formats |
-//! | 4 | [`card`] | what is known of a run -> its model card |
-//! | 4 | [`loss`] | output + targets + weights -> named losses |
-//! | 4 | [`machine`] | where and in what precision to compute |
-//! | 5 | [`eval`] | a model on pairs -> predictions and losses |
-//! | 6 | [`train`] | optimisation only: loop, optimiser, schedule |
-//! | 7 | [`tensorboard`] | the records of epochs -> TensorBoard's event file |
-//! | 7 | [`config`] | the experiment file, read strictly |
-//! | 8 | [`experiment`] | one config -> one run folder -> a model that predicts |
-//! | 9 | [`study`] | many experiments: cells, their runs, one table over seeds |
-//! | 9 | [`bench`] | how fast all that is, and where the time goes |
-//! | 9 | [`export`] | a run -> a folder that `transformers` reads |
-//! | 9 | [`page`] | run folders -> one HTML page |
-//! | 10 | [`cli`] | one file a subcommand: arguments, call, print |
+//! | 0 | [`attribute`] | defines the 20 attributes, their classes and their default labels |
+//! | 0 | [`error`] | defines the one error type: a message for a person, an exit code for a script |
+//! | 0 | [`fault`] | injects faults for tests |
+//! | 0 | [`language`] | guesses the language of a story |
+//! | 0 | [`untrusted`] | limits how much of a file is read, and checks names and text that come from outside |
+//! | 0 | [`schema`] | writes and checks the version of our JSON formats |
+//! | 0 | [`say`] | prints progress and warnings; a closed stream does not stop the program |
+//! | 0 | [`seed`] | derives every random choice from (seed, purpose, number) |
+//! | 1 | [`data`] | reads story files into pairs; every irregularity becomes a named finding |
+//! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
+//! | 1 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
+//! | 2 | [`fetch`] | downloads models and data and verifies them |
+//! | 2 | [`synthetic`] | writes labelled stories, in English and Italian, from a small physics of the household |
+//! | 2 | [`baseline`] | predicts at random, or with the labels of other pairs |
+//! | 2 | [`metrics`] | computes scores from predictions |
+//! | 2 | [`decode`] | reads the sentences in conflict and the predicted states from probabilities |
+//! | 2 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
+//! | 2 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
+//! | 3 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
+//! | 3 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
+//! | 3 | [`model`] | computes named outputs from token tensors |
+//! | 4 | [`analysis`] | shows what was right and why, and prints it in each format |
+//! | 4 | [`model_card`] | writes the model card of a run |
+//! | 4 | [`loss`] | computes the named losses from outputs and targets |
+//! | 4 | [`machine`] | chooses the device and the precision, and measures how fast this machine multiplies |
+//! | 5 | [`eval`] | computes a model's predictions and losses on pairs |
+//! | 6 | [`train`] | runs the training loop: steps, optimiser, schedule |
+//! | 7 | [`tensorboard`] | writes the records of epochs as TensorBoard's event file |
+//! | 7 | [`config`] | reads and checks the config of a run |
+//! | 8 | [`experiment`] | trains a run from its config, and loads the model of a run folder |
+//! | 9 | [`sweep`] | runs many configs and seeds, and puts their scores into one table |
+//! | 9 | [`bench`] | measures how fast training and evaluation are, and where the time goes |
+//! | 9 | [`export`] | exports a run as a folder that `transformers` reads |
+//! | 9 | [`html_report`] | writes one HTML page about run folders |
+//! | 10 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
-//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `tune`, `report`, `analysis`, `card`, `world` and
-//! `language` know no tensors: they never name `tch`.
+//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
+//! `model_card`, `synthetic` and `language` do not use tensors: they never name `tch`.
+//!
+//! # Shapes
+//! In comments about tensors a capital letter means the same everywhere:
+//!
+//! | letter | what is counted |
+//! |---|---|
+//! | B | pairs |
+//! | S | stories (2B where both stories of every pair count) |
+//! | E | entities of a story |
+//! | N | sentences of a story: the longest one's, or more; shorter stories are padded |
+//! | T | tokens |
+//! | H | hidden size of the encoder |
+//! | A | attributes: 20 |
+//! | K | classes of an attribute |
+//! | U | unique (entity, sentence) inputs of a batch |
+//! | V | vocabulary: token ids |
+//! | C | cells (entity, sentence) that the losses average over |
+//! | R | rows of a batch: one for each entity of each story |
+//!
+//! A side (preconditions or effects) has 66 logits: one for each class of each attribute. Sizes that matter in one
+//! module only are written as words, such as `[heads, length, depth]`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // `say` survives a closed stream, they don't
 
@@ -53,7 +78,7 @@ pub mod attribute;
 pub mod baseline;
 pub mod batch;
 pub mod bench;
-pub mod card;
+pub mod calibrate;
 pub mod checkpoint;
 pub mod cli;
 pub mod config;
@@ -66,19 +91,20 @@ pub mod experiment;
 pub mod export;
 pub mod fault;
 pub mod fetch;
+pub mod html_report;
 pub mod language;
 pub mod loss;
 pub mod machine;
 pub mod metrics;
 pub mod model;
-pub mod outside;
-pub mod page;
+pub mod model_card;
 pub mod prediction;
 pub mod report;
 mod say;
+pub mod schema;
 pub mod seed;
-pub mod study;
+pub mod sweep;
+pub mod synthetic;
 pub mod tensorboard;
 pub mod train;
-pub mod tune;
-pub mod world;
+pub mod untrusted;

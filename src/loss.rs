@@ -1,4 +1,4 @@
-//! L = λp·Lp + λf·Lf + λc·Lc + λs·Ls (TRIP, section 3.2) + λa·La.
+//! The loss: L = λp·Lp + λf·Lf + λc·Lc + λs·Ls (TRIP, section 3.2) + λa·La for single stories.
 
 mod config;
 
@@ -7,25 +7,25 @@ pub use config::{LossConfig, Normalization};
 use crate::attribute::ATTRIBUTES;
 use crate::batch::Targets;
 use crate::model::heads::attribute_log_probs;
-use crate::model::{Conflicts, Output, Places};
+use crate::model::{Conflicts, Output, SentencePairs};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tch::{Kind, Reduction, Tensor};
 
 /// The losses of a batch, each a scalar.
 pub struct Losses {
-    /// Cross-entropy a head, averaged over slots, summed over the attributes and divided by 20.
+    /// Cross-entropy of each head, averaged over cells, summed over the attributes and divided by 20.
     pub preconditions: Tensor,
     pub effects: Tensor,
-    /// Of beliefs: binary cross-entropy, averaged over slots. Of places: minus the log-probability of the gold place,
-    /// averaged over pairs.
+    /// With conflict probabilities: binary cross-entropy, averaged over cells. With sentence pairs: minus the
+    /// log-probability of the gold sentence pair, averaged over pairs.
     pub conflicts: Tensor,
     /// Cross-entropy of the two story scores.
     pub story: Tensor,
-    /// Minus the log-probability of what is so in a story alone, its conflict's place or that there is none, averaged
-    /// over stories; `None` for a model that can't say.
-    pub alone: Option<Tensor>,
-    /// How many items each is an average over; slots count by their weight.
+    /// For single stories: minus the log-probability of the gold sentence pair, or of "no conflict" for a plausible
+    /// story, averaged over stories. `None` for a model without such an output.
+    pub single_story: Option<Tensor>,
+    /// The number of items in each average; cells count by their weight.
     pub counts: LossValues,
 }
 
@@ -37,35 +37,37 @@ pub struct LossValues {
     pub conflicts: f64,
     pub story: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alone: Option<f64>,
+    pub single_story: Option<f64>,
 }
 
-/// Each with its name.
+/// Prints each loss with its name.
 impl fmt::Display for LossValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LossValues { preconditions, effects, conflicts, story, alone } = self;
-        write!(f, "pre {preconditions:.3} eff {effects:.3} conflict {conflicts:.3} story {story:.3}")?;
-        alone.map_or(Ok(()), |alone| write!(f, " alone {alone:.3}"))
+        let LossValues { preconditions, effects, conflicts, story, single_story } = self;
+        write!(f, "preconditions {preconditions:.3} effects {effects:.3} conflicts {conflicts:.3} story {story:.3}")?;
+        single_story.map_or(Ok(()), |single_story| write!(f, " single story {single_story:.3}"))
     }
 }
 
 impl Losses {
     pub fn new(output: &Output, targets: &Targets) -> Self {
         let states = |logits, columns| state_loss(logits, targets, columns);
-        let slots = targets.slot_weight.sum(Kind::Double).double_value(&[]);
+        let cells = targets.cell_weight.sum(Kind::Double).double_value(&[]);
         let pairs = targets.plausible.size()[0] as f64;
-        let (conflicts, alone) = match &output.conflicts {
-            Conflicts::Beliefs { .. } => (slots, None),
-            Conflicts::Places(places) => (pairs, places.alone.as_ref().map(|log_probs| alone_loss(log_probs, targets))),
+        let (conflicts, single_story) = match &output.conflicts {
+            Conflicts::Sentences { .. } => (cells, None),
+            Conflicts::SentencePairs(sentence_pairs) => {
+                (pairs, sentence_pairs.single_story.as_ref().map(|log_probs| single_story_loss(log_probs, targets)))
+            }
         };
-        let stories = alone.as_ref().map(|_| 2. * pairs);
+        let stories = single_story.as_ref().map(|_| 2. * pairs);
         Losses {
-            counts: LossValues { preconditions: slots, effects: slots, conflicts, story: pairs, alone: stories },
+            counts: LossValues { preconditions: cells, effects: cells, conflicts, story: pairs, single_story: stories },
             preconditions: states(&output.precondition_logits, &targets.precondition_columns),
             effects: states(&output.effect_logits, &targets.effect_columns),
             conflicts: conflict_loss(&output.conflicts, targets),
             story: output.story_scores.cross_entropy_for_logits(&targets.plausible),
-            alone,
+            single_story,
         }
     }
 
@@ -74,8 +76,8 @@ impl Losses {
             + &self.effects * config.effects
             + &self.conflicts * config.conflicts
             + &self.story * config.story;
-        match &self.alone {
-            Some(alone) => of_pair + alone * config.alone,
+        match &self.single_story {
+            Some(single_story) => of_pair + single_story * config.single_story,
             None => of_pair,
         }
     }
@@ -86,7 +88,7 @@ impl Losses {
             effects: self.effects.double_value(&[]),
             conflicts: self.conflicts.double_value(&[]),
             story: self.story.double_value(&[]),
-            alone: self.alone.as_ref().map(|alone| alone.double_value(&[])),
+            single_story: self.single_story.as_ref().map(|single_story| single_story.double_value(&[])),
         }
     }
 }
@@ -98,11 +100,11 @@ impl LossValues {
             effects: f(self.effects, other.effects),
             conflicts: f(self.conflicts, other.conflicts),
             story: f(self.story, other.story),
-            alone: self.alone.zip(other.alone).map(|(own, other)| f(own, other)),
+            single_story: self.single_story.zip(other.single_story).map(|(own, other)| f(own, other)),
         }
     }
 
-    /// Every loss there is, with its name.
+    /// Every loss that the model has, with its name.
     pub fn named(&self) -> Vec<(&'static str, f64)> {
         let of_pairs = [
             ("preconditions", self.preconditions),
@@ -110,7 +112,7 @@ impl LossValues {
             ("conflicts", self.conflicts),
             ("story", self.story),
         ];
-        of_pairs.into_iter().chain(self.alone.map(|alone| ("alone", alone))).collect()
+        of_pairs.into_iter().chain(self.single_story.map(|single_story| ("single_story", single_story))).collect()
     }
 
     /// The name of the first loss that is not finite.
@@ -120,7 +122,7 @@ impl LossValues {
             ("the effect loss", self.effects),
             ("the conflict loss", self.conflicts),
             ("the story loss", self.story),
-            ("the loss of stories alone", self.alone.unwrap_or(0.)),
+            ("the single-story loss", self.single_story.unwrap_or(0.)),
         ];
         named.into_iter().find(|(_, value)| !value.is_finite()).map(|(name, _)| name)
     }
@@ -128,14 +130,14 @@ impl LossValues {
 
 fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
     match conflicts {
-        Conflicts::Beliefs { logits } => {
-            let beliefs = logits.view([-1]).index_select(0, &targets.slot_place); // [S]
-            let of_slots =
-                beliefs.binary_cross_entropy_with_logits::<Tensor>(&targets.conflicts, None, None, Reduction::None);
-            weighted_mean(&of_slots, &targets.slot_weight)
+        Conflicts::Sentences { logits } => {
+            let logits = logits.view([-1]).index_select(0, &targets.cell_index); // [C]
+            let of_cells =
+                logits.binary_cross_entropy_with_logits::<Tensor>(&targets.conflicts, None, None, Reduction::None);
+            weighted_mean(&of_cells, &targets.cell_weight)
         }
-        Conflicts::Places(Places { log_probs, .. }) => {
-            let gold = log_probs.flatten(1, 3).gather(1, &targets.gold_place.unsqueeze(1), false); // [B, 1]
+        Conflicts::SentencePairs(SentencePairs { log_probs, .. }) => {
+            let gold = log_probs.flatten(1, 3).gather(1, &targets.gold_pair.unsqueeze(1), false); // [B, 1]
             -gold.mean(Kind::Float)
         }
     }
@@ -143,18 +145,18 @@ fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
 
 /// # Shapes
 /// `log_probs [2B, N·N + 1]` -> scalar
-pub fn alone_loss(log_probs: &Tensor, targets: &Targets) -> Tensor {
+pub fn single_story_loss(log_probs: &Tensor, targets: &Targets) -> Tensor {
     let none = log_probs.size()[1] - 1;
     let plausible = targets.plausible.unsqueeze(1); // [B, 1]
-    let conflict = targets.gold_place.remainder(none).unsqueeze(1); // of [N, N]: the story is 1 - plausible
+    let conflict = targets.gold_pair.remainder(none).unsqueeze(1); // of [N, N]: the story is 1 - plausible
     let gold = conflict.expand([-1, 2], false).scatter_value(1, &plausible, none); // [B, 2]
     -log_probs.gather(1, &gold.view([-1, 1]), false).mean(Kind::Float)
 }
 
-/// Averages over all items, whatever the batches were.
+/// The average over all items, however they were batched.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossMean {
-    /// Sums of the values, and how many items are in them.
+    /// The sums of the values and the numbers of items.
     totals: Option<(LossValues, LossValues)>,
 }
 
@@ -166,7 +168,7 @@ impl LossMean {
         }));
     }
 
-    /// NaN where nothing was added.
+    /// NaN if nothing was added.
     pub fn mean(&self) -> LossValues {
         let (sums, counts) = self.totals.unwrap_or_default();
         sums.zip(counts, |sum, count| sum / count)
@@ -174,15 +176,15 @@ impl LossMean {
 }
 
 /// # Shapes
-/// `logits [U, 66]`, `columns [S, A]` -> scalar
+/// `logits [U, 66]`, `columns [C, A]` -> scalar
 fn state_loss(logits: &Tensor, targets: &Targets, columns: &Tensor) -> Tensor {
-    let log_probs = attribute_log_probs(logits).index_select(0, &targets.slot_input); // [S, 66]
-    let gold = log_probs.gather(1, columns, false); // [S, A]
-    let of_slots = gold.sum_dim_intlist(1, false, Kind::Float);
-    -weighted_mean(&of_slots, &targets.slot_weight) / ATTRIBUTES as f64
+    let log_probs = attribute_log_probs(logits).index_select(0, &targets.cell_input); // [C, 66]
+    let gold = log_probs.gather(1, columns, false); // [C, A]
+    let of_cells = gold.sum_dim_intlist(1, false, Kind::Float);
+    -weighted_mean(&of_cells, &targets.cell_weight) / ATTRIBUTES as f64
 }
 
-/// `values [S]`, `weights [S]` -> scalar
+/// `values [C]`, `weights [C]` -> scalar
 fn weighted_mean(values: &Tensor, weights: &Tensor) -> Tensor {
     (values * weights).sum(Kind::Float) / weights.sum(Kind::Float)
 }

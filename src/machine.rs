@@ -1,19 +1,20 @@
-//! What this machine is and how fast it multiplies.
+//! The device, the precision, and how fast this machine multiplies.
 
 mod choice;
 
 pub use choice::{DeviceChoice, PrecisionChoice};
 
-use crate::checkpoint::MadeWith;
+use crate::checkpoint::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Precision;
-use crate::model::layers::product;
+use crate::model::layers::affine;
 use serde::Serialize;
 use std::time::Instant;
 use tch::{Cuda, Device, Kind, Tensor};
 
-/// Asks the allocator to keep what has been freed. Every step frees and asks for the same gigabyte, and pages that are
-/// given back come again one fault at a time: a quarter of the time of training, without this (benches/README.md).
+/// Asks the allocator to keep freed memory. Every step frees about one gigabyte and allocates it again, and each page
+/// that was given back costs a page fault. Without this, training spends a quarter of its time on them
+/// (benches/README.md).
 pub fn keep_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: sets two numbers of glibc's allocator.
@@ -24,10 +25,10 @@ pub fn keep_memory() {
 }
 
 impl DeviceChoice {
-    /// The device, if this libtorch has it.
+    /// The device, if this libtorch can use it.
     ///
     /// # Errors
-    /// `Config` if the words are none of the three; `Unavailable` if there is no such GPU.
+    /// `Config` if the text is not one of the three forms; `Unavailable` if there is no such GPU.
     pub fn resolve(&self) -> Result<Device> {
         let gpus = Cuda::device_count().max(0) as usize;
         let wanted = match self.0.as_str() {
@@ -47,27 +48,27 @@ impl DeviceChoice {
     }
 }
 
-/// The libtorch that this was built with; libtorch has no function that tells.
+/// The version of libtorch at build time. libtorch has no function that returns it.
 pub const LIBTORCH_VERSION: Option<&str> = option_env!("TIERED_LIBTORCH_VERSION");
 
-/// Instructions that decide how products are computed and how fast, by the names of `/proc/cpuinfo`.
+/// Processor features that decide how matmuls are computed and how fast. Named as in `/proc/cpuinfo`.
 pub const FEATURES: [&str; 5] = ["avx2", "avx512f", "avx512_bf16", "amx_bf16", "bf16"];
 
-/// Which of [`FEATURES`] a `/proc/cpuinfo` tells of; `None` if it tells nothing.
+/// The [`FEATURES`] that a `/proc/cpuinfo` lists; `None` if it lists no features at all.
 pub fn features(cpuinfo: &str) -> Option<Vec<&'static str>> {
     let flags = proc_value(cpuinfo, "flags").or_else(|| proc_value(cpuinfo, "Features"))?;
     Some(FEATURES.into_iter().filter(|feature| flags.split_whitespace().any(|flag| flag == *feature)).collect())
 }
 
-/// The first `name : value` of a file of `/proc`.
+/// The first `name : value` in a file of `/proc`.
 pub fn proc_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let of_line = |line: &'a str| line.split_once(':').filter(|(n, _)| n.trim() == name).map(|(_, value)| value.trim());
     text.lines().find_map(of_line)
 }
 
-/// What the last digits of a run's numbers depend on, as it is now.
-pub fn made_with(device: Device) -> MadeWith {
-    MadeWith {
+/// What the last digits of a run's numbers depend on, as of now.
+pub fn made_with(device: Device) -> Environment {
+    Environment {
         tiered: env!("CARGO_PKG_VERSION").to_owned(),
         libtorch: LIBTORCH_VERSION.unwrap_or("unknown").to_owned(),
         device: format!("{device:?}").to_lowercase(),
@@ -76,29 +77,29 @@ pub fn made_with(device: Device) -> MadeWith {
     }
 }
 
-/// How many times as fast bf16 must be to be worth the digits it loses.
+/// bf16 loses digits; it must be at least this many times as fast to be worth it.
 pub const BF16_ADVANTAGE: f64 = 1.5;
 
-/// Makers of processors, with the instruction by which bf16 is [`BF16_ADVANTAGE`] times as fast on theirs. The same
-/// instruction gave 1.2 on Intel's, so that what is not listed computes in fp32 (benches/README.md).
+/// Processor makers, each with the feature that makes bf16 [`BF16_ADVANTAGE`] times as fast on their processors. On
+/// Intel's the same feature gave 1.2 times. Processors that are not listed compute in fp32 (benches/README.md).
 const FAST_BF16: [(&str, &str); 1] = [("AuthenticAMD", "avx512_bf16")];
 
-/// What `auto` chooses: bf16 on GPUs and on processors of [`FAST_BF16`]. It is no stopwatch that decides, so that what
-/// else a machine is doing can't change the numbers of a run.
+/// What `auto` chooses: bf16 on GPUs and on processors of [`FAST_BF16`]. It measures no time, so that the load of the
+/// machine can't change the numbers of a run.
 pub fn preferred(device: Device, cpuinfo: &str) -> Precision {
     let (maker, features) = (proc_value(cpuinfo, "vendor_id"), features(cpuinfo).unwrap_or_default());
     let is_fast = FAST_BF16.iter().any(|(of, feature)| maker == Some(of) && features.contains(feature));
     if device != Device::Cpu || is_fast { Precision::Bf16 } else { Precision::Fp32 }
 }
 
-/// What this machine tells of its processor; empty where it tells nothing.
+/// The contents of `/proc/cpuinfo`; empty where there is none.
 fn cpuinfo() -> String {
     std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()
 }
 
-/// Billions of floating-point operations a second of a matrix product.
+/// Matmul rates in billions of floating-point operations a second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ProductRates {
+pub struct MatmulRates {
     pub fp32: f64,
     pub bf16: f64,
 }
@@ -122,15 +123,15 @@ impl PrecisionChoice {
     }
 }
 
-impl ProductRates {
-    /// Times a product of the shape an encoder layer has, the two precisions in turn, so that another program that is
-    /// busy for a while slows both; takes a fifth of a second.
+impl MatmulRates {
+    /// Times a matmul with the shape of one in an encoder layer. The two precisions take turns, so that another busy
+    /// program slows both. Takes a fifth of a second.
     pub fn measure(device: Device) -> Self {
         Self::best_of(16, Shape { tokens: 1024, inputs: 384, outputs: 1536 }, device)
     }
 
-    /// The most that products reach here: [`ProductRates::measure`], or a far larger product if that is faster; takes
-    /// one or two seconds.
+    /// The fastest matmuls here: those of [`MatmulRates::measure`], or far larger ones if they are faster. Takes one
+    /// or two seconds.
     pub fn peak(device: Device) -> Self {
         let large = Self::best_of(5, Shape { tokens: 4096, inputs: 1024, outputs: 4096 }, device);
         Self::measure(device).max(large)
@@ -138,7 +139,7 @@ impl ProductRates {
 
     /// The larger rate of each precision.
     pub fn max(self, other: Self) -> Self {
-        ProductRates { fp32: self.fp32.max(other.fp32), bf16: self.bf16.max(other.bf16) }
+        MatmulRates { fp32: self.fp32.max(other.fp32), bf16: self.bf16.max(other.bf16) }
     }
 
     pub fn of(&self, precision: Precision) -> f64 {
@@ -149,13 +150,13 @@ impl ProductRates {
     }
 
     fn best_of(rounds: usize, shape: Shape, device: Device) -> Self {
-        let [fp32, bf16] = [Precision::Fp32, Precision::Bf16].map(|precision| Product::new(shape, device, precision));
+        let [fp32, bf16] = [Precision::Fp32, Precision::Bf16].map(|precision| Matmul::new(shape, device, precision));
         let mut best = [f64::INFINITY; 2];
         for _ in 0..rounds {
             best = [best[0].min(fp32.seconds()), best[1].min(bf16.seconds())];
         }
         let [fp32, bf16] = best.map(|seconds| shape.operations() / seconds / 1e9);
-        ProductRates { fp32, bf16 }
+        MatmulRates { fp32, bf16 }
     }
 }
 
@@ -173,29 +174,24 @@ impl Shape {
     }
 }
 
-/// Operands that are already in the precision.
-struct Product {
+/// A matmul whose inputs are already in the precision.
+struct Matmul {
     x: Tensor,
     weight: Tensor,
     bias: Tensor,
     precision: Precision,
 }
 
-impl Product {
+impl Matmul {
     fn new(Shape { tokens, inputs, outputs }: Shape, device: Device, precision: Precision) -> Self {
-        let operand = |shape: &[i64]| precision.cast(&Tensor::ones(shape, (Kind::Float, device)));
-        Product {
-            x: operand(&[tokens, inputs]),
-            weight: operand(&[outputs, inputs]),
-            bias: operand(&[outputs]),
-            precision,
-        }
+        let input = |shape: &[i64]| precision.cast(&Tensor::ones(shape, (Kind::Float, device)));
+        Matmul { x: input(&[tokens, inputs]), weight: input(&[outputs, inputs]), bias: input(&[outputs]), precision }
     }
 
     fn seconds(&self) -> f64 {
         let _guard = tch::no_grad_guard();
         let started = Instant::now();
-        let y = product(&self.x, &self.weight, &self.bias, self.precision);
+        let y = affine(&self.x, &self.weight, &self.bias, self.precision);
         y.get(0).get(0).double_value(&[]); // waits for the device
         started.elapsed().as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! Parses, runs, prints the error chain, sets the exit code.
+//! Parses the arguments, runs the command, prints the error and its causes, and sets the exit code.
 
 use std::process::ExitCode;
 

@@ -1,28 +1,44 @@
-//! What is said while something runs, on streams that may be closed at any time.
+//! Prints progress and warnings, on streams that may be closed at any time.
 //!
-//! `println!` panics when its reader has gone away (`| head`), and takes a training run with it. A line that can't be
-//! said is dropped; the work goes on. What a command exists to print goes through `cli::output`, which reports errors.
-//! Both show text as [`harmless`]: it may quote stories and names of files that are not ours.
+//! `println!` panics when its reader has gone (`| head`), which would end a training. Here a line that can't be printed
+//! is dropped, and the work goes on. The results of a command go through `cli::output`, which reports errors. Both
+//! escape text with [`harmless`], because it may quote stories and file names from outside.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::fmt::Write as _;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A line on standard output.
+/// Prints a line of progress on standard output, unless `--quiet`.
 macro_rules! say {
-    ($($part:tt)*) => { $crate::say::line(std::io::stdout(), format_args!($($part)*)) };
+    ($($part:tt)*) => {
+        if !$crate::say::is_quiet() {
+            $crate::say::line(std::io::stdout(), format_args!($($part)*))
+        }
+    };
 }
 
-/// A line on standard error.
+/// Prints a line on standard error.
 macro_rules! aside {
     ($($part:tt)*) => { $crate::say::line(std::io::stderr(), format_args!($($part)*)) };
 }
 
 pub(crate) use {aside, say};
 
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on prints no progress. Results, warnings and errors are still printed.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 pub fn line(mut stream: impl Write, words: Arguments) {
-    // Nobody is left to be told that it failed.
+    // There is nowhere to report that this failed.
     let _ = writeln!(stream, "{}", harmless(&words.to_string())).and_then(|()| stream.flush());
 }
 
@@ -36,8 +52,8 @@ pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
     }
 }
 
-/// Text that does nothing to a terminal: characters that control it or turn the direction of a line are escaped, as JSON
-/// escapes them, so that JSON stays what it is. Ends of lines and tabs stay.
+/// Text that can't control a terminal. Control characters and characters that change the direction of text are escaped
+/// as in JSON, so that JSON stays valid. Line ends and tabs stay.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.chars().any(acts) {
         return Cow::Borrowed(text);
@@ -52,7 +68,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// All such characters have at most four hexadecimal digits.
+/// Whether a character acts on a terminal. All such characters have at most four hexadecimal digits.
 fn acts(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && c != '\n' && c != '\t') || turns

@@ -1,11 +1,11 @@
-//! Every random choice comes from (seed, purpose, number): no stream is shared, so that nothing depends on what was
-//! drawn before it and a run can be taken up anywhere.
+//! Every random choice is derived from (seed, purpose, number). No generator is shared, so nothing depends on earlier
+//! draws and a run can resume anywhere.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 use sha2::{Digest, Sha256};
 
-/// 32 bytes that depend on every part of the name.
+/// 32 bytes that depend on the seed, the purpose and the number.
 fn digest(seed: u64, purpose: &str, number: u64) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(seed.to_le_bytes());
@@ -14,7 +14,7 @@ fn digest(seed: u64, purpose: &str, number: u64) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// A generator of its own for one purpose, e.g. `(seed, "shuffle", epoch)`.
+/// A separate generator for one purpose, e.g. `(seed, "shuffle", epoch)`.
 pub fn rng(seed: u64, purpose: &str, number: u64) -> ChaCha12Rng {
     ChaCha12Rng::from_seed(digest(seed, purpose, number))
 }

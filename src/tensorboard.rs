@@ -1,7 +1,7 @@
 //! The records of epochs as TensorBoard's event file.
 //!
-//! The file follows from the records alone, so that it can be made anew at any time: a run that goes on has every step
-//! once, and what is on disk is always a beginning of what comes next or is replaced. Formats: TFRecord framing
+//! The file depends on the records only, so it can be written again at any time. A resumed run has every step once. The
+//! file on the disk is always a prefix of the next version, or is replaced. Formats: TFRecord framing
 //! (`tensorflow/core/lib/io/record_writer.h`), `tensorflow/core/util/event.proto` and `framework/summary.proto`.
 
 use crate::loss::LossValues;
@@ -9,10 +9,10 @@ use crate::metrics::TierCounts;
 use crate::train::EpochRecord;
 use prost::Message;
 
-/// Its name in a run folder; TensorBoard looks for "tfevents".
+/// The file's name in a run folder. TensorBoard looks for "tfevents".
 pub const EVENT_FILE: &str = "events.out.tfevents.0.tiered";
 
-/// One record of the file. Fields that are absent here are not used.
+/// One record of the file. It has only the fields that we use.
 #[derive(Clone, PartialEq, Message)]
 pub struct Event {
     /// Seconds since 1970.
@@ -20,7 +20,7 @@ pub struct Event {
     pub wall_time: f64,
     #[prost(int64, tag = "2")]
     pub step: i64,
-    /// Of the first record only.
+    /// In the first record only.
     #[prost(string, optional, tag = "3")]
     pub file_version: Option<String>,
     #[prost(message, optional, tag = "5")]
@@ -33,22 +33,22 @@ pub struct Summary {
     pub value: Vec<Value>,
 }
 
-/// One number under its name.
+/// A named number.
 #[derive(Clone, PartialEq, Message)]
 pub struct Value {
     #[prost(string, tag = "1")]
     pub tag: String,
-    /// Optional, so that 0 is written too: of a number that is not there TensorBoard makes none.
+    /// Optional, so that 0 is written too. TensorBoard shows no point for a missing number.
     #[prost(float, optional, tag = "2")]
     pub simple_value: Option<f32>,
 }
 
-/// The bytes of the event file. `begun` is when the run was begun, in seconds since 1970; the time of an epoch is that
-/// and the seconds that training and evaluation took up to it, without the pauses of a run that was stopped.
-pub fn events(epochs: &[EpochRecord], begun: f64) -> Vec<u8> {
-    let version = Event { file_version: Some("brain.Event:2".into()), wall_time: begun, ..Event::default() };
+/// The bytes of the event file. `started` is the start of the run, in seconds since 1970. The time of an epoch is `started`
+/// plus the seconds of training and evaluation so far, without the pauses of a stopped run.
+pub fn events(epochs: &[EpochRecord], started: f64) -> Vec<u8> {
+    let version = Event { file_version: Some("brain.Event:2".into()), wall_time: started, ..Event::default() };
     let mut bytes = record(&version.encode_to_vec());
-    let mut wall_time = begun;
+    let mut wall_time = started;
     for epoch in epochs {
         wall_time += epoch.train_seconds + epoch.dev_seconds;
         let summary = Some(Summary { value: values(epoch) });
@@ -58,19 +58,19 @@ pub fn events(epochs: &[EpochRecord], begun: f64) -> Vec<u8> {
     bytes
 }
 
-/// Length, its checksum, the data, its checksum.
+/// The length, its checksum, the data, its checksum.
 fn record(data: &[u8]) -> Vec<u8> {
     let length = (data.len() as u64).to_le_bytes();
     let checksums = [&length, data].map(|bytes| masked_crc(bytes).to_le_bytes());
     [&length, &checksums[0][..], data, &checksums[1]].concat()
 }
 
-/// CRC-32C, rotated and shifted so that a checksum of data that holds checksums stays one.
+/// CRC-32C, rotated and shifted: TFRecord's way to checksum data that holds checksums.
 fn masked_crc(data: &[u8]) -> u32 {
     crc32c::crc32c(data).rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// Every loss on train and dev, the tiers on dev (shares between 0 and 1).
+/// Every loss on train and dev, and the tiers on dev as fractions.
 fn values(epoch: &EpochRecord) -> Vec<Value> {
     let mut values = losses("train", &epoch.train);
     values.push(value("epoch", epoch.epoch as f64));
@@ -78,16 +78,16 @@ fn values(epoch: &EpochRecord) -> Vec<Value> {
     if let Some(dev) = &epoch.dev {
         values.extend(losses("dev", &dev.losses));
         values.push(value("seconds/dev", epoch.dev_seconds));
-        for (decoding, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair), ("tuned", &dev.tuned)] {
+        for (decoding, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair), ("calibrated", &dev.calibrated)] {
             values.extend(shares(decoding, tiers));
         }
     }
     values
 }
 
-fn losses(partition: &str, losses: &LossValues) -> Vec<Value> {
+fn losses(split: &str, losses: &LossValues) -> Vec<Value> {
     let named = losses.named().into_iter();
-    named.map(|(name, loss)| value(format!("loss_{name}/{partition}"), loss)).collect()
+    named.map(|(name, loss)| value(format!("loss_{name}/{split}"), loss)).collect()
 }
 
 fn shares(decoding: &str, tiers: &TierCounts) -> Vec<Value> {
@@ -96,8 +96,8 @@ fn shares(decoding: &str, tiers: &TierCounts) -> Vec<Value> {
         ("consistency", tiers.consistency()),
         ("verifiability", tiers.verifiability()),
     ];
-    let percent = shares.into_iter().filter_map(|(name, share)| Some((name, share.percent()?)));
-    percent.map(|(name, percent)| value(format!("dev_{name}/{decoding}"), percent / 100.)).collect()
+    let fractions = shares.into_iter().filter_map(|(name, share)| Some((name, share.fraction()?)));
+    fractions.map(|(name, fraction)| value(format!("dev_{name}/{decoding}"), fraction)).collect()
 }
 
 fn value(tag: impl Into<String>, value: f64) -> Value {

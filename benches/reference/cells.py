@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How much of accuracy counting decides: of pairs whose plausible story has fewer, as many or more cells (entities times
-sentences) than the other, how many are right. And of those whose story is right, in how many a sentence of the plausible story
-reaches 1/2.
+"""How much the number of cells (entities times sentences) decides accuracy.
 
-usage: cells.py PREDICTIONS.jsonl ...      (what `tiered eval` left in a run folder)
+It prints how many pairs are right whose plausible story has fewer, as many or more cells than the other. It also prints in
+how many of the right pairs a sentence of the plausible story reaches a conflict probability of 0.5.
+
+usage: cells.py PREDICTIONS.jsonl ...      (written by `tiered eval` into a run folder)
 """
 import collections
 import json
@@ -23,12 +24,12 @@ def main(files):
             plausible, other = cells(pair["stories"][gold]), cells(pair["stories"][1 - gold])
             kind = "fewer" if plausible < other else "more" if plausible > other else "as many"
             counts[kind, pair["plausible"] == gold] += 1
-            beliefs = (belief for entity in pair["stories"][gold]["entities"] for belief in entity["beliefs"])
-            spoiled += pair["plausible"] == gold and max(beliefs) >= 0.5
+            conflict_probs = (conflict_prob for entity in pair["stories"][gold]["entities"] for conflict_prob in entity["conflict_probs"])
+            spoiled += pair["plausible"] == gold and max(conflict_probs) >= 0.5
         for kind in ("fewer", "as many", "more"):
             right, wrong = counts[kind, True], counts[kind, False]
             print(f"{file}: {kind}: {right} of {right + wrong} right")
-        print(f"{file}: a sentence of the plausible story reaches 1/2 in {spoiled} of {sum(n for (_, right), n in counts.items() if right)} right ones")
+        print(f"{file}: a sentence of the plausible story reaches 0.5 in {spoiled} of {sum(n for (_, right), n in counts.items() if right)} right ones")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What TRIP's conflict detector can learn when states or embeddings are given: no encoder is trained.
+"""Trains only TRIP's conflict detector, with states or embeddings as given inputs. No encoder is trained.
 
 It reads gold states (one-hot preconditions and effects), the vectors of a frozen encoder, or both, and learns Lc (and Ls)
 with AdamW, a tenth of the steps as warm-up, and a linear schedule. Prints a line of JSON every `--every` steps and at the end.
@@ -23,14 +23,14 @@ from stories import ATTRIBUTES, CLASSES, Pair, read_pairs
 
 
 class Frozen:
-    """First-token vectors of a pretrained encoder by their text; kept in a file if one is named."""
+    """First-token vectors of a pretrained encoder by their text; cached in a file if one is named."""
 
     def __init__(self, folder, cache):
         self.folder, self.cache, self.vectors = folder, cache and pathlib.Path(cache), {}
         if self.cache and self.cache.exists():
             kept = torch.load(self.cache)
             if kept["encoder"] != folder:
-                raise SystemExit(f"error: {cache} holds vectors of {kept['encoder']}; name another file for {folder}")
+                raise SystemExit(f"error: {cache} contains vectors of {kept['encoder']}; name another file for {folder}")
             self.vectors = kept["vectors"]
 
     def add(self, texts):
@@ -54,7 +54,7 @@ def texts(pairs):
 
 
 class Inputs:
-    """What the detector reads, by batch: embeddings [R, N, H] and states [R, N, 132]."""
+    """The inputs of the detector for each batch: embeddings [R, N, H] and states [R, N, 132]."""
 
     def __init__(self, kind, frozen, pairs, center):
         self.frozen = frozen if kind != "states" else None
@@ -82,8 +82,8 @@ def main():
     parser.add_argument("--train", nargs="+", required=True)
     parser.add_argument("--dev", required=True, metavar="FILE:SPLIT")
     parser.add_argument("--encoder", default="checkpoints/encoders/e5-small")
-    parser.add_argument("--cache", metavar="FILE", help="keep the vectors of the encoder there")
-    parser.add_argument("--center", action="store_true", help="give every dimension of the embeddings mean 0 and deviation 1")
+    parser.add_argument("--cache", metavar="FILE", help="cache the vectors of the encoder in this file")
+    parser.add_argument("--center", action="store_true", help="scale every dimension of the embeddings to mean 0 and standard deviation 1")
     parser.add_argument("--steps", type=int, default=800)
     parser.add_argument("--pairs-per-step", type=int, default=4)
     parser.add_argument("--rate", type=float, default=2e-4)
@@ -91,9 +91,9 @@ def main():
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--norm", choices=["after", "before"], default="after")
-    parser.add_argument("--story", type=float, default=0.0, help="weight of Ls beside Lc")
-    parser.add_argument("--scaled", type=float, metavar="RESIDUAL", help="start at the scale of the inputs (model.py, `scale`)")
-    parser.add_argument("--entities", type=int, help="take at most so many entities of each story, drawn anew each step")
+    parser.add_argument("--story", type=float, default=0.0, help="weight of Ls; Lc has weight 1")
+    parser.add_argument("--scaled", type=float, metavar="RESIDUAL", help="initialise to the scale of the inputs (model.py, `scale`)")
+    parser.add_argument("--entities", type=int, help="use at most this many entities of each story, drawn again in each step")
     parser.add_argument("--every", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--name", default="")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Trains TRIP's model end to end in PyTorch and transformers: what `tiered train` is held against.
+"""Trains TRIP's model end to end in PyTorch and transformers, to compare `tiered train` with it.
 
-Every epoch it prints a line of JSON: the losses, and the tiers on dev by both decodings. The recipe is given by the same
-words as in a config of `tiered`; what is not given is the paper's.
+After every epoch it prints a line of JSON: the losses, and the tiers on dev by both decodings. The options have the names
+of the config keys of `tiered`. Their defaults are the paper's.
 
 usage: train.py --train FILE:SPLIT[:KIND[:PAIRS]] ... --dev FILE:SPLIT [--epochs N] [--pairs-per-step N] [...]
 """
@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--dev", nargs="+", required=True)
     parser.add_argument("--encoder", default="checkpoints/encoders/e5-small")
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--steps", type=int, help="stop after so many steps; the schedule is still that of all epochs")
+    parser.add_argument("--steps", type=int, help="stop after this many steps; the schedule is still that of all epochs")
     parser.add_argument("--pairs-per-step", type=int, default=1)
     parser.add_argument("--learning-rate", type=float, default=1e-5)
     parser.add_argument("--head-learning-rate", type=float)
@@ -115,7 +115,7 @@ def main():
 
 
 def set_output_bias(model, train):
-    """Starts the last biases at the log frequency of each class, and the detector's at the log odds of a conflict."""
+    """Initialises the last biases to the log frequency of each class, and the detector's to the log odds of a conflict."""
     labels = torch.cat([story.labels.flatten(1, 2) for pair in train for story in pair.stories], 1)  # [2, cells, 20]
     conflicts = torch.cat([story.conflicts.flatten() for pair in train for story in pair.stories]).mean()
     with torch.no_grad():

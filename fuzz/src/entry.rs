@@ -11,10 +11,10 @@ use tiered::decode::Decode;
 use tiered::error::ErrorKind;
 use tiered::metrics::{StateCounts, TierCounts};
 use tiered::model::header::Header;
-use tiered::outside;
-use tiered::outside::{MAX_CELLS, MAX_EPOCHS};
 use tiered::prediction::{mean_predictions, parse_predictions, write_lines};
-use tiered::study::StudyFile;
+use tiered::sweep::SweepFile;
+use tiered::untrusted;
+use tiered::untrusted::{MAX_EPOCHS, MAX_RUNS};
 
 /// What the file is called in messages.
 const NAME: &str = "hostile";
@@ -37,7 +37,7 @@ pub fn stories(bytes: &[u8]) {
         Err(error) => refused(&error.message),
         Ok(file) => {
             file.findings.iter().for_each(|finding| refused(&finding.to_string()));
-            for (_, stories) in &file.partitions {
+            for (_, stories) in &file.splits {
                 for story in stories {
                     let sentences = story.sentences.len();
                     assert!(sentences > 0 && !story.entities.is_empty());
@@ -50,7 +50,7 @@ pub fn stories(bytes: &[u8]) {
             }
         }
     }
-    if let Ok(text) = outside::text(bytes) {
+    if let Ok(text) = untrusted::text(bytes) {
         for sentences in [Sentences::AsGiven, Sentences::Split] {
             if let Err(error) = read_plain(text, NAME, &[], sentences) {
                 refused(&error.message);
@@ -118,7 +118,7 @@ fn manifest_as_it_is(bytes: &[u8]) {
         Ok(manifest) => {
             assert_eq!(manifest.to_json().expect("it can be written"), bytes);
             let mut names = manifest.files.keys().chain(&manifest.best);
-            assert!(names.all(|name| outside::component(name).is_ok()));
+            assert!(names.all(|name| untrusted::component(name).is_ok()));
         }
     }
 }
@@ -142,15 +142,15 @@ pub fn config(bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as a study file. What is read has names that stay in their folder, and no cells without end.
-pub fn study(bytes: &[u8]) {
-    match StudyFile::parse(Path::new(NAME), bytes) {
+/// Reads bytes as a sweep file. What is read has names that stay in their folder, and no runs without end.
+pub fn sweep(bytes: &[u8]) {
+    match SweepFile::parse(Path::new(NAME), bytes) {
         Err(error) => refused_toml(&error.message),
-        Ok(study) => {
-            let mut names = std::iter::once(&study.name).chain(study.evaluate.iter().map(|set| &set.name));
-            assert!(names.all(|name| outside::component(name).is_ok()));
-            let cells = study.axes.iter().map(|axis| axis.values.len()).fold(study.seeds.len().max(1), |n, m| n * m);
-            assert!((1..=MAX_CELLS).contains(&cells), "{cells}");
+        Ok(sweep) => {
+            let mut names = std::iter::once(&sweep.name).chain(sweep.evaluate.iter().map(|set| &set.name));
+            assert!(names.all(|name| untrusted::component(name).is_ok()));
+            let runs = sweep.axes.iter().map(|axis| axis.values.len()).fold(sweep.seeds.len().max(1), |n, m| n * m);
+            assert!((1..=MAX_RUNS).contains(&runs), "{runs}");
         }
     }
 }

@@ -28,12 +28,14 @@ pub mod machine;
 #[path = "../../src/metrics/mod.rs"]
 pub mod metrics;
 pub mod model;
-#[path = "../../src/outside/mod.rs"]
-pub mod outside;
+#[path = "../../src/untrusted/mod.rs"]
+pub mod untrusted;
 #[path = "../../src/prediction/mod.rs"]
 pub mod prediction;
 pub mod report;
+#[path = "../../src/schema.rs"]
+pub mod schema;
 #[path = "../../src/seed.rs"]
 pub mod seed;
-pub mod study;
+pub mod sweep;
 pub mod train;

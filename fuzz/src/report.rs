@@ -1,4 +1,4 @@
-//! Of reports, the published scores that a study names.
+//! Of reports, the published scores that a sweep names.
 
 #[path = "../../src/report/published.rs"]
 mod published;

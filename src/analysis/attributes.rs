@@ -1,12 +1,12 @@
-//! Every attribute by itself: how well its states are classified, and how many of them support a detected conflict.
+//! Scores of every attribute: how well its states are classified, and how many of them support a detected conflict.
 
 use super::outcomes::has_found_conflict;
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
-use crate::metrics::{AssertedCounts, Share};
+use crate::metrics::{PredictedCounts, Share, StoryGroups};
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
-/// What there is to say of one attribute.
+/// The scores of one attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AttributeScores {
     pub attribute: Attribute,
@@ -16,62 +16,58 @@ pub struct AttributeScores {
     pub support: Support,
 }
 
-/// Nontrivial states of one side: counts, and what they come to (TRIP, figure 8).
+/// Nontrivial states of one side: counts and scores (TRIP, figure 8).
 ///
-/// As scikit-learn's `precision_recall_fscore_support(labels=NONTRIVIAL, average="micro")`, but undefined where that
-/// divides by 0.
+/// The scores are those of scikit-learn's `precision_recall_fscore_support(labels=NONTRIVIAL, average="micro")`, but
+/// undefined where that divides by 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Classified {
     #[serde(flatten)]
-    pub counts: AssertedCounts,
-    /// Between 0 and 1; undefined where nothing is asserted.
+    pub counts: PredictedCounts,
+    /// Between 0 and 1; undefined if no state is predicted.
     pub precision: Option<f64>,
-    /// Between 0 and 1; undefined where there is no such gold state.
+    /// Between 0 and 1; undefined if there is no gold state.
     pub recall: Option<f64>,
-    /// Between 0 and 1; undefined where there is neither.
+    /// Between 0 and 1; undefined if there is neither.
     pub f1: Option<f64>,
 }
 
-/// Correct nontrivial states of both sides, and where they stand (TRIP, figure 5).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+/// Correct nontrivial states of both sides, and how many are at detected conflicts (TRIP, figure 5).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Support {
-    /// In both stories.
+    /// The correct states of both stories.
     pub correct: u64,
-    /// Of these, among the effects of the first sentence of the gold conflict and the preconditions of its second.
-    pub at_conflict: u64,
-    /// Of these, in a conflict that was detected: exactly its sentences are said to conflict.
-    pub in_detected: u64,
+    /// Of the correct states at the gold conflict (effects of its first sentence, preconditions of its second), those
+    /// at a detected conflict. A conflict is detected if exactly its sentences are predicted to conflict.
+    pub detected: Share,
 }
 
-impl From<AssertedCounts> for Classified {
-    fn from(counts: AssertedCounts) -> Self {
-        let ratio = |share: Share| (share.total > 0).then(|| share.count as f64 / share.total as f64);
-        Classified { counts, precision: ratio(counts.precision()), recall: ratio(counts.recall()), f1: counts.f1() }
+impl From<PredictedCounts> for Classified {
+    fn from(counts: PredictedCounts) -> Self {
+        let [precision, recall] = [counts.precision(), counts.recall()].map(Share::fraction);
+        Classified { counts, precision, recall, f1: counts.f1() }
     }
 }
 
-impl Support {
-    /// How many of the correct states at a conflict helped to detect it, or at least stand in a detected one.
-    pub fn detected(self) -> Share {
-        Share { count: self.in_detected, total: self.at_conflict }
-    }
-}
-
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Counts {
-    sides: [AssertedCounts; 2],
-    support: Support,
+    sides: [PredictedCounts; 2],
+    /// Correct states.
+    correct: u64,
+    /// For each correct state at a conflict: the story group of its pair, and whether the conflict was detected.
+    at_conflict: Vec<(i64, bool)>,
 }
 
-/// In the order of [`Attribute::ALL`].
-pub(super) fn attributes(predictions: &[PairPrediction]) -> Vec<AttributeScores> {
-    let mut counts = [Counts::default(); ATTRIBUTES];
+/// The scores, in the order of [`Attribute::ALL`].
+pub(super) fn attributes(predictions: &[PairPrediction], groups: &StoryGroups) -> Vec<AttributeScores> {
+    let mut counts: [Counts; ATTRIBUTES] = std::array::from_fn(|_| Counts::default());
     predictions.iter().for_each(|prediction| add(&mut counts, prediction));
-    let scores = |attribute: Attribute| {
-        let Counts { sides: [preconditions, effects], support } = counts[attribute.index()];
+    let scores = |(attribute, counts): (Attribute, Counts)| {
+        let Counts { sides: [preconditions, effects], correct, at_conflict } = counts;
+        let support = Support { correct, detected: groups.share(at_conflict) };
         AttributeScores { attribute, preconditions: preconditions.into(), effects: effects.into(), support }
     };
-    Attribute::ALL.map(scores).to_vec()
+    Attribute::ALL.into_iter().zip(counts).map(scores).collect()
 }
 
 fn add(counts: &mut [Counts; ATTRIBUTES], prediction: &PairPrediction) {
@@ -80,15 +76,15 @@ fn add(counts: &mut [Counts; ATTRIBUTES], prediction: &PairPrediction) {
     for (s, story) in prediction.stories.iter().enumerate() {
         let is_implausible = s != prediction.gold_plausible;
         for (entity, side) in story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| (entity, side))) {
-            let place = if side == Side::Effect { evidence } else { breakpoint };
-            for (sentence, attribute, gold, predicted) in entity.side(side).slots() {
-                let Counts { sides, support } = &mut counts[attribute.index()];
+            let at = if side == Side::Effect { evidence } else { breakpoint };
+            for (sentence, attribute, gold, predicted) in entity.side(side).cells() {
+                let Counts { sides, correct, at_conflict } = &mut counts[attribute.index()];
                 sides[side as usize].add(attribute, gold, predicted);
                 if attribute.is_nontrivial(predicted) && predicted == gold {
-                    let at_conflict = is_implausible && sentence == place;
-                    support.correct += 1;
-                    support.at_conflict += u64::from(at_conflict);
-                    support.in_detected += u64::from(at_conflict && is_detected);
+                    *correct += 1;
+                    if is_implausible && sentence == at {
+                        at_conflict.push((prediction.group, is_detected));
+                    }
                 }
             }
         }

@@ -1,38 +1,46 @@
-//! The formats of an analysis: text for the terminal, Markdown, JSON.
+//! The formats of an analysis: text for the terminal, Markdown, tables, JSON.
 
 use super::{Analysis, Classified, Grouping, Mistake};
-use crate::outside::shown;
-use crate::report::{Table, percent, share, title};
+use crate::report::{INTERVALS, Table, TableFormat, percent, share, title};
+use crate::schema;
+use crate::untrusted::shown;
 
-/// Confusions that are shown in tables; JSON has all.
+/// How many confusions tables show. JSON has all.
 const CONFUSIONS: usize = 12;
 
-/// The longest name of a room or a pair that is shown, in characters.
+/// The longest name of a location or a pair that is shown, in characters.
 const LONGEST: usize = 40;
 
 impl Analysis {
     /// Aligned tables for the terminal.
     pub fn to_text(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_text).collect();
-        format!("{}\n{}\n\n{}", title(&self.system, &self.data), self.reading(), tables.join("\n"))
+        let title = title(&self.system, &self.data);
+        format!("{title}\n{}\n\n{}\n{INTERVALS}\n", self.reading(), tables.join("\n"))
     }
 
     /// A heading and tables with pipes.
     pub fn to_markdown(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_markdown).collect();
-        format!("## {}\n\n{}.\n\n{}", title(&self.system, &self.data), self.reading(), tables.join("\n"))
+        let title = title(&self.system, &self.data);
+        format!("## {title}\n\n{}.\n\n{}\n{INTERVALS}\n", self.reading(), tables.join("\n"))
+    }
+
+    /// The tables only, with an empty line between two.
+    pub fn in_tables(&self, format: TableFormat) -> String {
+        self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything, with two spaces of indentation.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("an analysis has string keys and finite numbers only") + "\n"
+        schema::to_string_pretty(self).expect("an analysis has string keys and finite numbers only") + "\n"
     }
 
     fn tables(&self) -> Vec<Table> {
-        let mut tables = vec![self.tiers(), self.outcomes(), self.attributes(), self.recognised(), self.confusions()];
+        let mut tables = vec![self.tiers(), self.outcomes(), self.attributes(), self.recall(), self.confusions()];
         tables.extend(self.groups.iter().map(groups));
-        if self.turned_round.total > 0 {
-            tables.push(self.turned_round());
+        if self.order_sensitivity.total > 0 {
+            tables.push(self.order_sensitivity());
         }
         if !self.calibration.is_empty() {
             tables.extend([self.calibration(), self.mistakes()]);
@@ -41,7 +49,7 @@ impl Analysis {
     }
 
     fn tiers(&self) -> Table {
-        let mut table = Table::new(["% [95% interval] count", "accuracy", "consistency", "verifiability"]);
+        let mut table = Table::new(["% of pairs [95 % interval]", "accuracy", "consistency", "verifiability"]);
         let tiers = [&self.accuracy, &self.consistency, &self.verifiability].map(share);
         table.push(std::iter::once("all pairs".to_owned()).chain(tiers));
         table
@@ -57,49 +65,49 @@ impl Analysis {
     }
 
     fn attributes(&self) -> Table {
-        let heads = ["P", "R", "F1", "right"];
+        let heads = ["precision", "recall", "F1", "correct"];
         let sides = ["before: ", "after: "].into_iter().flat_map(|side| heads.map(|head| format!("{side}{head}")));
         let first = ["nontrivial states, %".to_owned()].into_iter();
-        let last = ["right at a conflict", "in a detected one"].map(str::to_owned);
+        let last = ["correct at a conflict", "at a detected conflict"].map(str::to_owned);
         let mut table = Table::new(first.chain(sides).chain(last));
         for scores in &self.attributes {
             let cells = [scores.preconditions, scores.effects].into_iter().flat_map(classified);
-            let support = [scores.support.at_conflict.to_string(), share(&scores.support.detected())];
+            let support = [scores.support.detected.total.to_string(), share(&scores.support.detected)];
             table.push([scores.attribute.to_string()].into_iter().chain(cells).chain(support));
         }
         table
     }
 
-    fn recognised(&self) -> Table {
-        let mut table = Table::new(["gold states of implausible stories, pair consistent", "recognised, %"]);
-        table.push([format!("all, of {} pairs", self.recognised.pairs), share(&self.recognised.states)]);
-        for row in &self.recognised.by_attribute {
+    fn recall(&self) -> Table {
+        let mut table = Table::new(["gold states in implausible stories of consistent pairs", "recall, %"]);
+        table.push([format!("all, in {} pairs", self.recall.pairs), share(&self.recall.states)]);
+        for row in &self.recall.by_attribute {
             table.push([row.attribute.to_string(), share(&row.states)]);
         }
         table
     }
 
     fn confusions(&self) -> Table {
-        let mut table = Table::new(["gold state missed", "asserted wrongly beside it", "times"]);
+        let mut table = Table::new(["missed gold state", "wrongly predicted state", "count"]);
         for confused in self.confusions.iter().take(CONFUSIONS) {
-            let asserted = match confused.gold == confused.asserted {
-                true => "the same, another class".to_owned(),
-                false => confused.asserted.to_string(),
+            let predicted = match confused.gold == confused.predicted {
+                true => "same attribute, wrong class".to_owned(),
+                false => confused.predicted.to_string(),
             };
-            table.push([confused.gold.to_string(), asserted, confused.count.to_string()]);
+            table.push([confused.gold.to_string(), predicted, confused.count.to_string()]);
         }
         table
     }
 
-    fn turned_round(&self) -> Table {
+    fn order_sensitivity(&self) -> Table {
         let mut table =
-            Table::new(["conflicts told the other way round in the plausible story", "likelier as told here, %"]);
-        table.push(["all".to_owned(), share(&self.turned_round)]);
+            Table::new(["order sensitivity: conflicts in the other order in the plausible story", "sensitive, %"]);
+        table.push(["all".to_owned(), share(&self.order_sensitivity)]);
         table
     }
 
     fn calibration(&self) -> Table {
-        let mut table = Table::new(["confidence of the story choice, %", "mean", "right"]);
+        let mut table = Table::new(["confidence of the story choice, %", "mean confidence", "right"]);
         for reliability in &self.calibration {
             let calibration = &reliability.calibration;
             let name = format!("temperature {:.2}: calibration error", calibration.temperature);
@@ -113,7 +121,13 @@ impl Analysis {
     }
 
     fn mistakes(&self) -> Table {
-        let mut table = Table::new(["most certain mistakes", "kind", "confidence, %", "said to conflict", "gold"]);
+        let mut table = Table::new([
+            "mistakes of highest confidence",
+            "kind",
+            "confidence, %",
+            "predicted conflict",
+            "gold conflict",
+        ]);
         for Mistake { id, kind, confidence, conflict, gold_conflict } in &self.mistakes {
             let confidence = percent(Some(f64::from(*confidence)));
             table.push([cell(id), cell(kind), confidence, numbered(conflict), numbered(gold_conflict)]);
@@ -137,12 +151,12 @@ fn classified(scores: Classified) -> [String; 4] {
     [cell(scores.precision), cell(scores.recall), cell(scores.f1), right]
 }
 
-/// Text of a file, which could be anything.
+/// Untrusted text of a file, as a cell.
 fn cell(text: &str) -> String {
     shown(text, LONGEST).replace('|', "\\|")
 }
 
-/// Sentences counted from 1.
+/// The numbers of sentences, from 1.
 fn numbered(sentences: &[usize]) -> String {
     let numbers: Vec<_> = sentences.iter().map(|sentence| (sentence + 1).to_string()).collect();
     if numbers.is_empty() { "none".to_owned() } else { numbers.join(" and ") }

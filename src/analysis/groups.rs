@@ -1,15 +1,15 @@
-//! The tiers by what the pairs are like.
+//! The tiers of groups of pairs.
 
 use super::{Facts, PairFacts};
-use crate::metrics::{Share, TierCounts};
+use crate::metrics::{Share, StoryGroups};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The pairs of a set, divided.
+/// The pairs of a set, divided into groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Grouping {
-    /// By what: "kind", "distance of the two sentences", "entities", "room".
+    /// What the groups differ in: "kind", "distance of the two sentences", "entities", "location".
     pub by: &'static str,
     pub rows: Vec<GroupRow>,
 }
@@ -22,45 +22,59 @@ pub struct GroupRow {
     pub verifiability: Share,
 }
 
-/// Numbers of entities up to which the implausible stories of a group go; the last group has all that have more.
+/// The largest number of entities of each group. One more group has all larger numbers.
 const ENTITIES: [usize; 4] = [3, 6, 9, 12];
 
-/// What is not known of a pair.
-const UNKNOWN: &str = "not known";
+/// The name of the group of pairs without the fact.
+const UNKNOWN: &str = "unknown";
 
-/// By kind, distance, entities and room.
-pub(super) fn groups(predictions: &[PairPrediction], format: PredictionFormat, facts: &Facts) -> Vec<Grouping> {
+/// Groups by kind, distance, entities and location.
+pub(super) fn groups(
+    predictions: &[PairPrediction],
+    format: PredictionFormat,
+    facts: &Facts,
+    of: &StoryGroups,
+) -> Vec<Grouping> {
     let location = |p: &PairPrediction| facts.get(&p.id).and_then(|facts| facts.location.clone());
     let distance = |p: &PairPrediction| p.gold_conflict[1] - p.gold_conflict[0];
-    let rooms = by("room", predictions, |p| location(p).unwrap_or_else(|| UNKNOWN.to_owned()));
+    let locations = by("location", predictions, of, |p| location(p).unwrap_or_else(|| UNKNOWN.to_owned()));
     vec![
-        by("kind", predictions, |p| p.kind.clone()),
-        by("distance of the two sentences", predictions, |p| format!("{:>3}", distance(p))),
-        by("entities", predictions, |p| entities(p, format, facts)),
-        by_size(rooms),
+        by("kind", predictions, of, |p| p.kind.clone()),
+        by("distance of the two sentences", predictions, of, |p| format!("{:>3}", distance(p))),
+        by("entities", predictions, of, |p| entities(p, format, facts)),
+        by_size(locations),
     ]
 }
 
-/// In the order of the names.
-fn by(by: &'static str, predictions: &[PairPrediction], name: impl Fn(&PairPrediction) -> String) -> Grouping {
-    let mut groups: BTreeMap<String, TierCounts> = BTreeMap::new();
-    predictions.iter().for_each(|prediction| groups.entry(name(prediction)).or_default().add(prediction));
-    let row = |(name, counts): (String, TierCounts)| GroupRow {
-        name: name.trim().to_owned(),
-        accuracy: counts.accuracy(),
-        consistency: counts.consistency(),
-        verifiability: counts.verifiability(),
+/// The groups, in the order of their names.
+fn by(
+    by: &'static str,
+    predictions: &[PairPrediction],
+    of: &StoryGroups,
+    name: impl Fn(&PairPrediction) -> String,
+) -> Grouping {
+    let mut groups: BTreeMap<String, Vec<&PairPrediction>> = BTreeMap::new();
+    predictions.iter().for_each(|prediction| groups.entry(name(prediction)).or_default().push(prediction));
+    let row = |(name, pairs): (String, Vec<&PairPrediction>)| {
+        let share = |is_so: fn(&PairPrediction) -> bool| of.share_of_pairs(pairs.iter().copied(), is_so);
+        GroupRow {
+            name: name.trim().to_owned(),
+            accuracy: share(PairPrediction::is_accurate),
+            consistency: share(PairPrediction::is_consistent),
+            verifiability: share(PairPrediction::is_verifiable),
+        }
     };
     Grouping { by, rows: groups.into_iter().map(row).collect() }
 }
 
-/// The largest group first.
+/// The groups, the largest first.
 fn by_size(mut grouping: Grouping) -> Grouping {
     grouping.rows.sort_by_key(|row| std::cmp::Reverse(row.accuracy.total));
     grouping
 }
 
-/// Published predictions name only the entities of which something is said: there the story file has to tell.
+/// The group by number of entities. Published predictions lack entities without predictions, so for them the number is
+/// from the story file.
 fn entities(prediction: &PairPrediction, format: PredictionFormat, facts: &Facts) -> String {
     let of_file = |facts: &PairFacts| facts.entities;
     let entities = match format {

@@ -1,9 +1,9 @@
-//! The most certain mistakes.
+//! The mistakes of highest confidence.
 
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
-/// How many are named.
+/// How many mistakes are listed.
 pub const MISTAKES: usize = 10;
 
 /// A pair whose story was chosen wrongly.
@@ -11,14 +11,14 @@ pub const MISTAKES: usize = 10;
 pub struct Mistake {
     pub id: String,
     pub kind: String,
-    /// Probability of the wrong story, at temperature 1.
+    /// Probability of the wrong story, uncalibrated.
     pub confidence: f32,
-    /// Sentences said to conflict, from 0.
+    /// Sentences of the predicted conflict, from 0.
     pub conflict: Vec<usize>,
     pub gold_conflict: [usize; 2],
 }
 
-/// At most [`MISTAKES`], the surest first.
+/// At most [`MISTAKES`], those of highest confidence first.
 pub(super) fn mistakes(predictions: &[PairPrediction]) -> Vec<Mistake> {
     let mut wrong: Vec<_> = predictions.iter().filter(|prediction| !prediction.is_accurate()).collect();
     let confidence = |prediction: &PairPrediction| prediction.story_probs[prediction.plausible];

@@ -1,60 +1,61 @@
-//! What a system got right, and whether for the right reasons: the analyses of both papers and some more, of decoded
-//! predictions. No model is needed.
+//! Analyses decoded predictions: what a system got right, and whether for the right reasons. It has the analyses of
+//! both papers and some more. It needs no model.
 
 mod attributes;
 mod export;
 mod groups;
 mod mistakes;
+mod order_sensitivity;
 mod outcomes;
-mod recognised;
-mod turned;
+mod recall;
 
 pub use attributes::{AttributeScores, Classified, Support};
 pub use groups::{GroupRow, Grouping};
 pub use mistakes::{MISTAKES, Mistake};
 pub use outcomes::{Outcome, Tier};
-pub use recognised::{Confused, Recognised, RecognisedAttribute};
+pub use recall::{AttributeRecall, Confused, Recall};
 
 use crate::data::Pair;
 use crate::decode::StateDecode;
-use crate::metrics::{Calibration, ConfidenceBin, Share, TierCounts, confidence_bins};
+use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, confidence_bins};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::DataDescription;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Everything there is to say about the predictions of one set. What there is nothing to count of is undefined (`null`).
+/// All analyses of the predictions on one set. A share of nothing is undefined (`null`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
     pub system: String,
     pub data: DataDescription,
-    /// How the sentences in conflict were decided ("threshold", "pair", "as recorded").
+    /// The decoding of conflicts ("threshold", "pair", "as recorded").
     pub decoding: String,
-    /// Which states are asserted.
+    /// Which states are predicted.
     pub states: StateDecode,
     pub accuracy: Share,
     pub consistency: Share,
     pub verifiability: Share,
-    /// The eight ways in which story, conflict and states can be right or wrong (TRIP, figure 3).
+    /// The eight combinations of right and wrong story, conflict and states (TRIP, figure 3).
     pub outcomes: Vec<Outcome>,
-    /// Of the nontrivial states of every attribute (TRIP, figures 8 and 5).
+    /// Scores of the nontrivial states of every attribute (TRIP, figures 8 and 5).
     pub attributes: Vec<AttributeScores>,
-    /// Gold states recognised in the implausible stories of consistent pairs (GITA, section 4.5).
-    pub recognised: Recognised,
-    /// Attributes taken for others (GITA, section 4.5), the most frequent first.
+    /// Recall of gold states in the implausible stories of consistent pairs (GITA, section 4.5).
+    pub recall: Recall,
+    /// Attributes confused with others (GITA, section 4.5), the most frequent first.
     pub confusions: Vec<Confused>,
-    /// The tiers by what the pairs are like.
+    /// The tiers of groups of pairs, by kind, distance, entities and location.
     pub groups: Vec<Grouping>,
-    /// Of the conflicts whose two sentences the plausible story tells the other way round: those that are likelier as the
-    /// implausible one tells them. None without probabilities.
-    pub turned_round: Share,
-    /// Of the story choice as it is and, where one was fitted on dev, with a temperature; none without probabilities.
+    /// Order sensitivity: among conflicts whose two sentences the plausible story has in the other order, those that
+    /// are more likely in the order of the implausible story. Empty without probabilities.
+    pub order_sensitivity: Share,
+    /// Calibration of the story choice: uncalibrated and, if a temperature was fitted on dev, calibrated. Empty without
+    /// probabilities.
     pub calibration: Vec<Reliability>,
-    /// Pairs whose story was chosen wrongly, the surest first; none without probabilities.
+    /// Pairs whose story was chosen wrongly, those of highest confidence first. Empty without probabilities.
     pub mistakes: Vec<Mistake>,
 }
 
-/// How far the probability of the story choice can be trusted.
+/// How well the probability of the story choice is calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reliability {
     #[serde(flatten)]
@@ -62,7 +63,7 @@ pub struct Reliability {
     pub bins: Vec<ConfidenceBin>,
 }
 
-/// Of whom the predictions are and how they were read.
+/// The system and the decoding of the predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     pub system: String,
@@ -70,23 +71,23 @@ pub struct Source {
     pub format: PredictionFormat,
     pub decoding: String,
     pub states: StateDecode,
-    /// Of the story choice; 1 is left out.
+    /// The temperature of the story choice, if one was fitted.
     pub temperature: Option<f64>,
 }
 
-/// What the story file knows of a pair and its predictions don't.
+/// Facts about a pair that its predictions lack, from the story file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairFacts {
-    /// The room, where the file says.
+    /// The story's location, if the file has it.
     pub location: Option<String>,
-    /// Of the implausible story.
+    /// The number of entities of the implausible story.
     pub entities: usize,
 }
 
 /// The facts of pairs by their id.
 pub type Facts = BTreeMap<String, PairFacts>;
 
-/// What a story file knows of its pairs.
+/// The facts of these pairs.
 pub fn facts(pairs: &[Pair]) -> Facts {
     let of_pair = |pair: &Pair| {
         let story = pair.implausible_story();
@@ -97,10 +98,12 @@ pub fn facts(pairs: &[Pair]) -> Facts {
 }
 
 impl Analysis {
-    /// Of predictions that are decoded in the way `source` says. Pairs without facts are of an unknown room.
+    /// Analyses predictions that are decoded as `source` says. The location of pairs without facts is unknown.
     pub fn of(source: Source, predictions: &[PairPrediction], facts: &Facts) -> Self {
         let Source { system, data, format, decoding, states, temperature } = source;
-        let tiers = TierCounts::of(predictions);
+        let story_groups = StoryGroups::of(predictions);
+        let share = |is_so: fn(&PairPrediction) -> bool| story_groups.share_of_pairs(predictions, is_so);
+        let has_states = predictions.iter().all(PairPrediction::has_gold_states);
         let has_probabilities = format == PredictionFormat::Lines;
         let temperatures = std::iter::once(1.).chain(temperature).filter(|_| has_probabilities);
         Analysis {
@@ -108,31 +111,34 @@ impl Analysis {
             data,
             decoding,
             states,
-            accuracy: tiers.accuracy(),
-            consistency: tiers.consistency(),
-            verifiability: TierCounts::verifiability_of(predictions),
-            outcomes: outcomes::outcomes(predictions),
-            attributes: attributes::attributes(predictions),
-            recognised: Recognised::of(predictions),
-            confusions: recognised::confusions(predictions),
-            groups: groups::groups(predictions, format, facts),
-            turned_round: turned::turned_round(if has_probabilities { predictions } else { &[] }),
-            calibration: temperatures.map(|temperature| Reliability::of(predictions, temperature)).collect(),
+            accuracy: share(PairPrediction::is_accurate),
+            consistency: share(PairPrediction::is_consistent),
+            verifiability: if has_states { share(PairPrediction::is_verifiable) } else { Share::default() },
+            outcomes: outcomes::outcomes(predictions, &story_groups),
+            attributes: attributes::attributes(predictions, &story_groups),
+            recall: Recall::of(predictions, &story_groups),
+            confusions: recall::confusions(predictions),
+            groups: groups::groups(predictions, format, facts, &story_groups),
+            order_sensitivity: order_sensitivity::order_sensitivity(
+                if has_probabilities { predictions } else { &[] },
+                &story_groups,
+            ),
+            calibration: temperatures.map(|t| Reliability::of(predictions, t, &story_groups)).collect(),
             mistakes: if has_probabilities { mistakes::mistakes(predictions) } else { Vec::new() },
         }
     }
 
-    /// How it was decoded, in words.
+    /// The decoding, in words.
     pub fn reading(&self) -> String {
         format!("conflicts by {}, states by {}", self.decoding, self.states)
     }
 }
 
 impl Reliability {
-    fn of(predictions: &[PairPrediction], temperature: f64) -> Self {
+    fn of(predictions: &[PairPrediction], temperature: f64, groups: &StoryGroups) -> Self {
         Reliability {
             calibration: Calibration::of(predictions, temperature),
-            bins: confidence_bins(predictions, temperature),
+            bins: confidence_bins(predictions, temperature, groups),
         }
     }
 }

@@ -1,24 +1,24 @@
-//! How pairs divide over what is right and what is wrong.
+//! Counts pairs by what is right and what is wrong.
 
-use crate::metrics::Share;
+use crate::metrics::{Share, StoryGroups};
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
-/// One of eight ways to be right or wrong, and how many of all pairs are so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// One of eight combinations of right and wrong, and the share of its pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Outcome {
     /// The plausible story was chosen.
     pub story: bool,
-    /// The sentences said to conflict are the gold ones, by their numbers (whatever story was chosen).
+    /// The predicted conflict has the numbers of the gold sentences, whatever story was chosen.
     pub conflict: bool,
-    /// At least one nontrivial state is asserted at the gold conflict, and all of them are correct.
+    /// At least one nontrivial state is predicted at the gold conflict, and all predicted ones are correct.
     pub states: bool,
     pub pairs: Share,
 }
 
-/// All eight, the best first.
-pub(super) fn outcomes(predictions: &[PairPrediction]) -> Vec<Outcome> {
-    let is = |p: &PairPrediction| (p.is_accurate(), has_found_conflict(p), p.is_explained());
+/// All eight combinations, the best first.
+pub(super) fn outcomes(predictions: &[PairPrediction], groups: &StoryGroups) -> Vec<Outcome> {
+    let is = |p: &PairPrediction| (p.is_accurate(), has_found_conflict(p), p.has_verifiable_states());
     let both = [true, false];
     let ways = both.into_iter().flat_map(|story| both.map(|conflict| (story, conflict)));
     let ways = ways.flat_map(|(story, conflict)| both.map(|states| (story, conflict, states)));
@@ -26,15 +26,12 @@ pub(super) fn outcomes(predictions: &[PairPrediction]) -> Vec<Outcome> {
         story: way.0,
         conflict: way.1,
         states: way.2,
-        pairs: Share {
-            count: predictions.iter().filter(|prediction| is(prediction) == way).count() as u64,
-            total: predictions.len() as u64,
-        },
+        pairs: groups.share_of_pairs(predictions, |prediction| is(prediction) == way),
     };
     ways.map(outcome).collect()
 }
 
-/// Whether the sentences said to conflict are exactly the gold ones.
+/// Whether the predicted conflict is exactly the gold one.
 pub(super) fn has_found_conflict(prediction: &PairPrediction) -> bool {
     prediction.conflict == prediction.gold_conflict
 }

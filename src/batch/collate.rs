@@ -1,4 +1,5 @@
-//! Some pairs of a corpus -> tensors: what the model reads ([`Batch`]) and what the loss compares it to ([`Targets`]).
+//! Turns some pairs of a corpus into tensors: what the model reads ([`Batch`]) and what the loss compares it to
+//! ([`Targets`]).
 
 use super::corpus::{Corpus, PADDING_INPUT};
 use super::sample::Drawn;
@@ -11,94 +12,94 @@ use tch::{Device, Kind, Tensor};
 /// How pairs are laid out as rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// N: columns of every row, at least the sentences of the longest story.
+    /// N, the columns of every row: at least the sentences of the longest story.
     pub sentences: usize,
-    /// The reference's normalisation: every story is padded with empty entities to this many, every row with empty
-    /// sentences to N, and the losses average over the padding too. `None`: real slots only.
+    /// If set, every story is padded like in TRIP's code: with empty entities up to this many, and with empty sentences
+    /// up to N. The losses then average over the padding too. If `None`, they average over real cells only.
     pub pad_to_entities: Option<usize>,
 }
 
-/// The model's input: B pairs as R rows, one for each (story, entity), of N sentences.
+/// The model's input: B pairs as R rows of N sentences, one row for each entity of each story.
 pub struct Batch {
-    /// The U distinct (entity, sentence) inputs and, where they are read, the distinct stories.
+    /// The tokens of the U unique inputs and, if the model reads whole stories, of the distinct stories.
     pub tokens: Tokens,
-    /// `[U]` index of each (entity, sentence) input's first token.
+    /// `[U]` index of the first token of each input.
     pub first: Tensor,
-    /// `[U]` number of each of these inputs in the corpus.
+    /// `[U]` number of each input in the corpus.
     pub inputs: Tensor,
-    /// `[R, N]` which of the U inputs is at this place; the padding's where `mask` is false.
-    pub slots: Tensor,
+    /// `[R, N]` which of the U inputs this cell reads; the padding input where `mask` is false.
+    pub cells: Tensor,
     /// `[R, N]` true where the row's story has that sentence and that entity.
     pub mask: Tensor,
     /// `[R]` the row's story, 2·pair + 0 or 1.
     pub row_story: Tensor,
-    /// `[R]` how many of the story's entities the row stands for: 1 unless some were drawn.
+    /// `[R]` how many of the story's entities the row stands for: 1, unless entities were sampled.
     pub row_weight: Tensor,
     /// B.
     pub pairs: i64,
-    /// Where the sentences of whole stories are, if whole stories are read.
+    /// Where the sentences of the distinct stories are, if the model reads whole stories.
     pub stories: Option<StoryTokens>,
 }
 
-/// The tokens of the sentences of V distinct stories, each encoded as one input.
+/// The tokens of the sentences of S distinct stories. Each story is encoded as one input.
 pub struct StoryTokens {
-    /// V.
+    /// S.
     pub distinct: i64,
-    /// `[K]` which of the T tokens.
+    /// Indices among the T tokens: those of the stories' tokens, without special tokens.
     pub token: Tensor,
-    /// `[K]` the sentence it is in, as N·story + sentence.
+    /// The sentence of each of these tokens, as N·story + sentence.
     pub sentence: Tensor,
-    /// `[2B]` which distinct story each story of the batch is.
+    /// `[2B]` which of the S distinct stories each story of the batch is.
     pub of_story: Tensor,
-    /// `[U]` the sentence that each (entity, sentence) input stands in, as N·story + sentence, where inputs are told
-    /// apart by it; 0 for the padding.
+    /// `[U]` the sentence in which each input stands, as N·story + sentence; 0 for the padding input. Only if an input
+    /// is identified by its sentence too.
     pub of_input: Option<Tensor>,
 }
 
-/// Gold answers for a batch, as lists over the S slots (places of rows) that the losses average over.
+/// Gold answers for a batch, as lists over the C cells that the losses average over.
 pub struct Targets {
-    /// `[S]` which of the U inputs the slot holds.
-    pub slot_input: Tensor,
-    /// `[S]` the weight of its row.
-    pub slot_weight: Tensor,
-    /// `[S, A]` column of the gold class among the 66 logits of the preconditions.
+    /// `[C]` which of the U inputs the cell holds.
+    pub cell_input: Tensor,
+    /// `[C]` the weight of its row.
+    pub cell_weight: Tensor,
+    /// `[C, A]` column of the gold class among the 66 logits of the preconditions.
     pub precondition_columns: Tensor,
-    /// `[S, A]` the same for the effects.
+    /// `[C, A]` the same for the effects.
     pub effect_columns: Tensor,
-    /// `[S]` the slot's place in the flattened `[R, N]` beliefs.
-    pub slot_place: Tensor,
-    /// `[S]` 1 where the sentence takes part in the conflict.
+    /// `[C]` the index of the cell in the flattened `[R, N]` conflict probabilities.
+    pub cell_index: Tensor,
+    /// `[C]` 1 where the sentence takes part in the conflict.
     pub conflicts: Tensor,
     /// `[B]` index of the plausible story.
     pub plausible: Tensor,
-    /// `[B]` the gold conflict's place in the flattened `[2, N, N]`: story, evidence, breakpoint.
-    pub gold_place: Tensor,
+    /// `[B]` index of the gold conflict in the flattened `[2, N, N]`: story, evidence, breakpoint.
+    pub gold_pair: Tensor,
 }
 
 impl Corpus {
-    /// Collates pairs, given by their index.
+    /// Collates the pairs with these indices.
     ///
     /// # Panics
-    /// If a story is longer than `layout.sentences`; callers take N from the model and check the corpus first.
+    /// If a story is longer than `layout.sentences`. Callers take N from the model and check the corpus first.
     pub fn batch(&self, pairs: &[usize], layout: Layout) -> (Batch, Targets) {
         self.batch_of(pairs, &Sample::all(self, pairs), layout)
     }
 
-    /// The same with some of the entities and (entity, sentence) inputs only. An entity that was not drawn has no row;
-    /// for an input that was not the padding stands in, and it is no target.
+    /// Like [`Corpus::batch`], with a sample of the entities and inputs. An entity that was not drawn has no row. An
+    /// input that was not drawn is replaced by the padding input and is no target.
     pub fn batch_of(&self, pairs: &[usize], sample: &Sample, layout: Layout) -> (Batch, Targets) {
         let mut rows = Rows::new(layout, &sample.inputs);
         for (b, (&p, entities)) in pairs.iter().zip(&sample.entities).enumerate() {
             for (s, story) in self.pairs[p].stories.iter().enumerate() {
-                rows.push_story(2 * b + s, story, &self.slots[p][s], &entities[s]);
+                rows.push_story(2 * b + s, story, &self.cells[p][s], &entities[s]);
             }
         }
         let packed = Packed::new(self, &rows.inputs, pairs, layout);
         rows.finish(packed, pairs.iter().map(|&p| &self.pairs[p]))
     }
 
-    /// Tokens that a batch of these pairs encodes: those of its distinct inputs and, where they are read, its distinct
-    /// stories.
+    /// The number of tokens that are encoded for a batch of these pairs: those of its unique inputs and, if the model
+    /// reads whole stories, of its distinct stories.
     pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
         let inputs = Sample::all(self, pairs).inputs;
         let stories: BTreeSet<usize> =
@@ -108,18 +109,18 @@ impl Corpus {
     }
 }
 
-/// The distinct inputs of a batch, packed, and where each went.
+/// The unique inputs of a batch, packed, and where each input went.
 struct Packed {
     tokens: Tokens,
     first: Tensor,
-    /// Number in the corpus of each of the U.
+    /// `[U]` number of each input in the corpus.
     inputs: Tensor,
-    /// Number of an input in the corpus -> which of the U it is.
+    /// Number of an input in the corpus -> its index among the U inputs.
     rank: HashMap<usize, i64>,
     stories: Option<StoryTokens>,
 }
 
-/// A sequence to pack, by its number in the corpus.
+/// A sequence to pack, with its number in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sequence {
     Input(usize),
@@ -149,8 +150,9 @@ impl Packed {
             match *sequence {
                 Sequence::Input(i) => {
                     rank.insert(i, first.len() as i64);
-                    // The same words in another place are another input, and encoded once all the same.
-                    let at = if corpus.places.is_empty() { start } else { *encoded.entry(tokens).or_insert(start) };
+                    // The same words in another sentence are another input, but they are encoded once only.
+                    let at =
+                        if corpus.story_positions.is_empty() { start } else { *encoded.entry(tokens).or_insert(start) };
                     first.push(at);
                     if at != start {
                         continue;
@@ -175,8 +177,8 @@ impl Packed {
 }
 
 impl StoryTokens {
-    /// `starts`: the distinct stories with their first token; `stories`: those of the batch, by number in the corpus;
-    /// `inputs`: the U inputs.
+    /// `starts`: the distinct stories and their first tokens. `stories`: the stories of the batch, by number in the
+    /// corpus. `inputs`: the U inputs.
     fn new(corpus: &Corpus, starts: &[(usize, i64)], stories: &[usize], inputs: &[usize], sentences: usize) -> Self {
         let (mut token, mut sentence) = (Vec::new(), Vec::new());
         for (v, &(story, start)) in starts.iter().enumerate() {
@@ -189,11 +191,11 @@ impl StoryTokens {
         }
         let number: HashMap<usize, i64> = starts.iter().enumerate().map(|(v, &(story, _))| (story, v as i64)).collect();
         let of_story: Vec<i64> = stories.iter().map(|story| number[story]).collect();
-        let of_input = (!corpus.places.is_empty()).then(|| {
-            let place = |input: &usize| {
-                corpus.places[*input].map_or(0, |(story, n)| number[&story] * sentences as i64 + n as i64)
+        let of_input = (!corpus.story_positions.is_empty()).then(|| {
+            let position = |input: &usize| {
+                corpus.story_positions[*input].map_or(0, |(story, n)| number[&story] * sentences as i64 + n as i64)
             };
-            Tensor::from_slice(&inputs.iter().map(place).collect::<Vec<i64>>())
+            Tensor::from_slice(&inputs.iter().map(position).collect::<Vec<i64>>())
         });
         StoryTokens {
             distinct: starts.len() as i64,
@@ -205,20 +207,20 @@ impl StoryTokens {
     }
 }
 
-/// Rows under construction; inputs are still numbered as in the corpus.
+/// Rows under construction. Inputs still have their numbers in the corpus.
 struct Rows<'a> {
     layout: Layout,
-    /// Those that are encoded.
+    /// The inputs that are encoded.
     encoded: &'a BTreeSet<usize>,
     inputs: Vec<usize>,
     mask: Vec<bool>,
     row_story: Vec<i64>,
     row_weight: Vec<f32>,
-    slot_inputs: Vec<usize>,
-    slot_weight: Vec<f32>,
+    cell_inputs: Vec<usize>,
+    cell_weight: Vec<f32>,
     precondition_columns: Vec<i64>,
     effect_columns: Vec<i64>,
-    slot_place: Vec<i64>,
+    cell_index: Vec<i64>,
     conflicts: Vec<f32>,
 }
 
@@ -233,11 +235,11 @@ impl<'a> Rows<'a> {
             mask: Vec::new(),
             row_story: Vec::new(),
             row_weight: Vec::new(),
-            slot_inputs: Vec::new(),
-            slot_weight: Vec::new(),
+            cell_inputs: Vec::new(),
+            cell_weight: Vec::new(),
             precondition_columns: Vec::new(),
             effect_columns: Vec::new(),
-            slot_place: Vec::new(),
+            cell_index: Vec::new(),
             conflicts: Vec::new(),
         }
     }
@@ -265,19 +267,19 @@ impl<'a> Rows<'a> {
             match (encoded, entity) {
                 (Some(input), Some((entity, conflict))) => {
                     let is_gold = conflict.is_some_and(|c| c.evidence == n || c.breakpoint == n);
-                    self.push_slot(input, &entity.preconditions[n], &entity.effects[n], is_gold);
+                    self.push_cell(input, &entity.preconditions[n], &entity.effects[n], is_gold);
                 }
-                _ if self.layout.pad_to_entities.is_some() => self.push_slot(PADDING_INPUT, &NOTHING, &NOTHING, false),
+                _ if self.layout.pad_to_entities.is_some() => self.push_cell(PADDING_INPUT, &NOTHING, &NOTHING, false),
                 _ => {}
             }
         }
     }
 
-    /// A slot at the place pushed last.
-    fn push_slot(&mut self, input: usize, preconditions: &Classes, effects: &Classes, conflict: bool) {
-        self.slot_inputs.push(input);
-        self.slot_weight.extend(self.row_weight.last());
-        self.slot_place.push(self.inputs.len() as i64 - 1);
+    /// Adds the cell of the row and sentence that was pushed last.
+    fn push_cell(&mut self, input: usize, preconditions: &Classes, effects: &Classes, conflict: bool) {
+        self.cell_inputs.push(input);
+        self.cell_weight.extend(self.row_weight.last());
+        self.cell_index.push(self.inputs.len() as i64 - 1);
         self.precondition_columns.extend(columns(preconditions));
         self.effect_columns.extend(columns(effects));
         self.conflicts.push(f32::from(u8::from(conflict)));
@@ -285,42 +287,42 @@ impl<'a> Rows<'a> {
 
     fn finish<'p>(self, packed: Packed, pairs: impl Iterator<Item = &'p Pair>) -> (Batch, Targets) {
         let Packed { tokens, first, inputs, rank, stories } = packed;
-        let (plausible, gold_place): (Vec<i64>, Vec<i64>) =
-            pairs.map(|pair| (pair.plausible as i64, gold_place(pair, self.layout.sentences) as i64)).unzip();
+        let (plausible, gold_pair): (Vec<i64>, Vec<i64>) =
+            pairs.map(|pair| (pair.plausible as i64, gold_pair(pair, self.layout.sentences) as i64)).unzip();
         let ranked = |inputs: &[usize]| Tensor::from_slice(&inputs.iter().map(|i| rank[i]).collect::<Vec<_>>());
         let n = self.layout.sentences as i64;
-        let slots = self.slot_inputs.len() as i64;
+        let cells = self.cell_inputs.len() as i64;
         let batch = Batch {
             tokens,
             first,
             inputs,
             stories,
-            slots: ranked(&self.inputs).view([-1, n]),
+            cells: ranked(&self.inputs).view([-1, n]),
             mask: Tensor::from_slice(&self.mask).view([-1, n]),
             row_story: Tensor::from_slice(&self.row_story),
             row_weight: Tensor::from_slice(&self.row_weight),
             pairs: plausible.len() as i64,
         };
         let targets = Targets {
-            slot_input: ranked(&self.slot_inputs),
-            slot_weight: Tensor::from_slice(&self.slot_weight),
-            precondition_columns: Tensor::from_slice(&self.precondition_columns).view([slots, ATTRIBUTES as i64]),
-            effect_columns: Tensor::from_slice(&self.effect_columns).view([slots, ATTRIBUTES as i64]),
-            slot_place: Tensor::from_slice(&self.slot_place),
+            cell_input: ranked(&self.cell_inputs),
+            cell_weight: Tensor::from_slice(&self.cell_weight),
+            precondition_columns: Tensor::from_slice(&self.precondition_columns).view([cells, ATTRIBUTES as i64]),
+            effect_columns: Tensor::from_slice(&self.effect_columns).view([cells, ATTRIBUTES as i64]),
+            cell_index: Tensor::from_slice(&self.cell_index),
             conflicts: Tensor::from_slice(&self.conflicts),
             plausible: Tensor::from_slice(&plausible),
-            gold_place: Tensor::from_slice(&gold_place),
+            gold_pair: Tensor::from_slice(&gold_pair),
         };
         (batch, targets)
     }
 }
 
-/// The gold conflict in the flattened `[2, N, N]` of a pair.
-fn gold_place(pair: &Pair, n: usize) -> usize {
+/// Index of the gold conflict in the flattened `[2, N, N]` of a pair.
+fn gold_pair(pair: &Pair, n: usize) -> usize {
     ((1 - pair.plausible) * n + pair.conflict.evidence) * n + pair.conflict.breakpoint
 }
 
-/// The column of each attribute's class among the logits of a side.
+/// The column of each attribute's class among the 66 logits of a side.
 fn columns(classes: &Classes) -> impl Iterator<Item = i64> + '_ {
     Attribute::ALL.into_iter().zip(classes).map(|(attribute, &class)| attribute.offset() as i64 + i64::from(class))
 }
@@ -332,7 +334,7 @@ impl Batch {
             first: self.first.to_device(device),
             inputs: self.inputs.to_device(device),
             stories: self.stories.as_ref().map(|stories| stories.to_device(device)),
-            slots: self.slots.to_device(device),
+            cells: self.cells.to_device(device),
             mask: self.mask.to_device(device),
             row_story: self.row_story.to_device(device),
             row_weight: self.row_weight.to_device(device),
@@ -340,7 +342,7 @@ impl Batch {
         }
     }
 
-    /// The same batch for an encoder's output of one vector an input, in their order.
+    /// The same batch for an encoder output with one vector for each input, in their order.
     pub fn of_vectors(self) -> Self {
         Batch { first: Tensor::arange(self.inputs.size()[0], (Kind::Int64, self.inputs.device())), ..self }
     }
@@ -370,7 +372,7 @@ impl StoryTokens {
             token: self.token.to_device(device),
             sentence: self.sentence.to_device(device),
             of_story: self.of_story.to_device(device),
-            of_input: self.of_input.as_ref().map(|places| places.to_device(device)),
+            of_input: self.of_input.as_ref().map(|sentences| sentences.to_device(device)),
         }
     }
 }
@@ -378,14 +380,14 @@ impl StoryTokens {
 impl Targets {
     pub fn to_device(&self, device: Device) -> Self {
         Targets {
-            slot_input: self.slot_input.to_device(device),
-            slot_weight: self.slot_weight.to_device(device),
+            cell_input: self.cell_input.to_device(device),
+            cell_weight: self.cell_weight.to_device(device),
             precondition_columns: self.precondition_columns.to_device(device),
             effect_columns: self.effect_columns.to_device(device),
-            slot_place: self.slot_place.to_device(device),
+            cell_index: self.cell_index.to_device(device),
             conflicts: self.conflicts.to_device(device),
             plausible: self.plausible.to_device(device),
-            gold_place: self.gold_place.to_device(device),
+            gold_pair: self.gold_pair.to_device(device),
         }
     }
 }

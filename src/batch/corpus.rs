@@ -1,4 +1,4 @@
-//! A set of pairs with every input tokenized once.
+//! A set of pairs, with every input tokenized once.
 
 use super::{InputTokenizer, StoryInput, TokenSequence, Tokens};
 use crate::attribute::{Attribute, SIDE_CLASSES};
@@ -7,38 +7,38 @@ use crate::durable::sha256;
 use crate::error::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 
-/// Pairs, and the tokens of each distinct (entity, sentence) in them.
+/// Pairs, and the tokens of each distinct (entity, sentence) input.
 pub struct Corpus {
     pub pairs: Vec<Pair>,
-    /// Each distinct input. Input 0 is the padding input: an empty entity in an empty sentence.
+    /// Each distinct input. Input 0 is the padding: an empty entity in an empty sentence.
     pub(super) inputs: Vec<TokenSequence>,
-    /// With [`WholeStories::AroundInputs`] where each input stands: number of the story, sentence.
-    pub(super) places: Vec<Option<(usize, usize)>>,
+    /// With [`WholeStories::AroundInputs`]: the number of the story and the sentence where each input stands.
+    pub(super) story_positions: Vec<Option<(usize, usize)>>,
     /// `[pair][story][entity][sentence]` -> index into `inputs`.
-    pub(super) slots: Vec<[Vec<Vec<usize>>; 2]>,
-    /// Each distinct story as one input.
+    pub(super) cells: Vec<[Vec<Vec<usize>>; 2]>,
+    /// Each distinct story, as one input.
     pub(super) stories: Vec<StoryInput>,
     /// `[pair][story]` -> index into `stories`.
     pub(super) story_numbers: Vec<[usize; 2]>,
 }
 
-/// How often each label occurs among the slots of a corpus, smoothed so that none is 0 or 1.
+/// How often each label occurs in the cells of a corpus, smoothed so that no frequency is 0 or 1.
 pub struct ClassFrequencies {
     /// `[66]`
     pub preconditions: Vec<f32>,
     /// `[66]`
     pub effects: Vec<f32>,
-    /// Slots that take part in a conflict.
+    /// The share of cells that take part in a conflict.
     pub conflicts: f32,
 }
 
-/// What is encoded beside the (entity, sentence) inputs.
+/// What is encoded in addition to the (entity, sentence) inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeStories {
     Unread,
     /// Every distinct story.
     Read,
-    /// The same, and an input is told from others by the story and the sentence it stands in.
+    /// Every distinct story. An input is identified by its story and sentence too.
     AroundInputs,
 }
 
@@ -46,10 +46,10 @@ pub enum WholeStories {
 pub(super) const PADDING_INPUT: usize = 0;
 
 impl Corpus {
-    /// Tokenizes all pairs, and whole stories too if they are read.
+    /// Tokenizes all pairs and, if the model reads them, whole stories.
     ///
     /// # Errors
-    /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated in silence.
+    /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated silently.
     pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, whole: WholeStories) -> Result<Self> {
         let mut stories = Distinct::new();
         let story_numbers: Vec<[usize; 2]> = match whole {
@@ -60,27 +60,27 @@ impl Corpus {
         inputs.number((String::new(), String::new(), None));
         let around = |pair: usize, s: usize| (whole == WholeStories::AroundInputs).then(|| story_numbers[pair][s]);
         let mut number = |pair: usize, s: usize| number_inputs(&mut inputs, &pairs[pair].stories[s], around(pair, s));
-        let slots = (0..pairs.len()).map(|pair| [number(pair, 0), number(pair, 1)]).collect();
-        let places = match whole {
+        let cells = (0..pairs.len()).map(|pair| [number(pair, 0), number(pair, 1)]).collect();
+        let story_positions = match whole {
             WholeStories::AroundInputs => inputs.items.iter().map(|(_, _, place)| *place).collect(),
             _ => Vec::new(),
         };
         let texts = inputs.items.into_iter().map(|(entity, sentence, _)| (entity, sentence)).collect();
         let inputs = tokenizer.encode(texts)?;
         let stories = tokenizer.encode_stories(&stories.items)?;
-        let corpus = Corpus { pairs, inputs, places, slots, stories, story_numbers };
+        let corpus = Corpus { pairs, inputs, story_positions, cells, stories, story_numbers };
         corpus.check_lengths(max_tokens)?;
         Ok(corpus)
     }
 
-    /// Some of the pairs, given by their index, as a corpus of their own.
+    /// The pairs with these indices, as a corpus of their own.
     pub fn subset(&self, pairs: &[usize]) -> Self {
         let numbers = pairs.iter().filter_map(|&pair| self.story_numbers.get(pair));
         Corpus {
             pairs: pairs.iter().map(|&pair| self.pairs[pair].clone()).collect(),
             inputs: self.inputs.clone(),
-            places: self.places.clone(),
-            slots: pairs.iter().map(|&pair| self.slots[pair].clone()).collect(),
+            story_positions: self.story_positions.clone(),
+            cells: pairs.iter().map(|&pair| self.cells[pair].clone()).collect(),
             stories: self.stories.clone(),
             story_numbers: numbers.copied().collect(),
         }
@@ -94,23 +94,23 @@ impl Corpus {
         self.pairs.is_empty()
     }
 
-    /// Sentences of the longest story.
+    /// The number of sentences of the longest story.
     pub fn max_sentences(&self) -> usize {
         self.stories().map(|story| story.sentences.len()).max().unwrap_or(0)
     }
 
-    /// Entities of the story that has most.
+    /// The largest number of entities of a story.
     pub fn max_entities(&self) -> usize {
         self.stories().map(|story| story.entities.len()).max().unwrap_or(0)
     }
 
-    /// Every token id that occurs, sorted: the only rows of the embedding table that training on this can move.
+    /// Every token id that occurs, sorted. Training on this corpus changes no other rows of the embedding table.
     pub fn token_ids(&self) -> Vec<i64> {
         self.sequences().flat_map(|input| &input.ids).copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Refuses tokens that an encoder with `vocabulary` word embeddings does not know, and types of tokens of which it
-    /// has fewer, if it looks at them.
+    /// Refuses token ids that an encoder with `vocabulary` word embeddings lacks, and token types that it lacks, if it
+    /// uses types.
     ///
     /// # Errors
     /// `Config`.
@@ -118,18 +118,18 @@ impl Corpus {
         let highest = |of: fn(&TokenSequence) -> &Vec<i64>| self.sequences().flat_map(of).max().copied().unwrap_or(0);
         let (id, kind) = (highest(|input| &input.ids), highest(|input| &input.types));
         let wrong = match types {
-            _ if id >= vocabulary => format!("a token {id}, and the encoder's vocab_size is {vocabulary}"),
+            _ if id >= vocabulary => format!("token id {id}, but the encoder's vocab_size is {vocabulary}"),
             Some(types) if kind >= types => {
-                format!("tokens of type {kind}, and the encoder's type_vocab_size is {types}")
+                format!("token type {kind}, but the encoder's type_vocab_size is {types}")
             }
             _ => return Ok(()),
         };
-        let advice = "the tokenizer and config.json do not belong together";
-        Err(Error::config(format!("the tokenizer makes {wrong}; {advice}")))
+        let advice = "use the tokenizer.json and the config.json of the same model";
+        Err(Error::config(format!("the tokenizer produces {wrong}; {advice}")))
     }
 
-    /// Numbers of all (entity, sentence) inputs, shorter ones first; those of a length in an order that depends on nothing
-    /// but their tokens, so that it is the same for all orders of the pairs.
+    /// Numbers of all (entity, sentence) inputs, the shorter ones first. Inputs of the same length are ordered by their
+    /// tokens only, so the order of the pairs does not matter.
     pub fn by_length(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.inputs.len()).collect();
         order.sort_by_key(|&input| {
@@ -139,12 +139,12 @@ impl Corpus {
         order
     }
 
-    /// Some of the (entity, sentence) inputs, given by their number, shorter ones first.
+    /// The (entity, sentence) inputs with these numbers, the shorter ones first.
     pub fn tokens(&self, inputs: &[usize]) -> Tokens {
         Tokens::pack(inputs.iter().map(|&input| &self.inputs[input]))
     }
 
-    /// SHA-256 of the tokens of the (entity, sentence) inputs, in the order of [`Corpus::by_length`].
+    /// SHA-256 of the tokens of all (entity, sentence) inputs, in the order of [`Corpus::by_length`].
     pub fn sha256_of_inputs(&self) -> String {
         let mut bytes = Vec::new();
         for input in self.by_length().into_iter().map(|input| &self.inputs[input]) {
@@ -156,21 +156,21 @@ impl Corpus {
         sha256(&bytes)
     }
 
-    /// All that is tokenized.
+    /// Every token sequence of the corpus.
     fn sequences(&self) -> impl Iterator<Item = &TokenSequence> {
         self.inputs.iter().chain(self.stories.iter().map(|story| &story.tokens))
     }
 
-    /// Label frequencies over all (entity, sentence) slots of all stories.
+    /// Label frequencies over all (entity, sentence) cells of all stories.
     pub fn class_frequencies(&self) -> ClassFrequencies {
         let entities = || self.stories().flat_map(|story| &story.entities);
         let side = |of: fn(&Entity) -> &Vec<Classes>| side_frequencies(entities().flat_map(of));
-        let slots: usize = entities().map(|entity| entity.annotated.len()).sum();
+        let cells: usize = entities().map(|entity| entity.annotated.len()).sum();
         let targets = self.stories().flat_map(|story| story.entities.iter().filter_map(|e| story.conflict_target(e)));
         ClassFrequencies {
             preconditions: side(|entity| &entity.preconditions),
             effects: side(|entity| &entity.effects),
-            conflicts: (2 * targets.count() + 1) as f32 / (slots + 2) as f32,
+            conflicts: (2 * targets.count() + 1) as f32 / (cells + 2) as f32,
         }
     }
 
@@ -184,22 +184,22 @@ impl Corpus {
                 let tokens = self.stories[number].tokens.len();
                 if tokens > max_tokens {
                     return Err(Error::data(format!(
-                        "story {}: as one input it has {tokens} tokens, and the encoder has positions for {max_tokens}; \
+                        "story {}: as one input it has {tokens} tokens, but the encoder has {max_tokens} positions; \
                          shorten it, or use model.detector.context = \"sentence\"",
                         story.id
                     )));
                 }
             }
         }
-        for (pair, slots) in self.pairs.iter().zip(&self.slots) {
-            for (story, rows) in pair.stories.iter().zip(slots) {
+        for (pair, cells) in self.pairs.iter().zip(&self.cells) {
+            for (story, rows) in pair.stories.iter().zip(cells) {
                 for (entity, row) in story.entities.iter().zip(rows) {
                     for (n, &input) in row.iter().enumerate() {
                         let tokens = self.inputs[input].len();
                         if tokens > max_tokens {
                             return Err(Error::data(format!(
-                                "story {}, sentence {}: with entity \"{}\" it has {tokens} tokens, and the encoder has \
-                                 positions for {max_tokens}; shorten the sentence",
+                                "story {}, sentence {}: with entity \"{}\" it has {tokens} tokens, but the encoder has \
+                                 {max_tokens} positions; shorten the sentence",
                                 story.id,
                                 n + 1,
                                 entity.name
@@ -213,11 +213,11 @@ impl Corpus {
     }
 }
 
-/// `[66]`, one is added to every count.
-fn side_frequencies<'a>(slots: impl Iterator<Item = &'a Classes>) -> Vec<f32> {
+/// `[66]`. One is added to every count.
+fn side_frequencies<'a>(cells: impl Iterator<Item = &'a Classes>) -> Vec<f32> {
     let mut counts = [1.; SIDE_CLASSES];
     let mut slots_seen = 0;
-    for classes in slots {
+    for classes in cells {
         slots_seen += 1;
         for (attribute, &class) in Attribute::ALL.iter().zip(classes) {
             counts[attribute.offset() + usize::from(class)] += 1.;
@@ -228,7 +228,7 @@ fn side_frequencies<'a>(slots: impl Iterator<Item = &'a Classes>) -> Vec<f32> {
     counts.iter().zip(totals).map(|(count, total)| count / total).collect()
 }
 
-/// Numbers distinct items in the order they are met.
+/// Numbers distinct items in the order of their first occurrence.
 struct Distinct<T> {
     numbers: HashMap<T, usize>,
     items: Vec<T>,
@@ -247,7 +247,7 @@ impl<T: Clone + Eq + std::hash::Hash> Distinct<T> {
     }
 }
 
-/// An entity, a sentence, and where they stand if inputs are told apart by that: number of the story, sentence.
+/// An entity and a sentence; if an input is identified by its position, also the number of the story and the sentence.
 type Named = (String, String, Option<(usize, usize)>);
 
 /// `[entity][sentence]` -> number of the input.

@@ -1,8 +1,8 @@
 //! Pairs -> deduplicated token batches.
 //!
-//! A pair of stories repeats itself: the two stories share all but one or two sentences, and the pairs of a
-//! group share one story. Every (entity, sentence) is therefore tokenized once a corpus ([`Corpus`]) and encoded
-//! once a batch ([`Batch`]); rows of the batch point to the unique inputs.
+//! A pair of stories repeats itself. The two stories share all but one or two sentences, and the pairs of a group share
+//! one story. So every (entity, sentence) is tokenized once for a corpus ([`Corpus`]) and encoded once for a batch
+//! ([`Batch`]). The rows of a batch point to its unique inputs.
 
 mod collate;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Which part of some pairs a training step reads.
+//! Samples the entities and the inputs that a training step reads.
 
 use super::Corpus;
 use crate::data::Story;
@@ -12,35 +12,36 @@ pub struct Drawn {
     pub weight: f32,
 }
 
-/// From what the entities of a story are drawn.
+/// The strata from which the entities of a story are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strata {
-    /// All alike.
+    /// All entities together.
     One,
-    /// Those that the conflict of the pair is about, of which there always are some, and the others. A distribution over
-    /// places needs it, for without them the gold place can only be learned for a wrong reason.
+    /// The entities in the pair's conflict, of which some are always drawn, and the others. A distribution over
+    /// sentence pairs needs this: without these entities, the gold sentence pair could be learned only for a wrong
+    /// reason.
     Conflict,
 }
 
-/// Of the pairs of a step, the rows (entities) there are and the inputs that are encoded.
+/// The sampled rows (entities) of a step's pairs, and the inputs that are encoded.
 pub struct Sample {
-    /// `[pair][story]` -> which of the story's entities, ascending.
+    /// `[pair][story]` -> the story's sampled entities, ascending.
     pub(super) entities: Vec<[Vec<Drawn>; 2]>,
-    /// The (entity, sentence) inputs that are encoded, by their number.
+    /// Numbers of the (entity, sentence) inputs that are encoded.
     pub inputs: BTreeSet<usize>,
 }
 
 impl Sample {
-    /// Everything.
+    /// All entities and inputs.
     pub fn all(corpus: &Corpus, pairs: &[usize]) -> Self {
         let every = |story: &Story| (0..story.entities.len()).map(|entity| Drawn { entity, weight: 1. }).collect();
         let entities = |&p: &usize| corpus.pairs[p].stories.each_ref().map(every);
         Self::of(corpus, pairs, pairs.iter().map(entities).collect())
     }
 
-    /// At most so many entities of each story, drawn at random from each stratum. Each stands for as many as its stratum
-    /// has for each that was drawn, so that averages with these weights estimate those over all entities. The stories of
-    /// a pair are drawn alike, so that most of their inputs are the same.
+    /// Draws at most `most` entities of each story at random, from each stratum. The weight of a drawn entity is the
+    /// size of its stratum divided by the number of entities drawn from it, so that weighted averages estimate those
+    /// over all entities. The two stories of a pair get the same names, so that most of their inputs are the same.
     pub fn of_entities(
         corpus: &Corpus,
         pairs: &[usize],
@@ -78,7 +79,7 @@ impl Sample {
         Self::of(corpus, pairs, pairs.iter().map(&mut draw).collect())
     }
 
-    /// Keeps this share of the inputs, drawn at random.
+    /// Keeps this share of the inputs, chosen at random.
     pub fn keep_inputs(mut self, share: f64, rng: &mut impl rand::Rng) -> Self {
         let mut shuffled: Vec<usize> = self.inputs.into_iter().collect();
         let count = (share * shuffled.len() as f64).ceil() as usize;
@@ -90,7 +91,7 @@ impl Sample {
     fn of(corpus: &Corpus, pairs: &[usize], entities: Vec<[Vec<Drawn>; 2]>) -> Self {
         let mut inputs = BTreeSet::new();
         for (&p, of_pair) in pairs.iter().zip(&entities) {
-            for (rows, drawn) in corpus.slots[p].iter().zip(of_pair) {
+            for (rows, drawn) in corpus.cells[p].iter().zip(of_pair) {
                 inputs.extend(drawn.iter().flat_map(|drawn| &rows[drawn.entity]));
             }
         }

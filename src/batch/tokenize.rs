@@ -1,14 +1,14 @@
-//! (entity, sentence) -> token ids, with the tokenizer that came with the encoder.
+//! Tokenizes (entity, sentence) inputs with the encoder's tokenizer.
 
 use crate::error::{Error, Result, lack_of_memory};
-use crate::outside::{self, MAX_GROWTH, MAX_TOKENIZER, json_error, shown};
+use crate::untrusted::{self, MAX_GROWTH, MAX_TOKENIZER, json_error, shown};
 use serde::Deserialize;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-/// The encoder's tokenizer (`tokenizer.json`), without truncation or padding. Special tokens and types of tokens are
-/// those of its own template.
+/// The encoder's tokenizer (`tokenizer.json`), without truncation or padding. Its own template decides special tokens
+/// and token types.
 pub struct InputTokenizer {
     inner: tokenizers::Tokenizer,
 }
@@ -17,19 +17,19 @@ impl InputTokenizer {
     /// Reads a Hugging Face `tokenizer.json`.
     ///
     /// # Errors
-    /// `MissingInput` if there is none, `Config` if it is not a tokenizer.
+    /// `MissingInput` if the file does not exist, `Config` if it is not a tokenizer.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes = outside::read_regular(path, MAX_TOKENIZER).map_err(|error| match error.kind() {
+        let bytes = untrusted::read_regular(path, MAX_TOKENIZER).map_err(|error| match error.kind() {
             std::io::ErrorKind::FileTooLarge => Error::config(format!("{}: not a tokenizer: {error}", path.display())),
             _ => Error::reading(path, &error),
         })?;
         Self::from_json(&bytes).map_err(|error| error.about(path.display()))
     }
 
-    /// The tokenizer in the bytes of a `tokenizer.json`.
+    /// Reads a tokenizer from the bytes of a `tokenizer.json`.
     ///
     /// # Errors
-    /// `Config` if it is not a tokenizer, or one that puts no special token first: the model reads that one.
+    /// `Config` if it is not a tokenizer, or if its first token is not a special one: the model reads the first token.
     pub fn from_json(bytes: &[u8]) -> Result<Self> {
         let wrong = |problem: String| Error::config(format!("not a Hugging Face tokenizer: {problem}"));
         let mut inner = parse(bytes).map_err(wrong)?;
@@ -42,14 +42,14 @@ impl InputTokenizer {
         }
     }
 
-    /// Tokens of `<s> entity </s></s> sentence </s>` or `[CLS] entity [SEP] sentence [SEP]`, as the tokenizer has it,
-    /// for every (entity, sentence), in parallel.
+    /// Tokenizes every (entity, sentence) in parallel, as `<s> entity </s></s> sentence </s>` or `[CLS] entity [SEP]
+    /// sentence [SEP]`; the tokenizer's template decides.
     pub fn encode(&self, inputs: Vec<(String, String)>) -> Result<Vec<TokenSequence>> {
         let encodings = caught(|| self.inner.encode_batch_fast(inputs, true)).map_err(failed)?;
         Ok(encodings.iter().map(TokenSequence::from).collect())
     }
 
-    /// Tokens of `<s> sentence sentence ... </s>` for every story, with the sentence that each token is in.
+    /// Tokenizes every story as `<s> sentence sentence ... </s>`, and notes which sentence each token is in.
     pub fn encode_stories(&self, stories: &[Vec<String>]) -> Result<Vec<StoryInput>> {
         let texts: Vec<String> = stories.iter().map(|sentences| sentences.join(" ")).collect();
         let encodings = caught(|| self.inner.encode_batch(texts, true)).map_err(failed)?;
@@ -65,7 +65,7 @@ impl InputTokenizer {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TokenSequence {
     pub ids: Vec<i64>,
-    /// The type of each token, by the tokenizer: 1 for the second part of a pair where the family has types.
+    /// The type of each token. The tokenizer decides: 1 for the second part of a pair, in families that use types.
     pub types: Vec<i64>,
 }
 
@@ -86,7 +86,7 @@ impl From<&tokenizers::Encoding> for TokenSequence {
     }
 }
 
-/// The parts of a `tokenizer.json` that rewrite a text, one after another.
+/// The parts of a `tokenizer.json` that rewrite text, in their order.
 #[derive(Deserialize)]
 struct Rewriting {
     #[serde(default)]
@@ -95,21 +95,23 @@ struct Rewriting {
     pre_tokenizer: Value,
 }
 
-/// Reads a tokenizer. What is no JSON never reaches the library, nor what would fill memory with a short text.
+/// Reads a tokenizer. Before the library reads them, refuses text that is not JSON and tokenizers that could fill
+/// memory from a short text.
 fn parse(bytes: &[u8]) -> Result<tokenizers::Tokenizer, String> {
     let Rewriting { normalizer, pre_tokenizer } = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
     if growth(&normalizer) * growth(&pre_tokenizer) > MAX_GROWTH {
-        return Err(format!("its normalizer could make a text more than {MAX_GROWTH} times as long"));
+        return Err(format!("its normalizer could make text more than {MAX_GROWTH} times as long"));
     }
     caught(|| tokenizers::Tokenizer::from_bytes(bytes))
 }
 
-/// How many times as many characters a part of a tokenizer makes of a text, at most. What is in use stays below 2000.
+/// The largest factor by which a part of a tokenizer can lengthen a text, in characters. Real tokenizers stay below
+/// 2000.
 fn growth(part: &Value) -> f64 {
     let length = |text: &Value| text.as_str().map_or(0, |text| text.chars().count()) as f64;
     let own = match part["type"].as_str() {
         _ if part["content"].is_string() => match length(&part["pattern"]["String"]) {
-            // A regular expression can match nothing, before every character.
+            // A regular expression can match nothing, which it finds before every character.
             0. => 1. + length(&part["content"]),
             replaced => (length(&part["content"]) / replaced).max(1.),
         },
@@ -121,8 +123,8 @@ fn growth(part: &Value) -> f64 {
     parts.flatten().map(growth).product::<f64>() * own
 }
 
-/// What the library comes to. On parts that are malformed it panics instead of returning an error, when it reads them or
-/// when it needs them.
+/// Runs the library. For malformed parts it may panic instead of returning an error, when it reads them or when it uses
+/// them.
 fn caught<T>(act: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, String> {
     match std::panic::catch_unwind(AssertUnwindSafe(act)) {
         Ok(done) => done.map_err(|error| shown(&error.to_string(), 300)),
@@ -139,12 +141,12 @@ fn failed(problem: String) -> Error {
 #[derive(Clone)]
 pub struct StoryInput {
     pub tokens: TokenSequence,
-    /// Of each token; `None` for the special ones.
+    /// The sentence of each token; `None` for special tokens.
     pub sentences: Vec<Option<usize>>,
 }
 
-/// The sentence that the last byte of a token is in, when they are joined by spaces: a token may begin with the space
-/// before its sentence.
+/// The sentence that holds the last byte of a token, where sentences are joined by spaces. A token may begin with the
+/// space before its sentence.
 fn sentence_at(sentences: &[String], start: usize, end: usize) -> Option<usize> {
     let mut before = 0;
     sentences.iter().position(|sentence| {

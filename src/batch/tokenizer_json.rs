@@ -1,7 +1,7 @@
-//! A `tokenizer.json` for a folder: its own, or one built from the files that came before that format.
+//! Reads the `tokenizer.json` of a folder, or builds one from older vocabulary files.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_CONFIG, MAX_TOKENIZER, json_error, shown, text};
+use crate::untrusted::{self, MAX_CONFIG, MAX_TOKENIZER, json_error, shown, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ const SETTINGS: &str = "tokenizer_config.json";
 const WORD_PIECES: &str = "vocab.txt";
 const PAIR_VOCABULARY: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
-/// Vocabularies from which nothing is built: what splits and normalises text is in other programs.
+/// Vocabularies from which we build nothing: the rules that split and normalise text are in other programs.
 const OTHERS: [&str; 4] = ["sentencepiece.bpe.model", "spm.model", "spiece.model", "bpe_encoder.bin"];
 
-/// The bytes of a folder's `tokenizer.json`. Where it has none they are made: of `vocab.txt`, BERT's WordPiece, cased as
-/// `tokenizer_config.json` says; of `vocab.json` and `merges.txt`, the byte-level pairs of RoBERTa and DeBERTa.
+/// The bytes of a folder's `tokenizer.json`. If there is none, it is built: BERT's WordPiece from `vocab.txt`, cased as
+/// `tokenizer_config.json` says, or the byte-level pairs of RoBERTa and DeBERTa from `vocab.json` and `merges.txt`.
 ///
 /// # Errors
-/// `MissingInput` if there is nothing to make one of, with how to convert what there is; `Config` if the files are no
-/// vocabulary, lack a special token, or do not say whether letters keep their case.
+/// `MissingInput`, with the way to convert the files, if there is nothing to build from. `Config` if the files are not
+/// a vocabulary, lack a special token, or do not say whether letters keep their case.
 pub fn tokenizer_json(folder: &Path) -> Result<Vec<u8>> {
     let folder = Folder(folder);
     if folder.has(OWN) {
@@ -43,7 +43,7 @@ impl Folder<'_> {
         self.0.join(name)
     }
 
-    /// Broken links and pipes too: reading says what is wrong with them.
+    /// True for broken links and pipes too; reading them reports what is wrong.
     fn has(&self, name: &str) -> bool {
         self.path(name).symlink_metadata().is_ok()
     }
@@ -54,13 +54,13 @@ impl Folder<'_> {
 
     fn read(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let path = self.path(name);
-        outside::read_regular(&path, most).map_err(|error| match error.kind() {
+        untrusted::read_regular(&path, most).map_err(|error| match error.kind() {
             std::io::ErrorKind::FileTooLarge => self.wrong(name, format!("not a tokenizer: {error}")),
             _ => Error::reading(&path, &error),
         })
     }
 
-    /// Lines, without the marks that end them.
+    /// The lines without their line ends.
     fn lines(&self, name: &str) -> Result<Vec<String>> {
         let bytes = self.read(name, MAX_TOKENIZER)?;
         let text = text(&bytes).map_err(|problem| self.wrong(name, problem))?;
@@ -71,19 +71,22 @@ impl Folder<'_> {
         serde_json::from_slice(&self.read(name, most)?).map_err(|error| self.wrong(name, json_error(&error)))
     }
 
-    /// Empty if there is no such file.
+    /// Empty if the file does not exist.
     fn settings(&self) -> Result<Settings> {
         if self.has(SETTINGS) { self.json(SETTINGS, MAX_CONFIG) } else { Ok(Settings::default()) }
     }
 
-    /// The error of a folder from which no tokenizer can be made.
+    /// The error if a folder has nothing to build a tokenizer from.
     fn nothing(&self) -> Error {
         let own = self.path(OWN);
         let message = match OTHERS.into_iter().find(|name| self.has(name)) {
-            None => format!("{}: does not exist, nor vocab.txt, nor vocab.json with merges.txt", own.display()),
+            None => format!(
+                "{}: does not exist, and neither does vocab.txt, or vocab.json with merges.txt; add one of them",
+                own.display()
+            ),
             Some(other) => format!(
-                "{}: does not exist, and nothing is made of {other}; where Python has transformers (with sentencepiece \
-                 and protobuf), make it with: python -c \"from transformers import AutoTokenizer; \
+                "{}: does not exist, and can't be built from {other}; where Python has transformers (with \
+                 sentencepiece and protobuf), make it with: python -c \"from transformers import AutoTokenizer; \
                  AutoTokenizer.from_pretrained('{folder}').save_pretrained('{folder}')\"",
                 own.display(),
                 folder = self.0.display(),
@@ -93,7 +96,7 @@ impl Folder<'_> {
     }
 }
 
-/// `tokenizer_config.json`, as far as it is needed; what else it has is ignored.
+/// The fields of `tokenizer_config.json` that are needed; others are ignored.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Settings {
@@ -108,7 +111,7 @@ struct Settings {
     mask_token: Option<SpecialToken>,
 }
 
-/// A special token by itself or with its settings.
+/// A special token: its name, or its name with settings.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SpecialToken {
@@ -126,10 +129,10 @@ struct Specials {
 }
 
 impl Specials {
-    /// By `tokenizer_config.json`, else by the names that BERT or RoBERTa gave them.
+    /// Takes the names from `tokenizer_config.json`, else those of BERT or RoBERTa.
     ///
     /// # Errors
-    /// A special token that is not in the vocabulary.
+    /// If a special token is not in the vocabulary.
     fn of(settings: &Settings, vocabulary: &Map<String, Value>) -> Result<Self, String> {
         let is_bert = vocabulary.contains_key("[CLS]");
         let find = |setting: &Option<SpecialToken>, of_bert: &str, of_roberta: &str| {
@@ -139,7 +142,7 @@ impl Specials {
                 None => usual,
             };
             let id = vocabulary.get(name).and_then(Value::as_u64);
-            let id = id.ok_or_else(|| format!("it has no {:?}, a special token", shown(name, 40)))?;
+            let id = id.ok_or_else(|| format!("it lacks the special token {:?}", shown(name, 40)))?;
             Ok::<_, String>((name.to_owned(), id))
         };
         Ok(Specials {
@@ -151,7 +154,7 @@ impl Specials {
         })
     }
 
-    /// They are never split, and nothing is changed in them.
+    /// The entries for added tokens: special tokens are never split or changed.
     fn added(&self, mask_takes_space: bool) -> Value {
         let mut all = vec![&self.cls, &self.sep, &self.pad, &self.unk, &self.mask];
         all.sort_by_key(|(_, id)| *id);
@@ -164,7 +167,7 @@ impl Specials {
         all.into_iter().map(token).collect()
     }
 
-    /// `[CLS] a [SEP] b [SEP]`, the second part of type 1.
+    /// `[CLS] a [SEP] b [SEP]`; the second part has type 1.
     fn template(&self) -> Value {
         let special = |(name, _): &(String, u64), kind: u8| json!({"SpecialToken": {"id": name, "type_id": kind}});
         let part = |name: &str, kind: u8| json!({"Sequence": {"id": name, "type_id": kind}});
@@ -182,7 +185,7 @@ fn tokenizer(added: Value, normalizer: Value, splitter: Value, template: Value, 
            "pre_tokenizer": splitter, "post_processor": template, "decoder": decoder, "model": model})
 }
 
-/// BERT's: a line is a piece, its number the id.
+/// BERT's vocabulary: each line is a piece, and the line number is its id.
 fn word_pieces(folder: &Folder) -> Result<Value> {
     let pieces = folder.lines(WORD_PIECES)?;
     let vocabulary: Map<String, Value> = pieces.into_iter().enumerate().map(|(id, piece)| (piece, json!(id))).collect();
@@ -205,7 +208,7 @@ fn word_pieces(folder: &Folder) -> Result<Value> {
     ))
 }
 
-/// RoBERTa's and DeBERTa's: pairs of bytes, merged in order. They differ in special tokens and template.
+/// RoBERTa's and DeBERTa's vocabulary: byte pairs, merged in order. The two differ in special tokens and template.
 fn byte_pairs(folder: &Folder) -> Result<Value> {
     let vocabulary: Map<String, Value> = folder.json(PAIR_VOCABULARY, MAX_TOKENIZER)?;
     let settings = folder.settings()?;
@@ -233,13 +236,13 @@ fn byte_pairs(folder: &Folder) -> Result<Value> {
     ))
 }
 
-/// A line is a pair, the first lines merged first; what begins with `#version` is none.
+/// Each line is a pair; earlier lines are merged first. A line that begins with `#version` is skipped.
 fn merges(folder: &Folder) -> Result<Vec<Value>> {
     let lines = folder.lines(MERGES)?;
     let pairs = lines.iter().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with("#version"));
     let pair = |(i, line): (usize, &String)| match line.split_once(' ') {
         Some((first, second)) if !second.contains(' ') => Ok(json!([first, second])),
-        _ => Err(folder.wrong(MERGES, format!("line {}: {:?} is no pair", i + 1, shown(line, 40)))),
+        _ => Err(folder.wrong(MERGES, format!("line {}: {:?} is not a pair", i + 1, shown(line, 40)))),
     };
     pairs.map(pair).collect()
 }

@@ -3,7 +3,7 @@
 use super::TokenSequence;
 use tch::{Device, Tensor};
 
-/// Token sequences without padding, sorted by length and laid end to end (T tokens in all).
+/// T tokens: sequences sorted by length and laid end to end, without padding.
 pub struct Tokens {
     /// `[T]` token ids.
     pub ids: Tensor,
@@ -11,10 +11,10 @@ pub struct Tokens {
     pub types: Tensor,
     /// `[T]` position of each token in its sequence, from 0.
     pub positions: Tensor,
-    /// Index of each sequence's first token.
+    /// Index of the first token of each sequence.
     pub first: Tensor,
-    /// Runs of sequences of one length, in order: attention works on each run as a dense block, so that nothing is
-    /// ever padded or masked.
+    /// Runs of sequences of equal length, in order. Attention treats each run as a dense block, so nothing is padded or
+    /// masked.
     pub groups: Vec<LengthGroup>,
 }
 
@@ -26,7 +26,7 @@ pub struct LengthGroup {
 }
 
 impl Tokens {
-    /// Lays sequences end to end. They must come sorted by length.
+    /// Lays sequences end to end. They must be sorted by length.
     pub fn pack<'a>(sequences: impl Iterator<Item = &'a TokenSequence>) -> Self {
         let (mut ids, mut types, mut positions, mut first) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut groups: Vec<LengthGroup> = Vec::new();

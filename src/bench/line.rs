@@ -12,7 +12,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// `None` for fewer than three points, through which a line explains nothing, or if all x or all y are one.
+    /// `None` for fewer than three points, or if all x or all y are equal.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let n = points.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! The most memory this process has held, as Linux counts it.
+//! The peak memory of this process, as Linux counts it.
 
 /// The largest resident size since the process began or since [`reset_peak`], in bytes; `None` where there is no
 /// `/proc`.
@@ -8,7 +8,7 @@ pub fn peak() -> Option<u64> {
     kilobytes.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| 1024 * kilobytes)
 }
 
-/// Starts [`peak`] anew at what is held now; false where the system does not let us.
+/// Resets [`peak`] to the present size. Returns false if the system does not allow it.
 pub fn reset_peak() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }

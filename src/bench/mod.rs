@@ -1,15 +1,14 @@
-//! How fast this machine trains and evaluates a model, what that costs in memory, and where the time goes.
+//! Measures how fast this machine trains and evaluates a model, how much memory that needs, and where the time goes.
 //!
-//! Steps of an epoch are taken as training would take them. Each is timed as a whole, and once more part by part
-//! ([`profile`]); a part's time is the median over rounds, so that another program that is busy for a while does not
-//! count.
+//! The steps are those of a training epoch. Each is timed as a whole, and once more part by part ([`profile`]). A time
+//! is the median over rounds, so that another program that is busy for a while does not count.
 
 mod line;
 mod memory;
 mod operations;
-mod peer;
 mod plot;
 pub mod profile;
+mod reference;
 mod report;
 mod sample;
 mod size;
@@ -17,14 +16,14 @@ mod time;
 
 pub use line::Line;
 pub use operations::{Operations, TrainedLayers};
-pub use peer::export;
 pub use plot::draw;
+pub use reference::export;
 pub use report::{BenchReport, Memory, SizeReport};
 pub use size::EncoderSize;
 
 use crate::error::Result;
 use crate::experiment::Trial;
-use crate::machine::ProductRates;
+use crate::machine::MatmulRates;
 use crate::train::AdamW;
 use sample::Sample;
 use time::{Measurement, measure};
@@ -32,15 +31,15 @@ use time::{Measurement, measure};
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchOptions {
-    /// Pairs a step, one report for each.
+    /// The step sizes, with one report for each.
     pub pairs_per_step: Vec<usize>,
-    /// Steps of each size that are measured; a fixed number of pairs' worth where absent.
+    /// The number of measured steps of each size. Without it, as many as a fixed number of pairs needs.
     pub steps: Option<usize>,
-    /// No round of a size is begun after so many seconds; the first always is.
+    /// After so many seconds no new round of a size is started. The first round always is.
     pub seconds: f64,
 }
 
-/// Measures every size; `on` is told of each as it is done.
+/// Measures every size. `on` is called with the report of each when it is done.
 ///
 /// # Errors
 /// `Usage` if there are not enough pairs for a step; `Diverged`.
@@ -49,7 +48,7 @@ pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport
         options.pairs_per_step.iter().map(|&pairs| Sample::new(trial, pairs, options.steps)).collect();
     let samples = samples?;
     let loading_peak = memory::peak();
-    let mut products = ProductRates::peak(trial.compute.device);
+    let mut matmuls = MatmulRates::peak(trial.compute.device);
     let (fit, parameters) = (trial.fit(), trial.parameters());
     let trained = TrainedLayers::of(&parameters, &trial.model_config.encoder);
     let trained_parameters = parameters.iter().map(|parameter| parameter.tensor.numel()).sum();
@@ -57,13 +56,13 @@ pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport
     let mut measurements: Vec<Measurement> = Vec::new();
     for sample in &samples {
         let measurement = measure(trial, &fit, &mut optimiser, sample, options.seconds)?;
-        products = products.max(ProductRates::peak(trial.compute.device));
-        on(&SizeReport::new(trial, sample, &measurement, &trained, products.of(trial.compute.precision)));
+        matmuls = matmuls.max(MatmulRates::peak(trial.compute.device));
+        on(&SizeReport::new(trial, sample, &measurement, &trained, matmuls.of(trial.compute.precision)));
         measurements.push(measurement);
     }
-    // The fastest product of the whole run is what all are compared with.
-    let rate = products.of(trial.compute.precision);
+    // All sizes are compared with the fastest matmuls of the whole run.
+    let rate = matmuls.of(trial.compute.precision);
     let of_size = |(sample, measurement)| SizeReport::new(trial, sample, measurement, &trained, rate);
     let sizes: Vec<SizeReport> = samples.iter().zip(&measurements).map(of_size).collect();
-    Ok(BenchReport::new(trial, trained_parameters, products, loading_peak, sizes))
+    Ok(BenchReport::new(trial, trained_parameters, matmuls, loading_peak, sizes))
 }

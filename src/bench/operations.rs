@@ -1,14 +1,14 @@
-//! The floating-point operations of the encoder's matrix products.
+//! The floating-point operations of the encoder's matmuls.
 
 use crate::batch::LengthGroup;
 use crate::model::EncoderConfig;
 use crate::train::Parameter;
 
-/// Which parts of the encoder are trained: it decides what has to be computed backwards.
+/// The parts of the encoder that are trained. They decide what the backward pass must compute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrainedLayers {
     pub embeddings: bool,
-    /// From the lowest.
+    /// From the lowest layer.
     pub layers: Vec<bool>,
 }
 
@@ -24,8 +24,8 @@ impl TrainedLayers {
     }
 }
 
-/// Operations (a multiplication and an addition are two) of all matrix products of the encoder on some sequences;
-/// nothing else is counted, and no padding.
+/// The operations of all matmuls of the encoder on some sequences. A multiplication and an addition are two operations.
+/// Other operations and padding are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Operations {
     pub forward: f64,
@@ -33,10 +33,10 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Forward, a layer takes 4H² + 2·H·F multiplications a token (four projections, two feed-forward products) and,
-    /// in a sequence of L, 2·H·L a token for attention. Backward, each product takes as much for the gradient of its
-    /// weights and as much for that of its input, where either is needed; attention has two inputs, both needed.
-    /// DeBERTa's terms of relative positions are attention too, H·(2L - 1) multiplications a token each.
+    /// Forward, a layer needs 4H² + 2·H·F multiplications per token (four projections, two feed-forward matmuls) and,
+    /// in a sequence of length L, 2·H·L per token for attention. Backward, each matmul needs as many for the gradient of
+    /// its weights and as many for that of its input, if they are needed. Attention has two inputs, both needed.
+    /// DeBERTa's terms of relative positions count as attention, with H·(2L - 1) multiplications per token each.
     pub fn of(config: &EncoderConfig, groups: &[LengthGroup], trained: &TrainedLayers) -> Self {
         let (h, f) = (config.hidden_size as f64, config.intermediate_size as f64);
         let tokens: f64 = groups.iter().map(|group| (group.count * group.length) as f64).sum();

@@ -1,4 +1,4 @@
-//! Seconds of a step by the tokens it encodes, as a picture.
+//! A plot of the seconds of a step by its tokens.
 
 use super::report::BenchReport;
 use crate::error::{Error, ErrorKind, Result};
@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (800, 500);
 
-/// Draws every step that was measured, a colour a size, and the line through all, as SVG.
+/// Draws every measured step, with one colour per size, and the line through all, as SVG.
 ///
 /// # Errors
 /// `Internal`.
@@ -59,7 +59,7 @@ fn picture(report: &BenchReport, svg: &mut String) -> std::result::Result<(), Bo
 fn caption(report: &BenchReport) -> String {
     match &report.cost {
         Some(line) => format!(
-            "{:.1} ms + {:.1} ms for each 1000 unique tokens, R² {:.4}",
+            "{:.1} ms + {:.1} ms per 1000 unique tokens, R² {:.4}",
             1e3 * line.intercept,
             1e6 * line.slope,
             line.r_squared

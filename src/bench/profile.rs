@@ -1,8 +1,8 @@
-//! A training step taken apart.
+//! Times the parts of a training step.
 
 use crate::error::Result;
 use crate::loss::Losses;
-use crate::model::{Mode, Noise};
+use crate::model::{DropoutRng, Mode};
 use crate::seed;
 use crate::train::{AdamW, Diverged, Fit};
 use serde::Serialize;
@@ -12,18 +12,18 @@ use tch::{Cuda, Device};
 /// Seconds of each part of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Phases {
-    /// Making the batch.
+    /// Building the batch.
     pub data: f64,
     pub encoder_forward: f64,
     /// The 40 state heads.
     pub heads: f64,
-    /// With the story choice.
+    /// The conflict detector and the story choice.
     pub detector: f64,
     pub losses: f64,
-    /// Backward through losses, detector and heads.
+    /// The backward pass through losses, detector and heads.
     pub heads_backward: f64,
     pub encoder_backward: f64,
-    /// With clipping the gradients.
+    /// The optimiser, with the clipping of gradients.
     pub optimiser: f64,
 }
 
@@ -34,12 +34,12 @@ impl Phases {
         "heads",
         "detector",
         "losses",
-        "heads etc. backward",
+        "heads and detector backward",
         "encoder backward",
         "optimiser",
     ];
 
-    /// In the order of [`Phases::NAMES`].
+    /// The seconds in the order of [`Phases::NAMES`].
     pub fn to_array(self) -> [f64; 8] {
         let Phases { data, encoder_forward, heads, detector, losses, heads_backward, encoder_backward, optimiser } =
             self;
@@ -66,7 +66,7 @@ pub fn step(fit: &Fit, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: 
     let (batch, targets) = (batch.to_device(fit.eval.device), targets.to_device(fit.eval.device));
     let data = watch.lap();
 
-    let noise = Noise::new(seed::key(fit.seed, "dropout", step));
+    let noise = DropoutRng::new(seed::key(fit.seed, "dropout", step));
     let mode = Mode::train(&noise, fit.eval.precision);
     let trace = fit.model.encoder.trace(&batch.tokens, mode);
     let encoder_forward = watch.lap();
@@ -98,7 +98,7 @@ pub fn step(fit: &Fit, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: 
     Ok(Phases { data, encoder_forward, heads, detector, losses, heads_backward, encoder_backward, optimiser })
 }
 
-/// Seconds since the last lap, with everything done that was asked of the device.
+/// Measures the seconds since the last lap, after the device has finished its work.
 pub(super) struct Watch {
     device: Device,
     last: Instant,

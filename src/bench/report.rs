@@ -1,4 +1,4 @@
-//! What was measured, as numbers and as text.
+//! The measurements, as numbers and as text.
 
 use super::line::Line;
 use super::operations::{Operations, TrainedLayers};
@@ -7,43 +7,43 @@ use super::sample::Sample;
 use super::time::Measurement;
 use crate::batch::LengthGroup;
 use crate::experiment::Trial;
-use crate::machine::ProductRates;
+use crate::machine::MatmulRates;
 use crate::model::encoder::Path;
 use crate::model::{EncoderConfig, Mode, Precision};
 use crate::report::Table;
 use serde::Serialize;
 
-/// The training the papers did: 10 epochs of the official training partition of TRIP.
+/// The training of the papers: 10 epochs of the official training split of TRIP.
 const FULL_TRIP_PAIRS: f64 = 799. * 10.;
 
 /// A run of the benchmark.
 #[derive(Debug, Clone, Serialize)]
 pub struct BenchReport {
     pub encoder: EncoderConfig,
-    /// What computed its layers.
+    /// The code path that computed its layers.
     pub encoder_path: Path,
     pub trained_parameters: usize,
     pub precision: Precision,
     pub device: String,
     pub threads: i32,
-    /// Pairs of an epoch.
+    /// The number of pairs of an epoch.
     pub pairs: usize,
-    /// The fastest matrix products measured in this run, in GFLOP/s.
-    pub products: ProductRates,
+    /// The rate of the fastest matmuls measured in this run, in GFLOP/s.
+    pub matmuls: MatmulRates,
     pub memory: Memory,
     pub sizes: Vec<SizeReport>,
     /// Seconds of a training step by the tokens it encodes, over all steps measured.
     pub cost: Option<Line>,
 }
 
-/// Largest resident sizes, in bytes; `None` where the system does not tell.
+/// Peak resident sizes, in bytes; `None` if the system does not report them.
 #[derive(Debug, Clone, Serialize)]
 pub struct Memory {
-    /// Until model and data were ready.
+    /// The peak until model and data were loaded.
     pub loading: Option<u64>,
 }
 
-/// What steps of one size cost. Tokens are those that are encoded: real ones, equal inputs of a step once.
+/// The cost of steps of one size. Tokens are those that are encoded: without padding, and equal inputs of a step once.
 #[derive(Debug, Clone, Serialize)]
 pub struct SizeReport {
     pub pairs_per_step: usize,
@@ -56,36 +56,36 @@ pub struct SizeReport {
     pub encoder: EncoderWork,
     /// Seconds of a step, on average.
     pub phases: Phases,
-    /// In bytes, with what was loaded before; `None` where the system does not tell.
+    /// In bytes, including model and data; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
-    /// For 10 epochs of the 799 pairs of TRIP's official training partition, at this speed.
+    /// The hours for 10 epochs of the 799 pairs of TRIP's official training split, at this speed.
     pub full_trip_hours: f64,
     /// (tokens, seconds) of each step.
     pub points: Vec<(f64, f64)>,
 }
 
-/// How much a second.
+/// Speed per second.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Speed {
     pub pairs_per_second: f64,
     pub tokens_per_second: f64,
 }
 
-/// The matrix products of the encoder, forward and backward.
+/// The matmuls of the encoder, forward and backward.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct EncoderWork {
-    /// Of a step, on average.
+    /// The operations of a step, on average.
     pub gflop: f64,
-    /// While the encoder is at work.
+    /// The rate while the encoder runs.
     pub gflops: f64,
-    /// Of what the fastest matrix product reaches, while the encoder is at work.
+    /// Model FLOPs utilisation while the encoder runs: its rate as a share of the fastest matmuls.
     pub share: f64,
-    /// The same over the whole step.
+    /// Model FLOPs utilisation over the whole step.
     pub share_of_step: f64,
 }
 
 impl SizeReport {
-    /// `rate` is what the fastest product reaches, in GFLOP/s.
+    /// `rate` is the rate of the fastest matmuls, in GFLOP/s.
     pub(super) fn new(
         trial: &Trial,
         sample: &Sample,
@@ -137,10 +137,10 @@ impl SizeReport {
         format!("{} pair{plural} a step", self.pairs_per_step)
     }
 
-    /// A line for the impatient.
+    /// One line of progress.
     pub fn line(&self) -> String {
         format!(
-            "{}: {:.2} pairs/s in training, {:.2} in evaluation, {:.0}% of the product rate in the encoder \
+            "{}: {:.2} pairs/s in training, {:.2} in evaluation, model FLOPs utilisation {:.0}% in the encoder \
              ({} steps, {} rounds)",
             self.name(),
             self.train.pairs_per_second,
@@ -165,7 +165,7 @@ impl BenchReport {
     pub(super) fn new(
         trial: &Trial,
         trained_parameters: usize,
-        products: ProductRates,
+        matmuls: MatmulRates,
         loading: Option<u64>,
         sizes: Vec<SizeReport>,
     ) -> Self {
@@ -178,7 +178,7 @@ impl BenchReport {
             device: format!("{:?}", trial.compute.device).to_lowercase(),
             threads: tch::get_num_threads(),
             pairs: trial.train.len(),
-            products,
+            matmuls,
             memory: Memory { loading },
             sizes,
             cost: Line::through(&points),
@@ -186,10 +186,11 @@ impl BenchReport {
     }
 
     pub fn to_text(&self) -> String {
-        let Self { encoder, products, .. } = self;
+        let Self { encoder, matmuls, .. } = self;
         let mut text = format!(
-            "encoder: {}, {} layers, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {}, {} threads\n\
-             fastest product: fp32 {:.0} GFLOP/s, bf16 {:.0}; largest memory while loading: {} GB\n\n",
+            "encoder: {}, {} layers, hidden size {}, computed by {}; trained parameters: {:.1} M; {:?} matmuls on {}, \
+             {} threads\n\
+             fastest matmuls: fp32 {:.0} GFLOP/s, bf16 {:.0}; peak memory while loading: {} GB\n\n",
             encoder.family.name(),
             encoder.num_hidden_layers,
             encoder.hidden_size,
@@ -198,16 +199,16 @@ impl BenchReport {
             self.precision,
             self.device,
             self.threads,
-            products.fp32,
-            products.bf16,
+            matmuls.fp32,
+            matmuls.bf16,
             gigabytes(self.memory.loading),
         );
         text += &self.speeds().to_text();
-        text += "\nmilliseconds of a step\n";
+        text += "\nmilliseconds per step\n";
         text += &self.profile().to_text();
         if let Some(cost) = &self.cost {
             text += &format!(
-                "\na step takes {:.1} ms and {:.1} ms for each 1000 unique tokens (R² {:.4})\n",
+                "\na step takes {:.1} ms, plus {:.1} ms per 1000 unique tokens (R² {:.4})\n",
                 1e3 * cost.intercept,
                 1e6 * cost.slope,
                 cost.r_squared
@@ -221,13 +222,13 @@ impl BenchReport {
             "pairs a step",
             "train pairs/s",
             "eval pairs/s",
-            "tokens/pair",
+            "tokens per pair",
             "train tokens/s",
             "encoder GFLOP/s",
-            "of product",
-            "whole step",
-            "peak GB",
-            "10 epochs of 799",
+            "encoder MFU",
+            "whole step MFU",
+            "peak memory, GB",
+            "10 epochs of 799 pairs",
         ]);
         for size in &self.sizes {
             table.push([

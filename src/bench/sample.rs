@@ -1,31 +1,36 @@
-//! Which steps are measured.
+//! Chooses the steps to measure.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
-use crate::train::{Part, order};
+use crate::train::{MixtureComponent, order};
 
-/// Pairs' worth of steps that is measured of each size, where the number of steps is not given.
+/// The number of pairs to measure at each size, if the number of steps is not given.
 const PAIRS: usize = 48;
 
-/// Steps of the first epoch, evenly spread over how much there is to encode, so that a few are like all.
+/// Steps of the first epoch, evenly spread over the number of tokens, so that a few represent all.
 pub struct Sample {
     pub pairs_per_step: usize,
-    /// Each a list of pairs, by their index; from the least to encode to the most.
+    /// The steps, each a list of pairs by their index, from the fewest tokens to the most.
     pub steps: Vec<Vec<usize>>,
-    /// Over the whole epoch.
+    /// The average over the whole epoch.
     pub tokens_per_pair: f64,
 }
 
 impl Sample {
     /// # Errors
-    /// `Usage` if there are fewer pairs than a step takes.
+    /// `Usage` if there are fewer pairs than a step needs.
     pub fn new(trial: &Trial, pairs_per_step: usize, steps: Option<usize>) -> Result<Self> {
-        let mut epoch =
-            order::steps(&trial.train.pairs, &[Part::all(trial.train.len())], pairs_per_step, trial.config.seed, 1);
+        let mut epoch = order::steps(
+            &trial.train.pairs,
+            &[MixtureComponent::all(trial.train.len())],
+            pairs_per_step,
+            trial.config.seed,
+            1,
+        );
         epoch.retain(|pairs| pairs.len() == pairs_per_step); // the last may have fewer
         if epoch.is_empty() {
             let message = format!(
-                "--pairs-per-step {pairs_per_step}: there are only {} pairs to train on; give smaller steps",
+                "--pairs-per-step {pairs_per_step}: there are only {} pairs to train on; give a smaller number",
                 trial.train.len()
             );
             return Err(Error::new(ErrorKind::Usage, message));

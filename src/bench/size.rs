@@ -3,7 +3,7 @@
 use crate::model::EncoderConfig;
 use crate::model::encoder::{Activation, Family};
 
-/// A published size, to know its cost without its weights.
+/// A published size, whose cost can be measured without its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum EncoderSize {
     Base,

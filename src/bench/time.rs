@@ -1,4 +1,4 @@
-//! Takes the steps of a sample again and again, and keeps the medians.
+//! Repeats the steps of a sample and returns the median times.
 
 use super::memory;
 use super::profile::{self, Phases, Watch};
@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::experiment::Trial;
 use crate::train::{AdamW, Fit};
 
-/// Rounds after which another one says nothing new.
+/// The largest number of rounds.
 const ROUNDS: usize = 5;
 
-/// What was measured at one size. Seconds are medians over the rounds, one for each step of the sample.
+/// The measurements at one size. Seconds are medians over the rounds, one for each step of the sample.
 pub struct Measurement {
     pub rounds: usize,
     pub train_seconds: Vec<f64>,
@@ -19,12 +19,12 @@ pub struct Measurement {
     pub phases: Vec<Phases>,
     /// The sequences that each step encodes.
     pub groups: Vec<Vec<LengthGroup>>,
-    /// In bytes; `None` where it can't be told from that of earlier sizes.
+    /// In bytes; `None` if it can't be separated from the peak of earlier sizes.
     pub peak_memory: Option<u64>,
 }
 
-/// After a step to warm up, the whole sample in rounds: every step as training takes it, then part by part, then
-/// evaluation.
+/// Measures the sample in rounds, after one step to warm up. A round is every step as in training and part by part,
+/// then the evaluation.
 ///
 /// # Errors
 /// `Diverged`.
@@ -62,7 +62,7 @@ pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample,
     })
 }
 
-/// Seconds of each step.
+/// The seconds of each step.
 #[derive(Default)]
 struct Round {
     train: Vec<f64>,
@@ -79,7 +79,7 @@ fn median_phases(rounds: &[Round], step: usize) -> Phases {
     Phases::from_array(std::array::from_fn(of_phase))
 }
 
-/// The lower of the two middle values if there are two: what disturbs a measurement only ever adds to it.
+/// The median; of two middle values the lower, since a disturbance only makes a measurement longer.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[(values.len() - 1) / 2]

@@ -1,4 +1,4 @@
-//! When checkpoints are made, and how many are kept.
+//! When checkpoints are saved, and how many are kept.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 #[serde(deny_unknown_fields, default)]
 pub struct CheckpointConfig {
     pub every: Every,
-    /// The last so many are kept, and the best.
+    /// How many of the newest checkpoints are kept; the best is kept too.
     pub keep: usize,
 }
 
@@ -55,7 +55,7 @@ impl From<Every> for String {
 }
 
 impl Every {
-    /// Whether one is due in the middle of an epoch, by the step of the last one and the time since.
+    /// Whether a checkpoint is due within an epoch, given the step of the last one and the time since.
     pub fn is_due(self, step: u64, saved_step: u64, since: Duration) -> bool {
         match self {
             Every::Epoch => false,

@@ -1,8 +1,9 @@
-//! The manifest of a checkpoint: what it holds, what it was made from and with, and by which every byte is checked.
+//! The manifest of a checkpoint: what it holds, what it was made from, and the checksums of every file.
 
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_CONFIG, json_error};
+use crate::schema::{self, SchemaVersion};
+use crate::untrusted::{self, MAX_CONFIG, json_error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,53 +11,47 @@ use std::path::{Path, PathBuf};
 
 pub const MANIFEST: &str = "manifest.json";
 
-/// Version of the format of checkpoints.
-const FORMAT: u32 = 1;
-
-/// Written last. No bit of it or of the files it names can change unnoticed.
+/// The manifest is written last. A change of any bit of it, or of the files that it names, is detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Manifest {
-    pub format: u32,
-    /// Steps taken.
+    pub schema_version: SchemaVersion,
+    /// Steps taken so far.
     pub step: u64,
     /// The checkpoint of the best epoch so far.
     pub best: Option<String>,
     pub inputs: Inputs,
-    pub made_with: MadeWith,
+    pub made_with: Environment,
     pub files: BTreeMap<String, FileDigest>,
-    /// Of the manifest in which this is empty.
+    /// SHA-256 of the manifest with this field empty.
     pub sha256: String,
 }
 
-/// What a run is made from beside its config; SHA-256 of each file.
+/// What a run is made from besides its config: SHA-256 of each file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Inputs {
     pub train: String,
     pub dev: Option<String>,
     pub tokenizer: String,
     pub encoder_config: String,
-    /// Only the first so many pairs of train and of dev.
+    /// If set, only this many pairs of train and of dev are used: the first ones.
     pub limit: Option<usize>,
 }
 
-/// What the last digits of a number depend on.
+/// What the last digits of a run's numbers depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MadeWith {
+pub struct Environment {
     pub tiered: String,
     pub libtorch: String,
     pub device: String,
     pub threads: i32,
-    /// Instructions that libtorch chooses its kernels by.
+    /// Processor features by which libtorch chooses its kernels.
     pub processor: Vec<String>,
 }
 
-impl MadeWith {
-    /// What differs, in words.
-    pub fn differences(&self, now: &MadeWith) -> Vec<String> {
-        let processor = |with: &MadeWith| format!("[{}]", with.processor.join(" "));
+impl Environment {
+    /// The differences, in words.
+    pub fn differences(&self, now: &Environment) -> Vec<String> {
+        let processor = |with: &Environment| format!("[{}]", with.processor.join(" "));
         let parts = [
             ("tiered", self.tiered.clone(), now.tiered.clone()),
             ("libtorch", self.libtorch.clone(), now.libtorch.clone()),
@@ -69,7 +64,7 @@ impl MadeWith {
     }
 }
 
-/// A file of a checkpoint that is not what it was.
+/// A file of a checkpoint that has changed or can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub file: PathBuf,
@@ -87,10 +82,11 @@ impl Manifest {
         step: u64,
         best: Option<String>,
         inputs: Inputs,
-        made_with: MadeWith,
+        made_with: Environment,
         files: BTreeMap<String, FileDigest>,
     ) -> Result<Self> {
-        let mut manifest = Manifest { format: FORMAT, step, best, inputs, made_with, files, sha256: String::new() };
+        let mut manifest =
+            Manifest { schema_version: SchemaVersion, step, best, inputs, made_with, files, sha256: String::new() };
         manifest.sha256 = sha256(&manifest.to_json()?);
         Ok(manifest)
     }
@@ -100,10 +96,10 @@ impl Manifest {
         json.map_err(|error| Error::new(ErrorKind::Internal, format!("a manifest can't be written: {error}")))
     }
 
-    /// Reads the manifest of a checkpoint's folder, and every file it names.
+    /// Reads the manifest in a checkpoint's folder, and verifies every file that it names.
     ///
     /// # Errors
-    /// The first file that is not what it was.
+    /// The first file that has changed.
     pub fn verify(folder: &Path) -> Result<Self, Damage> {
         let manifest = Self::read(&folder.join(MANIFEST))?;
         for (name, expected) in &manifest.files {
@@ -116,7 +112,7 @@ impl Manifest {
                 return Err(Damage { what: format!("has {} bytes instead of {}", found.bytes, expected.bytes), file });
             }
             if found.sha256 != expected.sha256 {
-                return Err(Damage { what: "its SHA-256 is not that of the manifest".to_owned(), file });
+                return Err(Damage { what: "its SHA-256 is not the one in the manifest".to_owned(), file });
             }
         }
         Ok(manifest)
@@ -124,26 +120,23 @@ impl Manifest {
 
     pub(super) fn read(path: &Path) -> Result<Self, Damage> {
         let damage = |error| Damage { file: path.to_owned(), what: format!("cannot be read: {error}") };
-        Self::parse(path, &outside::read_regular(path, MAX_CONFIG).map_err(damage)?)
+        Self::parse(path, &untrusted::read_regular(path, MAX_CONFIG).map_err(damage)?)
     }
 
-    /// The manifest in the bytes of `path`. Only the very bytes that were written pass.
+    /// Parses the bytes of the manifest `path`. Only the exact bytes that were written pass.
     ///
     /// # Errors
-    /// What in them is not what it was.
+    /// What has changed in them.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Damage> {
         let damage = |what: String| Damage { file: path.to_owned(), what };
-        let manifest: Manifest = serde_json::from_slice(bytes).map_err(|error| damage(json_error(&error)))?;
+        let manifest: Manifest = schema::from_slice(bytes).map_err(|error| damage(json_error(&error)))?;
         let again = Manifest { sha256: String::new(), ..manifest.clone() };
         let [as_is, hashed] = [&manifest, &again].map(|m| m.to_json().map_err(|error| damage(error.message)));
         if as_is? != bytes || sha256(&hashed?) != manifest.sha256 {
-            return Err(damage("its SHA-256 is not the one it holds".to_owned()));
-        }
-        if manifest.format != FORMAT {
-            return Err(damage(format!("is of format {}, and this program reads {FORMAT}", manifest.format)));
+            return Err(damage("its SHA-256 is not the one that it states".to_owned()));
         }
         for name in manifest.files.keys().chain(&manifest.best) {
-            outside::component(name).map_err(|error| damage(error.to_string()))?;
+            untrusted::component(name).map_err(|error| damage(error.to_string()))?;
         }
         Ok(manifest)
     }

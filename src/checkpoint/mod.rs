@@ -1,9 +1,9 @@
-//! Checkpoints on disk, whatever is in their files: made whole or not at all, verified, the best and the last kept.
+//! Checkpoints on disk, whatever their files hold: each complete or absent, verified; the newest and the best are kept.
 
 mod config;
 mod manifest;
 mod store;
 
 pub use config::{CheckpointConfig, Every};
-pub use manifest::{Damage, Inputs, MANIFEST, MadeWith, Manifest};
-pub use store::{Checkpoint, Found, PassedOver, Store};
+pub use manifest::{Damage, Environment, Inputs, MANIFEST, Manifest};
+pub use store::{Checkpoint, CheckpointStore, LatestCheckpoint, SkippedCheckpoint};

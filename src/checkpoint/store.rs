@@ -1,7 +1,7 @@
-//! The checkpoints of a run: `checkpoints/step-STEP/`, each made whole or not at all.
+//! The checkpoints of a run: `checkpoints/step-STEP/`, each complete or absent.
 //!
-//! Nothing is ever written over. Names that begin with a dot are not checkpoints: one being made (`.NAME.part`), one
-//! being removed (`.NAME.old`), one that was passed over at a resume (`.NAME.passed-over`).
+//! Files are never overwritten. Names that begin with a dot are not checkpoints: `.NAME.part` is being written,
+//! `.NAME.old` is being removed, and `.NAME.skipped` was skipped when the run resumed.
 
 use super::manifest::{Damage, MANIFEST, Manifest};
 use crate::durable::{self, FileDigest};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub struct Store {
+pub struct CheckpointStore {
     folder: PathBuf,
 }
 
@@ -29,39 +29,39 @@ impl Checkpoint {
     }
 }
 
-/// The newest checkpoint that can be trusted, and why others were not.
+/// The newest checkpoint that is intact, and why newer ones were skipped.
 #[derive(Debug)]
-pub struct Found {
+pub struct LatestCheckpoint {
     pub checkpoint: Checkpoint,
-    /// The weights of its best epoch are gone.
+    /// The weights of its best epoch are missing or damaged.
     pub best_is_lost: bool,
-    pub passed_over: Vec<PassedOver>,
+    pub skipped: Vec<SkippedCheckpoint>,
 }
 
 /// A newer checkpoint that is not used.
 #[derive(Debug)]
-pub struct PassedOver {
+pub struct SkippedCheckpoint {
     pub name: String,
     pub why: Damage,
 }
 
-impl Store {
+impl CheckpointStore {
     pub fn new(folder: PathBuf) -> Self {
-        Store { folder }
+        CheckpointStore { folder }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// A name that is free: `step-STEP`, or `step-STEP-2` and so on if that step was saved before.
+    /// An unused name: `step-STEP`, or `step-STEP-2` and so on if that step was saved before.
     pub fn free_name(&self, step: u64) -> String {
         let name = |again: u64| if again < 2 { format!("step-{step:08}") } else { format!("step-{step:08}-{again}") };
         (1..).map(name).find(|name| !self.path(name).exists()).expect("numbers do not end")
     }
 
-    /// Makes a checkpoint: `write` writes its files into a folder beside, `describe` its manifest from their digests.
-    /// It appears under its name by one rename; [`Store::sync`] makes that last.
+    /// Saves a checkpoint. `write` writes its files into a temporary folder; `describe` makes its manifest from their
+    /// checksums. One rename gives the folder its name; [`CheckpointStore::sync`] makes that durable.
     pub fn save(
         &self,
         name: &str,
@@ -75,7 +75,7 @@ impl Store {
         durable::create_folder(&part)?;
         let made = self.make(name, &part, write, describe);
         if made.is_err() && part.exists() {
-            // Gives its space back; if that fails too, the error that is returned says what is wrong.
+            // Frees the space. If this fails too, the error that is returned still says what is wrong.
             let _ = fs::remove_dir_all(&part);
         }
         made
@@ -105,13 +105,13 @@ impl Store {
         durable::sync_folder(&self.folder)
     }
 
-    /// The newest checkpoint that verifies and whose best verifies; if there is none, the newest that verifies
-    /// itself. `None` if no checkpoint was ever made.
+    /// The newest checkpoint that is intact and whose best is intact. If there is none, the newest that is intact
+    /// itself. `None` if no checkpoint was ever saved.
     ///
     /// # Errors
-    /// `Data` if there are checkpoints and none can be trusted; `Io`.
-    pub fn newest(&self) -> Result<Option<Found>> {
-        let mut passed_over = Vec::new();
+    /// `Data` if there are checkpoints, but none is intact; `Io`.
+    pub fn newest(&self) -> Result<Option<LatestCheckpoint>> {
+        let mut skipped = Vec::new();
         let mut without_best = None;
         let mut bests: BTreeMap<String, Result<(), Damage>> = BTreeMap::new();
         for name in self.newest_first()? {
@@ -119,7 +119,7 @@ impl Store {
             let manifest = match Manifest::verify(&folder) {
                 Ok(manifest) => manifest,
                 Err(why) => {
-                    passed_over.push(PassedOver { name, why });
+                    skipped.push(SkippedCheckpoint { name, why });
                     continue;
                 }
             };
@@ -132,45 +132,45 @@ impl Store {
             };
             let checkpoint = Checkpoint { name: name.clone(), folder, manifest };
             match best {
-                Ok(()) => return Ok(Some(Found { checkpoint, best_is_lost: false, passed_over })),
+                Ok(()) => return Ok(Some(LatestCheckpoint { checkpoint, best_is_lost: false, skipped })),
                 Err(why) => {
-                    let newer = passed_over.len();
+                    let newer = skipped.len();
                     without_best.get_or_insert((checkpoint, newer, why.clone()));
-                    passed_over.push(PassedOver { name, why });
+                    skipped.push(SkippedCheckpoint { name, why });
                 }
             }
         }
         if let Some((checkpoint, newer, _)) = without_best {
-            passed_over.truncate(newer);
-            return Ok(Some(Found { checkpoint, best_is_lost: true, passed_over }));
+            skipped.truncate(newer);
+            return Ok(Some(LatestCheckpoint { checkpoint, best_is_lost: true, skipped }));
         }
-        if passed_over.is_empty() {
+        if skipped.is_empty() {
             return Ok(None);
         }
-        let list: Vec<String> = passed_over.iter().map(|passed| passed.why.to_string()).collect();
+        let list: Vec<String> = skipped.iter().map(|skipped| skipped.why.to_string()).collect();
         let message = format!(
-            "{}: no checkpoint can be trusted: {}; restore one from a copy, or remove the folder to begin anew",
+            "{}: no checkpoint is intact: {}; restore one from a copy, or remove the folder to start again",
             self.folder.display(),
             list.join("; ")
         );
         Err(Error::data(message))
     }
 
-    /// Puts checkpoints aside that are not gone on from, so that no later start takes them for its own.
-    pub fn pass_over(&self, passed: &[PassedOver]) -> Result<()> {
-        for PassedOver { name, .. } in passed {
-            let aside = self.path(&format!(".{name}.passed-over"));
+    /// Puts skipped checkpoints aside, so that no later start uses them.
+    pub fn put_aside(&self, skipped: &[SkippedCheckpoint]) -> Result<()> {
+        for SkippedCheckpoint { name, .. } in skipped {
+            let aside = self.path(&format!(".{name}.skipped"));
             if aside.exists() {
                 durable::remove_folder(&aside)?;
             }
             durable::rename(&self.path(name), &aside)?;
         }
-        if passed.is_empty() { Ok(()) } else { self.sync() }
+        if skipped.is_empty() { Ok(()) } else { self.sync() }
     }
 
-    /// Removes all but the `keep` newest, `best`, and what was the best to each of these newest, lest it be missing when
-    /// an older one has to be gone back to; and what else lies about. While `best` could not be saved, the newest before
-    /// it is kept as well: from there it can be had again.
+    /// Removes old checkpoints and leftovers. It keeps the `keep` newest ones, `best`, and the best of each of the
+    /// newest, because that must exist if training goes back to an older one. If `best` could not be saved, it also
+    /// keeps the newest one before it, from which the best can be computed again.
     pub fn rotate(&self, keep: usize, best: Option<&str>) -> Result<()> {
         let names = self.newest_first()?;
         let before_best = best.filter(|best| !self.path(best).exists()).and_then(|best| {
@@ -182,7 +182,7 @@ impl Store {
         let kept =
             |name: &&String| best == Some(name.as_str()) || before_best == Some(name) || earlier_bests.contains(name);
         for name in names.iter().skip(keep).filter(|name| !kept(name)) {
-            // In two moves, so that a folder that is half removed is not taken for a damaged checkpoint.
+            // In two steps, so that a half-removed folder is not taken for a damaged checkpoint.
             durable::rename(&self.path(name), &self.path(&format!(".{name}.old")))?;
         }
         for name in self.names()?.iter().filter(|name| name.starts_with(".step-")) {
@@ -198,13 +198,13 @@ impl Store {
         Ok(names.into_iter().map(|(_, name)| name).collect())
     }
 
-    /// Of all that is in the folder; none if there is no folder yet.
+    /// The names of everything in the folder; none if the folder does not exist yet.
     fn names(&self) -> Result<Vec<String>> {
         if self.folder.exists() { names(&self.folder) } else { Ok(Vec::new()) }
     }
 }
 
-/// Step and number of a checkpoint's name, which are the order they were made in.
+/// The step and the number in a checkpoint's name. They give the order in which checkpoints were saved.
 fn order(name: &str) -> Option<(u64, u64)> {
     let rest = name.strip_prefix("step-")?;
     match rest.split_once('-') {
@@ -213,7 +213,7 @@ fn order(name: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// Of what is in a folder, but for names that are no text, which are none of ours.
+/// The names of everything in a folder, except names that are not UTF-8, which are not ours.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let read = |error| Error::reading(folder, &error);
     let mut names = Vec::new();
@@ -226,17 +226,17 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::manifest::{Inputs, MadeWith};
+    use super::super::manifest::{Environment, Inputs};
     use super::*;
     use crate::error::ErrorKind;
     use tempfile::TempDir;
 
-    /// A checkpoint of two files at that step.
-    fn save(store: &Store, step: u64, best: Option<&str>) -> String {
+    /// Saves a checkpoint of two files at this step.
+    fn save(store: &CheckpointStore, step: u64, best: Option<&str>) -> String {
         let name = store.free_name(step);
         let inputs =
             Inputs { train: "t".into(), dev: None, tokenizer: "k".into(), encoder_config: "e".into(), limit: None };
-        let made_with = MadeWith {
+        let made_with = Environment {
             tiered: "0".into(),
             libtorch: "2".into(),
             device: "cpu".into(),
@@ -252,13 +252,13 @@ mod tests {
         name
     }
 
-    fn store() -> (TempDir, Store) {
+    fn store() -> (TempDir, CheckpointStore) {
         let folder = TempDir::new().unwrap();
-        let store = Store::new(folder.path().join("checkpoints"));
+        let store = CheckpointStore::new(folder.path().join("checkpoints"));
         (folder, store)
     }
 
-    fn newest(store: &Store) -> Found {
+    fn newest(store: &CheckpointStore) -> LatestCheckpoint {
         store.newest().unwrap().unwrap()
     }
 
@@ -275,17 +275,17 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_one_is_passed_over_and_named() {
+    fn a_damaged_one_is_skipped_and_named() {
         let (_folder, store) = store();
         let names = [1, 2, 3].map(|step| save(&store, step, None));
         fs::write(store.path(&names[2]).join("b"), b"c").unwrap();
         fs::remove_file(store.path(&names[1]).join("a")).unwrap();
         let found = newest(&store);
         assert_eq!(found.checkpoint.name, names[0]);
-        let files: Vec<&Path> = found.passed_over.iter().map(|passed| passed.why.file.as_path()).collect();
+        let files: Vec<&Path> = found.skipped.iter().map(|skipped| skipped.why.file.as_path()).collect();
         assert_eq!(files, [store.path(&names[2]).join("b"), store.path(&names[1]).join("a")]);
-        store.pass_over(&found.passed_over).unwrap();
-        assert!(newest(&store).passed_over.is_empty());
+        store.put_aside(&found.skipped).unwrap();
+        assert!(newest(&store).skipped.is_empty());
         fs::write(store.path(&names[0]).join(MANIFEST), b"{}").unwrap();
         assert_eq!(store.newest().unwrap_err().kind, ErrorKind::Data);
     }
@@ -296,16 +296,10 @@ mod tests {
         let one = save(&store, 1, None);
         let two = save(&store, 2, Some("step-00000005"));
         let found = newest(&store);
-        assert_eq!(
-            (found.checkpoint.name.as_str(), found.best_is_lost, found.passed_over.len()),
-            (one.as_str(), false, 1)
-        );
+        assert_eq!((found.checkpoint.name.as_str(), found.best_is_lost, found.skipped.len()), (one.as_str(), false, 1));
         durable::remove_folder(&store.path(&one)).unwrap();
         let found = newest(&store);
-        assert_eq!(
-            (found.checkpoint.name.as_str(), found.best_is_lost, found.passed_over.len()),
-            (two.as_str(), true, 0)
-        );
+        assert_eq!((found.checkpoint.name.as_str(), found.best_is_lost, found.skipped.len()), (two.as_str(), true, 0));
     }
 
     #[test]
@@ -318,7 +312,7 @@ mod tests {
             store.rotate(2, Some(&best)).unwrap();
         }
         assert_eq!(store.names().unwrap(), ["step-00000001", "step-00000004", "step-00000005"]);
-        // A best that could not be saved: one from before it stays, with what is the best to that one.
+        // If the best could not be saved, an earlier checkpoint stays, and the best of that one too.
         store.rotate(1, Some("step-00000005-2")).unwrap();
         assert_eq!(store.names().unwrap(), ["step-00000001", "step-00000005"]);
         save(&store, 8, Some("step-00000006"));

@@ -1,9 +1,9 @@
-//! `tiered baseline`: what chance scores on a story file.
+//! `tiered baseline`: scores random predictions on a story file.
 
+use super::format::FormatArgs;
 use super::out_file::{OutFile, Replacing};
-use super::output::print;
+use super::output::{print, shown};
 use super::pairs::PairArgs;
-use super::study::Format;
 use crate::baseline::Baseline;
 use crate::data::Pair;
 use crate::error::{Error, Result};
@@ -13,49 +13,50 @@ use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::report::{DataDescription, PublishedSet, published};
 use std::path::PathBuf;
 
-/// Score predictions made by chance: the papers' random baseline
+/// Score random predictions: the papers' random baseline
 ///
-/// The story is a coin's, the conflict two sentences drawn from the other story, every state drawn from its classes. The
-/// mean over several seeds is shown, with its 95 % interval over story groups.
+/// The plausible story, two sentences of the other story as the conflict, and the class of every state are drawn at
+/// random. The command prints the mean over several seeds with its 95 % interval.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     pairs: PairArgs,
-    /// The mean of so many seeds, from 0
+    /// The number of seeds to average, from seed 0
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// Another row: the conflict is drawn from what the other story does not tell too (the chance of --decode contrast)
+    /// Add a row whose conflicts are drawn from the sentence pairs that only one of the stories has (chance level of
+    /// --decode contrast)
     #[arg(long)]
     contrast: bool,
-    /// Another row: every pair gets the gold answers of another one
+    /// Add a row in which every pair gets the gold answers of another pair
     #[arg(long)]
     shuffled: bool,
-    /// Show the scores published for this set beneath
-    #[arg(long, value_name = "SET")]
-    beside: Option<PublishedSet>,
-    /// Write the predictions of every seed into this folder too, for `tiered score`
+    /// Print the published scores of this set below
+    #[arg(long = "published", value_name = "SET")]
+    published_set: Option<PublishedSet>,
+    /// Write the predictions of every seed into this folder, for `tiered score`
     #[arg(long, value_name = "DIR")]
-    save: Option<PathBuf>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     replacing: Replacing,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    if args.beside == Some(PublishedSet::GitaStories) {
-        let message = "--beside gita-stories: is of single stories, and these are pairs";
+    if args.published_set == Some(PublishedSet::GitaStories) {
+        let message = "--published gita-stories: its scores are of single stories, and the baseline is of pairs";
         return Err(Error::new(crate::error::ErrorKind::Usage, message).into());
     }
     let set = args.pairs.read()?;
     let pairs = |seed| set.pairs(seed);
-    if let Some(published) = args.beside {
+    if let Some(published) = args.published_set {
         published.check(pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
     }
     let contrast = args.contrast.then_some(Baseline::Contrast);
     let shuffled = args.shuffled.then_some(Baseline::Shuffled);
     let kinds: Vec<Baseline> = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled).collect();
-    // None is written before all can be.
+    // Check that every file can be written before writing the first.
     for path in kinds.iter().flat_map(|&kind| (0..args.seeds).filter_map(move |seed| saved(args, kind, seed))) {
         OutFile::new(&path, args.replacing)?;
     }
@@ -64,20 +65,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let DataDescription { file, split, kind, .. } = set.description(first.len());
     let section = SectionData {
         set: [file, split, Some(kind)].into_iter().flatten().collect::<Vec<_>>().join(", "),
-        decoding: "the draw itself".to_owned(),
+        decoding: "the random draw".to_owned(),
         pairs: Some(PairSet::of(&first)),
         systems: systems?,
-        published: args.beside.map(published).unwrap_or_default(),
+        published: args.published_set.map(published).unwrap_or_default(),
     };
-    // Chance against chance is nothing to test.
+    // Testing random predictions against each other would show nothing.
     let comparison = Comparison::new("Chance", vec![section], &Compared::Rows(Vec::new()));
-    print(&args.format.show(&comparison))?;
+    print(&shown(&comparison, args.format.format))?;
     Ok(())
 }
 
-/// Where the predictions of a seed are saved, if they are.
+/// The file for the predictions of a seed, if `--output` is given.
 fn saved(args: &Args, kind: Baseline, seed: u64) -> Option<PathBuf> {
-    Some(args.save.as_ref()?.join(format!("{}-{seed}.jsonl", kind.name().replace(' ', "-"))))
+    Some(args.output.as_ref()?.join(format!("{}-{seed}.jsonl", kind.name().replace(' ', "-"))))
 }
 
 fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Result<Vec<Pair>>) -> Result<System> {

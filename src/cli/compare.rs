@@ -1,26 +1,27 @@
-//! `tiered compare`: finished runs side by side, on what all of them were evaluated on.
+//! `tiered compare`: compares finished runs on the pairs that all of them were evaluated on.
 
-use super::output::print;
-use super::study::Format;
+use super::format::{Format, FormatArgs};
+use super::output::{print, shown};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{RunFolder, Which};
+use crate::experiment::{CheckpointKind, RunFolder};
 use crate::metrics::{PairSet, Reached, reached};
 use crate::prediction::PairPrediction;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
+use crate::schema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Pairs that are listed, in text, where runs differ.
+/// How many differing pairs the text lists without `--all`.
 const LISTED: usize = 20;
-/// What is said of a pair by the highest of its tiers that is reached.
+/// The word for the highest tier that a pair reaches.
 const TIERS: [&str; 4] = ["wrong", "accurate", "consistent", "verifiable"];
 
 /// Compare finished runs: scores, paired tests, and the pairs where they differ
 ///
-/// Of every set that all of them were evaluated on (`tiered eval`). Each run is compared with the first.
+/// Uses every evaluation (`tiered eval`) that all of the runs have. Each run is compared with the first.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Run folders, made by `tiered train`
@@ -29,28 +30,30 @@ pub(super) struct Args {
     /// Only this evaluation, by its name in the run folders; may be repeated [default: all that the runs share]
     #[arg(long = "evaluation", value_name = "NAME")]
     evaluations: Vec<String>,
-    /// Show only this way of deciding which sentences conflict [default: threshold and pair]
+    /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or
+    /// contrast [default: show threshold and pair]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
-    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
-    /// one that explains the conflict (0.7,surest); may be repeated [default: argmax]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one); may be repeated [default:
+    /// argmax]
     #[arg(long, value_name = "HOW")]
     states: Vec<StateDecode>,
-    /// List all pairs where the runs differ, not only the first
+    /// List all pairs on which the runs differ, not only the first 20
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-/// What is printed as JSON.
+/// The output as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     comparison: &'a Comparison,
     differing: &'a [Differing],
 }
 
-/// The pairs of a set, decoded in one way, of which not all runs reach the same tier.
+/// The pairs of a set on which the runs reach different tiers, for one decoding.
 #[derive(Serialize)]
 struct Differing {
     set: String,
@@ -63,7 +66,7 @@ struct Differing {
 struct DifferingPair {
     id: String,
     kind: String,
-    /// By run: the highest tier that is reached.
+    /// For each run, the highest tier that it reaches.
     tiers: Vec<&'static str>,
 }
 
@@ -75,17 +78,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
     for set in sets(args, &folders)? {
-        let said = said(&folders, &set)?;
+        let predictions = predictions(&folders, &set)?;
         for (conflicts, states) in decodings(args) {
             if states != StateDecode::Argmax {
-                require_probabilities(&set, &names, &said)?;
+                require_probabilities(&set, &names, &predictions)?;
             }
             let decoding = format!("{}, states {states}", conflicts.name());
             let decoded: Vec<Vec<PairPrediction>> =
-                said.iter().map(|said| states.apply(&conflicts.apply(said))).collect();
+                predictions.iter().map(|of_run| states.apply(&conflicts.apply(of_run))).collect();
             let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
             differing.push(differing_pairs(&set, &decoding, &decoded[0], &outcomes));
-            // One key for all, whatever their seeds: what was said of a pair is compared with what was said of it.
+            // The same key for all runs, whatever their seeds, so that their predictions of a pair are compared.
             let system = |(name, outcome): (&String, Reached)| System {
                 name: name.clone(),
                 by_seed: BTreeMap::from([(0, outcome)]),
@@ -95,42 +98,45 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             sections.push(SectionData {
                 set: set.clone(),
                 decoding,
-                pairs: Some(PairSet::of(&said[0])),
+                pairs: Some(PairSet::of(&predictions[0])),
                 systems: names.iter().zip(outcomes).map(system).collect(),
                 published: Vec::new(),
             });
         }
     }
     let comparison = Comparison::new("Runs", sections, &Compared::WithFirst).of_single_runs();
-    let shown = match args.format.is_json() {
-        true => {
+    let text = match args.format.format {
+        Format::Json => {
             let answer = Answer { comparison: &comparison, differing: &differing };
-            serde_json::to_string_pretty(&answer).map_err(anyhow::Error::from)? + "\n"
+            schema::to_string_pretty(&answer).map_err(anyhow::Error::from)? + "\n"
         }
-        false => args.format.show(&comparison),
+        format => shown(&comparison, format),
     };
-    print(&shown)?;
-    if args.format.is_text() {
+    print(&text)?;
+    if args.format.format == Format::Text {
         print(&listing(&names, &differing, if args.all { usize::MAX } else { LISTED }))?;
     }
     Ok(())
 }
 
-/// The ways to decode that were asked for.
+/// The decodings to show.
 fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { &vec![StateDecode::Argmax] } else { &args.states };
     states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))).collect()
 }
 
-fn require_probabilities(set: &str, runs: &[String], said: &[Vec<PairPrediction>]) -> Result<()> {
+fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<PairPrediction>]) -> Result<()> {
     let lacks = |of_run: &Vec<PairPrediction>| !of_run.iter().all(PairPrediction::has_state_probabilities);
-    let Some(run) = said.iter().position(lacks) else { return Ok(()) };
-    let remedy = "evaluate anew with `tiered eval`, or leave out --states";
-    Err(Error::data(format!("{}: its evaluation {set} has states without probabilities; {remedy}", runs[run])))
+    let Some(run) = predictions.iter().position(lacks) else { return Ok(()) };
+    let remedy = "evaluate again with `tiered eval`, or leave out --states";
+    Err(Error::data(format!(
+        "{}: its evaluation {set} has no probabilities of states, which --states needs; {remedy}",
+        runs[run]
+    )))
 }
 
-/// The evaluations that were asked for, or that all runs have.
+/// The evaluations named by `--evaluation`, else those that all runs have.
 fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
     let each = folders.iter().map(|folder| Ok(folder.evaluations()?.into_iter().collect()));
     let each: Vec<BTreeSet<String>> = each.collect::<Result<_>>()?;
@@ -147,50 +153,51 @@ fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
     }
     let shared: Vec<String> = each[0].iter().filter(|set| lacks(set).is_none()).cloned().collect();
     if shared.is_empty() {
-        let said = args.runs.iter().zip(&each).map(|(run, sets)| {
+        let lists = args.runs.iter().zip(&each).map(|(run, sets)| {
             let sets = sets.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             format!("{}: {}", run.display(), if sets.is_empty() { "none" } else { &sets })
         });
-        let said = said.collect::<Vec<_>>().join("; ");
-        let message = format!("the runs share no evaluation ({said}); evaluate each with: tiered eval RUN --data FILE");
+        let lists = lists.collect::<Vec<_>>().join("; ");
+        let remedy = "evaluate each with: tiered eval RUN --data FILE";
+        let message = format!("the runs share no evaluation ({lists}); {remedy}");
         return Err(Error::new(ErrorKind::MissingInput, message));
     }
     Ok(shared)
 }
 
-/// What each run predicted of a set.
+/// The predictions of each run on a set.
 ///
 /// # Errors
-/// `Data` if that is of other weights than the run has, or of other pairs than the first run's, or of pairs that were labelled or
-/// told otherwise.
-fn said(folders: &[RunFolder], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
-    let which = if set.ends_with(Which::Last.suffix()) { Which::Last } else { Which::Best };
-    let mut said: Vec<Vec<PairPrediction>> = Vec::new();
+/// `Data` if a run's predictions were made by weights that it no longer has, are of other pairs than the first run's,
+/// or are of pairs with other sentences or labels.
+fn predictions(folders: &[RunFolder], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
+    let which = if set.ends_with(CheckpointKind::Last.suffix()) { CheckpointKind::Last } else { CheckpointKind::Best };
+    let mut all: Vec<Vec<PairPrediction>> = Vec::new();
     for folder in folders {
         let wrong = |problem: &str| {
             let run = folder.path().display();
-            Error::data(format!("{run}: its evaluation {set} is of {problem}; evaluate anew with `tiered eval`"))
+            Error::data(format!("{run}: its evaluation {set} {problem}; evaluate again with `tiered eval`"))
         };
-        let predictions =
-            folder.predictions(set, which)?.ok_or_else(|| wrong("weights that it doesn't have any more"))?;
-        if said.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predictions)) {
-            return Err(wrong(&format!("other pairs than that of {}", folders[0].path().display())));
+        let of_run =
+            folder.predictions(set, which)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
+        if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&of_run)) {
+            return Err(wrong(&format!("is of other pairs than that of {}", folders[0].path().display())));
         }
-        let first = said.first().map(Vec::as_slice).unwrap_or_default();
-        if let Some((pair, _)) = first.iter().zip(&predictions).find(|(one, other)| asked(one) != asked(other)) {
+        let first = all.first().map(Vec::as_slice).unwrap_or_default();
+        if let Some((pair, _)) = first.iter().zip(&of_run).find(|(one, other)| question(one) != question(other)) {
             return Err(wrong(&format!(
-                "a pair {} with another conflict or other sentences than that of {}",
+                "has a pair {} with another conflict or other sentences than that of {}",
                 pair.id,
                 folders[0].path().display()
             )));
         }
-        said.push(predictions);
+        all.push(of_run);
     }
-    Ok(said)
+    Ok(all)
 }
 
-/// What of a pair has to be alike for answers to be compared: the gold conflict, and the sentences of the implausible story.
-fn asked(pair: &PairPrediction) -> ([usize; 2], &[String]) {
+/// What two predictions of a pair must share to be comparable: the gold conflict and the implausible story's sentences.
+fn question(pair: &PairPrediction) -> ([usize; 2], &[String]) {
     (pair.gold_conflict, &pair.stories[1 - pair.gold_plausible].sentences)
 }
 

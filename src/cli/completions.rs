@@ -1,11 +1,12 @@
-//! `tiered completions`: what a shell needs to complete our commands and flags.
+//! `tiered completions`: prints a script with which a shell completes commands and flags.
 
 use super::output::print_bytes;
 use clap_complete::{Shell, generate};
 
-/// Print what a shell needs to complete commands and flags
+/// Print a completion script for a shell
 #[derive(clap::Args)]
 pub(super) struct Args {
+    /// The shell
     shell: Shell,
 }
 

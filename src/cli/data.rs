@@ -1,12 +1,14 @@
-//! `tiered data`: story files: where they come from, what is in them, and what is wrong with them.
+//! `tiered data`: fetches, checks, counts, synthesizes and reorders stories.
 
+use super::format::{FormatArgs, TextFormatArgs};
 use super::output::print;
 use super::{fetch, reorder, synthesize};
 use crate::attribute::Attribute;
-use crate::data::{Code, Finding, Kind, PartitionStats, Severity, StoryFile, StoryStats, pairs, read_file};
+use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
-use crate::report::Table;
+use crate::report::{Table, TableFormat};
 use crate::say::counted;
+use crate::schema;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,40 +16,39 @@ use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Say what is irregular in story files, rule by rule; exit with 65 if a story can't be used
+    /// Check story files and print every irregularity by rule; exit with 65 if a story can't be used
     Check(CheckArgs),
     /// Count stories, sentences, entities and labels
     Stats(StatsArgs),
     Fetch(fetch::DataArgs),
-    /// Write labelled synthetic stories to train on, as many as wanted
     Synthesize(synthesize::Args),
     Reorder(reorder::Args),
 }
 
 #[derive(Args)]
 pub(super) struct CheckArgs {
+    /// Story files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print every finding as a line of JSON, without the summary
-    #[arg(long)]
-    json: bool,
-    /// Print every finding, not only the first ones of each rule
-    #[arg(long, short, conflicts_with = "json")]
+    #[command(flatten)]
+    format: TextFormatArgs,
+    /// Print every finding, not only the first three of each rule; JSON always has all, one a line
+    #[arg(long, short)]
     verbose: bool,
-    /// Print only findings that are at least so severe; all are counted
+    /// Print only findings of at least this severity; the totals count all
     #[arg(long, value_enum, default_value_t = Severity::Note)]
     severity: Severity,
 }
 
 #[derive(Args)]
 pub(super) struct StatsArgs {
+    /// Story files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print JSON
+    #[command(flatten)]
+    format: FormatArgs,
+    /// Print averages and shares instead of counts, in one table of all splits
     #[arg(long)]
-    json: bool,
-    /// Print one table of all partitions, with averages and shares instead of counts, as Markdown
-    #[arg(long, conflicts_with = "json")]
     rates: bool,
 }
 
@@ -65,7 +66,7 @@ fn check(args: &CheckArgs) -> Result<()> {
     let files = read_files(&args.files)?;
     let mut output = String::new();
     let findings = files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity <= args.severity);
-    match (args.json, args.verbose) {
+    match (args.format.is_json(), args.verbose) {
         (true, _) => {
             for finding in findings {
                 output += &(json(finding)? + "\n");
@@ -75,21 +76,21 @@ fn check(args: &CheckArgs) -> Result<()> {
         _ => output += &by_rule(findings),
     }
     let count = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
-    if !args.json {
+    if !args.format.is_json() {
         output.extend(files.iter().flat_map(summary));
         output.push_str(&format!("{}\n", Severity::ALL.map(|s| format!("{s}s: {}", count(s))).join(", ")));
     }
     print(&output)?;
     match count(Severity::Error) {
         0 => Ok(()),
-        errors => Err(Error::data(format!("stories can't be used (errors: {errors}): mend or remove them"))),
+        errors => Err(Error::data(format!("some stories can't be used (errors: {errors}); correct or remove them"))),
     }
 }
 
-/// Findings of one rule that are shown where not all of them are asked for.
+/// How many findings of each rule are shown without `--verbose`.
 const FIRST: usize = 3;
 
-/// The rules that were broken, errors first, each with how often and where it was first.
+/// The broken rules, errors first, each with the number of its findings and the first ones.
 fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut rules: BTreeMap<(Severity, Code), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
@@ -107,21 +108,21 @@ fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     text
 }
 
-/// What was read of a file, a line a partition.
+/// How many stories and pairs of a file can be used, one line per split.
 fn summary(file: &StoryFile) -> impl Iterator<Item = String> {
-    file.partitions.iter().map(|(partition, stories)| {
+    file.splits.iter().map(|(split, stories)| {
         let (stories, pairs) = (counted(stories.len(), "story"), counted(pairs(stories, 0).len(), "pair"));
-        format!("{}: {partition}: {stories} and {pairs} can be used\n", file.path.display())
+        format!("{}: {split}: {stories} and {pairs} can be used\n", file.path.display())
     })
 }
 
 fn stats(args: &StatsArgs) -> Result<()> {
     let files = read_files(&args.files)?;
     let stats: Vec<_> = files.iter().map(FileStats::of).collect();
-    let output = match (args.json, args.rates) {
-        (true, _) => json(&stats)? + "\n",
-        (_, true) => rates(&stats).to_markdown(),
-        _ => stats.iter().map(FileStats::to_text).collect(),
+    let output = match (args.format.format.of_tables(), args.rates) {
+        (None, _) => json(&AllStats { files: &stats })? + "\n",
+        (Some(format), true) => format(&rates(&stats)),
+        (Some(format), false) => stats.iter().map(|file| file.tables(format)).collect(),
     };
     print(&output)
 }
@@ -131,7 +132,13 @@ fn read_files(paths: &[PathBuf]) -> Result<Vec<StoryFile>> {
 }
 
 fn json(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| Error::new(crate::error::ErrorKind::Internal, error.to_string()))
+    schema::to_string(value).map_err(|error| Error::new(crate::error::ErrorKind::Internal, error.to_string()))
+}
+
+/// The output as JSON.
+#[derive(Serialize)]
+struct AllStats<'a> {
+    files: &'a [FileStats],
 }
 
 /// The statistics of one file.
@@ -139,13 +146,13 @@ fn json(value: &impl Serialize) -> Result<String> {
 struct FileStats {
     file: PathBuf,
     sha256: String,
-    partitions: Vec<PartitionStats>,
+    splits: Vec<SplitStats>,
 }
 
 impl FileStats {
     fn of(file: &StoryFile) -> Self {
-        let partitions = file.partitions.iter().map(|(name, stories)| PartitionStats::of(name, stories)).collect();
-        FileStats { file: file.path.clone(), sha256: file.sha256.clone(), partitions }
+        let splits = file.splits.iter().map(|(name, stories)| SplitStats::of(name, stories)).collect();
+        FileStats { file: file.path.clone(), sha256: file.sha256.clone(), splits }
     }
 
     /// The file's name without its folder.
@@ -153,18 +160,19 @@ impl FileStats {
         self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn to_text(&self) -> String {
-        let partition = |stats: &PartitionStats| {
-            format!("{}, {}\n{}\n", self.file.display(), stats.partition, table(stats).to_text())
+    fn tables(&self, format: TableFormat) -> String {
+        let split = |stats: &SplitStats| {
+            let title = format!("{}, {}", self.file.display(), stats.split);
+            format!("{}\n", format(&table(&title, stats)))
         };
-        self.partitions.iter().map(partition).collect()
+        self.splits.iter().map(split).collect()
     }
 }
 
 /// Measures down, kinds of story across.
-fn table(stats: &PartitionStats) -> Table {
+fn table(title: &str, stats: &SplitStats) -> Table {
     let columns = [&stats.plausible, &stats.cloze, &stats.order, &stats.all];
-    let mut table = Table::new(["", "plausible", "cloze", "order", "all"]);
+    let mut table = Table::new([title, "plausible", "cloze", "order", "all"]);
     let mut row = |name: &str, cell: &dyn Fn(&StoryStats) -> String| {
         let [plausible, cloze, order, all] = columns.map(cell);
         table.push([name.to_owned(), plausible, cloze, order, all]);
@@ -174,7 +182,7 @@ fn table(stats: &PartitionStats) -> Table {
     row("sentences a story", &|s| decimal(s.sentences_per_story));
     row("words a sentence", &|s| decimal(s.words_per_sentence));
     row("entities", &|s| s.entities.to_string());
-    row("labels, as the papers seem to count", &|s| s.reported_labels.to_string());
+    row("labels, as the papers seem to count them", &|s| s.reported_labels.to_string());
     row("nontrivial labels", &|s| s.nontrivial_labels.to_string());
     for attribute in stats.all.nontrivial_by_attribute.keys() {
         row(&format!("  {attribute}"), &|s| s.nontrivial_by_attribute[attribute].to_string());
@@ -182,16 +190,16 @@ fn table(stats: &PartitionStats) -> Table {
     table
 }
 
-/// Rows of each way to count conflicts; the last is for all that are more.
+/// Rows for each measure of conflicts; the last row is for all greater numbers.
 const COUNTED: usize = 4;
 
-/// Measures down, partitions of files across.
+/// Measures down, splits of files across.
 fn rates(files: &[FileStats]) -> Table {
-    let partitions: Vec<_> = files.iter().flat_map(|f| f.partitions.iter().map(|p| (f.name(), p))).collect();
-    let titles = partitions.iter().map(|(file, p)| format!("{file}, {}", p.partition));
+    let splits: Vec<_> = files.iter().flat_map(|f| f.splits.iter().map(|p| (f.name(), p))).collect();
+    let titles = splits.iter().map(|(file, p)| format!("{file}, {}", p.split));
     let mut table = Table::new(std::iter::once(String::new()).chain(titles));
-    let mut row = |name: String, cell: &dyn Fn(&PartitionStats) -> String| {
-        table.push(std::iter::once(name).chain(partitions.iter().map(|(_, partition)| cell(partition))));
+    let mut row = |name: String, cell: &dyn Fn(&SplitStats) -> String| {
+        table.push(std::iter::once(name).chain(splits.iter().map(|(_, split)| cell(split))));
     };
     let ratio = |part: usize, whole: usize| decimal((whole > 0).then(|| part as f64 / whole as f64));
     row("stories".into(), &|p| p.all.stories.to_string());

@@ -1,31 +1,34 @@
-//! `tiered doctor`: what this machine has of what training needs.
+//! `tiered doctor`: describes what this machine offers for training.
 
+use super::format::TextFormatArgs;
 use super::output::print;
 use crate::durable::free_bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::{
-    BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, ProductRates, features, preferred, proc_value,
+    BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, MatmulRates, features, preferred, proc_value,
 };
 use crate::model::Precision;
 use crate::say::counted;
+use crate::schema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Describes this machine, to send along with a question or a measurement.
+/// Describe this machine: libtorch, devices, speed, memory, disk
+///
+/// Send the output along with a question or a measurement.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: TextFormatArgs,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let machine = Machine::examine()?;
-    print(&if args.json { machine.to_json()? } else { machine.to_text() })?;
+    print(&if args.format.is_json() { machine.to_json()? } else { machine.to_text() })?;
     Ok(())
 }
 
-/// `None` is what can't be learned here; sizes are in bytes.
+/// A field is `None` if its value can't be found out on this machine. Sizes are in bytes.
 #[derive(Serialize)]
 struct Machine {
     tiered: &'static str,
@@ -33,12 +36,12 @@ struct Machine {
     gpus: i64,
     cudnn: bool,
     cpu: Cpu,
-    products: Products,
+    matmuls: Matmuls,
     memory: Memory,
     disk: Disk,
 }
 
-/// As it was when `tiered` was built; libtorch has no function that tells its version.
+/// The libtorch that `tiered` was built with. libtorch has no function that returns its version.
 #[derive(Serialize)]
 struct Libtorch {
     version: Option<&'static str>,
@@ -49,17 +52,17 @@ struct Libtorch {
 struct Cpu {
     model: Option<String>,
     cores: Option<usize>,
-    /// What libtorch computes with, unless a config says otherwise.
+    /// The threads that libtorch uses, unless a config sets another number.
     threads: i32,
     /// Which of [`FEATURES`] it has.
     features: Option<Vec<&'static str>>,
 }
 
-/// Speed of matrix products on the device that `device = "auto"` chooses.
+/// Speed of matmuls on the device that `device = "auto"` chooses.
 #[derive(Serialize)]
-struct Products {
+struct Matmuls {
     device: String,
-    gflops: ProductRates,
+    gflops: MatmulRates,
     /// What `precision = "auto"` chooses.
     chosen: Precision,
     why: String,
@@ -71,7 +74,7 @@ struct Memory {
     available: Option<u64>,
 }
 
-/// Of the current folder.
+/// The file system of the current folder.
 #[derive(Serialize)]
 struct Disk {
     folder: Option<PathBuf>,
@@ -92,19 +95,19 @@ impl Machine {
                 threads: tch::get_num_threads(),
                 features: features(&cpuinfo),
             },
-            products: Products::measure(&cpuinfo)?,
+            matmuls: Matmuls::measure(&cpuinfo)?,
             memory: Memory { total: kilobytes(&meminfo, "MemTotal"), available: kilobytes(&meminfo, "MemAvailable") },
             disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes(Path::new(".")) },
         })
     }
 
     fn to_json(&self) -> Result<String> {
-        let json = serde_json::to_string_pretty(self);
+        let json = schema::to_string_pretty(self);
         json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
     }
 
     fn to_text(&self) -> String {
-        let Machine { cpu, products, memory, disk, .. } = self;
+        let Machine { cpu, matmuls, memory, disk, .. } = self;
         let gpus = match (self.gpus, self.cudnn) {
             (0, _) => "none".to_owned(),
             (count, true) => format!("{count}, with cuDNN"),
@@ -122,13 +125,13 @@ impl Machine {
             ("instructions", or_unknown(features)),
             ("cores", format!("{}; libtorch uses {}", or_unknown(cpu.cores), counted(cpu.threads, "thread"))),
             (
-                "products",
+                "matmuls",
                 format!(
                     "fp32 {:.0} GFLOP/s, bf16 {:.0}, on {}",
-                    products.gflops.fp32, products.gflops.bf16, products.device
+                    matmuls.gflops.fp32, matmuls.gflops.bf16, matmuls.device
                 ),
             ),
-            ("precision", products.why.clone()),
+            ("precision", matmuls.why.clone()),
             ("memory", format!("{} available of {}", gigabytes(memory.available), gigabytes(memory.total))),
             (
                 "free disk",
@@ -139,22 +142,22 @@ impl Machine {
     }
 }
 
-impl Products {
+impl Matmuls {
     fn measure(cpuinfo: &str) -> Result<Self> {
         let device = DeviceChoice::default().resolve()?;
-        let gflops = ProductRates::measure(device);
+        let gflops = MatmulRates::measure(device);
         let chosen = preferred(device, cpuinfo);
         let (name, other) = if chosen == Precision::Bf16 { ("bf16", "fp32") } else { ("fp32", "bf16") };
         let ratio = gflops.bf16 / gflops.fp32;
-        let mut why = format!("auto chooses {name} on this device; bf16 was {ratio:.1} times as fast just now");
+        let mut why = format!("auto chooses {name} on this device; bf16 matmuls were {ratio:.1} times as fast as fp32");
         if (ratio >= BF16_ADVANTAGE) != (chosen == Precision::Bf16) {
-            why += &format!("; if that is so when nothing else runs, set precision = \"{other}\"");
+            why += &format!("; if this is also so while nothing else runs, set precision = \"{other}\"");
         }
-        Ok(Products { device: format!("{device:?}").to_lowercase(), gflops, chosen, why })
+        Ok(Matmuls { device: format!("{device:?}").to_lowercase(), gflops, chosen, why })
     }
 }
 
-/// Empty where there is no such file: then what it would tell is unknown.
+/// The text of a file, or nothing if it can't be read. Its values then become unknown.
 fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }

@@ -1,44 +1,44 @@
-//! What was typed, looked at before it is judged: what can't be judged is refused, what may be a slip is said.
+//! Checks typed stories before they are judged: refuses those that can't be judged, and warns of likely slips.
 
 use crate::data::Story;
 use crate::error::{Error, Result};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// From this similarity on (Jaro and Winkler's, of 1) a word is suggested for a name that occurs nowhere.
+/// A word of at least this Jaro-Winkler similarity (0 to 1) is suggested for a name that occurs in no sentence.
 const SIMILAR: f64 = 0.8;
-/// Letters by which forms of a word may differ at its end: "potato" and "potatoes", "porta" and "porte".
+/// At most so many letters may differ at the end of two forms of a word: "potato" and "potatoes", "porta" and "porte".
 const ENDING: usize = 2;
-/// Letters that forms of a word share at least.
+/// At least so many letters are shared by two forms of a word.
 const STEM: usize = 3;
 
-/// Refuses stories about which there is nothing to judge.
+/// Refuses stories that can't be judged.
 ///
 /// # Errors
 /// `Data`, with the remedy.
 pub(super) fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
     if let Some(story) = stories.iter().find(|story| story.sentences.len() < 2) {
         return Err(Error::data(format!(
-            "{source}: story {} was read as one sentence, and it takes two to be in conflict; sentences are one a line \
-             (--split-sentences divides a paragraph)",
+            "{source}: story {} was read as one sentence, and a conflict needs two; write one sentence a line \
+             (--split-sentences splits a paragraph)",
             story.id
         )));
     }
     match stories {
         [first, second] if first.sentences == second.sentences => {
-            Err(Error::data(format!("{source}: the two stories are the same; one of them has to differ")))
+            Err(Error::data(format!("{source}: the two stories are the same; change one of them")))
         }
         _ => Ok(()),
     }
 }
 
-/// What may be a slip.
+/// Warnings of likely slips.
 pub(super) fn doubts(stories: &[Story]) -> Vec<String> {
     let of_story =
         |story| title(story).into_iter().chain(long_sentences(story)).chain(strange_entities(story)).collect();
     stories.iter().flat_map::<Vec<_>, _>(of_story).collect()
 }
 
-/// A first line of two words at most that doesn't end as sentences do.
+/// Warns of a first line with at most two words that does not end like a sentence.
 fn title(story: &Story) -> Option<String> {
     let first = story.sentences.first()?;
     let is_title = first.unicode_words().count() <= 2 && first.ends_with(|c: char| c == ':' || c.is_alphanumeric());
@@ -49,12 +49,12 @@ fn title(story: &Story) -> Option<String> {
 fn long_sentences(story: &Story) -> impl Iterator<Item = String> {
     story.sentences.iter().enumerate().filter_map(|(i, sentence)| {
         let parts = sentence.unicode_sentences().count();
-        let advice = "sentences are one a line (--split-sentences divides a paragraph)";
+        let advice = "write one sentence a line (--split-sentences splits a paragraph)";
         (parts > 1).then(|| format!("story {}, sentence {} looks like {parts} sentences; {advice}", story.id, i + 1))
     })
 }
 
-/// Entities of which no sentence has all the words, in whatever form.
+/// Warns of entities with a word that occurs in no sentence, in any form.
 fn strange_entities(story: &Story) -> impl Iterator<Item = String> {
     let text = story.sentences.join(" ").to_lowercase();
     story.entities.iter().filter_map(move |entity| {
@@ -69,12 +69,12 @@ fn strange_entities(story: &Story) -> impl Iterator<Item = String> {
     })
 }
 
-/// Its words; an article with an apostrophe is one ("l'acqua").
+/// The words of a text. An article with an apostrophe is a word ("l'acqua").
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.unicode_words().flat_map(|word| word.split(['\'', '’']))
 }
 
-/// Whether two words differ in nothing but their endings.
+/// Whether two words differ only in their endings.
 fn is_form(a: &str, b: &str) -> bool {
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let longest = a.chars().count().max(b.chars().count());
@@ -114,7 +114,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                "story 1, sentence 1 looks like 2 sentences; sentences are one a line (--split-sentences divides a paragraph)",
+                "story 1, sentence 1 looks like 2 sentences; write one sentence a line (--split-sentences splits a \
+                 paragraph)",
                 "story 1: \"ketle\" is in no sentence; did you mean \"kettle\"?",
                 "story 1: \"cups\" is in no sentence",
             ]

@@ -1,11 +1,11 @@
-//! `tiered eval`: a run on a story file -> the tiered table and the predictions.
+//! `tiered eval`: evaluates a run on a story file.
 
 use super::output::{ReportArgs, pair_bar, print, warn_unless_ended};
 use super::pairs::{PairArgs, PairSet};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{EVALUATION_FILES, RunFolder, TrainedRun, Which, keep};
+use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun, keep};
 use crate::machine::DeviceChoice;
 use crate::prediction::{PairPrediction, without_states};
 use crate::report::{DataDescription, StoryReport, StoryRow};
@@ -13,37 +13,40 @@ use crate::say::aside;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// Evaluates a trained run on a story file and writes what it predicted into the run folder.
+/// Evaluate a run on a story file: print the tiered table, save the predictions
+///
+/// The predictions and the report are saved in the run folder, or in the folder of --output.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, made by `tiered train`
     run: PathBuf,
     #[command(flatten)]
     pairs: PairArgs,
-    /// Judge stories in pairs, or every story by itself
-    #[arg(long, value_enum, default_value_t = By::Pair)]
-    by: By,
-    /// Show only this way of deciding which sentences conflict, and record it [default: show both, record that of
-    /// the detector: threshold for the papers', pair for the joint one]
+    /// Judge pairs of stories, or single stories
+    #[arg(long, value_enum, default_value_t = Unit::Pair)]
+    unit: Unit,
+    /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or
+    /// contrast [default: show threshold and pair; save threshold for the paper's detector, pair for the joint one]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
-    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
-    /// one that explains the conflict (0.7,surest); may be repeated [default: argmax, and what was chosen on dev]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one); may be repeated [default:
+    /// argmax, and the choice made on dev]
     #[arg(long, value_name = "HOW")]
     states: Vec<StateDecode>,
-    /// Which weights of the run
-    #[arg(long, value_enum, default_value_t = Which::Best)]
-    weights: Which,
+    /// Which weights of the run to use
+    #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
+    weights: CheckpointKind,
     /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]
     device: Option<DeviceChoice>,
-    /// Keep it in the run folder under this name [default: made of the names of file, partition and kind]
+    /// Save the evaluation in the run folder under this name [default: built from the file, the split and the kind]
     #[arg(long, value_name = "NAME")]
     tag: Option<String>,
-    /// Keep predictions and report in this folder, not in the run folder
+    /// Save the predictions and the report in this folder, not in the run folder
     #[arg(long, value_name = "DIR", conflicts_with = "tag")]
     output: Option<PathBuf>,
-    /// Replace an evaluation of other pairs that has the same name, or files in the folder of --output
+    /// Replace an evaluation of other pairs under the same name, or the files in the folder of --output
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -51,22 +54,22 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+enum Unit {
     Pair,
     Story,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    args.show.check(args.by == By::Story)?;
+    args.show.check(args.unit == Unit::Story)?;
     let set = args.pairs.read()?;
     args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
     let name = name(args, &set)?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     warn_unless_ended(&run.folder);
-    if args.by == By::Story {
-        run.require_alone()?;
+    if args.unit == Unit::Story {
+        run.require_single_story()?;
     }
-    let place = place(args, &set, &run.folder, name)?;
+    let destination = destination(args, &set, &run.folder, name)?;
     let recorded = evaluated(&run, &set, args.decode.unwrap_or_else(|| run.own_decode()))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
@@ -74,33 +77,33 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split)?;
     data.without_states = without_states(&recorded);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
-    let stories = match args.by {
-        By::Pair => None,
-        By::Story => Some(story_report(args, data, &recorded, &conflicts, &states)?),
+    let stories = match args.unit {
+        Unit::Pair => None,
+        Unit::Story => Some(story_report(args, data, &recorded, &conflicts, &states)?),
     };
     let shown = stories.as_ref().map_or_else(|| args.show.format(&report), |stories| args.show.format_stories(stories));
     print(&shown)?;
-    let kept = match &place {
-        Place::Run(name) => run.record(name, &recorded, &report, stories.as_ref())?,
-        Place::Folder(folder) => keep(folder, &recorded, &report, stories.as_ref())?,
-        Place::Nowhere => return Ok(()),
+    let saved = match &destination {
+        Destination::Run(name) => run.record(name, &recorded, &report, stories.as_ref())?,
+        Destination::Folder(folder) => keep(folder, &recorded, &report, stories.as_ref())?,
+        Destination::Nowhere => return Ok(()),
     };
     if args.show.is_text() {
-        print(&format!("\npredictions: {}\n", kept.display()))?;
+        print(&format!("\npredictions: {}\n", saved.display()))?;
     }
     Ok(())
 }
 
-/// Where an evaluation is kept.
-enum Place {
+/// Where an evaluation is saved.
+enum Destination {
     /// In the run folder, under this name.
     Run(String),
     Folder(PathBuf),
-    /// The run folder can't be written.
+    /// The run folder can't be written to.
     Nowhere,
 }
 
-/// What the evaluation is called in the run folder.
+/// The name of the evaluation in the run folder.
 fn name(args: &Args, set: &PairSet) -> Result<String> {
     match &args.tag {
         Some(tag) => Ok(format!("{tag}{}", args.weights.suffix())),
@@ -108,21 +111,21 @@ fn name(args: &Args, set: &PairSet) -> Result<String> {
     }
 }
 
-/// Found out before anything is computed.
-fn place(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> Result<Place> {
+/// Decides where to save before anything is computed, so that an error comes early.
+fn destination(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> Result<Destination> {
     if let Some(output) = &args.output {
-        let there = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
-        if let Some(there) = there.filter(|_| !args.force) {
-            let message = format!("{}: exists; --force replaces it", there.display());
+        let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
+        if let Some(existing) = existing.filter(|_| !args.force) {
+            let message = format!("{}: exists; --force replaces it", existing.display());
             return Err(Error::new(ErrorKind::CantCreate, message));
         }
         durable::create_folder(output)?;
-        return Ok(Place::Folder(output.clone()));
+        return Ok(Destination::Folder(output.clone()));
     }
     if let Some(other) = folder.other_evaluated(&name, &set.description(0))?.filter(|_| !args.force) {
         let message = format!(
-            "{}: keeps an evaluation of {other} under the name {name}; --tag NAME keeps this one beside it, --force \
-             replaces it",
+            "{}: already has an evaluation named {name}, of {other}; --tag NAME saves this one under another name, \
+             --force replaces the old one",
             folder.path().display()
         );
         return Err(Error::new(ErrorKind::CantCreate, message));
@@ -130,14 +133,14 @@ fn place(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> Result
     match folder.evaluation_file(&name, "lock").and_then(|path| Lock::wait_for(&path)) {
         Err(error) if error.kind != ErrorKind::CantCreate || args.tag.is_some() => Err(error),
         Err(error) => {
-            aside!("warning: {error}; scores are printed and not kept (--output DIR keeps them elsewhere)");
-            Ok(Place::Nowhere)
+            aside!("warning: {error}; the evaluation is printed but not saved (--output DIR saves it elsewhere)");
+            Ok(Destination::Nowhere)
         }
-        Ok(_) => Ok(Place::Run(name)),
+        Ok(_) => Ok(Destination::Run(name)),
     }
 }
 
-/// What a run predicts of a set, its conflicts decoded in the way that is recorded.
+/// The predictions of a run on a set of pairs, with the conflicts decoded by `recorded`.
 pub(super) fn evaluated(run: &TrainedRun, set: &PairSet, recorded: Decode) -> Result<Vec<PairPrediction>> {
     let pairs = set.pairs(run.config.seed)?;
     let bar = pair_bar(pairs.len() as u64);
@@ -156,7 +159,7 @@ fn story_report(
 ) -> Result<StoryReport> {
     let decodings = states.iter().flat_map(|&states| conflicts.iter().map(move |&d| (d, states)));
     let rows = decodings.map(|(conflicts, states)| {
-        let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
+        let refused = || Error::new(ErrorKind::Internal, "a run that judges single stories gave no judgement of one");
         StoryRow::new(predictions, conflicts, states).ok_or_else(refused)
     });
     Ok(StoryReport {

@@ -1,31 +1,31 @@
-//! `tiered model export`: a run -> a folder that `transformers` reads.
+//! `tiered model export`: writes a run as a folder that `transformers` reads.
 
 use super::output::print;
-use crate::experiment::Which;
+use crate::experiment::CheckpointKind;
 use crate::export::export;
 use std::path::PathBuf;
 
-/// Write a run as a Hugging Face folder: the encoder for `AutoModel`, its tokenizer, the heads beside it
+/// Export a run as a Hugging Face folder: the encoder for `AutoModel`, its tokenizer, and a file of the heads
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, made by `tiered train`
     run: PathBuf,
-    /// The folder to make
+    /// The folder to create
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// Which weights of the run
-    #[arg(long, value_enum, default_value_t = Which::Best)]
-    weights: Which,
+    output: PathBuf,
+    /// Which weights of the run to use
+    #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
+    weights: CheckpointKind,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let exported = export(&args.run, args.weights, &args.out)?;
+    let exported = export(&args.run, args.weights, &args.output)?;
     print(&format!(
-        "written: {out}: {} tensors of the encoder, {} of heads and detector\nask it with: python {out}/read_export.py {out} \
-         STORIES.txt\n",
+        "written: {out}: {} tensors of the encoder, {} of heads and detector\npredict with: python \
+         {out}/read_export.py {out} STORIES.txt\n",
         exported.encoder_tensors,
         exported.head_tensors,
-        out = args.out.display()
+        out = args.output.display()
     ))?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `tiered man`: the manual pages.
+//! `tiered man`: prints the manual pages.
 
 use super::output::print_bytes;
 use crate::error::{EXIT_CODES, Error, ErrorKind};
@@ -8,7 +8,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 /// Print the manual page of the program, or of one command
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The command, in one or two words (`study run`)
+    /// The command, in one or two words (`sweep run`) [default: the whole program]
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -20,13 +20,13 @@ pub(super) fn run(args: &Args, mut program: clap::Command) -> anyhow::Result<()>
         let unknown = || {
             Error::new(
                 ErrorKind::Usage,
-                format!("there is no command {:?}; see `tiered --help`", args.command.join(" ")),
+                format!("unknown command {:?}; `tiered --help` lists all commands", args.command.join(" ")),
             )
         };
         described = described.find_subcommand(name).ok_or_else(unknown)?;
     }
     let mut page = Vec::new();
-    Man::new(described.clone()).render(&mut page)?;
+    Man::new(described.clone()).source(concat!("tiered ", env!("CARGO_PKG_VERSION"))).render(&mut page)?;
     exit_status().to_writer(&mut page)?;
     print_bytes(&page)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! One file a subcommand: arguments, call, print.
+//! One file per subcommand: it parses the arguments, calls the library and prints the result.
 
 mod baseline;
 mod bench;
@@ -8,9 +8,11 @@ mod completions;
 mod data;
 mod doctor;
 mod doubts;
+mod epochs;
 mod eval;
 mod export;
 mod fetch;
+mod format;
 mod man;
 mod model;
 mod out_file;
@@ -24,35 +26,35 @@ mod report_html;
 mod report_text;
 mod score;
 mod signal;
-mod study;
+mod sweep;
 mod synthesize;
 mod train;
 
 use crate::error::{Error, ErrorKind, lack_of_memory};
-use crate::say::aside;
+use crate::say::{aside, be_quiet};
 use clap::error::ContextKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
+    /// Print no progress, only results, warnings and errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train a model: one config, one run folder
     Train(train::Args),
-    /// Evaluate a run on a story file: the tiered table
     Eval(eval::Args),
     Predict(predict::Args),
-    /// Score saved predictions: accuracy, consistency, verifiability
     Score(score::Args),
     Compare(compare::Args),
-    /// Show what a system got right, and why, as text or as a page
+    /// Show what a system got right and why, as text or as an HTML page
     #[command(subcommand)]
     Report(report::Command),
     /// Story files: fetch, check, count, synthesize, reorder
@@ -61,44 +63,76 @@ enum Command {
     /// Models: fetch, export, calibrate
     #[command(subcommand)]
     Model(model::Command),
-    /// Many experiments: run them, see how far they are, compare them
+    /// Sweeps of many runs: run them, show their status, compare them
     #[command(subcommand)]
-    Study(study::Command),
+    Sweep(sweep::Command),
     Baseline(baseline::Args),
     Bench(bench::Args),
-    /// Describe this machine: libtorch, devices, speed, memory, disk
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
 
-/// What commands were called before, and are called now.
-const RENAMED: [(&str, &str); 7] = [
+/// Former names of commands, each with its present name.
+const RENAMED: [(&str, &str); 8] = [
     ("analyse", "report text"),
     ("export", "model export"),
     ("fetch", "model fetch` or `tiered data fetch"),
     ("make-stories", "data synthesize"),
     ("random", "baseline"),
     ("reorder-stories", "data reorder"),
+    ("study", "sweep"),
     ("tune", "model calibrate"),
 ];
 
-/// The command line; where it is wrong, the program ends with what is wrong about it.
+/// Former names of flags, each with its present name.
+const RENAMED_FLAGS: [(&str, &str); 12] = [
+    ("--beside", "--published"),
+    ("--by", "--unit"),
+    ("--csv", "--format csv"),
+    ("--emit", "tiered sweep submit FILE --scheduler NAME"),
+    ("--html", "tiered report html RUN... --output PAGE"),
+    ("--json", "--format json"),
+    ("--latex", "--format latex"),
+    ("--markdown", "--format markdown"),
+    ("--max", "--verbose"),
+    ("--out", "--output"),
+    ("--peer", "--reference"),
+    ("--save", "--output"),
+];
+
+/// Parses the command line. On a usage error it prints the error and ends the program.
 fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
-        let asked = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
-        match RENAMED.iter().find(|(old, _)| asked.as_deref() == Some(*old)) {
-            Some((old, new)) => Cli::command()
-                .error(clap::error::ErrorKind::InvalidSubcommand, format!("`tiered {old}` is `tiered {new}` now"))
-                .exit(),
-            None => error.exit(),
-        }
+    Cli::try_parse().unwrap_or_else(|error| match renamed(&error) {
+        Some(message) => Cli::command().error(error.kind(), message).exit(),
+        None => error.exit(),
     })
+}
+
+/// A message with the new name, if the unknown argument on the command line is a former name.
+fn renamed(error: &clap::Error) -> Option<String> {
+    let wrong = |kind| error.get(kind).map(ToString::to_string);
+    if let Some(flag) = wrong(ContextKind::InvalidArg) {
+        let is_bench = std::env::args().nth(1).is_some_and(|command| command == "bench");
+        let of_bench = [("--json", "--output")];
+        let mut renamed = of_bench.iter().filter(|_| is_bench).chain(&RENAMED_FLAGS);
+        let (old, new) = renamed.find(|(old, _)| flag == *old)?;
+        return Some(format!("`{old}` is `{new}` now"));
+    }
+    let (unknown, first) = (wrong(ContextKind::InvalidSubcommand)?, std::env::args().nth(1)?);
+    if first == "report" && std::env::args().any(|argument| argument == "--html") {
+        return Some("`tiered report RUN --html PAGE` is `tiered report html RUN --output PAGE` now".to_owned());
+    }
+    let (old, new) = RENAMED.iter().find(|(old, _)| unknown == *old && first == unknown)?;
+    Some(format!("`tiered {old}` is `tiered {new}` now"))
 }
 
 /// Runs the command line and turns its outcome into an exit code.
 pub fn main() -> ExitCode {
     let cli = parse();
+    if cli.quiet {
+        be_quiet();
+    }
     crate::machine::keep_memory();
     match within_memory(|| run(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -113,9 +147,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Turns one panic into an error. What libtorch can't do becomes a panic in `tch`; that memory is short is no bug, and a
-/// user can do something about it. Nor is its backtrace printed: std would wait for itself without end where there is no memory for
-/// that either.
+/// Turns a panic about too little memory into an error. `tch` panics when a call of libtorch fails. Too little memory
+/// is not a bug, and a user can do something about it. No backtrace is printed for it: without the memory for one, std
+/// would deadlock.
 fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
@@ -125,8 +159,8 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
     }));
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match lack_of_memory(&*payload) {
         Some(what) => {
-            let remedy = "train.pairs_per_step, train.entities and a smaller encoder need less; what was saved is kept";
-            let message = format!("memory is short ({what}); {remedy}");
+            let remedy = "lower train.pairs_per_step or train.entities, or use a smaller encoder; saved files remain";
+            let message = format!("out of memory ({what}); {remedy}");
             Err(Error::new(ErrorKind::Unavailable, message).into())
         }
         None => panic::resume_unwind(payload),
@@ -143,7 +177,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Report(command) => report::run(&command),
         Command::Data(command) => data::run(&command),
         Command::Model(command) => model::run(&command),
-        Command::Study(command) => study::run(&command),
+        Command::Sweep(command) => sweep::run(&command),
         Command::Baseline(args) => baseline::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Doctor(args) => doctor::run(&args),

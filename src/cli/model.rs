@@ -1,4 +1,4 @@
-//! `tiered model`: models of the Hugging Face hub, and of our runs.
+//! `tiered model`: fetches models of the Hugging Face hub, and exports and calibrates models of runs.
 
 use super::{calibrate, export, fetch};
 

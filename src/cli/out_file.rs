@@ -1,4 +1,4 @@
-//! A file that a command was asked to write: one rule for all of them.
+//! The file named by `--output`: one rule for all commands.
 
 use super::output::print_bytes;
 use crate::durable;
@@ -22,7 +22,7 @@ pub(super) struct OutFile<'a> {
 
 impl<'a> OutFile<'a> {
     /// # Errors
-    /// `CantCreate` if it exists and isn't to be replaced, is a folder, or can't be made.
+    /// `CantCreate` if it exists and may not be replaced, is a folder, or can't be created.
     pub fn new(path: &'a Path, replacing: Replacing) -> Result<Self> {
         let file = OutFile { path };
         let refused = |why: &str| Err(Error::new(ErrorKind::CantCreate, format!("{}: {why}", path.display())));
@@ -39,7 +39,7 @@ impl<'a> OutFile<'a> {
         self.path
     }
 
-    /// Whether what is written goes to standard output, where nothing else may then stand.
+    /// Whether the path is "-". The command then prints nothing else to standard output.
     pub fn is_standard_output(&self) -> bool {
         self.path == Path::new("-")
     }
@@ -49,7 +49,7 @@ impl<'a> OutFile<'a> {
         self.path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir())
     }
 
-    /// Writes it, whole or not at all where that can be; folders above it are made.
+    /// Writes the file and creates the folders above it. A regular file is written whole or not at all.
     ///
     /// # Errors
     /// Those of `make`; `CantCreate`, `Io`.

@@ -1,12 +1,14 @@
 //! What is printed: reports in the format that was asked for, on a standard output that may be closed early
 //! (`| head`) without a fuss.
 
+use super::format::{Format, FormatArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::RunFolder;
+use crate::report::comparison::Comparison;
 use crate::report::{
-    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, published, published_stories,
+    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, Table, published, published_stories,
 };
-use crate::say::{aside, harmless};
+use crate::say::{aside, harmless, is_quiet};
 use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
 
 /// Prints text, [`harmless`]. A reader that has gone away is no error.
@@ -27,7 +29,11 @@ pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
 
 /// A bar over pairs, on a terminal.
 pub(super) fn pair_bar(pairs: u64) -> indicatif::ProgressBar {
-    if std::io::stderr().is_terminal() { indicatif::ProgressBar::new(pairs) } else { indicatif::ProgressBar::hidden() }
+    if std::io::stderr().is_terminal() && !is_quiet() {
+        indicatif::ProgressBar::new(pairs)
+    } else {
+        indicatif::ProgressBar::hidden()
+    }
 }
 
 /// Says that a run isn't at its end yet: its weights, and what is chosen on dev, are not what they will be.
@@ -41,38 +47,38 @@ pub(super) fn warn_unless_ended(run: &RunFolder) {
 /// How a report is shown.
 #[derive(clap::Args)]
 pub(super) struct ReportArgs {
-    /// Print everything as JSON
-    #[arg(long, conflicts_with_all = ["markdown", "per_attribute"])]
-    pub json: bool,
-    /// Print Markdown
-    #[arg(long)]
-    markdown: bool,
-    /// Show macro-F1 of every attribute too
+    #[command(flatten)]
+    format: FormatArgs,
+    /// Print precision and recall of states, macro-F1 and calibration too
+    #[arg(long, short)]
+    verbose: bool,
+    /// Print the macro-F1 of every attribute too
     #[arg(long)]
     per_attribute: bool,
-    /// Show the scores published for this set beneath
+    /// Print the published scores of this set below
     #[arg(long, value_name = "SET")]
-    beside: Option<PublishedSet>,
+    published: Option<PublishedSet>,
 }
 
 impl ReportArgs {
     pub fn published(&self) -> Vec<PublishedRow> {
-        self.beside.map(published).unwrap_or_default()
+        self.published.map(published).unwrap_or_default()
     }
 
     pub fn published_stories(&self) -> Vec<PublishedStoryRow> {
-        if self.beside == Some(PublishedSet::GitaStories) { published_stories() } else { Vec::new() }
+        if self.published == Some(PublishedSet::GitaStories) { published_stories() } else { Vec::new() }
     }
 
     /// # Errors
     /// `Usage` if the published scores are of stories where pairs are asked about, or the other way round.
     pub fn check(&self, by_story: bool) -> Result<()> {
-        match (by_story, self.beside) {
-            (false, Some(PublishedSet::GitaStories)) => {
-                Err(Error::new(ErrorKind::Usage, "--beside gita-stories: is of single stories, and needs --by story"))
-            }
+        match (by_story, self.published) {
+            (false, Some(PublishedSet::GitaStories)) => Err(Error::new(
+                ErrorKind::Usage,
+                "--published gita-stories: is of single stories, and needs --unit story",
+            )),
             (true, Some(set)) if set != PublishedSet::GitaStories => {
-                Err(Error::new(ErrorKind::Usage, "--by story: only --beside gita-stories is of single stories"))
+                Err(Error::new(ErrorKind::Usage, "--unit story: only --published gita-stories is of single stories"))
             }
             _ => Ok(()),
         }
@@ -81,28 +87,43 @@ impl ReportArgs {
     /// # Errors
     /// `Data` if these are not the pairs that scores to be shown were published for.
     pub fn check_pairs<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<()> {
-        self.beside.map_or(Ok(()), |set| set.check(ids))
+        self.published.map_or(Ok(()), |set| set.check(ids))
     }
 
     pub fn format_stories(&self, report: &StoryReport) -> String {
-        match (self.json, self.markdown) {
-            (true, _) => report.to_json(),
-            (_, true) => report.to_markdown(),
-            _ => report.to_text(),
+        match self.format.format {
+            Format::Json => report.to_json(),
+            Format::Text => report.to_text(),
+            Format::Markdown => report.to_markdown(),
+            Format::Csv => report.in_tables(Table::to_csv),
+            Format::Latex => report.in_tables(Table::to_latex),
         }
     }
 
     pub fn format(&self, report: &Report) -> String {
-        let detail = if self.per_attribute { Detail::PerAttribute } else { Detail::Summary };
-        match (self.json, self.markdown) {
-            (true, _) => report.to_json(),
-            (_, true) => report.to_markdown(detail),
-            _ => report.to_text(detail),
+        let detail = Detail { verbose: self.verbose, per_attribute: self.per_attribute };
+        match self.format.format {
+            Format::Json => report.to_json(),
+            Format::Text => report.to_text(detail),
+            Format::Markdown => report.to_markdown(detail),
+            Format::Csv => report.in_tables(detail, Table::to_csv),
+            Format::Latex => report.in_tables(detail, Table::to_latex),
         }
     }
 
     /// Whether lines for a person may follow the report.
     pub fn is_text(&self) -> bool {
-        !self.json && !self.markdown
+        self.format.format == Format::Text
+    }
+}
+
+/// A comparison in the format that was asked for.
+pub(super) fn shown(comparison: &Comparison, format: Format) -> String {
+    match format {
+        Format::Text => comparison.to_text(),
+        Format::Json => comparison.to_json(),
+        Format::Markdown => comparison.to_markdown(),
+        Format::Csv => comparison.to_csv(),
+        Format::Latex => comparison.to_latex(),
     }
 }

@@ -1,8 +1,8 @@
-//! Which pairs of a story file a command is about.
+//! The flags that select the pairs of a story file.
 
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::error::{Error, Result};
-use crate::experiment::{Which, evaluation_name};
+use crate::experiment::{CheckpointKind, evaluation_name};
 use crate::report::{DataDescription, Seen};
 use crate::say::aside;
 use clap::ValueEnum;
@@ -13,10 +13,10 @@ pub(super) struct PairArgs {
     /// The story file
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
-    /// The partition [default: test, or the only one of the file]
+    /// The split [default: test, or the file's only split]
     #[arg(long)]
     split: Option<String>,
-    /// Which pairs
+    /// The kind of pairs
     #[arg(long, value_enum, default_value_t = PairKind::All)]
     kind: PairKind,
 }
@@ -46,7 +46,7 @@ impl PairKind {
     }
 }
 
-/// The partition of a story file that was asked for.
+/// The selected split of a story file.
 pub(super) struct PairSet<'a> {
     args: &'a PairArgs,
     file: StoryFile,
@@ -57,7 +57,7 @@ impl PairArgs {
     /// Reads the file, and warns of stories that can't be used.
     pub fn read(&self) -> Result<PairSet<'_>> {
         let file = data::read_file(&self.data)?;
-        let split = split(&file, self.split.as_deref())?;
+        let split = split_name(&file, self.split.as_deref())?;
         if file.count(Severity::Error) > 0 {
             let path = self.data.display();
             aside!(
@@ -69,20 +69,20 @@ impl PairArgs {
 }
 
 impl PairSet<'_> {
-    /// The name of its evaluation in a run folder.
-    pub fn evaluation_name(&self, which: Which) -> Result<String> {
+    /// The name of the set's evaluation in a run folder.
+    pub fn evaluation_name(&self, which: CheckpointKind) -> Result<String> {
         evaluation_name(&self.args.data, &self.split, self.args.kind.name(), which)
     }
 
-    /// In the order in which a run with this seed shows them.
+    /// The pairs, in the order in which a run with this seed reads them.
     ///
     /// # Errors
     /// `Data` if there are none.
     pub fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
-        let pairs = self.args.kind.of(data::pairs(self.file.partition(&self.split)?, seed));
+        let pairs = self.args.kind.of(data::pairs(self.file.split(&self.split)?, seed));
         if pairs.is_empty() {
             let (path, kind) = (self.args.data.display(), self.args.kind.name());
-            return Err(Error::data(format!("{path}: partition {:?} has no pairs of kind {kind}", self.split)));
+            return Err(Error::data(format!("{path}: split {:?} has no pairs of kind {kind}", self.split)));
         }
         Ok(pairs)
     }
@@ -105,19 +105,19 @@ impl PairSet<'_> {
     }
 }
 
-/// The partition that was asked for, else "test", else the only one there is.
-pub(super) fn split(file: &StoryFile, asked: Option<&str>) -> Result<String> {
-    let names: Vec<&str> = file.partitions.iter().map(|(name, _)| name.as_str()).collect();
-    match (asked, names.as_slice()) {
-        (Some(asked), _) => Ok(asked.to_owned()),
+/// The named split, else "test", else the file's only split.
+pub(super) fn split_name(file: &StoryFile, named: Option<&str>) -> Result<String> {
+    let names: Vec<&str> = file.splits.iter().map(|(name, _)| name.as_str()).collect();
+    match (named, names.as_slice()) {
+        (Some(named), _) => Ok(named.to_owned()),
         (None, names) if names.contains(&"test") => Ok("test".to_owned()),
         (None, [only]) => Ok((*only).to_owned()),
         (None, []) => Err(Error::data(format!(
-            "{}: has no partition that can be read; `tiered data check` says why",
+            "{}: has no split that can be read; `tiered data check` shows why",
             file.path.display()
         ))),
         (None, names) => Err(Error::data(format!(
-            "{}: has no partition \"test\"; name one of {names:?} with --split",
+            "{}: has no split \"test\"; name one of {names:?} with --split",
             file.path.display()
         ))),
     }

@@ -1,94 +1,96 @@
-//! `tiered predict`: one or two stories -> which is plausible, what conflicts, and why.
+//! `tiered predict`: says of one or two stories which is plausible, which sentences conflict and why.
 
 use super::doubts::{doubts, require_judgeable};
+use super::format::TextFormatArgs;
 use super::output::{print, warn_unless_ended};
-use super::pairs::split;
+use super::pairs::split_name;
 use crate::config::Config;
 use crate::data::{self, Pair, Sentences, Typed, read_plain, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{RunFolder, TrainedRun, Which};
+use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::machine::DeviceChoice;
-use crate::outside::{self, MAX_BATCH, MAX_PLAIN};
 use crate::prediction::PairPrediction;
 use crate::report::Answer;
 use crate::say::aside;
+use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// Say which of two stories is plausible, which sentences conflict and why
 ///
-/// Stories are text, one sentence a line with a blank line between two stories, or JSON:
-/// {"stories": [{"sentences": [...], "entities": [...]}, ...]} or one such object. A story in text may begin with a
-/// line `entities: a, b`. Lines that begin with # are left out, and so are bullets and numbers that all lines of a story
-/// have. Stories and sentences are numbered from 1 in what is printed.
+/// The input is text or JSON. Text has one sentence a line and a blank line between two stories. A story in text may
+/// begin with a line `entities: a, b`. Lines that begin with # are left out. Bullets and numbers are removed if all
+/// lines of a story have them. JSON is {"stories": [{"sentences": [...], "entities": [...]}, ...]}, or one object of
+/// that list. Stories and sentences are numbered from 1 in text and from 0 in JSON.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, made by `tiered train`
     run: PathBuf,
-    /// The stories; "-", or nothing, for standard input
+    /// The file of the stories; "-" or no file for standard input
     #[arg(conflicts_with = "pair")]
     file: Option<PathBuf>,
     /// The people and things in the stories, separated by commas or semicolons
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
-    /// Divide what has several sentences in one line
+    /// Split lines that contain several sentences
     #[arg(long, conflicts_with = "pair")]
     split_sentences: bool,
-    /// Take a pair from a story file instead: the id of its implausible story
+    /// Predict a pair of the story file --data: the id of its implausible story
     #[arg(long, value_name = "ID", requires = "data")]
     pair: Option<String>,
     /// The story file of the pair
     #[arg(long, value_name = "FILE", requires = "pair")]
     data: Option<PathBuf>,
-    /// The partition of the pair [default: test, or the only one of the file]
+    /// The split of the pair [default: test, or the file's only split]
     #[arg(long, requires = "data")]
     split: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Answer many questions: a line of the file is the JSON of one or two stories, a line of JSON comes back for each
+    #[command(flatten)]
+    format: TextFormatArgs,
+    /// Answer many questions: each line of the file is JSON of one or two stories, each answer is a line of JSON
     #[arg(long, conflicts_with = "pair")]
     batch: bool,
-    /// Which weights of the run
-    #[arg(long, value_enum, default_value_t = Which::Best)]
-    weights: Which,
+    /// Which weights of the run to use
+    #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
+    weights: CheckpointKind,
     /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]
     device: Option<DeviceChoice>,
-    /// How to decide which sentences conflict [default: what the run's detector is made for, as in `tiered eval`]
+    /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or
+    /// contrast [default: threshold for the paper's detector, pair for the joint one]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
-    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
-    /// one that explains the conflict (0.7,surest) [default: as chosen on dev, else argmax]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) [default: the choice made
+    /// on dev, else argmax]
     #[arg(long, value_name = "HOW")]
     states: Option<StateDecode>,
 }
 
-/// What is asked about.
+/// The stories to judge.
 struct Question {
     pair: Pair,
-    /// Whether the pair is one story beside itself, since what is said about a story alone does not depend on the other.
-    alone: bool,
-    /// Where the stories are from.
+    /// Whether the pair is a single story, twice. The judgement of a single story does not depend on the other story.
+    single_story: bool,
+    /// What errors call the input.
     source: String,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    // A wrong folder is said before anything else.
+    // A wrong run folder is reported before the input is read.
     warn_unless_ended(&RunFolder::open(&args.run)?);
     let (questions, lines) =
-        if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![1]) };
+        if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![0]) };
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    if questions.iter().any(|question| question.alone) {
-        run.require_alone()?;
+    if questions.iter().any(|question| question.single_story) {
+        run.require_single_story()?;
     }
     let source = questions.first().map(|question| question.source.clone()).unwrap_or_default();
-    let (pairs, alone): (Vec<Pair>, Vec<bool>) = questions.into_iter().map(|q| (q.pair, q.alone)).unzip();
+    let (pairs, single_story): (Vec<Pair>, Vec<bool>) = questions.into_iter().map(|q| (q.pair, q.single_story)).unzip();
     let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(source))?;
-    for ((prediction, alone), line) in evaluation.predictions.into_iter().zip(alone).zip(lines) {
-        let answer = answer(&run, prediction, alone, args)?;
-        print(&match (args.batch, args.json) {
+    for ((prediction, single_story), line) in evaluation.predictions.into_iter().zip(single_story).zip(lines) {
+        let answer = answer(&run, prediction, single_story, args)?;
+        print(&match (args.batch, args.format.is_json()) {
             (true, _) => answer.to_json_line(line),
             (false, true) => answer.to_json(),
             (false, false) => answer.to_text(),
@@ -97,50 +99,50 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn answer(run: &TrainedRun, mut prediction: PairPrediction, alone: bool, args: &Args) -> Result<Answer> {
-    if alone {
-        let refused = || Error::new(ErrorKind::Internal, "a run that judges stories alone did not");
+fn answer(run: &TrainedRun, mut prediction: PairPrediction, single_story: bool, args: &Args) -> Result<Answer> {
+    if single_story {
+        let refused = || Error::new(ErrorKind::Internal, "a run that judges single stories gave no judgement of one");
         for story in &mut prediction.stories {
-            *story = story.alone().ok_or_else(refused)?;
+            *story = story.single_story().ok_or_else(refused)?;
         }
     }
     let decode = args.decode.unwrap_or_else(|| run.own_decode());
     let prediction = run.decoded(prediction, decode, args.states);
-    let answer = if alone { Answer::of_story } else { Answer::of_pair };
+    let answer = if single_story { Answer::of_story } else { Answer::of_pair };
     Ok(answer(&prediction, decode))
 }
 
-/// A question a line, with the number of the line; blank lines are passed over.
+/// One question per line, with the line's number from 0. Blank lines are skipped.
 fn batch(args: &Args) -> Result<Vec<(Question, usize)>> {
     let (text, source) = read_input(args.file.as_deref(), MAX_BATCH)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let questions = lines.map(|(i, line)| {
         let source = format!("{source}, line {}", i + 1);
         if !line.trim_start().starts_with('{') {
-            let problem = "must be a JSON object, {\"stories\": [...]} or {\"sentences\": [...]}";
+            let problem = "is no JSON object; write {\"stories\": [...]} or {\"sentences\": [...]}";
             return Err(Error::data(format!("{source}: {problem}")));
         }
-        typed_question(args, line, source).map(|question| (question, i + 1))
+        typed_question(args, line, source).map(|question| (question, i))
     });
     let questions: Vec<_> = questions.collect::<Result<_>>()?;
     match questions.is_empty() {
-        true => Err(Error::data(format!("{source}: holds no questions; give one a line"))),
+        true => Err(Error::data(format!("{source}: contains no questions; write one on each line"))),
         false => Ok(questions),
     }
 }
 
 fn question(args: &Args) -> Result<Question> {
     if let (Some(id), Some(file)) = (&args.pair, &args.data) {
-        // The run's seed, so that the stories come in the order in which `tiered eval` records them.
+        // With the run's seed, the stories come in the same order as in `tiered eval`.
         let seed = Config::open(&RunFolder::open(&args.run)?.config_file(), &[])?.seed;
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
-        return Ok(Question { pair, alone: false, source: file.display().to_string() });
+        return Ok(Question { pair, single_story: false, source: file.display().to_string() });
     }
     let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN)?;
     typed_question(args, &text, source)
 }
 
-/// About one or two stories as a person types them.
+/// A question from text or JSON that a person typed.
 fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
     let sentences = if args.split_sentences { Sentences::Split } else { Sentences::AsGiven };
@@ -154,8 +156,8 @@ fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
         many => {
             let count = many.len();
             return Err(Error::data(format!(
-                "{source}: holds {count} stories, and at most two can be compared; a blank line begins a new story (a \
-                 title is left out if its line begins with #)"
+                "{source}: contains {count} stories, and at most two can be compared; a blank line begins a new story \
+                 (begin the line of a title with # to leave it out)"
             )));
         }
     };
@@ -166,30 +168,30 @@ fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     if let ([story], false) = (typed.as_slice(), text.trim_start().starts_with('{')) {
         aside!("{source}: read as one story of {} sentences; a blank line begins a second one", story.sentences.len());
     }
-    Ok(Question { pair: Pair::unlabelled(stories), alone: typed.len() == 1, source })
+    Ok(Question { pair: Pair::unlabelled(stories), single_story: typed.len() == 1, source })
 }
 
-fn pair_of_file(path: &Path, partition: Option<&str>, id: &str, seed: u64) -> Result<Pair> {
+fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result<Pair> {
     let file = data::read_file(path)?;
-    let partition = split(&file, partition)?;
-    let mut pairs = data::pairs(file.partition(&partition)?, seed);
+    let split = split_name(&file, split)?;
+    let mut pairs = data::pairs(file.split(&split)?, seed);
     let position = pairs.iter().position(|pair| pair.id == id).ok_or_else(|| {
         let examples: Vec<_> = pairs.iter().take(3).map(|pair| pair.id.as_str()).collect();
         let shown = if examples.is_empty() {
             "it has no pairs".into()
         } else {
-            format!("ids are {}, ...", examples.join(", "))
+            format!("its ids are {}, ...", examples.join(", "))
         };
-        Error::data(format!("{}: partition {partition:?} has no pair {id:?}; {shown}", path.display()))
+        Error::data(format!("{}: split {split:?} has no pair {id:?}; {shown}", path.display()))
     })?;
     Ok(pairs.swap_remove(position))
 }
 
-/// The text and what to call it in errors.
+/// The input text, and its name for errors.
 fn read_input(file: Option<&Path>, most: u64) -> Result<(String, String)> {
     let (bytes, source) = match file.filter(|file| *file != Path::new("-")) {
         Some(path) => {
-            let bytes = outside::read(path, most).map_err(|error| match error.kind() {
+            let bytes = untrusted::read(path, most).map_err(|error| match error.kind() {
                 std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}", path.display())),
                 _ => Error::reading(path, &error),
             })?;
@@ -197,7 +199,7 @@ fn read_input(file: Option<&Path>, most: u64) -> Result<(String, String)> {
         }
         None => (read_standard_input(most)?, "standard input".to_owned()),
     };
-    let text = outside::text(&bytes).map_err(|problem| Error::data(format!("{source}: {problem}")))?;
+    let text = untrusted::text(&bytes).map_err(|problem| Error::data(format!("{source}: {problem}")))?;
     Ok((text.to_owned(), source))
 }
 
@@ -210,7 +212,7 @@ fn read_standard_input(most: u64) -> Result<Vec<u8>> {
     let read = stdin.lock().take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| Error::reading(Path::new("standard input"), &error))?;
     if bytes.len() as u64 > most {
-        return Err(Error::data(format!("standard input: more than {} MiB of stories", most >> 20)));
+        return Err(Error::data(format!("standard input: more than {} MiB; give fewer stories", most >> 20)));
     }
     Ok(bytes)
 }

@@ -1,7 +1,8 @@
-//! A bar with losses and rate on a terminal, plain lines otherwise.
+//! Progress of training: a bar with losses and rate on a terminal, plain lines elsewhere.
 
-use crate::say::say;
-use crate::train::StepRecord;
+use super::epochs::Epochs;
+use crate::say::{is_quiet, say};
+use crate::train::{EpochRecord, StepRecord};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -12,21 +13,22 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 pub struct Progress {
     bar: Option<ProgressBar>,
     started: Instant,
-    said: Instant,
+    last_line: Instant,
     pairs: usize,
+    epochs: Epochs,
 }
 
 impl Progress {
     pub fn new(steps: u64) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(steps).with_style(style()));
-        Progress { bar, started: Instant::now(), said: Instant::now(), pairs: 0 }
+        let bar = (std::io::stderr().is_terminal() && !is_quiet()).then(|| ProgressBar::new(steps).with_style(style()));
+        Progress { bar, started: Instant::now(), last_line: Instant::now(), pairs: 0, epochs: Epochs::new() }
     }
 
     pub fn step(&mut self, step: &StepRecord) {
         self.pairs += step.pairs;
         let rate = self.pairs as f64 / self.started.elapsed().as_secs_f64();
         let message = format!(
-            "epoch {} | {} | norm {:.2} | lr {:.1e} | {rate:.2} pairs/s",
+            "epoch {} | {} | gradient norm {:.2} | lr {:.1e} | {rate:.2} pairs/s",
             step.epoch, step.losses, step.gradient_norm, step.learning_rate
         );
         match &self.bar {
@@ -34,21 +36,21 @@ impl Progress {
                 bar.set_position(step.step);
                 bar.set_message(message);
             }
-            None if self.said.elapsed() >= PLAIN_EVERY => {
-                self.said = Instant::now();
+            None if self.last_line.elapsed() >= PLAIN_EVERY => {
+                self.last_line = Instant::now();
                 say!("step {}/{} | {message}", step.step, step.steps);
             }
             None => {}
         }
     }
 
-    /// Inputs that a frozen encoder has encoded, before the first step.
+    /// Shows how many inputs a frozen encoder has encoded, before the first step.
     pub fn encoded(&mut self, inputs: usize, of: usize) {
-        let line = format!("the encoder is not trained: each input is encoded once, {inputs} of {of}");
+        let line = format!("the encoder is frozen: each input is encoded once, {inputs} of {of}");
         match &self.bar {
             Some(bar) => bar.set_message(line),
-            None if inputs == of || self.said.elapsed() >= PLAIN_EVERY => {
-                self.said = Instant::now();
+            None if inputs == of || self.last_line.elapsed() >= PLAIN_EVERY => {
+                self.last_line = Instant::now();
                 say!("{line}");
             }
             None => {}
@@ -56,8 +58,9 @@ impl Progress {
         self.started = Instant::now();
     }
 
-    /// A line that stays.
-    pub fn say(&self, line: &str) {
+    /// Prints a line that stays above the bar.
+    pub fn epoch(&mut self, epoch: &EpochRecord, is_best: bool) {
+        let line = self.epochs.told(epoch, is_best);
         match &self.bar {
             Some(bar) => bar.suspend(|| say!("{line}")),
             None => say!("{line}"),

@@ -1,35 +1,35 @@
-//! `tiered data reorder`: order stories from plausible stories with labels.
+//! `tiered data reorder`: makes order stories from plausible stories with labels.
 
 use super::out_file::{OutFile, Replacing};
 use crate::data;
 use crate::say::{aside, counted};
-use crate::world::reorder_stories;
+use crate::synthetic::reorder_stories;
 use std::path::PathBuf;
 
-/// Make order stories of labelled plausible ones: swap two sentences where the labels vouch for the conflict
+/// Make order stories from labelled plausible stories, by swapping two sentences whose labels then conflict
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Story file with plausible stories; its other stories are passed over
+    /// The story file; only its plausible stories are read
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// Partition to read, and name of the one that is written
+    /// The split to read, and the name of the split to write
     #[arg(long, value_name = "NAME", default_value = "train")]
     split: String,
-    /// Story file to write; "-" for standard output
+    /// The story file to write; "-" for standard output
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    output: PathBuf,
     #[command(flatten)]
     replacing: Replacing,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let out = OutFile::new(&args.out, args.replacing)?;
+    let out = OutFile::new(&args.output, args.replacing)?;
     let file = data::read_file(&args.data)?;
     file.require_clean()?;
     let mut bytes = Vec::new();
-    let count = reorder_stories(file.partition(&args.split)?, &args.split, &mut bytes)
+    let count = reorder_stories(file.split(&args.split)?, &args.split, &mut bytes)
         .map_err(|error| error.about(args.data.display()))?;
     out.write_bytes(&bytes)?;
-    aside!("{}: {}", args.out.display(), counted(count, "pair"));
+    aside!("{}: {}", args.output.display(), counted(count, "pair"));
     Ok(())
 }

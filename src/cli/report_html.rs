@@ -1,14 +1,14 @@
-//! `tiered report html`: run folders -> one HTML page.
+//! `tiered report html`: writes one HTML page about runs.
 
 use super::out_file::{OutFile, Replacing};
-use crate::page;
+use crate::html_report;
 use crate::say::aside;
 use std::path::PathBuf;
 
-/// Make one page of runs to look at: scores, curves, figures, and every pair with what was said of it
+/// Write an HTML page about runs: scores, curves, figures, and every pair with its predictions
 ///
-/// The page holds everything that `tiered eval` left in the run folders, stories too; it opens from disk and asks for
-/// nothing from elsewhere.
+/// The page contains everything that `tiered eval` saved in the run folders, including the stories. It opens from disk
+/// and loads nothing from the network.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Run folders, made by `tiered train`
@@ -23,7 +23,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let out = OutFile::new(&args.output, args.replacing)?;
-    out.write_bytes(page::page(&args.runs)?.as_bytes())?;
+    out.write_bytes(html_report::page(&args.runs)?.as_bytes())?;
     aside!("written: {}", args.output.display());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `tiered score`: predictions -> the tiered table.
+//! `tiered score`: computes the tiered table from saved predictions.
 
 use super::out_file::{OutFile, Replacing};
 use super::output::{ReportArgs, print};
@@ -11,20 +11,23 @@ use crate::prediction::{
 use crate::report::{DataDescription, Report, TierRow};
 use std::path::PathBuf;
 
-/// Scores a file of predictions: JSON lines of ours, or the list published with GITA. Several files of the same pairs are
-/// scored as one system, which says the mean of what they say (an ensemble).
+/// Score saved predictions: accuracy, consistency, verifiability
+///
+/// A file is either predictions.jsonl of `tiered eval`, or a list of predictions as published with GITA. Several files
+/// of predictions of the same pairs are scored as an ensemble: their probabilities are averaged.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// predictions.jsonl, or a published list
+    /// Files of predictions (predictions.jsonl, or a published list)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write the predictions that are scored to this file
+    /// Write the scored predictions to this file; "-" for standard output
     #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     replacing: Replacing,
-    /// Which states to assert: the most likely ones (argmax), those from a probability on (0.7), or these and the surest
-    /// one that explains the conflict (0.7,surest); may be repeated [default: argmax]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one); may be repeated [default:
+    /// argmax]
     #[arg(long, value_name = "HOW")]
     states: Vec<StateDecode>,
     #[command(flatten)]
@@ -33,7 +36,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(false)?;
-    let save = args.save.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
+    let save = args.output.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
     let predictions = read(&args.files)?;
     args.show.check_pairs(predictions.pairs.iter().map(|pair| pair.id.as_str()))?;
     let report = report(args, &predictions)?;
@@ -46,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The predictions of a file, or the mean of several, its conflicts decoded by threshold.
+/// The predictions of one file as they are, or the average of several with conflicts decoded by threshold.
 fn read(files: &[PathBuf]) -> Result<PredictionFile> {
     if let [file] = files {
         return read_predictions(file);
@@ -55,11 +58,11 @@ fn read(files: &[PathBuf]) -> Result<PredictionFile> {
     for file in files {
         let read = read_predictions(file)?;
         if read.format != PredictionFormat::Lines {
-            let problem = "a published list has no probabilities, and can't be averaged; score it alone";
+            let problem = "a published list has no probabilities to average; score it by itself";
             return Err(Error::data(format!("{}: {problem}", file.display())));
         }
         if let Some(same) = systems.iter().position(|system| *system == read.pairs) {
-            let problem = format!("holds the same predictions as {}; name each system once", files[same].display());
+            let problem = format!("contains the same predictions as {}; name each file once", files[same].display());
             return Err(Error::data(format!("{}: {problem}", file.display())));
         }
         systems.push(read.pairs);
@@ -79,7 +82,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     if shown.iter().any(|&states| states != StateDecode::Argmax) {
         require_probabilities(args, pairs)?;
     }
-    // The conflicts as recorded and, where there are beliefs, by every decoding.
+    // The recorded conflicts and, where there are conflict probabilities, those of every decoding.
     let mut rows = vec![TierRow::new("as recorded", StateDecode::Argmax, pairs)];
     if is_complete {
         rows.extend(TierRow::by_decoding(pairs, &Decode::REPORTED, shown));
@@ -106,8 +109,8 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
 fn require_probabilities(args: &Args, pairs: &[PairPrediction]) -> Result<()> {
     match pairs.iter().find(|pair| !pair.has_state_probabilities()) {
         Some(pair) => Err(Error::data(format!(
-            "{}: pair {}: its states have no probabilities by which they could be decoded; predict anew with `tiered \
-             eval`, or leave out --states",
+            "{}: pair {}: its states have no probabilities, which --states needs; predict again with `tiered eval`, or \
+             leave out --states",
             names(&args.files),
             pair.id,
         ))),
@@ -115,7 +118,7 @@ fn require_probabilities(args: &Args, pairs: &[PairPrediction]) -> Result<()> {
     }
 }
 
-/// The kind that all pairs have, else "mixed".
+/// The kind of all pairs if they have the same one, else "mixed".
 fn kind(pairs: &[PairPrediction]) -> String {
     match pairs {
         [first, rest @ ..] if rest.iter().all(|pair| pair.kind == first.kind) => first.kind.clone(),

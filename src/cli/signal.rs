@@ -1,4 +1,5 @@
-//! SIGTERM, SIGINT, SIGHUP (a terminal that is gone) and SIGUSR1 ask a run to save and stop; a second one ends it at once.
+//! SIGTERM, SIGINT, SIGHUP (the terminal was closed) and SIGUSR1 make a run save and stop. A second signal ends it at
+//! once.
 
 use crate::error::{Error, ErrorKind, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -8,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const SIGNALS: [(i32, &str); 4] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1")];
 
-/// From now on signals are only noted.
+/// Records signals instead of letting them end the program.
 pub struct Signals {
     received: Arc<AtomicUsize>,
 }
 
-/// Whether whoever started the program wants it to outlive this signal (`nohup`).
+/// Whether the program was started to ignore this signal (`nohup`).
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: a zeroed sigaction is a valid one, and with a null second argument nothing is changed.
     unsafe {
@@ -24,7 +25,7 @@ fn is_ignored(signal: i32) -> bool {
 
 impl Signals {
     /// # Errors
-    /// `Internal` if the system does not let us.
+    /// `Internal` if the system refuses.
     pub fn watch() -> Result<Self> {
         let (received, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let register = |signal: i32| {
@@ -35,12 +36,12 @@ impl Signals {
         };
         for (signal, name) in SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP)) {
             register(signal)
-                .map_err(|error| Error::new(ErrorKind::Internal, format!("{name} can't be watched for: {error}")))?;
+                .map_err(|error| Error::new(ErrorKind::Internal, format!("{name} can't be handled: {error}")))?;
         }
         Ok(Signals { received })
     }
 
-    /// The name of the signal that came.
+    /// The name of the signal that was received.
     pub fn received(&self) -> Option<&'static str> {
         let received = self.received.load(Ordering::Relaxed);
         SIGNALS.into_iter().find(|(signal, _)| *signal as usize == received).map(|(_, name)| name)

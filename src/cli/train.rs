@@ -1,61 +1,63 @@
-//! `tiered train`: one config -> one run folder.
+//! `tiered train`: trains a model from a config and writes a run folder.
 
 use super::progress::Progress;
 use super::signal::Signals;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::Experiment;
-use crate::metrics::TierCounts;
+use crate::machine::DeviceChoice;
 use crate::say::{aside, counted, say};
-use crate::train::{EpochRecord, Event};
+use crate::train::Event;
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
 
+/// Train a model from a config and write a run folder
 #[derive(ClapArgs)]
 pub struct Args {
-    /// The experiment file (configs/*.toml); with --resume RUN, that of the run where absent
+    /// The config (configs/*.toml) [default with --resume RUN: the config of the run]
     #[arg(long, value_name = "FILE", required_unless_present = "resume")]
     config: Option<PathBuf>,
-    /// Takes what stands without --config, to say so
+    /// Catches a config that was named without --config
     #[arg(hide = true, value_name = "CONFIG", value_parser = refuse_config)]
     misplaced: Option<PathBuf>,
     /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The seed of weights, order and dropout [default: as in the config]
-    #[arg(long, value_name = "N")]
+    /// The seed of the initial weights, the order of pairs and dropout [default: as in the config]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Where to compute: auto, cpu or cuda:N [default: as in the config]
     #[arg(long)]
-    device: Option<String>,
-    /// The run folder to make [default: runs/NAME-OF-THE-CONFIG]
+    device: Option<DeviceChoice>,
+    /// The run folder to create [default: runs/NAME-OF-THE-CONFIG]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Go on with a run from its newest checkpoint; without RUN: with that in --out if it was begun, else begin it
+    output: Option<PathBuf>,
+    /// Resume the run RUN from its newest checkpoint; without RUN, resume the run in --output, or start it if there is
+    /// none
     #[arg(long, value_name = "RUN", num_args = 0..=1)]
     resume: Option<Option<PathBuf>>,
-    /// Use only the first N pairs of train and of dev
+    /// Use only the first N pairs of train and the first N of dev
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Read and check everything, say what would be done, and write nothing
+    /// Read and check everything, print what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Keep in DIR what an encoder that is not trained says, for other runs on the same inputs
+    /// Cache the outputs of a frozen encoder in DIR, for other runs on the same inputs
     #[arg(long, value_name = "DIR")]
     vectors: Option<PathBuf>,
 }
 
 impl Args {
-    /// What is changed in the config: a flag stands for a `--set`, and comes after all of them.
+    /// The changes to the config. --seed and --device are applied after every --set.
     fn overrides(&self) -> Vec<String> {
         let seed = self.seed.map(|seed| format!("seed={seed}"));
-        let device = self.device.as_ref().map(|device| format!("device={device}"));
+        let device = self.device.as_ref().map(|device| format!("device={}", toml::Value::String(device.0.clone())));
         self.set.iter().cloned().chain(seed).chain(device).collect()
     }
 }
 
 fn refuse_config(path: &str) -> Result<PathBuf, String> {
-    Err(format!("name a config with --config {path}"))
+    Err(format!("a config needs --config in front of it: --config {path}"))
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -83,13 +85,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             Event::Step(step) => progress.step(step),
             Event::Epoch { record, is_best } => {
                 last = record.epoch;
-                progress.say(&epoch_line(record, *is_best));
+                progress.epoch(record, *is_best);
             }
         },
     )?;
     progress.finish();
     if last < epochs {
-        say!("ended after {last} of {}: none after the best was better (train.patience)", counted(epochs, "epoch"));
+        say!("stopped after {last} of {}: dev did not improve any more (train.patience)", counted(epochs, "epoch"));
     }
     if let Some(best) = best {
         say!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
@@ -98,24 +100,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The experiment and its run folder: a new one, or one that was begun.
+/// The experiment and its run folder, new or resumed.
 fn prepare(args: &Args) -> anyhow::Result<(Experiment, PathBuf)> {
     let overrides = args.overrides();
     let config = args.config.as_deref().map(|path| Config::open(path, &overrides)).transpose()?;
-    let out = match (&args.resume, &args.out, &args.config) {
+    let out = match (&args.resume, &args.output, &args.config) {
         (Some(Some(run)), None, _) => run.clone(),
         (Some(Some(_)), Some(_), _) => {
-            return Err(usage("--resume RUN names the run folder; leave out --out, or RUN").into());
+            return Err(usage("--resume RUN and --output both name a run folder; leave out one of them").into());
         }
         (_, Some(out), _) => out.clone(),
         (_, None, Some(config)) => default_out(config),
-        (_, None, None) => return Err(usage("--resume alone does not say which run: --resume RUN").into()),
+        (_, None, None) => return Err(usage("--resume has no run; name it: --resume RUN").into()),
     };
     let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
     let experiment = match config {
         config if begun => Experiment::resume(&out, config, &overrides, args.limit)?,
         Some(config) => Experiment::prepare(config, &out, args.limit)?,
-        None => return Err(usage(format!("{} was not begun, and there is no --config", out.display())).into()),
+        None => {
+            return Err(usage(format!("{}: no run to resume; start one with --config FILE", out.display())).into());
+        }
     };
     Ok((experiment, out))
 }
@@ -131,7 +135,7 @@ fn default_out(config: &Path) -> PathBuf {
 fn describe(experiment: &Experiment, out: &Path) {
     let encoder = &experiment.model_config.encoder;
     say!(
-        "encoder: {}, {}, {} wide, computed by {}; trained parameters: {:.1} M; {:?} products on {:?}, {}",
+        "encoder: {}, {}, hidden size {}, computed by {}; trained parameters: {:.1} M; {:?} matmuls on {:?}, {}",
         encoder.family.name(),
         counted(encoder.num_hidden_layers, "layer"),
         encoder.hidden_size,
@@ -141,8 +145,8 @@ fn describe(experiment: &Experiment, out: &Path) {
         experiment.compute.device,
         counted(tch::get_num_threads(), "thread"),
     );
-    if !experiment.passed_over().is_empty() {
-        say!("passed over in the encoder's file: {}", experiment.passed_over().join(", "));
+    if !experiment.skipped_tensors().is_empty() {
+        say!("skipped in the encoder's file: {}", experiment.skipped_tensors().join(", "));
     }
     say!(
         "train: {}; dev: {}; {} in {}; stories of at most {}; run folder: {}",
@@ -156,15 +160,4 @@ fn describe(experiment: &Experiment, out: &Path) {
     if let Some(beginning) = experiment.beginning() {
         say!("{beginning}");
     }
-}
-
-pub(super) fn epoch_line(epoch: &EpochRecord, is_best: bool) -> String {
-    let mut line = format!("epoch {}: train {} ({:.0} s)", epoch.epoch, epoch.train, epoch.train_seconds);
-    let Some(dev) = &epoch.dev else { return line };
-    line += &format!(" | dev {} ({:.0} s)", dev.losses, epoch.dev_seconds);
-    for (name, tiers) in [("threshold", &dev.threshold), ("pair", &dev.pair)] {
-        let TierCounts { accurate, consistent, verifiable, pairs } = tiers;
-        line += &format!(" | {name}: accurate {accurate}, consistent {consistent}, verifiable {verifiable} of {pairs}");
-    }
-    line + &format!(" | {}{}", dev.deciding(), if is_best { ": best so far" } else { "" })
 }

@@ -1,6 +1,7 @@
-//! Findings: everything irregular in a story file, each with a name, a place and how it was read.
+//! Findings: everything irregular in a story file. Each has a code, a position, and a message that says how it was
+//! read.
 
-use crate::outside::{
+use crate::untrusted::{
     BYTES_A_NAME_PAIR, MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, STORY_MEMORY_A_BYTE, shown,
 };
 use serde::Serialize;
@@ -11,11 +12,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The story can't be used: it is left out, or it is in no pair.
+    /// The story can't be used: it is left out, or no pair contains it.
     Error,
-    /// Irregular, but read, as the message says.
+    /// The story is irregular but was read; the message says how.
     Warning,
-    /// Worth knowing; nothing is lost or changed by it.
+    /// Good to know; nothing is lost or changed.
     Note,
 }
 
@@ -37,10 +38,10 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Declares [`Code`] with its stable name and its severity in one table.
+/// Declares [`Code`] with the stable name and the severity of each code in one table.
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident $name:literal $severity:ident;)+) => {
-        /// What is irregular. The names are stable; each has one severity.
+        /// What is irregular. The names are stable. Each code has one severity.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code { $($(#[$doc])* $variant,)+ }
 
@@ -60,93 +61,93 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A partition, story or required field is of the wrong JSON type.
+    /// A split, story or required field is of the wrong JSON type.
     WrongType "wrong-type" Error;
-    /// A field without which the story can't be read is missing.
+    /// A required field is missing.
     MissingField "missing-field" Error;
     /// `sentences` is empty.
     NoSentences "no-sentences" Error;
-    /// No state row names an entity.
+    /// No state row names an entity, so the story has none.
     NoEntities "no-entities" Error;
     /// The name of an entity is blank.
     EmptyName "empty-name" Error;
-    /// A state row has an attribute that is none of the 20.
+    /// A state row has an attribute that is not one of the 20.
     UnknownAttribute "unknown-attribute" Error;
     /// A label is not in the attribute's label space.
     LabelOutOfRange "label-out-of-range" Error;
     /// `breakpoint` is neither -1 nor the index of a sentence.
     BreakpointOutOfRange "breakpoint-out-of-range" Error;
-    /// There is a breakpoint, but no earlier sentence that conflicts with it.
+    /// The story has a breakpoint, but no earlier sentence in conflict with it.
     NoEvidence "no-evidence" Error;
-    /// The story says in two or more ways that it is implausible, but has no breakpoint.
+    /// Two or more things say that the story is implausible, but it has no breakpoint.
     NoBreakpoint "no-breakpoint" Error;
     /// `type` is neither null, "cloze" nor "order".
     UnknownKind "unknown-kind" Error;
-    /// An implausible story whose group has no (readable) plausible story, so that it is in no pair.
+    /// An implausible story whose group has no readable plausible story. No pair contains it.
     NoPlausibleStory "no-plausible-story" Error;
-    /// More of something than is read: a name, a story, or the stories of a file together.
+    /// Something exceeds a limit: a name, a story, or the stories of a file together.
     TooLarge "too-large" Error;
-    /// There are more findings than are kept; the rest of the file is not read.
+    /// The limit of findings is reached; the rest of the file is not read.
     TooManyFindings "too-many-findings" Error;
 
-    /// A partition's name occurs again; the later one gets a suffix ("test#2").
-    RepeatedPartition "repeated-partition" Warning;
-    /// A story's key occurs again; the later story gets a suffix ("98#2").
+    /// The name of a split is repeated; the later split gets a suffix ("test#2").
+    RepeatedSplit "repeated-split" Warning;
+    /// The key of a story is repeated; the later story gets a suffix ("98#2").
     RepeatedKey "repeated-key" Warning;
-    /// A field or attribute occurs again in one object; the last one stands.
+    /// A field or attribute is repeated in one object; the last value is used.
     RepeatedField "repeated-field" Warning;
-    /// A field is missing, and its value can be told from the rest.
+    /// A field is missing, and its value is inferred from the rest.
     AssumedField "assumed-field" Warning;
-    /// A field that only describes the story is of the wrong type, and read as empty.
+    /// A field that only describes the story has the wrong type; it is read as empty.
     IgnoredField "ignored-field" Warning;
-    /// `plausible` says otherwise than the conflict; the conflict stands.
+    /// `plausible` contradicts the conflict; the conflict is used.
     PlausibleContradicted "plausible-contradicted" Warning;
-    /// `type` says otherwise than the key and the conflict; these stand.
+    /// `type` contradicts the key and the conflict; these are used.
     TypeContradicted "type-contradicted" Warning;
-    /// The form of the key says otherwise than the conflict; the conflict stands.
+    /// The form of the key contradicts the conflict; the conflict is used.
     KeyContradicted "key-contradicted" Warning;
-    /// The kind was told by comparing the sentences with the plausible story's.
+    /// The kind was inferred by comparing the sentences with those of the plausible story.
     InferredKind "inferred-kind" Warning;
-    /// `story_id` is not the number in the key; `story_id` stands.
+    /// `story_id` is not the number in the key; `story_id` is used.
     GroupDiffers "group-differs" Warning;
-    /// `example_id` is not the key; the key stands.
+    /// `example_id` is not the key; the key is used.
     ExampleIdDiffers "example-id-differs" Warning;
     /// `length` is not the number of sentences.
     LengthDiffers "length-differs" Warning;
     /// A sentence is blank.
     EmptySentence "empty-sentence" Warning;
-    /// Fewer state rows than sentences: the last sentences annotate nothing.
+    /// There are fewer state rows than sentences; the last sentences are not annotated.
     MissingStateRows "missing-state-rows" Warning;
-    /// More state rows than sentences: the last rows are dropped.
+    /// There are more state rows than sentences; the last rows are dropped.
     ExtraStateRows "extra-state-rows" Warning;
-    /// No state is labelled: the story can be evaluated on, without verifiability, and not be trained on.
+    /// No state is labelled. The story can be evaluated, without verifiability, but not used for training.
     NoStateLabels "no-state-labels" Warning;
-    /// `confl_sents` holds lists within the list; they are flattened.
+    /// `confl_sents` contains lists; they are flattened.
     NestedConflSents "nested-confl-sents" Warning;
-    /// An entry of `confl_sents` that is not before the breakpoint is ignored.
+    /// An entry of `confl_sents` is not before the breakpoint; it is ignored.
     IgnoredEvidence "ignored-evidence" Warning;
-    /// Names that differ in outer spaces only are one entity.
+    /// Names that differ only in outer spaces are one entity.
     MergedNames "merged-names" Warning;
-    /// Two entities whose names differ by case or by one letter, kept apart.
+    /// The names of two entities differ by case or by one letter; they are kept apart.
     SimilarNames "similar-names" Warning;
-    /// An entity has two different labels for one attribute in one sentence; the last one stands.
+    /// An entity has two different labels for one attribute in one sentence; the last one is used.
     RepeatedLabel "repeated-label" Warning;
-    /// An implausible story with the very sentences of its plausible one: nothing tells them apart.
+    /// An implausible story has the same sentences as its plausible one; nothing distinguishes them.
     SameSentences "same-sentences" Warning;
-    /// A field that is ignored, and whose name is nearly that of one that is missing.
+    /// A field is ignored, but its name is close to that of a missing field.
     MisspeltField "misspelt-field" Warning;
-    /// A sentence or name with letters that a wrong encoding leaves.
+    /// A sentence or name has characters that result from a wrong encoding.
     GarbledText "garbled-text" Warning;
-    /// A second plausible story in one group; pairs use the first.
+    /// A group has a second plausible story; pairs use the first.
     SecondPlausibleStory "second-plausible-story" Warning;
 
     /// Spaces around a name are trimmed.
     PaddedName "padded-name" Note;
     /// Spaces around a sentence are trimmed.
     PaddedSentence "padded-sentence" Note;
-    /// `confl_pairs` (which is not used) are not the pairs of `confl_sents` and `breakpoint`.
+    /// `confl_pairs` are not the pairs of `confl_sents` and `breakpoint`; they are not used.
     OddConflPairs "odd-confl-pairs" Note;
-    /// A sentence in which no entity is annotated.
+    /// No entity is annotated in a sentence.
     UnannotatedSentence "unannotated-sentence" Note;
 }
 
@@ -162,25 +163,25 @@ impl Serialize for Code {
     }
 }
 
-/// One irregularity and its place.
+/// One irregularity and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub severity: Severity,
     pub code: Code,
     pub file: PathBuf,
-    pub partition: String,
-    /// Id of the story; empty where the finding is about a partition.
+    pub split: String,
+    /// Id of the story; empty if the finding is about a split.
     pub story: String,
-    /// Path of the field within the story (`states[3].open[1]`); empty where it is about the whole.
+    /// Path of the field in the story (`states[3].open[1]`); empty if the finding is about the whole story or split.
     pub field: String,
     /// What is wrong, and the remedy or how it was read.
     pub message: String,
 }
 
 impl Finding {
-    /// `FILE: PARTITION/STORY FIELD`
+    /// `FILE: SPLIT/STORY FIELD`
     pub fn place(&self) -> String {
-        let mut place = format!("{}: {}", self.file.display(), self.partition);
+        let mut place = format!("{}: {}", self.file.display(), self.split);
         if !self.story.is_empty() {
             place += &format!("/{}", self.story);
         }
@@ -192,16 +193,16 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `FILE: PARTITION/STORY FIELD: SEVERITY[CODE]: MESSAGE`
+    /// `FILE: SPLIT/STORY FIELD: SEVERITY[CODE]: MESSAGE`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}[{}]: {}", self.place(), self.severity, self.code, self.message)
     }
 }
 
-/// Collects the findings of one file; knows the place that is being read.
+/// Collects the findings of one file, and knows the split and story that are being read.
 pub(super) struct Notes {
     file: PathBuf,
-    pub partition: String,
+    pub split: String,
     pub story: String,
     findings: Vec<Finding>,
     errors: usize,
@@ -211,14 +212,14 @@ pub(super) struct Notes {
     name_pairs: usize,
 }
 
-/// The longest message of a finding, in characters: it may quote the file.
+/// The longest message of a finding, in characters. A message may quote the file.
 const LONGEST_MESSAGE: usize = 400;
 
 impl Notes {
     pub fn new(file: &Path) -> Self {
         Notes {
             file: file.to_owned(),
-            partition: String::new(),
+            split: String::new(),
             story: String::new(),
             findings: Vec::new(),
             errors: 0,
@@ -227,58 +228,61 @@ impl Notes {
         }
     }
 
-    /// Notes a finding about `field` of the present story. The last one that there is room for says so.
+    /// Adds a finding about `field` of the current story. The last one that fits says that the limit is reached.
     pub fn add(&mut self, code: Code, field: impl AsRef<str>, message: impl AsRef<str>) {
         self.errors += usize::from(code.severity() == Severity::Error);
         if self.is_full() {
             return;
         }
         let (code, field, message) = match self.findings.len() + 1 == MAX_FINDINGS {
-            true => (Code::TooManyFindings, "", "the rest of the file is not read; mend what is listed"),
+            true => (
+                Code::TooManyFindings,
+                "",
+                "too many findings: the rest of the file is not read; correct what is listed",
+            ),
             false => (code, field.as_ref(), message.as_ref()),
         };
         self.findings.push(Finding {
             severity: code.severity(),
             code,
             file: self.file.clone(),
-            partition: shown(&self.partition, MAX_NAME),
+            split: shown(&self.split, MAX_NAME),
             story: shown(&self.story, MAX_NAME),
             field: shown(field, MAX_NAME),
             message: shown(message, LONGEST_MESSAGE),
         });
     }
 
-    /// Whether no more findings are kept.
+    /// Whether the limit of findings is reached.
     pub fn is_full(&self) -> bool {
         self.findings.len() == MAX_FINDINGS
     }
 
-    /// Number of errors so far.
+    /// The number of errors so far.
     pub fn errors(&self) -> usize {
         self.errors
     }
 
-    /// Makes room for what a story of so many bytes justifies.
+    /// Raises the limits by what a story of this many bytes justifies.
     pub fn make_room(&mut self, bytes: usize) {
         self.memory += STORY_MEMORY_A_BYTE * bytes;
         self.name_pairs += bytes / BYTES_A_NAME_PAIR;
     }
 
-    /// Takes memory for stories; `false`, after an error finding, if that much is not left.
+    /// Reserves memory for stories; `false`, after an error finding, if too little is left.
     pub fn take_memory(&mut self, bytes: usize) -> bool {
         let left = self.memory.checked_sub(bytes);
         match left {
             Some(left) => self.memory = left,
             None => {
-                let message =
-                    "the stories of the file and their pairs take far more memory than their text; split the file";
+                let message = "the stories and their pairs take far more memory than their text; split the file";
                 self.add(Code::TooLarge, "", message);
             }
         }
         left.is_some()
     }
 
-    /// Takes comparisons of names; `false`, after an error finding, if that many are not left.
+    /// Reserves comparisons of names; `false`, after an error finding, if too few are left.
     pub fn take_name_pairs(&mut self, pairs: usize) -> bool {
         let left = self.name_pairs.checked_sub(pairs);
         match left {
@@ -288,12 +292,12 @@ impl Notes {
         left.is_some()
     }
 
-    /// Whether a name is short enough; an error finding if it is not.
+    /// Whether a name is short enough; adds an error finding if it is not.
     pub fn has_fair_length(&mut self, name: &str, field: &str) -> bool {
-        // A character has one byte at least, and counting those of a very long name takes long.
+        // A character has at least one byte. Counting the characters of a very long name would be slow.
         let fair = name.len() <= 4 * MAX_NAME && name.chars().count() <= MAX_NAME;
         if !fair {
-            let message = format!("a name of {} bytes; at most {MAX_NAME} characters are read: shorten it", name.len());
+            let message = format!("a name has {} bytes; shorten it to at most {MAX_NAME} characters", name.len());
             self.add(Code::TooLarge, field, message);
         }
         fair
@@ -304,7 +308,7 @@ impl Notes {
     }
 }
 
-/// How many findings are of that severity.
+/// The number of findings with this severity.
 pub(super) fn count(findings: &[Finding], severity: Severity) -> usize {
     findings.iter().filter(|finding| finding.severity == severity).count()
 }

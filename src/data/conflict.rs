@@ -1,8 +1,8 @@
-//! Whether a story is plausible, and where it conflicts: `breakpoint` and `confl_sents` against the other things
-//! a file says about it.
+//! Decides whether a story is plausible and where it conflicts, by comparing `breakpoint` and `confl_sents` with what
+//! else the file says about it.
 //!
-//! A story with a breakpoint is implausible, whatever else the file says. A story without one is plausible, unless
-//! two or more of {key with -C or -O, `type`, `plausible: false`, non-empty `confl_sents`} say otherwise: then its
+//! A story with a breakpoint is implausible, whatever else the file says. A story without one is plausible, unless two
+//! or more of these contradict it: a key with -C or -O, `type`, `plausible: false`, a non-empty `confl_sents`. Then its
 //! breakpoint is missing, and it can't be used.
 
 use super::check::{Code, Notes};
@@ -11,8 +11,8 @@ use super::key::Key;
 use super::node::Node;
 use super::story::{Conflict, Kind};
 
-/// Conflict and kind of a story: both `None` for a plausible one. The kind of an implausible story is `None` too
-/// where neither key nor `type` tells it.
+/// Conflict and kind of a story; both are `None` for a plausible one. The kind of an implausible story is `None` too if
+/// neither key nor `type` gives it.
 pub(super) struct Verdict {
     pub conflict: Option<Conflict>,
     pub kind: Option<Kind>,
@@ -52,23 +52,24 @@ impl Claims {
     fn implausible(&self, breakpoint: usize, notes: &mut Notes) -> Option<Verdict> {
         let earlier = |entry: &&i64| (0..breakpoint as i64).contains(*entry);
         let Some(evidence) = self.conflicting.iter().rfind(earlier) else {
-            let message = format!("name the sentence before the breakpoint ({breakpoint}) that conflicts with it");
+            let message =
+                format!("no sentence conflicts with the breakpoint ({breakpoint}); add an earlier sentence that does");
             notes.add(Code::NoEvidence, "confl_sents", message);
             return None;
         };
         for entry in self.conflicting.iter().filter(|entry| !earlier(entry)) {
-            let message = format!("{entry} is not before the breakpoint ({breakpoint}); ignored");
+            let message = format!("{entry} is not before the breakpoint ({breakpoint}); it is ignored");
             notes.add(Code::IgnoredEvidence, "confl_sents", message);
         }
         if self.plausible == Some(true) {
-            let message = "true, but the story has a breakpoint; read as implausible";
+            let message = "is true, but the story has a breakpoint; it is read as implausible";
             notes.add(Code::PlausibleContradicted, "plausible", message);
         }
         if self.key.kind.is_none() {
             notes.add(
                 Code::KeyContradicted,
                 "",
-                "a key without -C or -O, but the story has a breakpoint; read as implausible",
+                "the key has no -C or -O, but the story has a breakpoint; it is read as implausible",
             );
         }
         self.note_kind(notes);
@@ -82,10 +83,14 @@ impl Claims {
                 notes.add(
                     Code::TypeContradicted,
                     "type",
-                    format!("{of_type}, but the key says {of_key}; the key stands"),
+                    format!("is {of_type}, but the key says {of_key}; the key is used"),
                 );
             }
-            (_, None) => notes.add(Code::TypeContradicted, "type", "null, but the story has a breakpoint"),
+            (_, None) => notes.add(
+                Code::TypeContradicted,
+                "type",
+                "is null, but the story has a breakpoint; it is read as implausible",
+            ),
             _ => {}
         }
     }
@@ -93,29 +98,33 @@ impl Claims {
     fn plausible(&self, notes: &mut Notes) -> Option<Verdict> {
         let doubts = [
             (self.key.kind.is_some(), Code::KeyContradicted, "", "the key has -C or -O"),
-            (self.kind.is_some(), Code::TypeContradicted, "type", "it is not null"),
-            (self.plausible == Some(false), Code::PlausibleContradicted, "plausible", "it is false"),
-            (!self.conflicting.is_empty(), Code::IgnoredEvidence, "confl_sents", "it is not empty"),
+            (self.kind.is_some(), Code::TypeContradicted, "type", "is not null"),
+            (self.plausible == Some(false), Code::PlausibleContradicted, "plausible", "is false"),
+            (!self.conflicting.is_empty(), Code::IgnoredEvidence, "confl_sents", "is not empty"),
         ];
         if doubts.iter().filter(|(doubt, ..)| *doubt).count() > 1 {
-            notes.add(Code::NoBreakpoint, "breakpoint", "the story claims to be implausible; give its breakpoint");
+            notes.add(
+                Code::NoBreakpoint,
+                "breakpoint",
+                "is missing, but the story claims to be implausible; add its breakpoint",
+            );
             return None;
         }
         for (_, code, field, claim) in doubts.into_iter().filter(|(doubt, ..)| *doubt) {
-            notes.add(code, field, format!("{claim}, but the story has no breakpoint; read as plausible"));
+            notes.add(code, field, format!("{claim}, but the story has no breakpoint; it is read as plausible"));
         }
         Some(Verdict { conflict: None, kind: None })
     }
 }
 
-/// `None` where the file says nothing; an error finding where it says something unknown.
+/// `None` if the file says nothing; adds an error finding if the type is unknown.
 fn read_type(fields: &Fields, notes: &mut Notes) -> Option<Kind> {
     match fields.get("type")? {
         Node::Null => None,
         Node::Text(text) => {
             let kind = Kind::from_name(text);
             if kind.is_none() {
-                notes.add(Code::UnknownKind, "type", format!("{text:?} is neither null, \"cloze\" nor \"order\""));
+                notes.add(Code::UnknownKind, "type", format!("is {text:?}; it must be null, \"cloze\" or \"order\""));
             }
             kind
         }
@@ -127,7 +136,7 @@ fn read_type(fields: &Fields, notes: &mut Notes) -> Option<Kind> {
 }
 
 fn read_plausible(fields: &Fields, notes: &mut Notes) -> Option<bool> {
-    match fields.assumable("plausible", "the breakpoint decides", notes)? {
+    match fields.assumable("plausible", "the breakpoint decides instead", notes)? {
         Node::Bool(plausible) => Some(*plausible),
         other => {
             wrong_type("plausible", "true or false", other, notes);
@@ -137,12 +146,13 @@ fn read_plausible(fields: &Fields, notes: &mut Notes) -> Option<bool> {
 }
 
 fn read_breakpoint(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<usize> {
-    match fields.assumable("breakpoint", "read as -1 (none)", notes)? {
+    match fields.assumable("breakpoint", "it is read as -1 (none)", notes)? {
         Node::Integer(-1) => None,
         Node::Integer(index) => {
             let index = usize::try_from(*index).ok().filter(|&index| index < sentences);
             if index.is_none() {
-                let message = format!("must be -1 or a sentence, 0 to {}", sentences.saturating_sub(1));
+                let message =
+                    format!("must be -1, or the index of a sentence from 0 to {}", sentences.saturating_sub(1));
                 notes.add(Code::BreakpointOutOfRange, "breakpoint", message);
             }
             index
@@ -154,10 +164,10 @@ fn read_breakpoint(fields: &Fields, sentences: usize, notes: &mut Notes) -> Opti
     }
 }
 
-/// Reads `[3]`, `[[3]]`, `[[]]` and `[]` alike.
+/// Reads `[3]`, `[[3]]`, `[[]]` and `[]`.
 fn read_confl_sents(fields: &Fields, notes: &mut Notes) -> Vec<i64> {
     let mut entries = Vec::new();
-    match fields.assumable("confl_sents", "read as []", notes) {
+    match fields.assumable("confl_sents", "it is read as []", notes) {
         Some(list @ Node::List(items)) => {
             let nested = items.iter().any(|item| matches!(item, Node::List(_)));
             flatten(list, &mut entries, notes);
@@ -179,7 +189,7 @@ fn flatten(node: &Node, into: &mut Vec<i64>, notes: &mut Notes) {
     }
 }
 
-/// Notes `confl_pairs` that are not `[[entry, breakpoint], ...]`.
+/// Adds a finding if `confl_pairs` are not `[[entry, breakpoint], ...]`.
 fn note_odd_pairs(fields: &Fields, claims: &Claims, notes: &mut Notes) {
     let Some(found) = fields.get("confl_pairs") else { return };
     let pair = |entry, breakpoint| Node::List(vec![Node::Integer(entry), Node::Integer(breakpoint)]);
@@ -188,7 +198,7 @@ fn note_odd_pairs(fields: &Fields, claims: &Claims, notes: &mut Notes) {
         None => Vec::new(),
     });
     if *found != expected {
-        let message = format!("{}, where {expected} was expected; not used", found.excerpt());
+        let message = format!("is {}, but {expected} was expected; it is not used", found.excerpt());
         notes.add(Code::OddConflPairs, "confl_pairs", message);
     }
 }

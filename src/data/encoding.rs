@@ -1,17 +1,17 @@
-//! Text that was written in one encoding and read in another.
+//! Detects text that was written in one encoding and read in another.
 
 use super::check::{Code, Notes};
 
-/// Warns of a sentence or name with signs that nobody types.
+/// Warns about a sentence or name with characters that nobody types.
 pub(super) fn note_garbled(text: &str, field: &str, notes: &mut Notes) {
     if is_garbled(text) {
-        let remedy = "its source was probably not read as UTF-8; make the file anew";
-        notes.add(Code::GarbledText, field, format!("has letters that a wrong encoding leaves; {remedy}"));
+        let remedy = "its source was probably not read as UTF-8; create the file again";
+        notes.add(Code::GarbledText, field, format!("has characters that result from a wrong encoding; {remedy}"));
     }
 }
 
-/// Whether it has U+FFFD, which stands for bytes that are no text, or UTF-8 that was read as Latin-1 or Windows-1252: of an
-/// "è" that makes "Ã¨", and of an apostrophe "â€™".
+/// Whether the text has U+FFFD, which stands for invalid bytes, or UTF-8 that was read as Latin-1 or Windows-1252: that
+/// turns "è" into "Ã¨", and an apostrophe into "â€™".
 fn is_garbled(text: &str) -> bool {
     let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c);
     let is_misread = |first: char| text.split(first).skip(1).any(|rest| rest.starts_with(is_second));

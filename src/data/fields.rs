@@ -1,4 +1,4 @@
-//! Typed access to the fields of a story; what is missing or of the wrong type becomes a finding.
+//! Typed access to the fields of a story. A missing field, or one of the wrong type, becomes a finding.
 
 use super::check::{Code, Notes};
 use super::node::Node;
@@ -20,15 +20,16 @@ const KNOWN: [&str; 12] = [
     "confl_pairs",
 ];
 
-/// From this similarity on (Jaro and Winkler's, of 1) a name may be a slip for a known one. Longer names are near to none.
+/// From this similarity (Jaro-Winkler, at most 1), a name may be a misspelling of a known one. Longer names are not
+/// compared.
 const SIMILAR: f64 = 0.85;
 const LONGEST_SLIP: usize = 30;
 
-/// The fields of one JSON object. Where a name is repeated, the last value stands.
+/// The fields of one JSON object. If a name is repeated, the last value is used.
 pub(super) struct Fields<'a>(&'a [(String, Node)]);
 
 impl<'a> Fields<'a> {
-    /// The fields of a story; an error finding and `None` if it is no object.
+    /// The fields of a story; an error finding and `None` if it is not an object.
     pub fn of(story: &'a Node, notes: &mut Notes) -> Option<Self> {
         let Node::Object(entries) = story else {
             notes.add(Code::WrongType, "", format!("a story must be an object, not {}", story.type_name()));
@@ -43,7 +44,7 @@ impl<'a> Fields<'a> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// A list the story can't be read without.
+    /// A list without which the story can't be read.
     pub fn required_list(&self, name: &str, notes: &mut Notes) -> Option<&'a [Node]> {
         match self.get(name) {
             Some(Node::List(items)) => Some(items),
@@ -52,13 +53,13 @@ impl<'a> Fields<'a> {
                 None
             }
             None => {
-                notes.add(Code::MissingField, name, format!("`{name}` is missing; a story can't be read without it"));
+                notes.add(Code::MissingField, name, format!("`{name}` is missing; add it"));
                 None
             }
         }
     }
 
-    /// A field that can be told from the rest of the story; a warning if it is missing.
+    /// A field that can be inferred from the rest of the story; a warning if it is missing.
     pub fn assumable(&self, name: &str, how: &str, notes: &mut Notes) -> Option<&'a Node> {
         let value = self.get(name);
         if value.is_none() {
@@ -67,13 +68,13 @@ impl<'a> Fields<'a> {
         value
     }
 
-    /// A text that only describes the story: empty if it is absent or null, or no text (a warning).
+    /// A text that only describes the story. Empty if absent or null; empty, with a warning, if it is not a string.
     pub fn description(&self, name: &str, notes: &mut Notes) -> String {
         match self.get(name) {
             Some(Node::Text(text)) => text.trim().to_owned(),
             None | Some(Node::Null) => String::new(),
             Some(other) => {
-                let message = format!("`{name}` should be a string, not {}; read as empty", other.type_name());
+                let message = format!("`{name}` should be a string, not {}; it is read as empty", other.type_name());
                 notes.add(Code::IgnoredField, name, message);
                 String::new()
             }
@@ -81,12 +82,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Notes that a field is of the wrong type.
+/// Adds the finding that a field has the wrong type.
 pub(super) fn wrong_type(field: &str, expected: &str, found: &Node, notes: &mut Notes) {
     notes.add(Code::WrongType, field, format!("must be {expected}, not {}", found.type_name()));
 }
 
-/// Warns of names that occur more than once in one object.
+/// Warns about names that are repeated in one object.
 pub(super) fn note_repeated(entries: &[(String, Node)], prefix: &str, notes: &mut Notes) {
     let mut names = HashSet::new();
     for (name, _) in entries {
@@ -94,13 +95,13 @@ pub(super) fn note_repeated(entries: &[(String, Node)], prefix: &str, notes: &mu
             notes.add(
                 Code::RepeatedField,
                 format!("{prefix}{name}"),
-                "occurs again in the same object; the last stands",
+                "is repeated in the same object; the last value is used",
             );
         }
     }
 }
 
-/// Warns of fields that are ignored, and nearly have the name of one that is missing.
+/// Warns about fields that are ignored, but whose names are close to that of a missing field.
 fn note_misspelt(entries: &[(String, Node)], notes: &mut Notes) {
     let is_there = |known: &&str| entries.iter().any(|(name, _)| name == known);
     let missing: Vec<&str> = KNOWN.into_iter().filter(|known| !is_there(known)).collect();
@@ -108,7 +109,7 @@ fn note_misspelt(entries: &[(String, Node)], notes: &mut Notes) {
     for name in unknown.filter(|name| name.len() <= LONGEST_SLIP) {
         let is_near = |known: &&&str| strsim::jaro_winkler(&name.to_lowercase(), known) >= SIMILAR;
         if let Some(meant) = missing.iter().find(is_near) {
-            notes.add(Code::MisspeltField, name, format!("is no field of a story; did you mean `{meant}`?"));
+            notes.add(Code::MisspeltField, name, format!("is not a field of a story; did you mean `{meant}`?"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Groups: the stories of a partition that share a `story_id`, one of them plausible.
+//! Groups: the stories of a split with the same `story_id`. One of them is plausible.
 
 use super::check::{Code, Notes};
 use super::story::{Kind, Story};
@@ -13,9 +13,9 @@ pub(super) fn plausible_by_group(stories: &[Story]) -> HashMap<i64, &Story> {
     groups
 }
 
-/// What only the other stories of a partition can tell: a kind that neither key nor `type` names, implausible
-/// stories without a plausible one, and second plausible stories. A story of unknown kind is left out, and one that
-/// there is no memory for: each has its plausible story beside it in a pair.
+/// Checks what only the other stories of a split can tell: kinds that neither key nor `type` gives, implausible stories
+/// without a plausible one, and second plausible stories. Leaves out stories of unknown kind and stories for whose
+/// pairs there is no memory.
 pub(super) fn settle(mut stories: Vec<Story>, notes: &mut Notes) -> Vec<Story> {
     let kinds: Vec<_> = kinds(&stories, notes);
     for (story, kind) in stories.iter_mut().zip(kinds) {
@@ -25,7 +25,7 @@ pub(super) fn settle(mut stories: Vec<Story>, notes: &mut Notes) -> Vec<Story> {
     stories
 }
 
-/// The kind of every story; `None` for plausible ones and, after an error finding, for those of unknown kind.
+/// The kind of every story; `None` for plausible stories and, after an error finding, for those of unknown kind.
 fn kinds(stories: &[Story], notes: &mut Notes) -> Vec<Option<Kind>> {
     let plausible = plausible_by_group(stories);
     let mut kinds = Vec::new();
@@ -46,7 +46,10 @@ fn kinds(stories: &[Story], notes: &mut Notes) -> Vec<Option<Kind>> {
 
 fn implausible_kind(story: &Story, plausible: Option<&Story>, notes: &mut Notes) -> Option<Kind> {
     let Some(plausible) = plausible else {
-        let message = format!("no plausible story has story_id {} in this partition, so it is in no pair", story.group);
+        let message = format!(
+            "no plausible story in this split has story_id {}, so no pair contains this story; add the plausible story",
+            story.group
+        );
         notes.add(Code::NoPlausibleStory, "story_id", message);
         return story.kind;
     };
@@ -54,18 +57,20 @@ fn implausible_kind(story: &Story, plausible: Option<&Story>, notes: &mut Notes)
         return None;
     }
     if story.sentences == plausible.sentences {
-        let message = format!("are those of the plausible story {:?}: nothing tells the two apart", plausible.id);
+        let message =
+            format!("are the same as those of the plausible story {:?}; nothing distinguishes the two", plausible.id);
         notes.add(Code::SameSentences, "sentences", message);
     }
     story.kind.or_else(|| {
         let kind = if have_same_sentences(story, plausible) { Kind::Order } else { Kind::Cloze };
-        let message = format!("read as {kind}, from comparing its sentences with those of {:?}", plausible.id);
+        let message =
+            format!("the kind is read as {kind}: the sentences were compared with those of {:?}", plausible.id);
         notes.add(Code::InferredKind, "type", message);
         Some(kind)
     })
 }
 
-/// The same sentences in any order.
+/// Whether two stories have the same sentences, in any order.
 fn have_same_sentences(a: &Story, b: &Story) -> bool {
     fn sorted(story: &Story) -> Vec<&String> {
         let mut sentences: Vec<_> = story.sentences.iter().collect();

@@ -1,15 +1,15 @@
-//! An object of a JSON file, read entry by entry.
+//! Reads an object of a JSON file entry by entry.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// What is done with the entries of an object; repeated keys come too.
+/// Receives the entries of an object; repeated keys too.
 pub(super) trait Entries {
     /// Takes the value of this key, or skips it.
     fn entry<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// An object whose entries are given to `E`; if it is something else, that is skipped, and its name is the value.
+/// Gives the entries of an object to `E`. Anything else is skipped, and its type's name is returned.
 pub(super) struct Object<'e, E>(pub &'e mut E);
 
 impl<'de, E: Entries> DeserializeSeed<'de> for Object<'_, E> {

@@ -7,7 +7,7 @@ use super::story::Kind;
 pub(super) struct Key {
     /// Number of the plausible story.
     pub group: Option<i64>,
-    /// Kind of an implausible story; `None` where there is no such suffix.
+    /// The kind of an implausible story; `None` if the key has no such suffix.
     pub kind: Option<Kind>,
 }
 
@@ -18,7 +18,7 @@ impl Key {
     }
 }
 
-/// "C" or "O" with a number; any other suffix says nothing.
+/// The kind for "C" or "O" and a number; `None` for any other suffix.
 fn kind_of_suffix(suffix: &str) -> Option<Kind> {
     let (kind, number) = match suffix.split_at_checked(1)? {
         ("C", number) => (Kind::Cloze, number),

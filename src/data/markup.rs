@@ -1,10 +1,10 @@
-//! What people put around the sentences that they type: comments, rules, bullets and numbers.
+//! Removes what people type around sentences: comments, rules, bullets and numbers.
 
-/// Signs that begin a line of a list, and those behind a number that does.
+/// Characters that begin a list item, and characters after its number.
 const BULLETS: [char; 4] = ['-', '*', '•', '–'];
 const AFTER_NUMBER: [char; 2] = ['.', ')'];
 
-/// How much of a text is no part of its sentences.
+/// How much of a text was not read as sentences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     pub(super) comments: usize,
@@ -26,17 +26,17 @@ impl LeftOut {
     }
 }
 
-/// A title or a remark: `# Story 1`.
+/// Whether the line is a title or a remark: `# Story 1`.
 pub(super) fn is_comment(line: &str) -> bool {
     line.starts_with('#')
 }
 
-/// A line between stories: `---`, `***`.
+/// Whether the line separates stories: `---`, `***`.
 pub(super) fn is_rule(line: &str) -> bool {
     !line.is_empty() && !line.chars().any(char::is_alphanumeric)
 }
 
-/// Takes bullets and numbers off the lines of a story, if all of them have one; says how many.
+/// Removes bullets and numbers from the lines of a story, if all lines have one; returns how many.
 pub(super) fn take_off_markers(lines: &mut [String]) -> usize {
     let Some(unmarked) = lines.iter().map(|line| unmarked(line)).collect::<Option<Vec<_>>>() else { return 0 };
     let unmarked: Vec<String> = unmarked.into_iter().map(str::to_owned).collect();

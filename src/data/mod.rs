@@ -1,13 +1,13 @@
-//! Files -> checked stories -> pairs.
+//! Reads files into checked stories and pairs.
 //!
-//! [`read_file`] survives every irregularity of a story file and names it: see [`Code`] for what is found, and
-//! [`Severity`] for what becomes of the story. The rules by which contradictory stories are read:
+//! [`read_file`] reads a story file whatever its irregularities, and names each of them: [`Code`] lists what is found,
+//! and [`Severity`] says what happens to the story. Contradictory stories are read by these rules:
 //!
 //! - The key names a story; `example_id` is only compared with it.
-//! - A breakpoint makes a story implausible; without one it is plausible, unless two or more other things in the
-//!   file say that it is implausible (then it is an error). `plausible` itself never decides.
-//! - An implausible story is cloze or order by its key, else by `type`, else by comparing its sentences with the
-//!   plausible story's: the same ones in another order make it an order story.
+//! - A story with a breakpoint is implausible. A story without one is plausible, unless two or more other things in the
+//!   file say that it is implausible; then it is an error. `plausible` alone never decides.
+//! - The key decides whether an implausible story is cloze or order; else `type` does; else a comparison with the
+//!   plausible story: the same sentences in another order make it an order story.
 //! - The evidence is the last entry of `confl_sents` before the breakpoint.
 
 mod check;
@@ -34,5 +34,5 @@ pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};
 pub use plain::{Sentences, Typed, read_plain, split_names};
 pub use read::{StoryFile, read_bytes, read_file};
-pub use stats::{PartitionStats, StoryStats};
+pub use stats::{SplitStats, StoryStats};
 pub use story::{Classes, Conflict, Entity, Kind, Pair, Story};

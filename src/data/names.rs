@@ -1,12 +1,12 @@
-//! Spellings of entity names: outer spaces, and names that may be slips for one another.
+//! Spellings of entity names: outer spaces, and names that may be misspellings of one another.
 
 use super::check::{Code, Notes};
 use std::collections::HashSet;
 
-/// Names this short may differ by a letter without being a slip.
+/// Names of at most this length often differ by one letter without being misspelt.
 const SHORT: usize = 3;
 
-/// The ways in which one entity's name is written in a file.
+/// The spellings of one entity's name in a file.
 #[derive(Default)]
 pub(super) struct Spellings {
     first: Option<String>,
@@ -14,7 +14,7 @@ pub(super) struct Spellings {
 }
 
 impl Spellings {
-    /// Notes a spelling as it stands in the file, with the place where it first stands.
+    /// Adds a spelling, with the position where it first occurs.
     pub fn add(&mut self, raw: &str, field: &str, notes: &mut Notes) {
         if !self.all.insert(raw.to_owned()) {
             return;
@@ -32,8 +32,8 @@ impl Spellings {
     }
 }
 
-/// Warns of pairs of names that may be one entity written in two ways. `false`, after an error finding, if there are more
-/// pairs than are compared.
+/// Warns about pairs of names that may be two spellings of one entity. `false`, after an error finding, if there are
+/// too many pairs to compare.
 pub(super) fn note_similar(names: &[&str], notes: &mut Notes) -> bool {
     if !notes.take_name_pairs(names.len() * names.len().saturating_sub(1) / 2) {
         return false;
@@ -42,7 +42,7 @@ pub(super) fn note_similar(names: &[&str], notes: &mut Notes) -> bool {
     for (i, name) in names.iter().enumerate() {
         for earlier in names[..i].iter().filter(|earlier| earlier.is_similar(name)) {
             let message = format!(
-                "{:?} and {:?} are kept apart; if they are one entity, spell them alike",
+                "{:?} and {:?} are read as two entities; if they are one, spell them alike",
                 earlier.name, name.name
             );
             notes.add(Code::SimilarNames, "states", message);
@@ -51,7 +51,7 @@ pub(super) fn note_similar(names: &[&str], notes: &mut Notes) -> bool {
     true
 }
 
-/// A name with what comparing it needs.
+/// A name, prepared for comparison.
 struct Spelt<'a> {
     name: &'a str,
     letters: Vec<char>,
@@ -63,14 +63,15 @@ impl<'a> Spelt<'a> {
         Spelt { name, letters: name.chars().collect(), lower: name.to_lowercase() }
     }
 
-    /// Longer than [`SHORT`] letters, and one edit or only case apart.
+    /// Whether both names are longer than [`SHORT`] and differ only by case or by one edit.
     fn is_similar(&self, other: &Self) -> bool {
         let (a, b) = (&self.letters, &other.letters);
         a.len().min(b.len()) > SHORT && a.len().abs_diff(b.len()) <= 1 && (self.lower == other.lower || one_edit(a, b))
     }
 }
 
-/// Whether nothing, or one letter, lies between what two words of nearly one length have in common at their ends.
+/// Whether at most one letter remains between the common beginning and the common end of two words. Their lengths
+/// differ by at most one.
 fn one_edit(a: &[char], b: &[char]) -> bool {
     let same = |(a, b): &(&char, &char)| a == b;
     let start = a.iter().zip(b).take_while(same).count();

@@ -1,9 +1,9 @@
-//! JSON as it is written: unlike `serde_json::Value`, an object keeps every value of a repeated key.
+//! JSON as written: unlike `serde_json::Value`, an object keeps all values of a repeated key.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// The longest excerpt of a file that goes into a message, in characters.
+/// The longest excerpt of a file in a message, in characters.
 const EXCERPT: usize = 60;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,20 +19,20 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// What the node is, for a message that says what was found instead of the expected type.
+    /// The type of the node, for messages about a wrong type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Node::Null => "null",
             Node::Bool(_) => "a boolean",
             Node::Integer(_) => "an integer",
-            Node::Float(_) => "a number that is no integer",
+            Node::Float(_) => "a number that is not an integer",
             Node::Text(_) => "a string",
             Node::List(_) => "a list",
             Node::Object(_) => "an object",
         }
     }
 
-    /// The node in compact JSON, cut after a few dozen characters.
+    /// The node as compact JSON, cut after [`EXCERPT`] characters.
     pub fn excerpt(&self) -> String {
         let text = self.to_string();
         match text.char_indices().nth(EXCERPT) {

@@ -1,13 +1,13 @@
-//! Stories -> pairs of a plausible and an implausible story.
+//! Pairs: a plausible and an implausible story.
 
 use super::group::plausible_by_group;
 use super::story::{Kind, Pair, Story};
 use crate::seed;
 
-/// Every implausible story with the first plausible story of its group, in the order of the implausible stories.
-/// Those without a plausible story (an error finding of the reader) are in no pair.
+/// Pairs every implausible story with the first plausible story of its group, in the order of the implausible stories.
+/// A story whose group has no plausible one is in no pair; the reader adds an error finding for it.
 ///
-/// Which story comes first is a coin that depends on `seed` and the pair's id alone, never on the other pairs: the
+/// A coin decides which story comes first. It depends on `seed` and the pair's id only, never on other pairs: it is the
 /// lowest bit of [`seed::key`] for the purpose "pair order ID". If it is 1, the plausible story is the second.
 pub fn pairs(stories: &[Story], seed: u64) -> Vec<Pair> {
     let plausible = plausible_by_group(stories);

@@ -1,4 +1,4 @@
-//! One story of a file -> [`Story`], or the error findings that say why not.
+//! Reads one story of a file into a [`Story`]; errors become findings.
 
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
@@ -7,9 +7,9 @@ use super::key::Key;
 use super::node::Node;
 use super::story::{Entity, Story};
 use super::{conflict, states, unlabelled};
-use crate::outside::MAX_SENTENCES;
+use crate::untrusted::MAX_SENTENCES;
 
-/// Reads the story under `key`; `notes.story` is the id it gets. `None` after an error finding.
+/// Reads the story with this key. `notes.story` is the id that it gets. `None` after an error finding.
 pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> {
     let errors = notes.errors();
     let fields = Fields::of(node, notes)?;
@@ -42,11 +42,11 @@ pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> 
 fn sentences(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>> {
     let nodes = fields.required_list("sentences", notes)?;
     if nodes.is_empty() {
-        notes.add(Code::NoSentences, "sentences", "a story needs at least one sentence");
+        notes.add(Code::NoSentences, "sentences", "the list is empty; a story needs at least one sentence");
         return None;
     }
     if nodes.len() > MAX_SENTENCES {
-        let message = format!("{} sentences; at most {MAX_SENTENCES} are read: shorten the story", nodes.len());
+        let message = format!("the story has {} sentences; shorten it to at most {MAX_SENTENCES}", nodes.len());
         notes.add(Code::TooLarge, "sentences", message);
         return None;
     }
@@ -63,9 +63,9 @@ fn sentence(node: &Node, field: &str, notes: &mut Notes) -> Option<String> {
     };
     let sentence = text.trim();
     if sentence.is_empty() {
-        notes.add(Code::EmptySentence, field, "is blank, and read so");
+        notes.add(Code::EmptySentence, field, "is blank; it is read as it is");
     } else if sentence != text {
-        notes.add(Code::PaddedSentence, field, "outer spaces are trimmed");
+        notes.add(Code::PaddedSentence, field, "has outer spaces; they are trimmed");
     }
     note_garbled(sentence, field, notes);
     Some(sentence.to_owned())
@@ -75,7 +75,8 @@ fn note_length(fields: &Fields, sentences: usize, notes: &mut Notes) {
     if let Some(length) = fields.get("length")
         && *length != Node::Integer(sentences as i64)
     {
-        let message = format!("{}, but the number of sentences is {sentences}, which stands", length.excerpt());
+        let message =
+            format!("is {}, but the story has {sentences} sentences; the sentences are used", length.excerpt());
         notes.add(Code::LengthDiffers, "length", message);
     }
 }
@@ -83,17 +84,17 @@ fn note_length(fields: &Fields, sentences: usize, notes: &mut Notes) {
 fn note_example_id(fields: &Fields, key: &str, notes: &mut Notes) {
     let example_id = fields.description("example_id", notes);
     if !example_id.is_empty() && example_id != key {
-        let message = format!("{example_id:?}, but the key is {key:?}, which names the story");
+        let message = format!("is {example_id:?}, but the key is {key:?}; the key is used");
         notes.add(Code::ExampleIdDiffers, "example_id", message);
     }
 }
 
-/// `story_id`, or the number in the key where that is missing.
+/// `story_id`; if it is missing, the number in the key.
 fn group(fields: &Fields, key: Key, notes: &mut Notes) -> Option<i64> {
     match (fields.get("story_id"), key.group) {
         (Some(Node::Integer(group)), number) => {
             if number.is_some_and(|number| number != *group) {
-                let message = format!("{group} is not the number in the key; {group} stands");
+                let message = format!("is {group}, which is not the number in the key; {group} is used");
                 notes.add(Code::GroupDiffers, "story_id", message);
             }
             Some(*group)
@@ -103,11 +104,15 @@ fn group(fields: &Fields, key: Key, notes: &mut Notes) -> Option<i64> {
             None
         }
         (None, Some(number)) => {
-            notes.add(Code::AssumedField, "story_id", format!("`story_id` is missing; read as {number}, from the key"));
+            notes.add(
+                Code::AssumedField,
+                "story_id",
+                format!("`story_id` is missing; it is read as {number}, from the key"),
+            );
             Some(number)
         }
         (None, None) => {
-            notes.add(Code::MissingField, "story_id", "give the number of the plausible story");
+            notes.add(Code::MissingField, "story_id", "`story_id` is missing; add the number of the plausible story");
             None
         }
     }

@@ -1,22 +1,22 @@
-//! Stories without labels, as a person types them: sentences and the entities in them.
+//! Reads stories without labels, as a person types them: sentences and entities.
 
 use super::markup::{LeftOut, is_comment, is_rule, take_off_markers};
 use super::story::Story;
 use crate::error::{Error, Result};
-use crate::outside::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
+use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
 use serde::Deserialize;
 use std::collections::HashSet;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What a line that names the entities of a story starts with.
+/// The beginning of a line that names the entities of a story.
 const ENTITIES: &str = "entities:";
 
-/// Where sentences end in what is read.
+/// Where sentences end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sentences {
-    /// With the line, or with the string in JSON.
+    /// At the end of a line; in JSON, at the end of a string.
     AsGiven,
-    /// Where Unicode's rules end them too (UAX #29), which takes the point of "Mr. Hill" for an end.
+    /// Also where Unicode's rules end a sentence (UAX #29). They take the point of "Mr. Hill" for an end.
     Split,
 }
 
@@ -27,18 +27,19 @@ pub struct Typed {
     pub left_out: LeftOut,
 }
 
-/// Reads stories from text or JSON. `source` names the text in errors; `entities` are those of the stories that name
-/// none themselves.
+/// Reads stories from text or JSON. `source` names the input in errors. `entities` are used for stories that name none
+/// themselves.
 ///
-/// Text has one sentence a line, and a blank line between stories; a story may begin with a line `entities: a, b`, and
-/// those of the first are those of the others too, where they name none. Lines end in LF, CRLF or CR. Lines that begin
-/// with # are left out, a line without letters is a blank one, and bullets and numbers are taken off a story's lines
-/// where all have one.
-/// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects.
-/// The stories are called "1", "2" and so on.
+/// Text has one sentence on each line, and a blank line between stories. A story may begin with a line `entities: a,
+/// b`; the entities of the first story are also those of later stories that name none. Lines end in LF, CRLF or CR.
+/// Lines that begin with # are ignored. A line without letters counts as blank. Bullets and numbers are removed if all
+/// lines of a story have one.
+///
+/// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects. The stories
+/// are named "1", "2" and so on.
 ///
 /// # Errors
-/// `Data`, naming the story and the remedy, if there are no stories, sentences or entities, or the JSON is malformed.
+/// `Data`, with the story and the remedy, if there are no stories, sentences or entities, or if the JSON is malformed.
 pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sentences) -> Result<Typed> {
     let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with(['{', '[']);
@@ -48,10 +49,12 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
         drafts.iter_mut().for_each(Draft::split);
     }
     if drafts.is_empty() {
-        let lines = text.lines().count().max(1);
-        return Err(Error::data(format!("{source}: holds no sentences up to its end, line {lines}; give one a line")));
+        return Err(Error::data(match text.lines().count().max(1) {
+            _ if is_json => format!("{source}: contains no sentences; put stories into \"stories\""),
+            lines => format!("{source}: lines 1 to {lines} contain no sentence; write one sentence on each line"),
+        }));
     }
-    // Names above the first story are those of all that have none.
+    // Entities that stand above the first story apply to every story that names none.
     let first = drafts.first().map(|draft| distinct(draft.entities.iter().map(String::as_str))).unwrap_or_default();
     let entities = if entities.is_empty() { &first } else { entities };
     let mut memory = MAX_STORY_MEMORY;
@@ -60,7 +63,7 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
         let story = draft.finish(i + 1, entities).map_err(|message| Error::data(format!("{place}{message}")))?;
         memory = memory.checked_sub(story.memory()).ok_or_else(|| {
             let most = MAX_STORY_MEMORY >> 20;
-            Error::data(format!("{place}: with those before it takes more than {most} MiB; split the stories"))
+            Error::data(format!("{place}: this story and those before it take more than {most} MiB; split the input"))
         })?;
         Ok(story)
     };
@@ -68,7 +71,7 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
     Ok(Typed { stories, left_out })
 }
 
-/// The distinct names in a list separated by commas or semicolons.
+/// The distinct names in a list that is separated by commas or semicolons.
 pub fn split_names(list: &str) -> Vec<String> {
     distinct(list.split([',', ';']))
 }
@@ -94,14 +97,14 @@ impl Draft {
         self.sentences = self.sentences.iter().flat_map(split).collect();
     }
 
-    /// The story, or what is wrong with it, to follow "story 1".
+    /// Returns the story, or what is wrong with it; that text follows "story 1".
     fn finish(self, number: usize, default: &[String]) -> Result<Story, String> {
         let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
         if sentences.is_empty() {
             return Err(" has no sentences".into());
         }
         if let Some(blank) = sentences.iter().position(String::is_empty) {
-            return Err(format!(": sentence {} is blank", blank + 1));
+            return Err(format!(": sentence {} is blank; remove it or fill it in", blank + 1));
         }
         let own = distinct(self.entities.iter().map(String::as_str));
         let entities = if own.is_empty() { default.to_vec() } else { own };
@@ -114,11 +117,11 @@ impl Draft {
             [("sentences", sentences.len(), MAX_SENTENCES), ("entities", entities.len(), MAX_ENTITIES)]
         {
             if count > most {
-                return Err(format!(" has {count} {what}; at most {most} are read"));
+                return Err(format!(" has {count} {what}; shorten it to at most {most}"));
             }
         }
         if let Some(long) = entities.iter().find(|name| name.chars().count() > MAX_NAME) {
-            return Err(format!(": the name {} has more than {MAX_NAME} characters", shown(long, 20)));
+            return Err(format!(": the name {} has more than {MAX_NAME} characters; shorten it", shown(long, 20)));
         }
         Ok(Story::unlabelled(number.to_string(), sentences, entities))
     }
@@ -138,7 +141,8 @@ fn from_lines(text: &str) -> (Vec<Draft>, LeftOut) {
             continue;
         }
         let names = entities_of(line);
-        // Names begin a story even where the blank line before them was forgotten, and one after them is of no account.
+        // A line of entities begins a story even if the blank line before it is missing. A blank line after it is
+        // ignored.
         let has_begun = drafts.last().is_some_and(|draft| draft.sentences.is_empty());
         if (at_head || names.is_some()) && !has_begun {
             drafts.push(Draft::default());
@@ -154,13 +158,13 @@ fn from_lines(text: &str) -> (Vec<Draft>, LeftOut) {
     (drafts, left_out)
 }
 
-/// The list after `entities:`, in whatever case that is written.
+/// The list after `entities:`, in upper or lower case.
 fn entities_of(line: &str) -> Option<&str> {
     let head = line.get(..ENTITIES.len())?;
     head.eq_ignore_ascii_case(ENTITIES).then(|| &line[ENTITIES.len()..])
 }
 
-/// Both shapes in one, so that the parser's message keeps its line and column.
+/// Both forms in one struct, so that the parser's message keeps its line and column.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -182,7 +186,7 @@ fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
         Some(stories) if sentences.is_empty() && entities.is_empty() => Ok(stories),
         Some(_) => {
             let message = format!(
-                "{source}: has \"stories\" and also sentences or entities of its own; put them into the stories"
+                "{source}: has both \"stories\" and its own \"sentences\" or \"entities\"; put these into the stories"
             );
             Err(Error::data(message))
         }
@@ -251,8 +255,8 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let cases = [
-            ("", "input: holds no sentences up to its end, line 1; give one a line"),
-            ("{\"stories\": []}", "input: holds no sentences"),
+            ("", "input: lines 1 to 1 contain no sentence; write one sentence on each line"),
+            ("{\"stories\": []}", "input: contains no sentences"),
             ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
             ("A.\n\nentities: b\nB.", "input: story 1 names no entities"),
             ("entities: a", "input: story 1 has no sentences"),
@@ -262,7 +266,7 @@ mod tests {
             ("{\n \"sentences\": [1]}", "at line 2 column 16"),
             ("{\n \"sentence\": []}", "unknown field `sentence`"),
             ("[1]", "the JSON must be"),
-            ("{\"stories\": [], \"entities\": [\"a\"]}", "put them into the stories"),
+            ("{\"stories\": [], \"entities\": [\"a\"]}", "put these into the stories"),
         ];
         for (text, message) in cases {
             let error = read(text, "").unwrap_err();

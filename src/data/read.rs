@@ -1,12 +1,12 @@
-//! Story files: JSON `{partition: {story id: story}}`, with every irregularity as a finding. They are read in a stream: of their
-//! text no more than a story is in memory.
+//! Reads story files: JSON `{split: {story id: story}}`. Every irregularity becomes a finding. A file is read as a
+//! stream; only the text of one story is in memory at a time.
 
 use super::check::{self, Code, Finding, Notes, Severity};
 use super::json::{Entries, Object};
 use super::story::Story;
 use super::{group, parse};
 use crate::error::{Error, Result};
-use crate::outside::{MAX_NAME, MAX_STORY, MAX_STORY_FILE, MAX_UNREAD, Mark, TextStream, json_error, shown};
+use crate::untrusted::{MAX_NAME, MAX_STORY, MAX_STORY_FILE, MAX_UNREAD, Mark, TextStream, json_error, shown};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -14,62 +14,62 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are asked for at once.
+/// The size of the read buffer, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// What a file must be.
-const SHAPE: &str = "must be an object of partitions, {\"test\": {\"1\": {...}, ...}}";
+/// The form that a file must have.
+const SHAPE: &str = "must be an object of splits, {\"test\": {\"1\": {...}, ...}}";
 
 /// How many error findings [`StoryFile::require_clean`] lists.
 const LISTED: usize = 5;
 
-/// A story file as it was read.
+/// A story file after reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoryFile {
     pub path: PathBuf,
-    /// Of the file's bytes, in lower-case hexadecimal.
+    /// SHA-256 of the file's bytes, in lower-case hexadecimal.
     pub sha256: String,
-    /// Partitions with their usable stories, in file order.
-    pub partitions: Vec<(String, Vec<Story>)>,
+    /// Splits with their usable stories, in the order of the file.
+    pub splits: Vec<(String, Vec<Story>)>,
     pub findings: Vec<Finding>,
 }
 
-/// Reads a story file in a stream. A story with an error finding is left out, and reading goes on; a repeated key or
-/// partition gets the suffix "#2" (then "#3" and so on).
+/// Reads a story file as a stream. A story with an error finding is left out, and reading continues. A repeated key or
+/// split gets the suffix "#2" (then "#3" and so on).
 ///
 /// # Errors
-/// `MissingInput` or `Io` if the file can't be read; `Data`, with line and column, if it is no JSON object or larger
-/// than [`MAX_STORY_FILE`].
+/// `MissingInput` or `Io` if the file can't be read; `Data`, with line and column, if it is not a JSON object or is
+/// larger than [`MAX_STORY_FILE`].
 pub fn read_file(path: &Path) -> Result<StoryFile> {
     let file = File::open(path).map_err(|error| Error::reading(path, &error))?;
     read_stream(path, file)
 }
 
-/// [`read_file`] of a file that is in memory already; `path` is what it is called.
+/// Like [`read_file`], for a file that is in memory already. `path` is named in errors.
 ///
 /// # Errors
-/// `Data`, as [`read_file`].
+/// `Data`, like [`read_file`].
 pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<StoryFile> {
     read_stream(path, bytes)
 }
 
 fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
     let (mut stream, mark) = TextStream::new(source, MAX_STORY_FILE, MAX_UNREAD);
-    let mut partitions =
-        Partitions { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new(), are_missing: false };
-    // The buffer by value: through a reference to it single bytes, which is how JSON is read, come slowly.
+    let mut splits =
+        Splits { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new(), are_missing: false };
+    // serde_json reads single bytes. They are slow through a reference to the buffer, so it takes the buffer by value.
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER, &mut stream));
-    let outcome = Object(&mut partitions).deserialize(&mut json).and_then(|other| json.end().map(|()| other));
+    let outcome = Object(&mut splits).deserialize(&mut json).and_then(|other| json.end().map(|()| other));
     drop(json);
-    let Partitions { notes, read, are_missing, .. } = partitions;
+    let Splits { notes, read, are_missing, .. } = splits;
     let misshapen = |what: &str| Error::data(format!("line 1: {SHAPE}, {what}")).about(path.display());
     match outcome {
-        _ if are_missing => return Err(misshapen("and these stories are in none; put them into one")),
-        // The rest is not read; it counts for the hash.
+        _ if are_missing => return Err(misshapen("but these stories are in no split; put them into one")),
+        // The rest is not parsed; it is read for the checksum.
         _ if notes.is_full() => {
             io::copy(&mut stream, &mut io::sink()).map(drop).map_err(|error| unreadable(path, &error))?
         }
-        Ok(None) if read.is_empty() && notes.errors() == 0 => return Err(misshapen("and this one holds no stories")),
+        Ok(None) if read.is_empty() && notes.errors() == 0 => return Err(misshapen("but this one has no stories")),
         Ok(None) => (),
         Ok(Some(other)) => return Err(misshapen(&format!("not {other}"))),
         Err(error) if error.is_io() => return Err(unreadable(path, &error.into())),
@@ -81,7 +81,7 @@ fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
         }
     }
     let sha256 = stream.sha256();
-    Ok(StoryFile { path: path.to_owned(), sha256, partitions: read, findings: notes.into_findings() })
+    Ok(StoryFile { path: path.to_owned(), sha256, splits: read, findings: notes.into_findings() })
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
@@ -92,28 +92,28 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// The partitions of a file, as they are read.
-struct Partitions {
+/// The splits of a file, while they are read.
+struct Splits {
     notes: Notes,
     mark: Mark,
     names: Names,
     read: Vec<(String, Vec<Story>)>,
-    /// Whether the file turned out to hold stories, or one, in the place of partitions.
+    /// Whether the file has a story, or stories, in the place of splits.
     are_missing: bool,
 }
 
-impl Entries for Partitions {
+impl Entries for Splits {
     fn entry<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
         self.mark.set();
-        let Partitions { notes, mark, names, read, are_missing } = self;
-        notes.partition.clone_from(&name);
+        let Splits { notes, mark, names, read, are_missing } = self;
+        notes.split.clone_from(&name);
         if !notes.has_fair_length(&name, "") {
             return skip(map, notes);
         }
-        notes.partition = names.distinct(&name);
-        if notes.partition != name {
-            let message = format!("partition {name:?} occurs again; this one is named {:?}", notes.partition);
-            notes.add(Code::RepeatedPartition, "", message);
+        notes.split = names.distinct(&name);
+        if notes.split != name {
+            let message = format!("split {name:?} is repeated; this one is named {:?}", notes.split);
+            notes.add(Code::RepeatedSplit, "", message);
         }
         let mut stories = Stories { notes, mark, names: Names::default(), read: Vec::new(), is_story: false };
         let outcome = map.next_value_seed(Object(&mut stories));
@@ -126,23 +126,23 @@ impl Entries for Partitions {
         if let Ok(Some(other)) = outcome {
             notes.add(Code::WrongType, "", format!("must be an object of stories, not {other}"));
         }
-        read.push((notes.partition.clone(), group::settle(stories, notes)));
+        read.push((notes.split.clone(), group::settle(stories, notes)));
         outcome?;
         go_on(notes)
     }
 }
 
-/// The stories of a partition, as they are read.
+/// The stories of a split, while they are read.
 struct Stories<'n> {
     notes: &'n mut Notes,
     mark: &'n Mark,
     names: Names,
     read: Vec<Story>,
-    /// Whether what should be a partition turned out to be a story.
+    /// Whether the supposed split is a story.
     is_story: bool,
 }
 
-/// The field by which a story is known.
+/// The field that marks an object as a story.
 const SENTENCES: &str = "sentences";
 
 impl Entries for Stories<'_> {
@@ -161,13 +161,13 @@ impl Entries for Stories<'_> {
         }
         let bytes = json.get().len();
         if bytes > MAX_STORY {
-            let message = format!("a story of {bytes} bytes; at most {MAX_STORY} are read: shorten it");
+            let message = format!("a story has {bytes} bytes; shorten it to at most {MAX_STORY}");
             notes.add(Code::TooLarge, "", message);
             return go_on(notes);
         }
         notes.make_room(bytes);
         if notes.story != key {
-            let message = format!("key {key:?} occurs again; this story is named {:?}", notes.story);
+            let message = format!("key {key:?} is repeated; this story is named {:?}", notes.story);
             notes.add(Code::RepeatedKey, "", message);
         }
         let node = serde_json::from_str(json.get()).map_err(|error| {
@@ -184,25 +184,25 @@ fn skip<'de, A: MapAccess<'de>>(map: &mut A, notes: &Notes) -> Result<(), A::Err
     go_on(notes)
 }
 
-/// Stops if there are so many findings that no more is read.
+/// Stops if the limit of findings is reached.
 fn go_on<E: serde::de::Error>(notes: &Notes) -> Result<(), E> {
     if notes.is_full() { stop() } else { Ok(()) }
 }
 
-/// An error, which nobody sees: no more is read.
+/// Stops reading. Nobody sees this error.
 fn stop<E: serde::de::Error>() -> Result<(), E> {
     Err(E::custom("enough"))
 }
 
-/// Names that are given once each.
+/// Gives every name once only.
 #[derive(Default)]
 struct Names {
-    /// With the number of the suffix that was given last; 1 if none was.
+    /// For each name, the number of the last suffix given; 1 if none was.
     given: HashMap<String, usize>,
 }
 
 impl Names {
-    /// The name, with "#2", "#3" ... if it was given before; never one that was.
+    /// The name, with "#2", "#3" ... if it was given before. The result was never given before.
     fn distinct(&mut self, name: &str) -> String {
         let Some(last) = self.given.get(name) else {
             self.given.insert(name.to_owned(), 1);
@@ -216,27 +216,27 @@ impl Names {
 }
 
 impl StoryFile {
-    /// Number of findings of that severity.
+    /// The number of findings with this severity.
     pub fn count(&self, severity: Severity) -> usize {
         check::count(&self.findings, severity)
     }
 
-    /// The stories of one partition.
+    /// The stories of one split.
     ///
     /// # Errors
-    /// `Data`, naming the partitions there are, if there is none of that name.
-    pub fn partition(&self, name: &str) -> Result<&[Story]> {
-        let found = self.partitions.iter().find(|(partition, _)| partition == name);
+    /// `Data`, with the names of the splits, if none has this name.
+    pub fn split(&self, name: &str) -> Result<&[Story]> {
+        let found = self.splits.iter().find(|(split, _)| split == name);
         found.map(|(_, stories)| stories.as_slice()).ok_or_else(|| {
-            let names: Vec<_> = self.partitions.iter().map(|(partition, _)| partition.as_str()).collect();
-            Error::data(format!("{}: has no partition {name:?}, only {names:?}", self.path.display()))
+            let names: Vec<_> = self.splits.iter().map(|(split, _)| split.as_str()).collect();
+            Error::data(format!("{}: has no split {name:?}; its splits are {names:?}", self.path.display()))
         })
     }
 
-    /// Refuses a file with error findings: for callers that train.
+    /// Refuses a file with error findings, for callers that train.
     ///
     /// # Errors
-    /// `Data`, listing the first five errors and the command that lists them all.
+    /// `Data`, with the first five errors and the command that lists them all.
     pub fn require_clean(&self) -> Result<()> {
         let errors: Vec<_> = self.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
         if errors.is_empty() {
@@ -247,7 +247,7 @@ impl StoryFile {
         for finding in errors.iter().take(LISTED) {
             message.push_str(&format!("\n  {finding}"));
         }
-        message.push_str(&format!("\nrun `tiered data check {path}` for all of them"));
+        message.push_str(&format!("\n`tiered data check {path}` lists all of them"));
         Err(Error::data(message))
     }
 }

@@ -1,4 +1,4 @@
-//! The `states` of a story: rows of (attribute, entity, label) -> entities with classes for every sentence.
+//! Reads the `states` of a story: rows of (attribute, entity, label) -> entities with classes for every sentence.
 
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
@@ -7,16 +7,16 @@ use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::story::{Classes, Entity};
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
-use crate::outside::MAX_ENTITIES;
+use crate::untrusted::MAX_ENTITIES;
 
-/// For a story without labels.
+/// The remedy for a story without labels.
 const REMEDY: &str = "label the states of an entity, or name the entities in a list `entities`";
 
-/// The labels of one entity in one sentence, where there are any.
+/// The labels of one entity in one sentence; `None` where there is none.
 type Labels = [Option<u8>; ATTRIBUTES];
 
-/// The entities of a story in the order of their first mention. Sentences without a row annotate nothing; rows
-/// without a sentence are dropped, and entities which only these name with them. `None` after an error finding.
+/// The entities of a story in the order of their first mention. A sentence without a row has no annotations. A row
+/// without a sentence is dropped, with any entities that only this row names. `None` after an error finding.
 pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<Vec<Entity>> {
     let lacking = match fields.get("states") {
         None => Some((Code::MissingField, "is missing")),
@@ -46,16 +46,17 @@ pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Opti
 
 fn note_row_count(rows: usize, sentences: usize, notes: &mut Notes) {
     if rows < sentences {
-        let message = format!("{rows} rows for {sentences} sentences; the last sentences are read as not annotated");
+        let message =
+            format!("there are {rows} rows for {sentences} sentences; the last sentences are read as not annotated");
         notes.add(Code::MissingStateRows, "states", message);
     }
     if rows > sentences {
-        let message = format!("{rows} rows for {sentences} sentences; the last rows are dropped");
+        let message = format!("there are {rows} rows for {sentences} sentences; the last rows are dropped");
         notes.add(Code::ExtraStateRows, "states", message);
     }
 }
 
-/// An entity while its labels are being collected.
+/// An entity whose labels are being collected.
 struct Draft {
     name: String,
     spellings: Spellings,
@@ -79,7 +80,7 @@ fn is_annotated(labels: &Labels) -> bool {
     labels.iter().any(Option::is_some)
 }
 
-/// One half of the labels; 0 where there is none.
+/// One side of the labels; 0 where there is no label.
 fn classes(labels: &Labels, side: Side) -> Classes {
     let mut classes = [0; ATTRIBUTES];
     for attribute in Attribute::ALL {
@@ -106,7 +107,7 @@ impl Table {
             let field = format!("states[{sentence}].{name}");
             match (Attribute::from_name(name), labels) {
                 (None, _) => {
-                    notes.add(Code::UnknownAttribute, field, "is none of the 20 attributes; remove or rename it")
+                    notes.add(Code::UnknownAttribute, field, "is not one of the 20 attributes; remove or rename it")
                 }
                 (Some(attribute), Node::List(labels)) => {
                     for (i, label) in labels.iter().enumerate() {
@@ -130,23 +131,24 @@ impl Table {
             return notes.add(
                 Code::LabelOutOfRange,
                 field,
-                format!("{label} is not a label of {attribute}: 0 to {max}"),
+                format!("{label} is not a label of {attribute}; it must be from 0 to {max}"),
             );
         };
         if raw.trim().is_empty() {
             return notes.add(Code::EmptyName, field, "the entity has no name; name it or remove the label");
         }
         let Some(entity) = self.entity(raw, field, notes) else { return };
-        let slot = &mut entity.labels[sentence][attribute.index()];
-        if slot.is_some_and(|earlier| earlier != label) {
-            let message = format!("a second label for {:?} in this sentence; the last, {label}, stands", entity.name);
+        let entry = &mut entity.labels[sentence][attribute.index()];
+        if entry.is_some_and(|earlier| earlier != label) {
+            let message =
+                format!("is a second label for {:?} in this sentence; the last one, {label}, is used", entity.name);
             notes.add(Code::RepeatedLabel, field, message);
         }
-        *slot = Some(label);
+        *entry = Some(label);
     }
 
-    /// The entity of that name, created at its first mention; `None`, after an error finding, if its name is too long or
-    /// there are too many.
+    /// The entity with this name, created at its first mention. `None`, after an error finding, if the name is too long
+    /// or there are too many entities.
     fn entity(&mut self, raw: &str, field: &str, notes: &mut Notes) -> Option<&mut Draft> {
         let name = raw.trim();
         let known = self.entities.iter().position(|entity| entity.name == name);
@@ -154,7 +156,7 @@ impl Table {
             Some(index) => index,
             None if !notes.has_fair_length(name, field) => return None,
             None if self.entities.len() == MAX_ENTITIES => {
-                let message = format!("more entities than {MAX_ENTITIES}, the most that are read of a story");
+                let message = format!("the story has too many entities; at most {MAX_ENTITIES} are allowed");
                 notes.add(Code::TooLarge, field, message);
                 return None;
             }
@@ -170,7 +172,7 @@ impl Table {
         Some(entity)
     }
 
-    /// Notes the sentences that have a row in which no entity is labelled.
+    /// Adds a finding for each sentence whose row labels no entity.
     fn note_unannotated(&self, rows: usize, notes: &mut Notes) {
         for sentence in 0..rows {
             if !self.entities.iter().any(|entity| is_annotated(&entity.labels[sentence])) {

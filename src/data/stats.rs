@@ -1,50 +1,50 @@
-//! Counts over the stories of a partition, as in TRIP table 1 and GITA table 3.
+//! Counts over the stories of a split, as in TRIP table 1 and GITA table 3.
 
 use super::story::{Entity, Kind, Story};
 use crate::attribute::Attribute;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Counts over some stories. Averages are `None` where there is nothing to average.
+/// Counts over some stories. An average is `None` if there is nothing to average.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoryStats {
     pub stories: usize,
     pub sentences: usize,
     pub sentences_per_story: Option<f64>,
-    /// Words are what white space separates.
+    /// Words are separated by white space.
     pub words_per_sentence: Option<f64>,
-    /// Summed over stories: an entity of two stories counts twice.
+    /// The sum over stories: an entity in two stories counts twice.
     pub entities: usize,
     /// Labels above 0 that are not the attribute's default.
     pub nontrivial_labels: usize,
-    /// Labels by the rule of [`is_reported`], which comes closest to the published counts.
+    /// Labels that [`is_reported`] counts. This rule comes closest to the published counts.
     pub reported_labels: usize,
     /// Nontrivial labels of each attribute.
     pub nontrivial_by_attribute: BTreeMap<Attribute, usize>,
-    /// Number of conflicts by the sentences from the evidence to the breakpoint: 1 if they are neighbours.
+    /// The number of conflicts by the distance from evidence to breakpoint, in sentences: neighbours have distance 1.
     pub conflict_distances: BTreeMap<usize, usize>,
-    /// Number of conflicts by the sentences before the evidence.
+    /// The number of conflicts by the number of sentences before the evidence.
     pub before_conflict: BTreeMap<usize, usize>,
-    /// Number of conflicts by the sentences after the breakpoint.
+    /// The number of conflicts by the number of sentences after the breakpoint.
     pub after_conflict: BTreeMap<usize, usize>,
 }
 
-/// Counts over one partition of a file, by the kind of story. A published count of cloze or order labels is over
-/// those stories *and* the plausible ones.
+/// Counts over one split of a file, by kind of story. A published count of cloze or order labels includes the plausible
+/// stories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PartitionStats {
-    pub partition: String,
+pub struct SplitStats {
+    pub split: String,
     pub plausible: StoryStats,
     pub cloze: StoryStats,
     pub order: StoryStats,
     pub all: StoryStats,
 }
 
-impl PartitionStats {
-    pub fn of(partition: &str, stories: &[Story]) -> Self {
+impl SplitStats {
+    pub fn of(split: &str, stories: &[Story]) -> Self {
         let of_kind = |kind| StoryStats::of(stories.iter().filter(|story| story.kind == kind));
-        PartitionStats {
-            partition: partition.to_owned(),
+        SplitStats {
+            split: split.to_owned(),
             plausible: of_kind(None),
             cloze: of_kind(Some(Kind::Cloze)),
             order: of_kind(Some(Kind::Order)),
@@ -95,7 +95,7 @@ fn average(sum: usize, count: usize) -> Option<f64> {
     (count > 0).then(|| sum as f64 / count as f64)
 }
 
-/// (precondition, effect) of an entity at every sentence and attribute.
+/// (precondition, effect) of an entity, for every sentence and attribute.
 fn labels(entity: &Entity) -> impl Iterator<Item = (Attribute, (u8, u8))> {
     entity.preconditions.iter().zip(&entity.effects).flat_map(|(preconditions, effects)| {
         Attribute::ALL.into_iter().map(|a| (a, (preconditions[a.index()], effects[a.index()])))
@@ -107,12 +107,12 @@ fn is_nontrivial(attribute: Attribute, label: (u8, u8)) -> bool {
     label != (0, 0) && label != (default, default)
 }
 
-/// Whether the "number of physical state labels" of the published tables seems to count this label: it is above 0,
-/// and not a plain 2 of `exist`, `functional`, `moveable` or `h_location`.
+/// Whether the "number of physical state labels" in the published tables seems to count this label: one above 0, except
+/// a plain 2 of `exist`, `functional`, `moveable` or `h_location`.
 ///
-/// The papers do not say what they count. This is the rule that comes closest to their numbers, and it hits none
-/// of them: TRIP validation 8,782 (published: 8.74k); GITA order 2,800 (2,911) and cloze 2,772 (2,819), each with
-/// the plausible stories. A count of nontrivial labels comes to 6,804, 1,877 and 1,871.
+/// The papers do not say what they count. This rule comes closest to their numbers, but matches none exactly: TRIP
+/// validation 8,782 (published: 8.74k); GITA order 2,800 (2,911) and cloze 2,772 (2,819), each with the plausible
+/// stories. Counting nontrivial labels gives 6,804, 1,877 and 1,871.
 fn is_reported(attribute: Attribute, label: (u8, u8)) -> bool {
     use Attribute::{Exist, Functional, HLocation, Moveable};
     label != (0, 0) && !(label == (2, 2) && matches!(attribute, Exist | Functional | Moveable | HLocation))

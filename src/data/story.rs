@@ -1,18 +1,18 @@
-//! Stories and pairs of stories, as the rest of the crate sees them: checked and complete.
+//! Stories and pairs of stories: checked and complete.
 
 use crate::attribute::ATTRIBUTES;
 use serde::{Deserialize, Serialize};
 
-/// The classes of one side for the 20 attributes of an entity in a sentence.
+/// The classes of one side, for the 20 attributes of an entity in a sentence.
 pub type Classes = [u8; ATTRIBUTES];
 
 /// How an implausible story was made from its plausible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// One sentence replaced.
+    /// One sentence was replaced.
     Cloze,
-    /// Two sentences swapped.
+    /// Two sentences were swapped.
     Order,
 }
 
@@ -27,7 +27,7 @@ impl Kind {
         }
     }
 
-    /// The kind of that name, if there is one.
+    /// The kind with this name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -39,7 +39,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// The two sentences that conflict: the story stops making sense at `breakpoint` because of `evidence`.
+/// The two sentences in conflict: because of `evidence`, the story becomes impossible at `breakpoint`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Conflict {
     /// 0-based, before `breakpoint`.
@@ -48,7 +48,7 @@ pub struct Conflict {
     pub breakpoint: usize,
 }
 
-/// An entity of a story with its physical states, one item a sentence.
+/// An entity of a story with its physical states; every list has one item for each sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entity {
     /// As written in the file, spaces trimmed.
@@ -57,20 +57,20 @@ pub struct Entity {
     pub preconditions: Vec<Classes>,
     /// `[N]` classes after each sentence.
     pub effects: Vec<Classes>,
-    /// `[N]` whether the sentence annotates the entity at all.
+    /// `[N]` whether the entity is annotated in the sentence.
     pub annotated: Vec<bool>,
 }
 
-/// One story. Every entity has as many states as there are sentences.
+/// One story. Every entity has states for every sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Story {
     /// The key in the file, which names the story ("13", "13-C0").
     pub id: String,
-    /// Number of the plausible story it belongs to: stories of one group share it.
+    /// Number of the plausible story. All stories of a group have it.
     pub group: i64,
-    /// The person in the story, where the file says.
+    /// The person in the story, if the file names one.
     pub actor: String,
-    /// The room, where the file says.
+    /// The location of the story, such as the kitchen, if the file names one.
     pub location: String,
     pub sentences: Vec<String>,
     /// Never empty; sorted by first mention in the file.
@@ -81,7 +81,7 @@ pub struct Story {
     pub kind: Option<Kind>,
 }
 
-/// A plausible and an implausible story, in the order they are shown.
+/// A plausible and an implausible story, in the order in which they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// Id of the implausible story, which names the pair.
@@ -89,21 +89,21 @@ pub struct Pair {
     pub group: i64,
     pub kind: Kind,
     pub stories: [Story; 2],
-    /// Index (0 or 1) of the plausible story: the label of the story choice.
+    /// Index (0 or 1) of the plausible story: the gold answer of the story choice.
     pub plausible: usize,
     /// The gold conflict, in the implausible story.
     pub conflict: Conflict,
 }
 
 impl Pair {
-    /// Two stories of which nobody has said anything. The label, the conflict and the kind have to hold something;
-    /// what they hold is arbitrary, and a prediction made from this pair must not be scored.
+    /// A pair of two stories without labels. Its label, conflict and kind are arbitrary, because the fields must hold
+    /// something. A prediction from such a pair must not be scored.
     pub fn unlabelled(stories: [Story; 2]) -> Self {
         let conflict = Conflict { evidence: 0, breakpoint: 0 };
         Pair { id: stories[1].id.clone(), group: 0, kind: Kind::Cloze, stories, plausible: 0, conflict }
     }
 
-    /// Whether states of both stories are labelled.
+    /// Whether both stories have state labels.
     pub fn has_states(&self) -> bool {
         self.stories.iter().all(Story::has_states)
     }
@@ -118,7 +118,7 @@ impl Pair {
 }
 
 impl Entity {
-    /// An entity of whose states nothing is said.
+    /// An entity without state labels.
     pub(super) fn unlabelled(name: String, sentences: usize) -> Self {
         let nothing = vec![[0; ATTRIBUTES]; sentences];
         Entity { name, preconditions: nothing.clone(), effects: nothing, annotated: vec![false; sentences] }
@@ -126,12 +126,12 @@ impl Entity {
 }
 
 impl Story {
-    /// Whether any state of it is labelled.
+    /// Whether any state of the entity is labelled.
     pub fn has_states(&self) -> bool {
         self.entities.iter().any(|entity| entity.annotated.contains(&true))
     }
 
-    /// A story of which nothing is known but its sentences and what is in it: no label, no conflict.
+    /// A story of which only the sentences and the entities are known: no labels, no conflict.
     pub fn unlabelled(id: impl Into<String>, sentences: Vec<String>, entities: Vec<String>) -> Self {
         Story {
             id: id.into(),
@@ -145,7 +145,7 @@ impl Story {
         }
     }
 
-    /// The implausible story that has these sentences of this one, in this order.
+    /// The implausible story with the sentences of this one in this order.
     pub fn reordered(&self, order: &[usize], conflict: Conflict) -> Self {
         fn moved<T: Clone>(items: &[T], order: &[usize]) -> Vec<T> {
             order.iter().map(|&i| items[i].clone()).collect()
@@ -165,7 +165,7 @@ impl Story {
         }
     }
 
-    /// Bytes that the story takes, nearly.
+    /// About how many bytes of memory the story takes.
     pub(super) fn memory(&self) -> usize {
         let states = 2 * size_of::<Classes>() + size_of::<bool>();
         let entity = |entity: &Entity| size_of::<Entity>() + entity.name.len() + states * self.sentences.len();
@@ -175,10 +175,10 @@ impl Story {
             + self.entities.iter().map(entity).sum::<usize>()
     }
 
-    /// The sentences at which the belief "this takes part in a conflict" should be 1, for one entity: both gold
-    /// sentences if the entity is annotated in either of them with a class that differs from the default
-    /// (`docs/model.md`, conflict target), else none. In the published reference any annotated entity qualifies,
-    /// because an entity's untouched attributes of the other kind (people's for an object) count as 0.
+    /// The sentences in which the conflict probability should be 1 for one entity. These are both gold sentences if the
+    /// entity is annotated in either of them with a class that differs from the default (`docs/model.md`, conflict
+    /// target), else none. In TRIP's code any annotated entity qualifies, because there an entity's unannotated
+    /// attributes of the other kind (people's for an object) count as 0.
     pub fn conflict_target(&self, entity: &Entity) -> Option<Conflict> {
         let conflict = self.conflict?;
         (entity.annotated[conflict.evidence] || entity.annotated[conflict.breakpoint]).then_some(conflict)

@@ -1,16 +1,16 @@
-//! Stories without state labels: who and what is in them is told elsewhere.
+//! Stories without state labels: other fields name their entities.
 
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
 use super::fields::{Fields, wrong_type};
 use super::names::note_similar;
 use super::node::Node;
-use crate::outside::MAX_ENTITIES;
+use crate::untrusted::MAX_ENTITIES;
 use std::collections::HashSet;
 
-/// The names of the entities of a story that has no state labels, after a warning: those of its list `entities`, else
-/// its actor and its `objects` (TRIP's fields). `None` if the story has labels, or names no entities elsewhere: what is
-/// wrong with its states is then for the reader of these to say.
+/// The names of the entities of a story without state labels, after a warning. They come from its list `entities`, else
+/// from its actor and its `objects` (TRIP's fields). `None` if the story has labels, or if no other field names
+/// entities; then the reader of states reports what is wrong.
 pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>> {
     if has_labels(fields) {
         return None;
@@ -36,14 +36,14 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     }
     let from = if field == "entities" { "`entities`" } else { "`actor` and `objects`" };
     let message = format!(
-        "no state is labelled; the story can be evaluated, but without verifiability, and not be trained on (its \
+        "no state is labelled; the story can be evaluated without verifiability, but not used for training (its \
          entities are those of {from})"
     );
     notes.add(Code::NoStateLabels, "states", message);
     Some(names.into_iter().map(str::to_owned).collect())
 }
 
-/// Whether there is anything in `states` that could be a label, right or wrong.
+/// Whether `states` contains anything that could be a label, valid or not.
 fn has_labels(fields: &Fields) -> bool {
     let is_empty = |labels: &Node| matches!(labels, Node::List(labels) if labels.is_empty());
     let is_empty_row =
@@ -66,16 +66,16 @@ fn listed<'a>(items: &'a [Node], notes: &mut Notes) -> Vec<&'a str> {
     items.iter().enumerate().filter_map(name).collect()
 }
 
-/// Outer spaces trimmed, each once, in their order.
+/// The names without outer spaces, each once, in their order.
 fn distinct(names: Vec<&str>) -> Vec<&str> {
     let mut known = HashSet::new();
     names.into_iter().map(str::trim).filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
-/// Whether the names are not too long and not too many; error findings if they are.
+/// Whether the names are short and few enough; adds error findings if they are not.
 fn are_fair(names: &[&str], field: &str, notes: &mut Notes) -> bool {
     if names.len() > MAX_ENTITIES {
-        let message = format!("more entities than {MAX_ENTITIES}, the most that are read of a story");
+        let message = format!("the story has too many entities; at most {MAX_ENTITIES} are allowed");
         notes.add(Code::TooLarge, field, message);
         return false;
     }

@@ -1,28 +1,28 @@
-//! From beliefs to the sentences in conflict.
+//! From conflict probabilities to the sentences in conflict.
 
-use crate::prediction::{PairPrediction, StoryPrediction, differing_places};
+use crate::prediction::{PairPrediction, StoryPrediction, differing_pairs};
 use serde::{Deserialize, Serialize};
 
-/// How the sentences in conflict are read off the beliefs.
+/// How the sentences in conflict are read from the conflict probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Decode {
-    /// The paper's: every sentence of either story in which some entity's belief is at least 0.5.
+    /// The papers' way: every sentence of either story in which some entity's conflict probability is at least 0.5.
     Threshold,
-    /// The best supported pair of sentences of the story chosen as implausible.
+    /// The sentence pair with the most support, in the story chosen as implausible.
     Pair,
-    /// The same, among the pairs of sentences that the other story doesn't also have in this order: one of the two
-    /// stories being plausible, what they share is hardly a conflict. Part of the answer is then read off the two
-    /// texts, all of it where stories differ by two neighbours swapped.
+    /// Like `pair`, but only sentence pairs that the other story does not tell in the same order. One of the two
+    /// stories is plausible, so what they share is hardly a conflict. The two texts then give away part of the answer;
+    /// where two neighbouring sentences are swapped, they give away all of it.
     Contrast,
 }
 
-/// Belief from which on a sentence is said to take part in a conflict.
+/// A sentence with at least this conflict probability takes part in a conflict.
 pub const THRESHOLD: f32 = 0.5;
 
 impl Decode {
     pub const ALL: [Decode; 3] = [Decode::Threshold, Decode::Pair, Decode::Contrast];
-    /// Those of every report; the other one is for who asks.
+    /// The decodings of every report. The third one is reported on request only.
     pub const REPORTED: [Decode; 2] = [Decode::Threshold, Decode::Pair];
 
     pub const fn name(self) -> &'static str {
@@ -44,7 +44,7 @@ impl Decode {
     /// The sentences in conflict of each story, sorted.
     pub fn by_story(self, prediction: &PairPrediction) -> [Vec<usize>; 2] {
         match self {
-            Decode::Threshold => prediction.stories.each_ref().map(believed),
+            Decode::Threshold => prediction.stories.each_ref().map(above_threshold),
             Decode::Pair | Decode::Contrast => {
                 let [plausible, implausible] = [prediction.plausible, 1 - prediction.plausible];
                 let story = &prediction.stories[implausible];
@@ -58,46 +58,46 @@ impl Decode {
         }
     }
 
-    /// The sentences in conflict of a story by itself ([`StoryPrediction::alone`]); none if it is judged plausible.
+    /// The sentences in conflict of a single story ([`StoryPrediction::single_story`]); none if it is judged plausible.
     ///
-    /// By `threshold` a story is implausible if exactly two sentences are believed in conflict. By `pair` it is if a
-    /// conflict is likelier than none, or where that is not known, if some belief reaches one half. By `contrast` too,
-    /// there being no other story.
-    pub fn alone(self, story: &StoryPrediction) -> Vec<usize> {
-        let believed = believed(story);
+    /// By `threshold`, a story is implausible if exactly two sentences reach the threshold. By `pair` and `contrast`,
+    /// it is implausible if a conflict is more likely than none. Where that probability is unknown, some conflict
+    /// probability must reach 0.5. There is no other story, so `contrast` is the same as `pair`.
+    pub fn single_story(self, story: &StoryPrediction) -> Vec<usize> {
+        let above_threshold = above_threshold(story);
         let is_conflict = match (self, story.no_conflict) {
-            (Decode::Threshold, _) => believed.len() == 2,
+            (Decode::Threshold, _) => above_threshold.len() == 2,
             (_, Some(no_conflict)) => no_conflict < 0.5,
-            (_, None) => !believed.is_empty(),
+            (_, None) => !above_threshold.is_empty(),
         };
         match (self, is_conflict) {
             (_, false) => Vec::new(),
-            (Decode::Threshold, true) => believed,
+            (Decode::Threshold, true) => above_threshold,
             (_, true) => best_pair(story),
         }
     }
 
-    /// The predictions with their conflicts decoded this way.
+    /// The predictions with their conflicts decoded in this way.
     pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
         let decoded = |p: &PairPrediction| PairPrediction { conflict: self.conflict(p), ..p.clone() };
         predictions.iter().map(decoded).collect()
     }
 }
 
-fn believed(story: &StoryPrediction) -> Vec<usize> {
-    (0..story.sentences.len()).filter(|&sentence| story.belief(sentence) >= THRESHOLD).collect()
+fn above_threshold(story: &StoryPrediction) -> Vec<usize> {
+    (0..story.sentences.len()).filter(|&sentence| story.conflict_prob(sentence) >= THRESHOLD).collect()
 }
 
-/// The pair i < j with the most support; the earliest where several are equal.
+/// The sentence pair i < j with the most support; if several are equal, the earliest.
 fn best_pair(story: &StoryPrediction) -> Vec<usize> {
     best_pair_where(story, |_, _| true)
 }
 
-/// The best pair of sentences i < j that `other` doesn't tell in this order; of all, if it tells every one.
+/// The sentence pair i < j with the most support that `other` does not tell in this order; if it tells all, of all.
 fn best_pair_not_in(story: &StoryPrediction, other: &StoryPrediction) -> Vec<usize> {
-    match differing_places(&story.sentences, &other.sentences) {
-        places if places.is_empty() => best_pair(story),
-        places => best_pair_where(story, |i, j| places.contains(&[i, j])),
+    match differing_pairs(&story.sentences, &other.sentences) {
+        sentence_pairs if sentence_pairs.is_empty() => best_pair(story),
+        sentence_pairs => best_pair_where(story, |i, j| sentence_pairs.contains(&[i, j])),
     }
 }
 
@@ -120,23 +120,23 @@ mod tests {
     use super::*;
     use crate::prediction::{EntityPrediction, StateLabels};
 
-    fn story(beliefs: &[&[f32]]) -> StoryPrediction {
+    fn story(conflict_probs: &[&[f32]]) -> StoryPrediction {
         let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new(), candidates: Vec::new() };
-        let entity = |beliefs: &&[f32]| EntityPrediction {
+        let entity = |conflict_probs: &&[f32]| EntityPrediction {
             name: String::new(),
-            beliefs: beliefs.to_vec(),
-            gold_beliefs: Vec::new(),
+            conflict_probs: conflict_probs.to_vec(),
+            gold_conflicts: Vec::new(),
             preconditions: nothing.clone(),
             effects: nothing.clone(),
         };
-        let sentences = vec![String::new(); beliefs[0].len()];
+        let sentences = vec![String::new(); conflict_probs[0].len()];
         StoryPrediction {
             id: String::new(),
             sentences,
-            places: Vec::new(),
+            sentence_pairs: Vec::new(),
             subjects: Vec::new(),
             no_conflict: None,
-            entities: beliefs.iter().map(entity).collect(),
+            entities: conflict_probs.iter().map(entity).collect(),
         }
     }
 
@@ -161,17 +161,17 @@ mod tests {
 
     #[test]
     fn contrast_looks_at_what_the_other_story_does_not_tell_in_this_order() {
-        let told = |sentences: &[&str]| StoryPrediction {
+        let story = |sentences: &[&str]| StoryPrediction {
             sentences: sentences.iter().map(|&sentence| sentence.to_owned()).collect(),
             ..story(&[&[0.9, 0.8, 0.2, 0.3]])
         };
-        let swapped = told(&["wakes", "cooks", "eats", "buys"]);
+        let swapped = story(&["wakes", "cooks", "eats", "buys"]);
         assert_eq!(best_pair(&swapped), [0, 1]);
-        assert_eq!(best_pair_not_in(&swapped, &told(&["wakes", "buys", "cooks", "eats"])), [1, 3]);
-        assert_eq!(best_pair_not_in(&swapped, &told(&["wakes", "cooks", "eats", "sleeps"])), [0, 3]);
+        assert_eq!(best_pair_not_in(&swapped, &story(&["wakes", "buys", "cooks", "eats"])), [1, 3]);
+        assert_eq!(best_pair_not_in(&swapped, &story(&["wakes", "cooks", "eats", "sleeps"])), [0, 3]);
         assert_eq!(best_pair_not_in(&swapped, &swapped), [0, 1], "nothing differs");
-        let twice = told(&["eats", "wakes", "eats", "sleeps"]);
-        assert_eq!(best_pair_not_in(&twice, &told(&["wakes", "eats", "sleeps"])), [0, 1], "eating, then waking up");
+        let twice = story(&["eats", "wakes", "eats", "sleeps"]);
+        assert_eq!(best_pair_not_in(&twice, &story(&["wakes", "eats", "sleeps"])), [0, 1], "eating, then waking up");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is said in the end: beliefs -> the sentences in conflict, probabilities -> the states that hold.
+//! Reads the final answer from probabilities: the sentences in conflict and the predicted states.
 
 mod conflict;
 mod state;

@@ -1,27 +1,27 @@
-//! From the probabilities of states to those that are asserted.
+//! Reads the predicted states from the probabilities of states.
 
 use crate::attribute::Side;
 use crate::prediction::{CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
 use serde::{Deserialize, Serialize};
 
-/// Which states are asserted. As text `argmax`, `0.7` or `0.7,surest`.
+/// Which states are predicted. Written as `argmax`, `0.7` or `0.7+top1`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum StateDecode {
-    /// The most likely class of every head: the paper's.
+    /// The most likely class of every head, as in the papers.
     #[default]
     Argmax,
-    /// The likeliest nontrivial class where it has at least this probability, else the likeliest trivial one. Below
-    /// one half it asserts states that are not the most likely class.
+    /// The most likely nontrivial class if it has at least this probability, else the most likely trivial one. A
+    /// threshold below 0.5 also predicts states that are not the most likely class.
     Threshold(f32),
-    /// The same, but a conflict is never left unexplained: where nothing would be asserted among the effects of its
-    /// first sentence and the preconditions of its second, the likeliest state among them is.
-    Surest(f32),
+    /// Like `Threshold`, with the fallback top-1: if no state reaches the threshold among the effects of the first
+    /// sentence in conflict and the preconditions of the second, the most probable of these states is predicted.
+    ThresholdTop1(f32),
 }
 
 impl StateDecode {
-    /// The prediction, whose conflict has been decoded, with its states decoded this way. Its `predicted` classes must
-    /// be those of argmax, as predictions are recorded.
+    /// Decodes the states of a prediction whose conflict is decoded. Its `predicted` classes must be those of argmax,
+    /// as in recorded predictions.
     pub fn apply_to(self, mut prediction: PairPrediction) -> PairPrediction {
         let [plausible, implausible] = [prediction.plausible, 1 - prediction.plausible];
         self.apply_to_story(&mut prediction.stories[plausible], &[]);
@@ -29,15 +29,15 @@ impl StateDecode {
         prediction
     }
 
-    /// Decodes the states of one story whose sentences `conflict` are said to conflict.
+    /// Decodes the states of one story whose predicted sentences in conflict are `conflict`.
     pub fn apply_to_story(self, story: &mut StoryPrediction, conflict: &[usize]) {
-        let (StateDecode::Threshold(threshold) | StateDecode::Surest(threshold)) = self else { return };
+        let (StateDecode::Threshold(threshold) | StateDecode::ThresholdTop1(threshold)) = self else { return };
         for entity in &mut story.entities {
-            assert_from(&mut entity.preconditions, threshold);
-            assert_from(&mut entity.effects, threshold);
+            predict_from(&mut entity.preconditions, threshold);
+            predict_from(&mut entity.effects, threshold);
         }
-        if let (StateDecode::Surest(_), &[first, second]) = (self, conflict) {
-            explain(story, first, second);
+        if let (StateDecode::ThresholdTop1(_), &[first, second]) = (self, conflict) {
+            predict_top1(story, first, second);
         }
     }
 
@@ -46,28 +46,29 @@ impl StateDecode {
     }
 }
 
-/// Asserts the likeliest state among the effects of one sentence and the preconditions of another, if none is.
-fn explain(story: &mut StoryPrediction, first: usize, second: usize) {
-    let places = [(Side::Effect, first), (Side::Precondition, second)];
-    if second >= story.sentences.len() || !story.asserted(&places).is_empty() {
+/// Predicts the most probable state among the effects of one sentence and the preconditions of another, if none is
+/// predicted there.
+fn predict_top1(story: &mut StoryPrediction, first: usize, second: usize) {
+    let sides = [(Side::Effect, first), (Side::Precondition, second)];
+    if second >= story.sentences.len() || !story.predicted_states(&sides).is_empty() {
         return;
     }
-    let at_places = places.iter().flat_map(|&(side, sentence)| {
+    let of_conflict = sides.iter().flat_map(|&(side, sentence)| {
         let of_entity = move |(e, entity): (usize, &EntityPrediction)| {
             let here = entity.side(side).candidates.iter().filter(move |c| c.sentence == sentence);
             here.map(|candidate| (e, side, candidate.clone())).collect::<Vec<_>>()
         };
         story.entities.iter().enumerate().flat_map(of_entity)
     });
-    let surest = at_places.max_by(|(.., a), (.., b)| a.probability.total_cmp(&b.probability));
-    if let Some((e, side, candidate)) = surest {
+    let top = of_conflict.max_by(|(.., a), (.., b)| a.probability.total_cmp(&b.probability));
+    if let Some((e, side, candidate)) = top {
         let labels = story.entities[e].side_mut(side);
         labels.predicted[candidate.sentence][candidate.attribute.index()] = candidate.class;
     }
 }
 
-/// A label without a candidate is trivial by argmax and by every threshold.
-fn assert_from(labels: &mut StateLabels, threshold: f32) {
+/// Applies the threshold. A label without a candidate is trivial by argmax and by every threshold.
+fn predict_from(labels: &mut StateLabels, threshold: f32) {
     for candidate in &labels.candidates {
         let class = if candidate.probability >= threshold { candidate.class } else { candidate.otherwise };
         labels.predicted[candidate.sentence][candidate.attribute.index()] = class;
@@ -79,7 +80,7 @@ impl std::fmt::Display for StateDecode {
         match self {
             StateDecode::Argmax => f.write_str("argmax"),
             StateDecode::Threshold(threshold) => write!(f, "{threshold}"),
-            StateDecode::Surest(threshold) => write!(f, "{threshold},surest"),
+            StateDecode::ThresholdTop1(threshold) => write!(f, "{threshold}+top1"),
         }
     }
 }
@@ -91,13 +92,16 @@ impl std::str::FromStr for StateDecode {
         if text == "argmax" {
             return Ok(StateDecode::Argmax);
         }
-        let (number, kind): (_, fn(f32) -> StateDecode) = match text.strip_suffix(",surest") {
-            Some(number) => (number, StateDecode::Surest),
+        let (number, kind): (_, fn(f32) -> StateDecode) = match text.strip_suffix("+top1") {
+            Some(number) => (number, StateDecode::ThresholdTop1),
             None => (text, StateDecode::Threshold),
         };
+        if let Some(number) = text.strip_suffix(",surest") {
+            return Err(format!("{text:?} is {number}+top1 now"));
+        }
         let threshold = number.parse().ok().filter(|t| (CANDIDATE_FLOOR..=1.).contains(t));
         let wrong =
-            || format!("{text:?}: must be argmax, P or P,surest with a probability P from {CANDIDATE_FLOOR} to 1");
+            || format!("{text:?}: must be argmax, P or P+top1 with a probability P from {CANDIDATE_FLOOR} to 1");
         threshold.map(kind).ok_or_else(wrong)
     }
 }
@@ -126,7 +130,7 @@ mod tests {
         StateCandidate { sentence: 0, attribute, class, probability, otherwise }
     }
 
-    /// By argmax `open` is 2 and `exist` is 1, and `power` says nothing.
+    /// By argmax, `open` is 2, `exist` is 1, and `power` has no candidate.
     fn labels() -> StateLabels {
         let mut predicted = [0; ATTRIBUTES];
         predicted[Attribute::Open.index()] = 2;
@@ -140,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_asserted_from_the_threshold_on() {
+    fn a_state_is_predicted_from_the_threshold_on() {
         let classes = |threshold| {
             let mut labels = labels();
-            assert_from(&mut labels, threshold);
+            predict_from(&mut labels, threshold);
             [Attribute::Open, Attribute::Exist, Attribute::Power].map(|a| labels.predicted[0][a.index()])
         };
         assert_eq!(classes(0.81), [0, 2, 0]);
@@ -154,9 +158,9 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for decode in [StateDecode::Argmax, StateDecode::Threshold(0.55), StateDecode::Surest(0.9)] {
+        for decode in [StateDecode::Argmax, StateDecode::Threshold(0.55), StateDecode::ThresholdTop1(0.9)] {
             assert_eq!(decode.to_string().parse(), Ok(decode));
         }
-        assert!(["0.01", "1.1", "NaN", "max", "surest"].iter().all(|text| text.parse::<StateDecode>().is_err()));
+        assert!(["0.01", "1.1", "NaN", "max", "top1"].iter().all(|text| text.parse::<StateDecode>().is_err()));
     }
 }

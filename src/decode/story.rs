@@ -1,20 +1,21 @@
-//! Stories judged one by one, from what was predicted about pairs of them.
+//! Judges single stories, from predictions about pairs of them.
 
 use super::{Decode, StateDecode};
 use crate::prediction::{PairPrediction, StoryJudgement, StoryPrediction};
 use std::collections::BTreeSet;
 
-/// Judges every story by itself, a plausible one that is in several pairs once. `None` if that is not possible: a
-/// distribution over the places of two stories doesn't tell whether one of them has a conflict.
+/// Judges every story as a single story. A plausible story of several pairs is judged once. `None` if that is not
+/// possible: a distribution over the sentence pairs of two stories does not tell whether one of them has a conflict.
 pub fn judge(predictions: &[PairPrediction], conflicts: Decode, states: StateDecode) -> Option<Vec<StoryJudgement>> {
     let mut seen = BTreeSet::new();
     let mut judgements = Vec::new();
     for pair in predictions {
         let plausible = &pair.stories[pair.gold_plausible];
         if seen.insert(&plausible.id) {
-            judgements.push(judge_one(plausible, None, "plausible", conflicts, states)?);
+            judgements.push(judge_one(plausible, None, (pair.group, "plausible"), conflicts, states)?);
         }
-        judgements.push(judge_one(pair.implausible_story(), Some(pair.gold_conflict), &pair.kind, conflicts, states)?);
+        let kind = (pair.group, pair.kind.as_str());
+        judgements.push(judge_one(pair.implausible_story(), Some(pair.gold_conflict), kind, conflicts, states)?);
     }
     Some(judgements)
 }
@@ -22,14 +23,14 @@ pub fn judge(predictions: &[PairPrediction], conflicts: Decode, states: StateDec
 fn judge_one(
     story: &StoryPrediction,
     gold_conflict: Option<[usize; 2]>,
-    kind: &str,
+    (group, kind): (i64, &str),
     conflicts: Decode,
     states: StateDecode,
 ) -> Option<StoryJudgement> {
-    let mut story = story.alone()?;
-    let conflict = conflicts.alone(&story);
+    let mut story = story.single_story()?;
+    let conflict = conflicts.single_story(&story);
     states.apply_to_story(&mut story, &conflict);
-    Some(StoryJudgement { kind: kind.to_owned(), gold_conflict, conflict, story })
+    Some(StoryJudgement { group, kind: kind.to_owned(), gold_conflict, conflict, story })
 }
 
 #[cfg(test)]
@@ -37,20 +38,20 @@ mod tests {
     use super::*;
     use crate::prediction::EntityPrediction;
 
-    fn story(id: &str, places: [f32; 3], no_conflict: Option<f32>) -> StoryPrediction {
-        let [a, b, c] = places;
+    fn story(id: &str, sentence_pairs: [f32; 3], no_conflict: Option<f32>) -> StoryPrediction {
+        let [a, b, c] = sentence_pairs;
         let nothing = || crate::prediction::StateLabels { gold: vec![], predicted: vec![], candidates: vec![] };
         let entity = EntityPrediction {
             name: "cup".into(),
-            beliefs: vec![a + b, a + c, b + c],
-            gold_beliefs: vec![0; 3],
+            conflict_probs: vec![a + b, a + c, b + c],
+            gold_conflicts: vec![0; 3],
             preconditions: nothing(),
             effects: nothing(),
         };
         StoryPrediction {
             id: id.into(),
             sentences: vec![String::new(); 3],
-            places: vec![vec![0., a, b], vec![0., 0., c], vec![0.; 3]],
+            sentence_pairs: vec![vec![0., a, b], vec![0., 0., c], vec![0.; 3]],
             subjects: Vec::new(),
             no_conflict,
             entities: vec![entity],
@@ -73,18 +74,22 @@ mod tests {
 
     #[test]
     fn a_story_is_judged_whatever_the_other_one_is() {
-        // The pair gives the first story a tenth of the conflict; by itself it has one with a probability of 0.8.
+        // In the pair the first story has a tenth of the conflict probability. As a single story it has a conflict with
+        // probability 0.8.
         let [likely, unlikely] =
             [story("1", [0.01, 0.08, 0.01], Some(0.2)), story("1-O0", [0.1, 0.7, 0.1], Some(0.75))];
-        let alone = likely.alone().unwrap();
-        assert!((alone.places[0][2] - 0.64).abs() < 1e-6 && (alone.belief(0) - 0.72).abs() < 1e-6);
+        let single_story = likely.single_story().unwrap();
+        assert!(
+            (single_story.sentence_pairs[0][2] - 0.64).abs() < 1e-6
+                && (single_story.conflict_prob(0) - 0.72).abs() < 1e-6
+        );
         let pairs = [pair("1-O0", [likely.clone(), unlikely.clone()]), pair("1-O1", [likely, unlikely])];
         let judged = judge(&pairs, Decode::Pair, StateDecode::Argmax).unwrap();
         let found: Vec<_> = judged.iter().map(|j| (j.kind.as_str(), j.conflict.clone(), j.is_accurate())).collect();
         let implausible = ("order", vec![], false);
         assert_eq!(found, [("plausible", vec![0, 2], false), implausible.clone(), implausible]);
-        let by_beliefs = judge(&pairs, Decode::Threshold, StateDecode::Argmax).unwrap();
-        assert_eq!(by_beliefs[0].conflict, [0, 2], "beliefs 0.72, 0.16, 0.72");
+        let by_probs = judge(&pairs, Decode::Threshold, StateDecode::Argmax).unwrap();
+        assert_eq!(by_probs[0].conflict, [0, 2], "conflict_probs 0.72, 0.16, 0.72");
     }
 
     #[test]
@@ -94,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn beliefs_say_a_conflict_with_exactly_two_sentences() {
-        let believing = |beliefs: [f32; 3]| {
+    fn conflict_probs_say_a_conflict_with_exactly_two_sentences() {
+        let believing = |conflict_probs: [f32; 3]| {
             let mut story = story("1", [0.; 3], None);
-            story.places.clear();
-            story.entities[0].beliefs = beliefs.to_vec();
-            Decode::REPORTED.map(|decode| decode.alone(&story))
+            story.sentence_pairs.clear();
+            story.entities[0].conflict_probs = conflict_probs.to_vec();
+            Decode::REPORTED.map(|decode| decode.single_story(&story))
         };
         assert_eq!(believing([0.9, 0.1, 0.5]), [vec![0, 2], vec![0, 2]]);
         assert_eq!(believing([0.9, 0.6, 0.5]), [vec![], vec![0, 1]]);

@@ -1,72 +1,73 @@
-//! The folder of a run. It alone can be evaluated, and moved.
+//! The folder of a run. It can be moved, and evaluated without any other file.
 //!
 //! ```text
-//! RUN/config.toml              the config as resolved
+//! RUN/config.toml              the config with all defaults
 //! RUN/model.json               shapes and names of the model
-//! RUN/run.json                 SHA-256 of the files it is made from
-//! RUN/origin.json              the folder that relative paths of the config are of
-//! RUN/encoder/                 the encoder's config.json and tokenizer.json (made, if it had none)
+//! RUN/run.json                 SHA-256 of the files that training read
+//! RUN/origin.json              the folder to which relative paths of the config refer
+//! RUN/encoder/                 the encoder's config.json and tokenizer.json (built if it had none)
 //! RUN/README.md                the model card
-//! RUN/metrics.jsonl            a line an epoch
-//! RUN/metrics.csv              a row a step, and a row an epoch
+//! RUN/metrics.jsonl            one line for each epoch
+//! RUN/metrics.csv              one row for each step and each epoch
 //! RUN/events.out.tfevents...   the same for TensorBoard
-//! RUN/events.jsonl             starts, stops and troubles
-//! RUN/checkpoints/step-STEP/   all that it takes to go on: weights, moments, position, manifest
+//! RUN/events.jsonl             starts, stops and failures
+//! RUN/checkpoints/step-STEP/   all that is needed to resume: weights, moments, position, manifest
 //! RUN/best/model.safetensors   weights of the best epoch (the encoder's under Hugging Face's names)
-//! RUN/best/decode.json         what was chosen on dev for them: temperature and state threshold
+//! RUN/best/decode.json         temperature and state threshold, chosen on dev for these weights
 //! RUN/last/model.safetensors   weights of the newest checkpoint
 //! RUN/eval/NAME/               predictions.jsonl and report.json of an evaluation
 //! RUN/lock                     held by the process that trains
 //! ```
 
 use super::origin::Origin;
-use crate::checkpoint::{Inputs, Store};
+use crate::calibrate::Calibrated;
+use crate::checkpoint::{CheckpointStore, Inputs};
 use crate::config::Config;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::pretrained::WEIGHTS;
 use crate::model::{EncoderConfig, ModelConfig};
-use crate::outside::{self, MAX_CONFIG, json_error};
 use crate::report::Report;
 use crate::say::aside;
+use crate::schema::{self, SchemaVersion};
 use crate::tensorboard::{self, EVENT_FILE};
 use crate::train::EpochRecord;
-use crate::tune::Tuned;
+use crate::untrusted::{self, MAX_CONFIG, json_error};
 use serde::Serialize;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Which of the kept weights.
+/// Which of the saved weights: the best or the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Which {
+pub enum CheckpointKind {
     Best,
     Last,
 }
 
-impl Which {
+impl CheckpointKind {
     const fn name(self) -> &'static str {
         match self {
-            Which::Best => "best",
-            Which::Last => "last",
+            CheckpointKind::Best => "best",
+            CheckpointKind::Last => "last",
         }
     }
 
-    /// What the name of an evaluation of these weights ends in.
+    /// The suffix in the name of an evaluation of these weights.
     pub const fn suffix(self) -> &'static str {
         match self {
-            Which::Best => "",
-            Which::Last => "-last",
+            CheckpointKind::Best => "",
+            CheckpointKind::Last => "-last",
         }
     }
 }
 
-/// What a run folder keeps of the encoder beside its weights.
+/// The files of the encoder, other than its weights, that a run folder keeps.
 pub struct EncoderFiles {
-    /// Where its `config.json` is.
+    /// The folder of its `config.json`.
     pub folder: PathBuf,
-    /// A `tokenizer.json`.
+    /// The bytes of its `tokenizer.json`.
     pub tokenizer: Vec<u8>,
 }
 
@@ -76,10 +77,11 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes the folder with all that is known before training: beside, then by one rename. Its lock is held.
+    /// Creates the folder with all that is known before training: in a temporary folder, then by one rename. Its lock
+    /// is held.
     ///
     /// # Errors
-    /// `CantCreate`, also if another process is making it; `Io`.
+    /// `CantCreate`, also if another process is creating it; `Io`.
     pub fn create(
         path: &Path,
         config: &Config,
@@ -108,10 +110,10 @@ impl RunFolder {
         Ok((RunFolder { path: path.to_owned() }, lock))
     }
 
-    /// An existing run.
+    /// Opens an existing run.
     ///
     /// # Errors
-    /// `MissingInput` if it is no run folder.
+    /// `MissingInput` if it is not a run folder.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.join("model.json").is_file() {
             let message =
@@ -121,7 +123,7 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_owned() })
     }
 
-    /// For as long as the run is trained.
+    /// Locks the run. The lock is held while the run is trained.
     ///
     /// # Errors
     /// `CantCreate` if another process trains here.
@@ -137,29 +139,29 @@ impl RunFolder {
         self.path.join("encoder")
     }
 
-    pub fn checkpoints(&self) -> Store {
-        Store::new(self.path.join("checkpoints"))
+    pub fn checkpoints(&self) -> CheckpointStore {
+        CheckpointStore::new(self.path.join("checkpoints"))
     }
 
     fn inputs_file(&self) -> PathBuf {
         self.path.join("run.json")
     }
 
-    /// What the run was begun with; none if it is from a time before there were checkpoints.
+    /// The files that the run was started with; `None` for a run from before checkpoints existed.
     ///
     /// # Errors
     /// `Io`, `Data`.
     pub fn inputs(&self) -> Result<Option<Inputs>> {
         let path = self.inputs_file();
-        let bytes = outside::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let parsed = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
         parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))))
     }
 
-    /// The same, of a run that is gone on with.
+    /// Like [`RunFolder::inputs`], for a run that is resumed.
     ///
     /// # Errors
-    /// As [`RunFolder::inputs`]; `MissingInput`.
+    /// Like [`RunFolder::inputs`]; `MissingInput`.
     pub fn required_inputs(&self) -> Result<Inputs> {
         let missing = || Error::reading(&self.inputs_file(), &std::io::ErrorKind::NotFound.into());
         self.inputs()?.ok_or_else(missing)
@@ -173,17 +175,17 @@ impl RunFolder {
         self.path.join("encoder/tokenizer.json")
     }
 
-    pub fn weights_file(&self, which: Which) -> PathBuf {
+    pub fn weights_file(&self, which: CheckpointKind) -> PathBuf {
         self.path.join(which.name()).join(WEIGHTS)
     }
 
-    /// A file of the evaluation of that name, whose folder is made.
+    /// The path of a file of this evaluation. Its folder is created.
     ///
     /// # Errors
     /// `Refused` if the name or a link leads out of the run folder; `CantCreate`, `Io`.
     pub fn evaluation_file(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
-        outside::component(evaluation)
-            .and_then(|name| outside::within(&self.path, &format!("eval/{name}/{file}")))
+        untrusted::component(evaluation)
+            .and_then(|name| untrusted::within(&self.path, &format!("eval/{name}/{file}")))
             .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))?;
         let folder = self.path.join("eval").join(evaluation);
         fs::create_dir_all(&folder).map_err(|error| Error::writing(&folder, &error))?;
@@ -195,67 +197,69 @@ impl RunFolder {
         durable::replace(&path, text.as_bytes())
     }
 
-    /// What was chosen on dev for these weights; `None` if nothing was.
+    /// The calibration of these weights; `None` if there is none.
     ///
     /// # Errors
-    /// `Config` if the file is not one that [`RunFolder::save_tuned`] wrote.
-    pub fn tuned(&self, which: Which) -> Result<Option<Tuned>> {
+    /// `Config` if the file is not one that [`RunFolder::save_calibrated`] wrote.
+    pub fn calibrated(&self, which: CheckpointKind) -> Result<Option<Calibrated>> {
         let path = self.decode_file(which);
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-                let remedy = "make it anew with `tiered model calibrate`, or remove it";
-                Error::config(format!("{}: {error}; {remedy}", path.display()))
-            }),
+            Ok(bytes) => {
+                let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
+                let remedy = "create it again with `tiered model calibrate`, or remove it";
+                schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
+                serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(format!("{error}; {remedy}")))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::reading(&path, &error)),
         }
     }
 
-    /// Keeps what was chosen on dev beside the weights it was chosen for.
-    pub fn save_tuned(&self, which: Which, tuned: &Tuned) -> Result<()> {
+    /// Saves the calibration beside its weights.
+    pub fn save_calibrated(&self, which: CheckpointKind, calibrated: &Calibrated) -> Result<()> {
         let path = self.decode_file(which);
-        durable::replace(&path, &[json_bytes(tuned)?, b"\n".to_vec()].concat())
+        durable::replace(&path, &[json_bytes(calibrated)?, b"\n".to_vec()].concat())
     }
 
-    pub fn decode_file(&self, which: Which) -> PathBuf {
+    pub fn decode_file(&self, which: CheckpointKind) -> PathBuf {
         self.path.join(which.name()).join("decode.json")
     }
 
-    /// The shapes of the model.
+    /// The model's shapes.
     pub fn model_config(&self) -> Result<ModelConfig> {
         let path = self.path.join("model.json");
-        let bytes = outside::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let bytes = untrusted::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
         let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
-        let mut config: ModelConfig = serde_json::from_slice(&bytes).map_err(|error| wrong(json_error(&error)))?;
+        let mut config: ModelConfig = schema::from_slice(&bytes).map_err(|error| wrong(json_error(&error)))?;
         config.encoder = EncoderConfig::open(&self.path.join("encoder/config.json"))?;
         config.problem().map_or(Ok(config), |problem| Err(wrong(problem)))
     }
 
-    /// Writes the config as resolved, with every default.
+    /// Writes the config with every default.
     pub fn write_config(&self, config: &Config) -> Result<()> {
         let text = config_text(config)?;
         let is_there = fs::read(self.config_file()).is_ok_and(|bytes| bytes == text.as_bytes());
         if is_there { Ok(()) } else { durable::replace(&self.config_file(), text.as_bytes()) }
     }
 
-    /// Lets `best` or `last` be the weights in this file.
-    pub fn keep(&self, which: Which, weights: &Path) -> Result<()> {
-        self.forget_tuned(which)?;
+    /// Makes `best` or `last` the weights in this file.
+    pub fn keep(&self, which: CheckpointKind, weights: &Path) -> Result<()> {
+        self.forget_calibrated(which)?;
         durable::link(weights, &self.weights_file(which))
     }
 
-    /// Removes the weights of an epoch that is none of the run's any more.
+    /// Removes the best weights if the run no longer has the epoch that they are from.
     pub fn keep_no_best(&self) -> Result<()> {
-        let best = self.weights_file(Which::Best);
+        let best = self.weights_file(CheckpointKind::Best);
         if best.exists() { durable::remove_file(&best) } else { Ok(()) }
     }
 
-    /// The table of all steps.
+    /// The path of the table of all steps.
     pub fn step_table(&self) -> PathBuf {
         self.path.join("metrics.csv")
     }
 
-    /// The lines of all epochs, in the place of those that are there.
+    /// Replaces the lines of all epochs.
     pub fn write_metrics(&self, epochs: &[EpochRecord]) -> Result<()> {
         let mut lines = Vec::new();
         for epoch in epochs {
@@ -266,28 +270,28 @@ impl RunFolder {
         if fs::read(&path).unwrap_or_default() != lines {
             durable::replace(&path, &lines)?;
         }
-        durable::extend(&self.path.join(EVENT_FILE), &tensorboard::events(epochs, self.begun()))
+        durable::extend(&self.path.join(EVENT_FILE), &tensorboard::events(epochs, self.started()))
     }
 
     /// The records of all epochs.
     ///
     /// # Errors
-    /// `Io`; `Data`, naming the line, if one is no record.
+    /// `Io`; `Data`, with the line, if one is not a record.
     pub fn epochs(&self) -> Result<Vec<EpochRecord>> {
         let path = self.path.join("metrics.jsonl");
-        let bytes = match outside::read_regular(&path, MAX_CONFIG) {
+        let bytes = match untrusted::read_regular(&path, MAX_CONFIG) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(|error| Error::reading(&path, &error))?,
         };
         let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
-        let text = outside::text(&bytes).map_err(wrong)?;
+        let text = untrusted::text(&bytes).map_err(wrong)?;
         let record = |(i, line): (usize, &str)| {
-            serde_json::from_str(line).map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))))
+            schema::from_str(line).map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))))
         };
         text.lines().enumerate().map(record).collect()
     }
 
-    /// Whether the run came to its end, as its events say; one without events is taken for ended.
+    /// Whether the run has finished, by its events. A run without events counts as finished.
     pub fn has_ended(&self) -> bool {
         let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
         let events = events.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -299,8 +303,8 @@ impl RunFolder {
         ends.next_back().unwrap_or(true)
     }
 
-    /// When the run was begun, in seconds since 1970, as its first event says; 0 if none does.
-    fn begun(&self) -> f64 {
+    /// The start of the run in seconds since 1970, from its first event; 0 if there is none.
+    fn started(&self) -> f64 {
         let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
         let first = events.lines().next().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
         first.and_then(|event| event["time"].as_f64()).unwrap_or(0.)
@@ -320,7 +324,7 @@ impl RunFolder {
         for entry in entries {
             let entry = entry.map_err(|error| Error::reading(&folder, &error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if outside::component(&name).is_ok() && entry.path().join("report.json").is_file() {
+            if untrusted::component(&name).is_ok() && entry.path().join("report.json").is_file() {
                 names.push(name);
             }
         }
@@ -328,21 +332,22 @@ impl RunFolder {
         Ok(names)
     }
 
-    /// The report of an evaluation.
+    /// Reads the report of an evaluation.
     ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Data` if it is none that [`RunFolder::write_evaluation`] wrote.
+    /// `MissingInput`, `Io`; `Data` if [`RunFolder::write_evaluation`] did not write the file.
     pub fn report(&self, evaluation: &str) -> Result<Report> {
         let path = self.evaluated(evaluation, "report.json")?;
-        let bytes = outside::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        serde_json::from_slice(&bytes).map_err(|error| {
-            Error::data(format!("{}: {}; evaluate anew with `tiered eval`", path.display(), json_error(&error)))
-        })
+        let bytes = untrusted::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
+        schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| wrong(format!("{}; evaluate again with `tiered eval`", json_error(&error))))
     }
 
-    /// A file of an evaluation, which may not be there.
+    /// The path of a file of an evaluation. The file may be missing.
     pub(super) fn evaluated(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
-        outside::within(&self.path, &format!("eval/{evaluation}/{file}"))
+        untrusted::within(&self.path, &format!("eval/{evaluation}/{file}"))
             .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))
     }
 
@@ -350,19 +355,20 @@ impl RunFolder {
         self.path.join("README.md")
     }
 
-    /// Notes what happened in `events.jsonl`, or on standard error if even that can't be written.
+    /// Writes an event to `events.jsonl`, or to standard error if that fails.
     pub fn note(&self, event: &str, step: u64, message: &str) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let seconds = (since.as_secs_f64() * 1e3).round() / 1e3;
-        let line = json!({"time": seconds, "event": event, "step": step, "message": message});
+        let line =
+            json!({"schema_version": SchemaVersion, "time": seconds, "event": event, "step": step, "message": message});
         let path = self.path.join("events.jsonl");
         if let Err(error) = durable::append(&path, &line.to_string()) {
-            aside!("warning: {error}; it would have said: {line}");
+            aside!("warning: {error}; this event was not written: {line}");
         }
     }
 
-    /// What was chosen for other weights says nothing about new ones.
-    fn forget_tuned(&self, which: Which) -> Result<()> {
+    /// Removes the calibration of earlier weights: it does not apply to new ones.
+    fn forget_calibrated(&self, which: CheckpointKind) -> Result<()> {
         let path = self.decode_file(which);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::writing(&path, &error)),
@@ -377,6 +383,8 @@ pub fn config_text(config: &Config) -> Result<String> {
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the config can't be written: {error}")))
 }
 
-pub fn json_bytes(value: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
+/// A document on one line, with its schema version.
+pub fn json_bytes(document: &impl Serialize) -> Result<Vec<u8>> {
+    let text = schema::to_string(document);
+    text.map(String::into_bytes).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
 }

@@ -1,30 +1,34 @@
-//! What a config may say and hardly means.
+//! Warns about configs that are valid but probably wrong.
 
 use crate::batch::Corpus;
 use crate::config::{Config, Sources};
 use std::collections::HashSet;
 
-/// Rates above this one are of other optimisers.
+/// AdamW hardly learns at rates above this.
 const LARGE_RATE: f64 = 1e-2;
 
-/// A warning for each.
+/// The warnings.
 pub fn warnings(config: &Config, train: &Corpus, dev: Option<&Corpus>) -> Vec<String> {
     let rates =
         [("learning_rate", Some(config.train.learning_rate)), ("head_learning_rate", config.train.head_learning_rate)];
     let large = rates.into_iter().filter_map(|(key, rate)| Some((key, rate.filter(|&rate| rate > LARGE_RATE)?)));
     let mut warnings: Vec<String> = large
-        .map(|(key, rate)| format!("train.{key} = {rate}: AdamW hardly learns at a rate above {LARGE_RATE}"))
+        .map(|(key, rate)| {
+            format!("train.{key} = {rate}: AdamW hardly learns at rates above {LARGE_RATE}; try a lower one")
+        })
         .collect();
     let Sources(sources) = &config.data.train;
     warnings.extend(sources.iter().filter(|source| source.split == "test").map(|source| {
         let file = source.file.display();
-        format!("data.train: the partition \"test\" of {file} is trained on; scores on it will say nothing about other stories")
+        format!(
+            "data.train: the run trains on the split \"test\" of {file}; scores on it say nothing about other stories"
+        )
     }));
     warnings.extend(dev.and_then(|dev| overlap(train, dev)));
     warnings
 }
 
-/// Dev pairs that are training pairs too, whatever they are called.
+/// Dev pairs with the same text as a training pair, whatever their names.
 fn overlap(train: &Corpus, dev: &Corpus) -> Option<String> {
     let trained: HashSet<&[String]> =
         train.pairs.iter().map(|pair| pair.implausible_story().sentences.as_slice()).collect();
@@ -32,7 +36,7 @@ fn overlap(train: &Corpus, dev: &Corpus) -> Option<String> {
     let both = dev.pairs.iter().filter(is_trained).count();
     (both > 0).then(|| {
         format!(
-            "{both} of {} dev pairs are trained on too: the best epoch is chosen on what was learned by heart",
+            "{both} of {} dev pairs are training pairs too: the best epoch is chosen on pairs that the model overfits",
             dev.len()
         )
     })

@@ -1,30 +1,30 @@
-//! One config -> one run folder, and a run folder -> a model that predicts.
+//! Trains a run from its config, and loads the model of a run folder.
 
+mod calibration;
 mod changes;
 mod folder;
 mod improbable;
-mod material;
 mod network;
 mod origin;
+mod prepared_inputs;
 mod record;
 mod resume;
 mod run;
 mod save;
 mod steps;
 mod trial;
-mod tuning;
 mod vectors;
 
-pub use changes::{Change, KEYS, flat};
+pub use calibration::Calibration;
+pub use changes::{KEYS, ResumePolicy, flat};
 use folder::EncoderFiles;
-pub use folder::{RunFolder, Which, json_bytes};
+pub use folder::{CheckpointKind, RunFolder, json_bytes};
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::TrainedRun;
 pub use trial::Trial;
-pub use tuning::Tuning;
 
 use crate::batch::{Corpus, Layout, Strata, WholeStories};
-use crate::checkpoint::Found;
+use crate::checkpoint::LatestCheckpoint;
 use crate::config::Config;
 use crate::decode::Decode;
 use crate::durable::{self, Lock, free_bytes};
@@ -35,16 +35,18 @@ use crate::machine::made_with;
 use crate::model::kernels::parallel;
 use crate::model::{DetectorKind, Mode, ModelConfig, Precision, encoder};
 use crate::say::aside;
-use crate::train::{Diverged, EpochRecord, Event, Fit, Frozen, Part, TrainConfig, Training, Vectors, order};
-use material::Material;
+use crate::train::{
+    Diverged, EpochRecord, Event, Fit, Frozen, MixtureComponent, TrainConfig, Training, Vectors, order,
+};
 use network::Network;
+use prepared_inputs::PreparedInputs;
 use resume::Resumed;
-use save::{Facts, Saver};
+use save::{CheckpointWriter, RunInputs};
 use std::path::{Path, PathBuf};
 use tch::Device;
 use vectors::KeptVectors;
 
-/// Pairs of an evaluation batch: enough for large products, little enough for any memory.
+/// Pairs in an evaluation batch: enough for large matmuls, few enough for any memory.
 const EVAL_PAIRS: usize = 8;
 
 /// A training run that has been checked and can start.
@@ -53,28 +55,28 @@ pub struct Experiment {
     pub model_config: ModelConfig,
     pub train: Corpus,
     pub dev: Option<Corpus>,
-    parts: Vec<Part>,
-    dev_parts: Vec<Part>,
+    parts: Vec<MixtureComponent>,
+    dev_parts: Vec<MixtureComponent>,
     pub compute: Compute,
-    /// What to know before it starts.
+    /// Warnings to print before it starts.
     pub warnings: Vec<String>,
     out: PathBuf,
-    /// Where the vectors of a frozen encoder are kept, if anywhere.
+    /// The folder for the vectors of a frozen encoder, if they are kept.
     vectors: Option<PathBuf>,
-    facts: Facts,
+    facts: RunInputs,
     start: Start,
     network: Network,
 }
 
-/// Where a run begins.
+/// Where a run starts.
 enum Start {
-    /// In a folder that is to be made, with this encoder.
+    /// In a new folder, with this encoder.
     New(EncoderFiles),
-    /// In a folder that was begun.
+    /// In the folder of a run that was started before.
     Begun(Box<Resumed>),
 }
 
-/// Where and in what to compute.
+/// Device and precision.
 #[derive(Debug, Clone, Copy)]
 pub struct Compute {
     pub device: Device,
@@ -102,14 +104,14 @@ impl Compute {
 }
 
 impl Experiment {
-    /// Reads and checks everything a new run needs; nothing is written.
+    /// Reads and checks everything that a new run needs. Writes nothing.
     ///
     /// # Errors
-    /// `CantCreate` if `out` exists; whatever is wrong with data, encoder or config.
+    /// `CantCreate` if `out` exists; errors of data, encoder or config.
     pub fn prepare(config: Config, out: &Path, limit: Option<usize>) -> Result<Self> {
         if out.exists() {
             let message = format!(
-                "{}: exists already; go on with it by --resume, name another folder with --out, or remove it",
+                "{}: exists already; resume it with --resume, choose another folder with --output, or remove it",
                 out.display()
             );
             return Err(Error::new(ErrorKind::CantCreate, message));
@@ -117,18 +119,18 @@ impl Experiment {
         durable::require_creatable(out)?;
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
-        let material = Material::read(&config, &encoder_folder, limit)?;
+        let material = PreparedInputs::read(&config, &encoder_folder, limit)?;
         let network = material.pretrained(&config, &encoder_folder, compute.device)?;
         let files = EncoderFiles { folder: encoder_folder, tokenizer: material.tokenizer.clone() };
         Self::new(config, out, compute, material, network, Start::New(files), Vec::new())
     }
 
-    /// Reads and checks everything to go on with the run in `out`, from its newest good checkpoint. Without `config`
-    /// its own is taken, `overrides` laid over it.
+    /// Reads and checks everything to resume the run in `out` from its newest intact checkpoint. Without `config`, the
+    /// run's own config is used, with `overrides`.
     ///
     /// # Errors
-    /// `MissingInput` if there is no run; `CantCreate` if another process trains it; `Config` if keys changed that
-    /// must not, `Data` if files it was made from did, or no checkpoint can be trusted.
+    /// `MissingInput` if there is no run; `CantCreate` if another process trains it; `Config` if keys changed that must
+    /// not change; `Data` if its input files changed, or if no checkpoint is intact.
     pub fn resume(out: &Path, config: Option<Config>, overrides: &[String], limit: Option<usize>) -> Result<Self> {
         let (resumed, run_config, mut warnings) = Resumed::find(out)?;
         let of_folder = || Config::open(&resumed.folder.config_file(), overrides);
@@ -141,7 +143,7 @@ impl Experiment {
         }
         let compute = Compute::resolve(&config)?;
         let limit = resumed.limit(limit)?;
-        let material = Material::read(&config, &resumed.folder.encoder_folder(), limit)?;
+        let material = PreparedInputs::read(&config, &resumed.folder.encoder_folder(), limit)?;
         warnings.extend(resumed.compare(&material.inputs, &made_with(compute.device))?);
         let network = match resumed.weights() {
             Some(file) => Network::resumed(&config, &material.model_config, &file, &material.train, compute.device)?,
@@ -154,18 +156,18 @@ impl Experiment {
         mut config: Config,
         out: &Path,
         compute: Compute,
-        material: Material,
+        material: PreparedInputs,
         network: Network,
         start: Start,
         mut warnings: Vec<String>,
     ) -> Result<Self> {
-        let Material { model_config, train, parts, dev, dev_parts, inputs, .. } = material;
+        let PreparedInputs { model_config, train, parts, dev, dev_parts, inputs, .. } = material;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(improbable::warnings(&config, &train, dev.as_ref()));
         warnings.extend(free_bytes(out).and_then(|free| little_space(out, free, checkpoint_bytes)));
         config.model.max_sentences = Some(model_config.max_sentences);
         config.precision = compute.precision.into();
-        let facts = Facts { config: config.clone(), inputs, made_with: made_with(compute.device) };
+        let facts = RunInputs { config: config.clone(), inputs, made_with: made_with(compute.device) };
         let out = out.to_owned();
         Ok(Experiment {
             config,
@@ -184,33 +186,33 @@ impl Experiment {
         })
     }
 
-    /// Keeps what a frozen encoder says in a folder, for other runs on the same inputs.
+    /// Keeps the vectors of a frozen encoder in a folder, for other runs on the same inputs.
     pub fn keep_vectors(self, folder: &Path) -> Self {
         Experiment { vectors: Some(folder.to_owned()), ..self }
     }
 
-    /// Steps of the whole run.
+    /// The number of steps of the whole run.
     pub fn steps(&self) -> usize {
         let TrainConfig { pairs_per_step, epochs, .. } = self.config.train;
-        order::ends(&self.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
+        order::cumulative_steps(&self.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
     }
 
-    /// Numbers that are trained.
+    /// How many numbers are trained.
     pub fn trained_parameters(&self) -> usize {
         self.network.trained_numbers()
     }
 
-    /// What computes the encoder's layers.
+    /// The implementation that computes the encoder's layers.
     pub fn encoder_path(&self) -> encoder::Path {
         self.network.model.encoder.path(Mode::eval(self.compute.precision), self.compute.device)
     }
 
-    /// Tensors of the encoder's file that are no part of the encoder and were passed over.
-    pub fn passed_over(&self) -> &[String] {
-        &self.network.passed_over
+    /// Names of tensors in the encoder's file that are not part of the encoder and were skipped.
+    pub fn skipped_tensors(&self) -> &[String] {
+        &self.network.skipped
     }
 
-    /// Where it begins, in words.
+    /// A message that says from where a resumed run continues.
     pub fn beginning(&self) -> Option<String> {
         match &self.start {
             Start::New(_) => None,
@@ -218,12 +220,12 @@ impl Experiment {
         }
     }
 
-    /// Trains to the end, or until `stop` names a reason (a signal) to stop at the next step; returns the record of
-    /// the best epoch.
+    /// Trains to the end, or until `stop` returns a reason (a signal); then training stops at the next step. Returns
+    /// the record of the best epoch.
     ///
     /// # Errors
-    /// `Resumable` if it was stopped, or the end, the best epoch or what was chosen for it could not be saved;
-    /// `Diverged` (the checkpoints before are kept); `CantCreate`, `Io`.
+    /// `Resumable` if the run was stopped, or if its end, its best epoch or its calibration could not be saved;
+    /// `Diverged` (earlier checkpoints are kept); `CantCreate`, `Io`.
     pub fn run(
         self,
         stop: impl Fn() -> Option<&'static str>,
@@ -231,8 +233,8 @@ impl Experiment {
     ) -> Result<Option<EpochRecord>> {
         let (folder, _lock, found) = self.open_folder()?;
         let mut training = Training::new(self.fit(), self.network.parameters(&self.config.train));
-        let mut saver = Saver::new(&folder, &self.facts, &self.network);
-        if let Some(Found { checkpoint, best_is_lost, .. }) = found {
+        let mut saver = CheckpointWriter::new(&folder, &self.facts, &self.network);
+        if let Some(LatestCheckpoint { checkpoint, best_is_lost, .. }) = found {
             save::restore(&mut training, checkpoint)?;
             if *best_is_lost {
                 training.progress.best = None;
@@ -264,17 +266,17 @@ impl Experiment {
             return Err(self.unsaved(&folder, &saver, step));
         }
         if let Some(dev) = &self.dev {
-            let mut run = TrainedRun::open(&self.out, Which::Best, Some(&self.config.device))?;
+            let mut run = TrainedRun::open(&self.out, CheckpointKind::Best, Some(&self.config.device))?;
             let vectors = training.frozen().and_then(|frozen| frozen.dev.as_ref()).filter(|dev| dev.is_done());
             let evaluation = match vectors {
                 Some(vectors) => run.evaluate_on(dev, vectors),
                 None => run.evaluate(dev.pairs.clone(), |_| ())?,
             };
-            let tuning = run.choose(evaluation.predictions)?;
-            save::persist(&folder, step, || folder.save_tuned(Which::Best, &tuning.tuned))
+            let calibration = run.choose(evaluation.predictions)?;
+            save::persist(&folder, step, || folder.save_calibrated(CheckpointKind::Best, &calibration.calibrated))
                 .map_err(|_| self.unsaved(&folder, &saver, step))?;
-            run.tuned = Some(tuning.tuned);
-            self.note_unrecorded(&folder, step, run.record_dev(&tuning.predictions, &self.dev_parts));
+            run.calibrated = Some(calibration.calibrated);
+            self.note_unrecorded(&folder, step, run.record_dev(&calibration.predictions, &self.dev_parts));
         } else {
             self.note_unrecorded(&folder, step, folder.write_card(&self.config));
         }
@@ -282,7 +284,7 @@ impl Experiment {
         Ok(training.progress.best().cloned())
     }
 
-    /// Where the vectors of its frozen encoder are kept, if they are.
+    /// The vectors of the frozen encoder, if they are kept.
     fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
         let Some(folder) = self.vectors.as_ref().filter(|_| self.reads_vectors()) else { return Ok(None) };
         let corpora: Vec<&Corpus> = std::iter::once(&self.train).chain(&self.dev).collect();
@@ -290,14 +292,14 @@ impl Experiment {
         KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
     }
 
-    /// Whether no step changes the encoder, so that it is run once for each input.
+    /// Whether no step changes the encoder. Then each input is encoded once only.
     fn reads_vectors(&self) -> bool {
         self.network.encoder_is_frozen() && self.model_config.whole_stories() == WholeStories::Unread
     }
 
-    /// The run's folder, its lock unless that is held already, and the checkpoint to begin from.
-    fn open_folder(&self) -> Result<(RunFolder, Option<Lock>, Option<&Found>)> {
-        let Facts { config, inputs, .. } = &self.facts;
+    /// The run's folder, its lock unless it is held already, and the checkpoint to resume from.
+    fn open_folder(&self) -> Result<(RunFolder, Option<Lock>, Option<&LatestCheckpoint>)> {
+        let RunInputs { config, inputs, .. } = &self.facts;
         match &self.start {
             Start::New(encoder) => {
                 let (folder, lock) = RunFolder::create(&self.out, config, &self.model_config, inputs, encoder)?;
@@ -306,7 +308,7 @@ impl Experiment {
             Start::Begun(resumed) => {
                 let Resumed { folder, found, .. } = resumed.as_ref();
                 if let Some(found) = found {
-                    folder.checkpoints().pass_over(&found.passed_over)?;
+                    folder.checkpoints().put_aside(&found.skipped)?;
                 }
                 folder.write_config(config)?;
                 Ok((folder.clone(), None, found.as_ref()))
@@ -314,30 +316,32 @@ impl Experiment {
         }
     }
 
-    /// It was asked to stop.
-    fn stopped(&self, folder: &RunFolder, reason: &str, saver: &Saver, step: u64, saved: bool) -> Error {
+    /// The error of a run that was asked to stop.
+    fn stopped(&self, folder: &RunFolder, reason: &str, saver: &CheckpointWriter, step: u64, saved: bool) -> Error {
         let message = match (saved, saver.newest()) {
-            (true, _) => format!("stopped by {reason} after step {step}, and saved"),
+            (true, _) => format!("stopped by {reason} after step {step}; the run is saved"),
             (false, Some(newest)) => {
-                format!("stopped by {reason} after step {step}, which could not be saved; the newest is {newest}")
+                format!(
+                    "stopped by {reason} after step {step}, which could not be saved; the newest checkpoint is {newest}"
+                )
             }
-            (false, None) => format!("stopped by {reason} after step {step}, and nothing could be saved"),
+            (false, None) => format!("stopped by {reason} after step {step}; nothing could be saved"),
         };
         folder.note("stopped", step, &message);
         Error::new(ErrorKind::Resumable, format!("{message}; {}", self.how_to_go_on()))
     }
 
-    /// It came to its end, and that, the best epoch or what was chosen for it is not on disk.
-    fn unsaved(&self, folder: &RunFolder, saver: &Saver, step: u64) -> Error {
-        let newest = saver.newest().map_or("no checkpoint".to_owned(), |newest| format!("the checkpoint {newest}"));
-        let message = format!(
-            "the run came to its end, but could not be saved (see events.jsonl); there is {newest} to go on from"
-        );
+    /// The error of a run that finished, but whose end, best epoch or calibration is not on disk.
+    fn unsaved(&self, folder: &RunFolder, saver: &CheckpointWriter, step: u64) -> Error {
+        let newest = saver.newest().map_or("its first step".to_owned(), |newest| format!("the checkpoint {newest}"));
+        let message =
+            format!("the run finished, but could not be saved (see events.jsonl); it can resume from {newest}");
         folder.note("unsaved", step, &message);
         Error::new(ErrorKind::Resumable, format!("{message}; make room, then {}", self.how_to_go_on()))
     }
 
-    /// That dev scores or the model card could not be written costs the run nothing: `tiered eval` makes them anew.
+    /// Notes that dev scores or the model card could not be written. The run is not affected: `tiered eval` writes them
+    /// again.
     fn note_unrecorded(&self, folder: &RunFolder, step: u64, recorded: Result<()>) {
         if let Err(error) = recorded {
             aside!("warning: {error}");
@@ -345,10 +349,10 @@ impl Experiment {
         }
     }
 
-    fn diverged(&self, folder: &RunFolder, diverged: &Diverged, saver: &Saver) -> Error {
+    fn diverged(&self, folder: &RunFolder, diverged: &Diverged, saver: &CheckpointWriter) -> Error {
         let kept = match saver.newest() {
             Some(newest) => format!("the checkpoint {newest} is kept"),
-            None => "no checkpoint was made yet".to_owned(),
+            None => "no checkpoint was saved yet".to_owned(),
         };
         folder.note("diverged", diverged.step, &diverged.to_string());
         let message = format!("{diverged}; {kept}; try a lower train.learning_rate");
@@ -356,7 +360,7 @@ impl Experiment {
     }
 
     fn how_to_go_on(&self) -> String {
-        format!("go on with: tiered train --resume {}", self.out.display())
+        format!("resume with: tiered train --resume {}", self.out.display())
     }
 
     fn fit(&self) -> Fit<'_> {
@@ -369,8 +373,14 @@ impl Experiment {
     }
 }
 
-/// Training as the config has it, without dev pairs.
-fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, parts: &'a [Part], eval: EvalConfig) -> Fit<'a> {
+/// Training as in the config, without dev pairs.
+fn fit<'a>(
+    config: &Config,
+    network: &'a Network,
+    train: &'a Corpus,
+    parts: &'a [MixtureComponent],
+    eval: EvalConfig,
+) -> Fit<'a> {
     let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
     let layout = Layout { pad_to_entities, ..eval.layout };
     Fit {
@@ -381,7 +391,7 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, parts: &'a 
         dev: None,
         config: config.train,
         strata: match config.model.detector.kind {
-            DetectorKind::Belief => Strata::One,
+            DetectorKind::Paper => Strata::One,
             DetectorKind::Joint => Strata::Conflict,
         },
         loss: config.loss,
@@ -391,20 +401,20 @@ fn fit<'a>(config: &Config, network: &'a Network, train: &'a Corpus, parts: &'a 
     }
 }
 
-/// The decoding of conflicts that the run's detector was made for: epochs and thresholds are chosen by it.
+/// The decoding of conflicts that fits the run's detector. Epochs and thresholds are chosen with it.
 pub fn own_decode(config: &Config) -> Decode {
     match config.model.detector.kind {
-        DetectorKind::Belief => Decode::Threshold,
+        DetectorKind::Paper => Decode::Threshold,
         DetectorKind::Joint => Decode::Pair,
     }
 }
 
-/// A warning if there is no room for three checkpoints: the one being made and the two kept by default.
+/// A warning if three checkpoints do not fit on the disk: the one being saved and the two that are kept by default.
 fn little_space(out: &Path, free: u64, checkpoint: u64) -> Option<String> {
     let gigabytes = |bytes: u64| bytes as f64 / 1e9;
     (free < 3 * checkpoint).then(|| {
         format!(
-            "{}: {:.2} GB are free, and three checkpoints take {:.2} GB",
+            "{}: {:.2} GB are free, but three checkpoints take {:.2} GB",
             out.display(),
             gigabytes(free),
             gigabytes(3 * checkpoint)
@@ -420,6 +430,6 @@ mod tests {
     fn room_for_less_than_three_checkpoints_is_warned_of() {
         let warning = |free| little_space(Path::new("runs/x"), free, 1_000_000_000);
         assert_eq!(warning(3_000_000_000), None);
-        assert_eq!(warning(2_990_000_000).unwrap(), "runs/x: 2.99 GB are free, and three checkpoints take 3.00 GB");
+        assert_eq!(warning(2_990_000_000).unwrap(), "runs/x: 2.99 GB are free, but three checkpoints take 3.00 GB");
     }
 }

@@ -1,6 +1,6 @@
-//! The model with its variables: which start from what, and which are trained.
+//! The model with its variables: their initial values, and which of them are trained.
 
-use super::folder::{RunFolder, Which};
+use super::folder::{CheckpointKind, RunFolder};
 use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias, expand};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ pub use crate::model::pretrained::WEIGHTS;
 /// A model and its variables.
 pub struct Network {
     pub model: TieredModel,
-    pub passed_over: Vec<String>,
+    pub skipped: Vec<String>,
     store: nn::VarStore,
 }
 
@@ -38,7 +38,7 @@ impl Network {
     /// An untrained model on an untrained encoder.
     pub fn random(config: &Config, model_config: &ModelConfig, train: &Corpus, device: Device) -> Result<Self> {
         Self::starting(config, model_config, train, device, |store| {
-            // The word table alone is made without values, since it is never trained as a whole.
+            // Only the word table is created without values: it is never trained as a whole.
             let word_table = |name: &str| name.ends_with("word_embeddings.weight");
             let tables = store.variables().into_iter().filter(|(name, _)| word_table(name));
             tch::no_grad(|| tables.for_each(|(_, mut table)| drop(table.normal_(0., 0.02))));
@@ -46,7 +46,7 @@ impl Network {
         })
     }
 
-    /// `fill` gives the encoder its weights and returns what it passed over.
+    /// `fill` sets the encoder's weights and returns the tensors that it skipped.
     fn starting(
         config: &Config,
         model_config: &ModelConfig,
@@ -58,20 +58,20 @@ impl Network {
         tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
-        let passed_over = fill(&store)?;
+        let skipped = fill(&store)?;
         if config.model.output_bias == OutputBias::Frequency {
             model.set_output_bias(&train.class_frequencies());
         }
         if let Some(run) = &config.init_from {
-            let weights = RunFolder::open(&expand(run)?)?.weights_file(Which::Best);
+            let weights = RunFolder::open(&expand(run)?)?.weights_file(CheckpointKind::Best);
             weights::load(&store, &weights).map_err(|error| error.about("init_from"))?;
         }
-        let network = Network { model, passed_over, store };
+        let network = Network { model, skipped, store };
         network.choose_trained(&config.encoder.freeze, train);
         Ok(network)
     }
 
-    /// The model of a checkpoint, to train on.
+    /// The model of a checkpoint, to continue training.
     pub fn resumed(
         config: &Config,
         model_config: &ModelConfig,
@@ -90,26 +90,26 @@ impl Network {
         let store = nn::VarStore::new(device);
         let model = TieredModel::new(&store.root(), model_config);
         weights::load(&store, file)?;
-        Ok(Network { model, passed_over: Vec::new(), store })
+        Ok(Network { model, skipped: Vec::new(), store })
     }
 
-    /// All weights, under the names they are saved with.
+    /// All weights, with the names under which they are saved.
     pub fn weights(&self) -> NamedTensors {
         self.model.encoder.embeddings.merge_trained_rows();
         weights::named(&self.store)
     }
 
-    /// Bytes of the weights as they are saved.
+    /// The size of the saved weights, in bytes.
     pub fn saved_bytes(&self) -> u64 {
         weights::named(&self.store).values().map(|tensor| 4 * tensor.numel() as u64).sum()
     }
 
-    /// Numbers that are trained.
+    /// How many numbers are trained.
     pub fn trained_numbers(&self) -> usize {
         self.store.variables().values().filter(|tensor| tensor.requires_grad()).map(Tensor::numel).sum()
     }
 
-    /// What is trained, in the order of the names, with its rate and decay.
+    /// The trained parameters in the order of their names, each with learning rate and weight decay.
     pub fn parameters(&self, config: &TrainConfig) -> Vec<Parameter> {
         let variables: NamedTensors = self.store.variables().into_iter().collect();
         let head_scale = config.head_learning_rate.map_or(1., |rate| rate / config.learning_rate);
@@ -122,7 +122,7 @@ impl Network {
             .collect()
     }
 
-    /// Freezes parts, and unless the embeddings are among them trains the rows of them that training can move.
+    /// Freezes parts. If the embeddings are not frozen, trains those of their rows that occur in training.
     fn choose_trained(&self, freeze: &[Freeze], train: &Corpus) {
         self.freeze(freeze);
         if !freeze.iter().any(|part| matches!(part, Freeze::Embeddings | Freeze::Encoder)) {
@@ -169,7 +169,7 @@ fn check_freeze(parts: &[Freeze], model: &ModelConfig) -> Result<()> {
     match parts.iter().find(|part| matches!(part, Freeze::Layers(k) if i64::from(*k) > layers)) {
         Some(part) => {
             let part = String::from(*part);
-            Err(Error::config(format!("encoder.freeze: \"{part}\", but the encoder has {layers} layers")))
+            Err(Error::config(format!("encoder.freeze: \"{part}\" is too many; the encoder has {layers} layers")))
         }
         None => Ok(()),
     }

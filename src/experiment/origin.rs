@@ -1,18 +1,19 @@
-//! Where a run was made. The relative paths of its config are of that folder, so that the run can be gone on with from elsewhere.
+//! The folder where a run was made. Relative paths of its config refer to this folder, so the run can resume from
+//! elsewhere.
 
 use crate::config::{Config, expand};
-use crate::outside::{self, MAX_CONFIG};
 use crate::say::aside;
+use crate::schema;
+use crate::untrusted::{self, MAX_CONFIG};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf, absolute};
 
 /// `origin.json` of a run folder.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// The folder that `tiered train` was run in.
+    /// The folder in which `tiered train` was run.
     absolute: PathBuf,
-    /// The same from the run folder, where that lies within it: it holds where both are moved together.
+    /// The same, relative to the run folder, if the run folder is inside it. It stays right if both are moved together.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_run: Option<PathBuf>,
 }
@@ -20,7 +21,7 @@ pub struct Origin {
 impl Origin {
     pub const FILE: &str = "origin.json";
 
-    /// Of a run that is made in `run`, now.
+    /// The origin of a run that is made in `run` now.
     pub fn of(run: &Path) -> std::io::Result<Self> {
         let here = std::env::current_dir()?;
         let run = absolute(run)?;
@@ -29,11 +30,11 @@ impl Origin {
     }
 }
 
-/// Lets paths that lead nowhere from here lead where they did when the run was made, and says so.
+/// If a path does not exist from here, resolves it as when the run was made, and prints that.
 pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) {
     let file = run.join(Origin::FILE);
-    let origin = outside::read_regular(&file, MAX_CONFIG).ok();
-    let origin = origin.and_then(|origin| serde_json::from_slice::<Origin>(&origin).ok());
+    let origin = untrusted::read_regular(&file, MAX_CONFIG).ok();
+    let origin = origin.and_then(|origin| schema::from_slice::<Origin>(&origin).ok());
     let folders = origin.map(|origin| [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)]);
     for path in paths {
         let Ok(expanded) = expand(path) else { continue };
@@ -43,7 +44,11 @@ pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) 
         let there =
             folders.iter().flatten().flatten().map(|folder| folder.join(&expanded)).find(|there| there.exists());
         if let Some(there) = there.and_then(|there| there.canonicalize().ok()) {
-            aside!("{}: not found from here; {} is read, as when the run was made", path.display(), there.display());
+            aside!(
+                "{}: not found from here; reading {} instead, as when the run was made",
+                path.display(),
+                there.display()
+            );
             *path = there;
         } else if folders.is_none() {
             let remedy = "run this from the folder that the run was made in";

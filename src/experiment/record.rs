@@ -1,54 +1,55 @@
-//! What an evaluation leaves in the run folder: predictions, report, and the model card made anew.
+//! Saves an evaluation in the run folder: predictions, report, and an updated model card.
 
-use super::folder::{RunFolder, Which, json_bytes};
+use super::folder::{CheckpointKind, RunFolder, json_bytes};
 use super::{TrainedRun, own_decode};
-use crate::card::{self, Facts, Source};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
-use crate::outside::{self, MAX_CONFIG, component};
+use crate::model_card::{self, Facts, Source};
 use crate::prediction::{PairPrediction, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
-use crate::train::{EpochRecord, Part, Progress};
+use crate::schema;
+use crate::train::{EpochRecord, MixtureComponent, Progress};
+use crate::untrusted::{self, MAX_CONFIG, component};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The folder of an evaluation in the run folder. The partition's name is whatever a story file says. Evaluations of the
-/// last weights have their own.
+/// The name of an evaluation's folder in the run folder. The split's name can be anything that a story file contains.
+/// Evaluations of the last weights have their own folders.
 ///
 /// # Errors
-/// `Refused` if file or partition have names that can't be those of a folder.
-pub fn evaluation_name(data: &Path, split: &str, kind: &str, which: Which) -> Result<String> {
+/// `Refused` if the names of file and split can't be those of a folder.
+pub fn evaluation_name(data: &Path, split: &str, kind: &str, which: CheckpointKind) -> Result<String> {
     let stem = data.file_stem().unwrap_or_default().to_string_lossy();
     let name = format!("{stem}-{split}-{kind}{}", which.suffix());
     for part in [stem.as_ref(), split, &name] {
         component(part).map_err(|error| {
             let message = format!(
-                "{}: {error}; predictions are saved in a folder named after file and partition: rename",
+                "{}: {error}; predictions are saved in a folder named after file and split; rename",
                 data.display()
             );
-            Error::new(crate::error::ErrorKind::Refused, message)
+            Error::new(ErrorKind::Refused, message)
         })?;
     }
     Ok(name)
 }
 
 impl TrainedRun {
-    /// The decoding of conflicts that the run's detector was made for.
+    /// The decoding of conflicts that fits the run's detector.
     pub fn own_decode(&self) -> Decode {
         own_decode(&self.config)
     }
 
-    /// Argmax, and what was chosen on dev if that is another.
+    /// Argmax and, if it differs, the decoding chosen on dev.
     pub fn states(&self) -> Vec<StateDecode> {
-        let chosen = self.tuned.as_ref().map(|tuned| tuned.states);
+        let chosen = self.calibrated.as_ref().map(|calibrated| calibrated.states);
         std::iter::once(StateDecode::Argmax).chain(chosen.filter(|&states| states != StateDecode::Argmax)).collect()
     }
 
-    /// The report of recorded predictions by every one of these decodings.
+    /// The report of recorded predictions, with each of these decodings.
     pub fn report(
         &self,
         data: DataDescription,
@@ -57,7 +58,7 @@ impl TrainedRun {
         states: &[StateDecode],
         published: Vec<PublishedRow>,
     ) -> Report {
-        let temperatures = std::iter::once(1.).chain(self.tuned.as_ref().map(|tuned| tuned.temperature));
+        let temperatures = std::iter::once(1.).chain(self.calibrated.as_ref().map(|calibrated| calibrated.temperature));
         Report {
             system: self.folder.path().display().to_string(),
             data: DataDescription { without_states: without_states(predictions), ..data },
@@ -68,10 +69,10 @@ impl TrainedRun {
         }
     }
 
-    /// What training has seen of a partition of a story file.
+    /// Which part of a split of a story file training has seen.
     ///
     /// # Errors
-    /// `Io` or `Data` if what the run was begun with can't be read.
+    /// `Io` or `Data` if the run's input files can't be read.
     pub fn seen(&self, sha256: &str, split: &str) -> Result<Seen> {
         let Some(inputs) = self.folder.inputs()? else { return Ok(Seen::Nothing) };
         let has = |Sources(sources): &Sources, digests: &str| {
@@ -86,9 +87,9 @@ impl TrainedRun {
         })
     }
 
-    /// Keeps an evaluation in the run folder and writes the model card anew, if it is of the best weights; returns the
-    /// file of the predictions. `stories` is a report on single stories, if there is one. The files of two evaluations at
-    /// once are not mixed: those of the later one stay.
+    /// Saves an evaluation in the run folder and returns the path of the predictions. If it is of the best weights,
+    /// updates the model card. `stories` is the report on single stories, if any. If two evaluations end at once, their
+    /// files are not mixed: the later one's stay.
     ///
     /// # Errors
     /// `Refused` if the name leads out of the folder; `CantCreate`, `Io`.
@@ -101,7 +102,7 @@ impl TrainedRun {
     ) -> Result<PathBuf> {
         let lock = self.folder.evaluation_file(evaluation, "lock")?;
         let _lock = Lock::wait_for(&lock)?;
-        // What else is said of the predictions that were there.
+        // Removes files about earlier predictions.
         for file in [WEIGHTS, "set.json", "stories.json"] {
             let path = self.folder.evaluation_file(evaluation, file)?;
             if path.exists() {
@@ -111,17 +112,17 @@ impl TrainedRun {
         let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
         let weights = Weights { epoch: self.folder.epoch_of(self.which)? };
         self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
-        if self.which == Which::Best {
+        if self.which == CheckpointKind::Best {
             self.folder.write_card(&self.config)?;
         }
         Ok(file)
     }
 
-    /// Keeps the evaluation on the run's own dev pairs, of which `parts` says where each source has its own.
+    /// Saves the evaluation on the run's own dev pairs. `parts` says which pairs belong to which source.
     ///
     /// # Errors
-    /// As [`TrainedRun::record`]; `Config` if the run has no dev pairs.
-    pub fn record_dev(&self, predictions: &[PairPrediction], parts: &[Part]) -> Result<()> {
+    /// Like [`TrainedRun::record`]; `Config` if the run has no dev pairs.
+    pub fn record_dev(&self, predictions: &[PairPrediction], parts: &[MixtureComponent]) -> Result<()> {
         let Sources(sources) = self.dev_sources()?;
         let digests = self.folder.inputs()?.and_then(|inputs| inputs.dev).unwrap_or_default();
         let mut digests = digests.split(' ').filter(|digest| !digest.is_empty());
@@ -148,10 +149,10 @@ impl TrainedRun {
     }
 }
 
-/// What [`keep`] writes.
+/// The files that [`keep`] writes.
 pub const EVALUATION_FILES: [&str; 3] = ["predictions.jsonl", "report.json", "stories.json"];
 
-/// Keeps an evaluation in a folder, which is made; returns the file of the predictions.
+/// Saves an evaluation in a folder, which it creates; returns the path of the predictions.
 ///
 /// # Errors
 /// `CantCreate`, `Io`.
@@ -171,17 +172,17 @@ pub fn keep(
     Ok(file)
 }
 
-/// Which weights an evaluation is of, in a file beside it.
+/// Which weights an evaluation used, in a file beside it.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Weights {
-    /// None before the first epoch is over.
+    /// `None` before the end of the first epoch.
     epoch: Option<u64>,
 }
 
 const WEIGHTS: &str = "weights.json";
 
 impl RunFolder {
-    /// The pairs of which the folder holds an evaluation of that name, if they are others than `data`'s.
+    /// Describes the pairs of an existing evaluation with this name, if they are not those of `data`.
     ///
     /// # Errors
     /// `Refused` if the name leads out of the folder.
@@ -189,7 +190,7 @@ impl RunFolder {
         if !self.evaluated(evaluation, "report.json")?.exists() {
             return Ok(None);
         }
-        // One that can't be read is of no use to anybody.
+        // A report that can't be read is of no use and may be replaced.
         let Ok(there) = self.report(evaluation).map(|report| report.data) else { return Ok(None) };
         let name = |file: &Option<String>| file.as_ref().map(|file| Path::new(file).file_name().map(ToOwned::to_owned));
         let is_file = match (&there.sha256, &data.sha256) {
@@ -201,43 +202,43 @@ impl RunFolder {
         Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ")))
     }
 
-    /// Predictions of an evaluation, if there are any and they are of the weights that the run has now. (Evaluations of
-    /// a time when that was not recorded are taken for such.)
+    /// The predictions of an evaluation, if there are any and they come from the run's current weights. (Old
+    /// evaluations without this record count as current.)
     ///
     /// # Errors
     /// `Io`, `Data`.
-    pub fn predictions(&self, evaluation: &str, which: Which) -> Result<Option<Vec<PairPrediction>>> {
+    pub fn predictions(&self, evaluation: &str, which: CheckpointKind) -> Result<Option<Vec<PairPrediction>>> {
         let path = self.evaluated(evaluation, "predictions.jsonl")?;
         let now = Weights { epoch: self.epoch_of(which)? };
         let weights = self.evaluated(evaluation, WEIGHTS)?;
-        let then = outside::read_if_there(&weights, MAX_CONFIG).map_err(|error| Error::reading(&weights, &error))?;
-        let then = then.and_then(|bytes| serde_json::from_slice::<Weights>(&bytes).ok());
+        let then = untrusted::read_if_there(&weights, MAX_CONFIG).map_err(|error| Error::reading(&weights, &error))?;
+        let then = then.and_then(|bytes| schema::from_slice::<Weights>(&bytes).ok());
         if !path.is_file() || then.is_some_and(|then| then != now) {
             return Ok(None);
         }
         read_predictions(&path).map(|file| Some(file.pairs))
     }
 
-    /// The epoch after which these weights were kept.
+    /// The epoch of these weights.
     ///
     /// # Errors
     /// `Data` or `Io` if the records of the epochs can't be read.
-    pub fn epoch_of(&self, which: Which) -> Result<Option<u64>> {
+    pub fn epoch_of(&self, which: CheckpointKind) -> Result<Option<u64>> {
         let epochs = self.epochs()?;
         Ok(match which {
-            Which::Best => best_epoch(epochs),
-            Which::Last => epochs.last().map(|epoch| epoch.epoch),
+            CheckpointKind::Best => best_epoch(epochs),
+            CheckpointKind::Last => epochs.last().map(|epoch| epoch.epoch),
         })
     }
 
-    /// Writes the model card from what is in the folder.
+    /// Writes the model card from the files in the folder.
     ///
     /// # Errors
-    /// `Data` if a file in it is not one of ours; `CantCreate`, `Io`.
+    /// `Data` if a file in it is not ours; `CantCreate`, `Io`.
     pub fn write_card(&self, config: &Config) -> Result<()> {
-        let of_best = self.evaluations()?.into_iter().filter(|name| !name.ends_with(Which::Last.suffix()));
+        let of_best = self.evaluations()?.into_iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix()));
         let reports = of_best.map(|name| self.report(&name)).collect::<Result<_>>()?;
-        let card = card::card(&self.facts(config, reports)?)?;
+        let card = model_card::card(&self.facts(config, reports)?)?;
         durable::replace(&self.card_file(), card.as_bytes())
     }
 
@@ -271,17 +272,19 @@ impl RunFolder {
     }
 }
 
-/// How many pairs of a source a run was to read at most.
+/// The largest number of pairs of a source that the run was to read.
 fn at_most(source: &DataSource, of_run: Option<&Inputs>) -> Option<usize> {
     source.pairs.into_iter().chain(of_run.and_then(|inputs| inputs.limit)).min()
 }
 
-/// The name that a value has in JSON.
+/// The name of a value in JSON.
 fn plain_name(value: &impl Serialize) -> Result<String> {
-    Ok(String::from_utf8_lossy(&json_bytes(value)?).trim_matches('"').to_owned())
+    let name =
+        serde_json::to_string(value).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
+    Ok(name.trim_matches('"').to_owned())
 }
 
-/// The epoch whose weights are kept.
+/// The epoch whose weights are the best.
 fn best_epoch(epochs: Vec<EpochRecord>) -> Option<u64> {
     let mut progress = Progress::default();
     for epoch in epochs {

@@ -1,28 +1,28 @@
-//! What a run that was begun left behind, and whether it goes with what there is now.
+//! What an earlier start of a run left, and whether it fits the current inputs and machine.
 
 use super::folder::RunFolder;
 use super::save::CONFIG;
-use crate::checkpoint::{Found, Inputs, MadeWith};
+use crate::checkpoint::{Environment, Inputs, LatestCheckpoint};
 use crate::config::Config;
 use crate::durable::{Lock, remove_leftovers};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// A run that was begun; no other process can go on with it.
+/// A run that was started before. While this exists, no other process can resume it.
 pub struct Resumed {
     pub folder: RunFolder,
     _lock: Lock,
-    /// Its newest good checkpoint; none if it was stopped before the first.
-    pub found: Option<Found>,
+    /// Its newest intact checkpoint; `None` if it was stopped before the first one.
+    pub found: Option<LatestCheckpoint>,
     inputs: Inputs,
 }
 
 impl Resumed {
-    /// The run in a folder, the config it was made with, and what is to be said about it.
+    /// Finds the run in a folder; returns it with its config and with warnings.
     ///
     /// # Errors
-    /// `MissingInput` if it is no run folder; `CantCreate` if another process trains it; `Data` if it has checkpoints
-    /// and none can be trusted.
+    /// `MissingInput` if it is not a run folder; `CantCreate` if another process trains it; `Data` if it has
+    /// checkpoints, but none is intact.
     pub fn find(path: &Path) -> Result<(Self, Config, Vec<String>)> {
         let folder = RunFolder::open(path)?;
         let lock = folder.lock()?;
@@ -35,44 +35,44 @@ impl Resumed {
             None => (folder.required_inputs()?, folder.config_file()),
         };
         let config = Config::open(&config_file, &[])?;
-        let warnings = found.as_ref().map_or(Vec::new(), passed_over);
+        let warnings = found.as_ref().map_or(Vec::new(), skipped);
         Ok((Resumed { folder, _lock: lock, found, inputs }, config, warnings))
     }
 
-    /// The weights to go on from.
+    /// The weights to resume from.
     pub fn weights(&self) -> Option<PathBuf> {
         self.found.as_ref().map(|found| found.checkpoint.file(super::network::WEIGHTS))
     }
 
     pub fn beginning(&self) -> String {
         match &self.found {
-            Some(Found { checkpoint, .. }) => {
+            Some(LatestCheckpoint { checkpoint, .. }) => {
                 format!("resumes from {}, after step {}", checkpoint.folder.display(), checkpoint.manifest.step)
             }
-            None => format!("{}: has no checkpoint yet; begins at its first step", self.folder.path().display()),
+            None => format!("{}: has no checkpoint yet; starts at its first step", self.folder.path().display()),
         }
     }
 
-    /// How many pairs the run was begun with.
+    /// The number of pairs that the run was started with.
     ///
     /// # Errors
-    /// `Config` if it is now to be another number.
+    /// `Config` if another number is wanted now.
     pub fn limit(&self, wanted: Option<usize>) -> Result<Option<usize>> {
         match (self.inputs.limit, wanted) {
             (then, None) => Ok(then),
             (then, now) if then == now => Ok(then),
             (then, Some(now)) => {
                 let then = then.map_or("without --limit".to_owned(), |then| format!("with --limit {then}"));
-                Err(Error::config(format!("the run was begun {then}; it can't be resumed with --limit {now}")))
+                Err(Error::config(format!("the run was started {then}; it can't be resumed with --limit {now}")))
             }
         }
     }
 
-    /// What is to be said about inputs or a machine that are not those of the run.
+    /// Warnings about inputs or a machine that differ from the run's.
     ///
     /// # Errors
-    /// `Data` if the training pairs or the tokenizer are others.
-    pub fn compare(&self, inputs: &Inputs, machine: &MadeWith) -> Result<Vec<String>> {
+    /// `Data` if the training pairs, the tokenizer or the encoder's config have changed.
+    pub fn compare(&self, inputs: &Inputs, machine: &Environment) -> Result<Vec<String>> {
         let then = &self.inputs;
         let refused = [
             ("the file of data.train", then.train != inputs.train),
@@ -81,33 +81,34 @@ impl Resumed {
         ];
         if let Some((what, _)) = refused.into_iter().find(|(_, differs)| *differs) {
             let message = format!(
-                "{}: {what} has changed since the run was begun (another SHA-256); restore it, or start another run",
+                "{}: {what} has changed since the run was started (another SHA-256); restore it, or start another run",
                 self.folder.path().display()
             );
             return Err(Error::data(message));
         }
         let mut warnings = Vec::new();
         if then.dev != inputs.dev {
-            warnings.push("the file of data.dev has changed; epochs before and after are compared on it".to_owned());
+            warnings
+                .push("the file of data.dev has changed; dev scores of earlier epochs are on other pairs".to_owned());
         }
         if let Some(found) = &self.found {
             let differences = found.checkpoint.manifest.made_with.differences(machine);
-            let end = "the weights may end otherwise in their last digits";
+            let end = "the last digits of the weights may differ";
             warnings.extend(differences.into_iter().map(|difference| format!("{difference}; {end}")));
         }
         Ok(warnings)
     }
 }
 
-fn passed_over(found: &Found) -> Vec<String> {
+fn skipped(found: &LatestCheckpoint) -> Vec<String> {
     let name = &found.checkpoint.name;
-    let passed = found.passed_over.iter();
+    let skipped = found.skipped.iter();
     let mut warnings: Vec<String> =
-        passed.map(|passed| format!("{}; {} is passed over for {name}", passed.why, passed.name)).collect();
+        skipped.map(|skipped| format!("{}; {} is skipped, and {name} is used", skipped.why, skipped.name)).collect();
     if found.best_is_lost {
         let best = found.checkpoint.manifest.best.as_deref().unwrap_or_default();
         warnings
-            .push(format!("the weights of the best epoch ({best}) are lost; the best is chosen among those to come"));
+            .push(format!("the weights of the best epoch ({best}) are lost; the best is chosen among later epochs"));
     }
     warnings
 }

@@ -1,9 +1,10 @@
-//! A run folder, loaded to predict.
+//! Loads the model of a run folder, to predict with it.
 
-use super::material::check_tokens;
 use super::network::Network;
-use super::{Compute, RunFolder, Which};
+use super::prepared_inputs::check_tokens;
+use super::{CheckpointKind, Compute, RunFolder};
 use crate::batch::{Corpus, InputTokenizer};
+use crate::calibrate::Calibrated;
 use crate::config::Config;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
@@ -14,7 +15,6 @@ use crate::metrics::tempered;
 use crate::model::{DetectorKind, ModelConfig};
 use crate::prediction::PairPrediction;
 use crate::train::Vectors;
-use crate::tune::Tuned;
 use std::path::Path;
 
 /// A trained model with its tokenizer.
@@ -22,20 +22,20 @@ pub struct TrainedRun {
     pub folder: RunFolder,
     pub config: Config,
     pub compute: Compute,
-    /// What was chosen on dev for these weights, if anything.
-    pub tuned: Option<Tuned>,
-    pub(super) which: Which,
+    /// The calibration of these weights, if any.
+    pub calibrated: Option<Calibrated>,
+    pub(super) which: CheckpointKind,
     model_config: ModelConfig,
     tokenizer: InputTokenizer,
     network: Network,
 }
 
 impl TrainedRun {
-    /// `device` replaces that of the run's config.
+    /// Opens a run. `device` overrides that of the run's config.
     ///
     /// # Errors
-    /// `MissingInput` if it is no run folder or has no such weights; `Config` if the weights don't fit.
-    pub fn open(path: &Path, which: Which, device: Option<&DeviceChoice>) -> Result<Self> {
+    /// `MissingInput` if it is not a run folder or lacks these weights; `Config` if the weights don't fit.
+    pub fn open(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
         let folder = RunFolder::open(path)?;
         let mut config = Config::open(&folder.config_file(), &[])?;
         if let Some(device) = device {
@@ -45,40 +45,40 @@ impl TrainedRun {
         let model_config = folder.model_config()?;
         let tokenizer = InputTokenizer::open(&folder.tokenizer_file())?;
         let network = Network::trained(&model_config, &folder.weights_file(which), compute.device)?;
-        let tuned = folder.tuned(which)?;
-        Ok(TrainedRun { folder, config, compute, tuned, which, model_config, tokenizer, network })
+        let calibrated = folder.calibrated(which)?;
+        Ok(TrainedRun { folder, config, compute, calibrated, which, model_config, tokenizer, network })
     }
 
     /// # Errors
-    /// `Unavailable` if the model can't judge a story alone.
-    pub fn require_alone(&self) -> Result<()> {
-        if self.model_config.detector.kind == DetectorKind::Belief || self.model_config.no_conflict {
+    /// `Unavailable` if the model can't judge a single story.
+    pub fn require_single_story(&self) -> Result<()> {
+        if self.model_config.detector.kind == DetectorKind::Paper || self.model_config.no_conflict {
             return Ok(());
         }
         let message = format!(
-            "{}: its joint detector knows that one of two stories has a conflict, and can't judge one alone; use a run \
-             trained with loss.alone above 0, or with model.detector.kind = \"belief\"",
+            "{}: its joint detector compares the two stories of a pair and can't judge a single story; use a run \
+             trained with loss.single_story above 0, or with model.detector.kind = \"paper\"",
             self.folder.path().display()
         );
         Err(Error::new(ErrorKind::Unavailable, message))
     }
 
-    /// The prediction as it is told to a person: its probabilities with the temperature that was fitted on dev, its
-    /// conflict decoded, its states asserted in the way asked for, else in that chosen on dev.
+    /// The prediction as shown to a person: with the temperature chosen on dev, its conflict decoded, and its states
+    /// predicted as requested or else as chosen on dev.
     pub fn decoded(
         &self,
         prediction: PairPrediction,
         conflicts: Decode,
         states: Option<StateDecode>,
     ) -> PairPrediction {
-        let tuned = self.tuned.as_ref();
-        let states = states.or(tuned.map(|tuned| tuned.states)).unwrap_or_default();
-        let story_probs = tempered(prediction.story_probs, tuned.map_or(1., |tuned| tuned.temperature));
+        let calibrated = self.calibrated.as_ref();
+        let states = states.or(calibrated.map(|calibrated| calibrated.states)).unwrap_or_default();
+        let story_probs = tempered(prediction.story_probs, calibrated.map_or(1., |calibrated| calibrated.temperature));
         let conflict = conflicts.conflict(&prediction);
         states.apply_to(PairPrediction { conflict, story_probs: story_probs.map(|p| p as f32), ..prediction })
     }
 
-    /// Predicts pairs; `progress` is told how many pairs each batch held.
+    /// Predicts pairs. `progress` is called with the number of pairs of each batch.
     ///
     /// # Errors
     /// `Data` if a story has more sentences, or a sentence more tokens, than the model can read.
@@ -87,7 +87,7 @@ impl TrainedRun {
         let stories = pairs.iter().flat_map(|pair| &pair.stories);
         if let Some(story) = stories.into_iter().find(|story| story.sentences.len() > limit) {
             return Err(Error::data(format!(
-                "story {}: has {length} sentences, and the model reads at most {limit}; train it with \
+                "story {}: has {length} sentences, but the model reads at most {limit}; train with \
                  model.max_sentences = {length}",
                 story.id,
                 length = story.sentences.len(),
@@ -99,7 +99,7 @@ impl TrainedRun {
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }
 
-    /// The same by what its encoder, which was not trained, has said about a corpus.
+    /// Evaluates from kept vectors of its untrained encoder.
     pub(super) fn evaluate_on(&self, corpus: &Corpus, vectors: &Vectors) -> Evaluation {
         vectors.evaluate(&self.network.model, corpus, self.compute.eval(&self.model_config))
     }

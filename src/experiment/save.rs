@@ -1,15 +1,16 @@
-//! When and how a run is saved, and what happens when it can't be.
+//! When and how a run is saved, and what happens when saving fails.
 
-use super::folder::{RunFolder, Which, config_text, json_bytes};
+use super::folder::{CheckpointKind, RunFolder, config_text, json_bytes};
 use super::network::{Network, WEIGHTS};
 use super::steps::StepTable;
-use crate::checkpoint::{Checkpoint, CheckpointConfig, Every, Inputs, MadeWith, Manifest, Store};
+use crate::checkpoint::{Checkpoint, CheckpointConfig, CheckpointStore, Environment, Every, Inputs, Manifest};
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
 use crate::model::weights;
 use crate::say::aside;
+use crate::schema;
 use crate::train::{Event, Progress, Training};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -19,20 +20,19 @@ const OPTIMIZER: &str = "optimizer.safetensors";
 const STATE: &str = "state.json";
 pub const CONFIG: &str = "config.toml";
 
-/// How often a save is tried, and the pause after the first try; every pause is five times the one before.
+/// How often a save is tried. Each pause between tries is five times the one before.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// `state.json` of a checkpoint.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct State {
-    /// Steps of the optimiser, by which its moments are corrected.
+    /// The optimiser's own steps, by which its moments are corrected.
     optimizer_step: i32,
     progress: Progress,
 }
 
-/// Sets a training run to where a checkpoint was made.
+/// Sets a training run to the state of a checkpoint.
 ///
 /// # Errors
 /// `Config` or `Data` if it does not fit, `Io`.
@@ -40,21 +40,21 @@ pub fn restore(training: &mut Training, checkpoint: &Checkpoint) -> Result<()> {
     let path = checkpoint.file(STATE);
     let bytes = std::fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
     let state: State =
-        serde_json::from_slice(&bytes).map_err(|error| Error::data(format!("{}: {error}", path.display())))?;
+        schema::from_slice(&bytes).map_err(|error| Error::data(format!("{}: {error}", path.display())))?;
     let moments = checkpoint.file(OPTIMIZER);
     training.optimiser.restore(state.optimizer_step, &weights::read(&moments)?, &moments)?;
     training.progress = state.progress;
     Ok(())
 }
 
-/// What is written into every checkpoint of a run.
-pub struct Facts {
+/// Files and documents that every checkpoint of a run contains.
+pub struct RunInputs {
     pub config: Config,
     pub inputs: Inputs,
-    pub made_with: MadeWith,
+    pub made_with: Environment,
 }
 
-/// A place in a run: steps taken, epochs evaluated.
+/// A position in a run: steps taken, epochs evaluated.
 type Position = (u64, usize);
 
 fn position(progress: &Progress) -> Position {
@@ -66,10 +66,10 @@ fn trouble(folder: &RunFolder, event: &str, step: u64, message: &str) {
     folder.note(event, step, message);
 }
 
-/// Tries to save something up to three times, with growing pauses; every failure is noted.
+/// Tries to save something up to three times, with growing pauses. Every failure is noted.
 ///
 /// # Errors
-/// The last one.
+/// The error of the last try.
 pub fn persist(folder: &RunFolder, step: u64, mut save: impl FnMut() -> Result<()>) -> Result<()> {
     let mut pause = fault::retry_pause(PAUSE);
     for attempt in 1.. {
@@ -84,28 +84,28 @@ pub fn persist(folder: &RunFolder, step: u64, mut save: impl FnMut() -> Result<(
     Ok(())
 }
 
-/// Saves a run as it goes.
-pub struct Saver<'a> {
+/// Saves a run while it trains.
+pub struct CheckpointWriter<'a> {
     folder: &'a RunFolder,
-    store: Store,
+    store: CheckpointStore,
     config: CheckpointConfig,
-    facts: &'a Facts,
+    facts: &'a RunInputs,
     network: &'a Network,
     steps: StepTable,
-    /// The name of the checkpoint of the best epoch; it may not have been saved.
+    /// The name of the checkpoint of the best epoch. That checkpoint may not have been saved.
     best: Option<String>,
-    /// The newest checkpoint, and where it was made.
+    /// The newest checkpoint, and its position.
     newest: Option<(Position, Checkpoint)>,
-    /// Where the run was when `best`, `last` and the metrics were last brought up to date.
+    /// The position at which `best`, `last` and the metrics were last updated.
     published: Option<Position>,
-    /// When a save was last tried: after which step, and the time.
+    /// The last try to save: its step and its time.
     tried: (u64, Instant),
 }
 
-impl<'a> Saver<'a> {
-    pub fn new(folder: &'a RunFolder, facts: &'a Facts, network: &'a Network) -> Self {
+impl<'a> CheckpointWriter<'a> {
+    pub fn new(folder: &'a RunFolder, facts: &'a RunInputs, network: &'a Network) -> Self {
         let config = facts.config.checkpoint;
-        Saver {
+        CheckpointWriter {
             folder,
             store: folder.checkpoints(),
             config,
@@ -119,7 +119,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// Goes on from a checkpoint, with `best`, `last` and the metrics as they were when it was made.
+    /// Continues from a checkpoint; `best`, `last` and the metrics are as they were when it was saved.
     pub fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) {
         self.best = checkpoint.manifest.best.clone().filter(|_| progress.best.is_some());
         self.newest = Some((position(progress), checkpoint));
@@ -135,10 +135,10 @@ impl<'a> Saver<'a> {
         self.newest.as_ref().map(|(_, checkpoint)| checkpoint.name.as_str())
     }
 
-    /// Saves if it is time to.
+    /// Saves if a checkpoint is due.
     ///
     /// # Errors
-    /// `Diverged` if a weight is not finite. That a save fails is noted, and no error.
+    /// `Diverged` if a weight is not finite. A failed save is noted; it is not an error.
     pub fn after(&mut self, event: &Event, training: &Training) -> Result<()> {
         self.steps.add(event);
         let due = match event {
@@ -163,13 +163,13 @@ impl<'a> Saver<'a> {
         self.config.every.is_due(training.progress.step, step, time.elapsed())
     }
 
-    /// Whether all that the run came to is on disk.
+    /// Whether the whole state of the run is on disk.
     pub fn is_safe(&self, training: &Training) -> bool {
         let best_is_there = self.best.as_ref().is_none_or(|best| self.store.path(best).exists());
         self.published == Some(position(&training.progress)) && best_is_there
     }
 
-    /// Saves, in up to three tries, unless that is done; says whether it is.
+    /// Saves in up to three tries, unless the position is saved already; returns whether it is saved.
     ///
     /// # Errors
     /// `Diverged` if a weight is not finite.
@@ -182,12 +182,12 @@ impl<'a> Saver<'a> {
             return Err(Error::new(ErrorKind::Diverged, format!("step {step}: {name} is not finite")));
         }
         let saved = persist(self.folder, step, || self.attempt(training)).is_ok();
-        // After a failure too: the next one is tried when it is due, not at every step.
+        // Set after a failure too: the next try comes when a checkpoint is due again, not at every step.
         self.tried = (step, Instant::now());
         Ok(saved)
     }
 
-    /// Makes the checkpoint if it is not made yet, then what follows from it.
+    /// Saves the checkpoint if it is not saved yet, then updates what depends on it.
     fn attempt(&mut self, training: &Training) -> Result<()> {
         let here = position(&training.progress);
         if self.newest.as_ref().is_none_or(|(made, _)| *made != here) {
@@ -211,20 +211,20 @@ impl<'a> Saver<'a> {
             durable::write(&folder.join(STATE), &state)?;
             durable::write(&folder.join(CONFIG), config.as_bytes())
         };
-        let Facts { inputs, made_with, .. } = self.facts;
+        let RunInputs { inputs, made_with, .. } = self.facts;
         let (best, inputs, made_with) = (self.best.clone(), inputs.clone(), made_with.clone());
         self.store.save(&name, write, |files| Manifest::new(progress.step, best, inputs, made_with, files))
     }
 
-    /// Brings `last`, `best` and the metrics up to date with the newest checkpoint.
+    /// Updates `last`, `best` and the metrics from the newest checkpoint.
     ///
     /// # Errors
     /// `CantCreate`, `Io`.
     fn publish(&mut self, progress: &Progress) -> Result<()> {
         let Some((here, newest)) = &self.newest else { return Ok(()) };
-        self.folder.keep(Which::Last, &newest.file(WEIGHTS))?;
+        self.folder.keep(CheckpointKind::Last, &newest.file(WEIGHTS))?;
         match self.best.as_ref().map(|best| self.store.path(best)) {
-            Some(best) if best.exists() => self.folder.keep(Which::Best, &best.join(WEIGHTS))?,
+            Some(best) if best.exists() => self.folder.keep(CheckpointKind::Best, &best.join(WEIGHTS))?,
             Some(_) => {}
             None => self.folder.keep_no_best()?,
         }

@@ -1,5 +1,5 @@
-//! `metrics.csv`: a row a step, and a row an epoch with what dev came to, in the manner of PyTorch Lightning's CSVLogger (what a
-//! row doesn't have is empty).
+//! `metrics.csv`: a row for each step, and a row for each epoch with its dev scores, like PyTorch Lightning's
+//! CSVLogger. A value that a row lacks is empty.
 
 use crate::durable;
 use crate::error::Result;
@@ -10,16 +10,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 const COLUMNS: &str = "step,epoch,learning_rate,gradient_norm,\
-                       preconditions,effects,conflicts,story,alone,\
-                       dev_preconditions,dev_effects,dev_conflicts,dev_story,dev_alone,\
+                       preconditions,effects,conflicts,story,single_story,\
+                       dev_preconditions,dev_effects,dev_conflicts,dev_story,dev_single_story,\
                        dev_threshold_accuracy,dev_threshold_consistency,dev_threshold_verifiability,\
                        dev_pair_accuracy,dev_pair_consistency,dev_pair_verifiability";
-/// Of a row: those of a step, losses, tiers in two decodings.
+/// Numbers of columns: step, losses, tiers in two decodings.
 const OF_STEP: usize = 2;
 const OF_LOSSES: usize = 5;
 const OF_TIERS: usize = 6;
 
-/// The rows of a run, whole in memory.
+/// The rows of a run, all in memory.
 pub struct StepTable {
     path: PathBuf,
     text: String,
@@ -30,7 +30,7 @@ impl StepTable {
         StepTable { path, text: format!("{COLUMNS}\n") }
     }
 
-    /// With the rows that are there up to where a run goes on from.
+    /// Keeps the existing rows up to the position where the run resumes.
     pub fn resume(path: PathBuf, progress: &Progress) -> Self {
         let there = std::fs::read_to_string(&path).unwrap_or_default();
         let mut table = StepTable::new(path);
@@ -66,7 +66,7 @@ impl StepTable {
         let _ = writeln!(self.text, "{step},{epoch},{cells}");
     }
 
-    /// Brings the file up to date.
+    /// Writes the rows to the file.
     ///
     /// # Errors
     /// `CantCreate`, `Io`.
@@ -76,8 +76,8 @@ impl StepTable {
 }
 
 fn losses(values: &LossValues) -> [Option<f64>; OF_LOSSES] {
-    let &LossValues { preconditions, effects, conflicts, story, alone } = values;
-    [Some(preconditions), Some(effects), Some(conflicts), Some(story), alone]
+    let &LossValues { preconditions, effects, conflicts, story, single_story } = values;
+    [Some(preconditions), Some(effects), Some(conflicts), Some(story), single_story]
 }
 
 fn of_dev(dev: &DevRecord) -> [Option<f64>; OF_LOSSES + OF_TIERS] {
@@ -99,7 +99,7 @@ mod tests {
     use crate::train::{EpochRecord, StepRecord};
 
     fn step(step: u64, epoch: u64) -> Event {
-        let losses = LossValues { preconditions: 0.5, effects: 0.25, conflicts: 1., story: 2., alone: None };
+        let losses = LossValues { preconditions: 0.5, effects: 0.25, conflicts: 1., story: 2., single_story: None };
         Event::Step(StepRecord { epoch, step, steps: 4, losses, gradient_norm: 3., learning_rate: 1e-5, pairs: 2 })
     }
 

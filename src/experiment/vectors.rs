@@ -1,4 +1,4 @@
-//! The vectors of an encoder that isn't trained, kept on disk for other runs that read the same inputs with it.
+//! The vectors of a frozen encoder, kept on disk for other runs with the same encoder and inputs.
 
 use crate::batch::Corpus;
 use crate::durable::{self, sha256};
@@ -8,7 +8,7 @@ use crate::model::weights::{self, NamedTensors};
 use crate::train::Frozen;
 use std::path::{Path, PathBuf};
 
-/// A file in a folder that several runs share.
+/// A file of vectors, in a folder that several runs share.
 pub struct KeptVectors {
     file: PathBuf,
 }
@@ -17,8 +17,8 @@ const TRAIN: &str = "train";
 const DEV: &str = "dev";
 
 impl KeptVectors {
-    /// The file's name is a hash of all that the vectors depend on, to their last digit: the encoder, the tokens, the
-    /// precision and the machine.
+    /// The file's name is a hash of everything that decides the vectors to their last digit: the encoder, the tokens,
+    /// the precision and the machine.
     pub fn new(
         folder: &Path,
         encoder: &NamedTensors,
@@ -34,7 +34,7 @@ impl KeptVectors {
         Ok(KeptVectors { file: folder.join(format!("{}.safetensors", &name[..32])) })
     }
 
-    /// Takes up what another run has kept, if there is anything that can be read.
+    /// Loads the vectors that another run kept, if the file can be read.
     pub fn load(&self, frozen: &mut Frozen) {
         let Ok(kept) = weights::read(&self.file) else { return };
         for (name, vectors) in [(TRAIN, Some(&mut frozen.train)), (DEV, frozen.dev.as_mut())] {

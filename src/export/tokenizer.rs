@@ -1,12 +1,12 @@
-//! What `AutoTokenizer` wants beside `tokenizer.json`, read off it.
+//! The files that `AutoTokenizer` needs beside `tokenizer.json`, derived from it.
 //!
-//! The class named is the general one, which takes `tokenizer.json` as it is: those of single families build their own
-//! from its vocabulary, and may split otherwise than training did.
+//! They name the general tokenizer class, which uses `tokenizer.json` unchanged. The classes of single model families
+//! build a tokenizer from its vocabulary, which may split words in another way than training did.
 
 use super::string;
 use serde_json::{Map, Value, json};
 
-/// The special tokens by their roles, as far as they can be told.
+/// The special tokens by their roles, as far as they are known.
 pub fn special_tokens(tokenizer: &Value, config: &Value) -> Map<String, Value> {
     let (cls, sep) = ends(&tokenizer["post_processor"]);
     let with_id = |key: &str| added(tokenizer).find(|token| config[key].is_u64() && token["id"] == config[key]);
@@ -26,7 +26,7 @@ pub fn special_tokens(tokenizer: &Value, config: &Value) -> Map<String, Value> {
 
 /// `tokenizer_config.json`
 pub fn settings(tokens: &Map<String, Value>, config: &Value, max_tokens: usize) -> Value {
-    // Encoders of one token type have no embedding for the second text's.
+    // Encoders with one token type have no embedding for the type of the second text.
     let types = config["type_vocab_size"].as_u64().unwrap_or(0) > 1;
     let inputs = if types {
         json!(["input_ids", "token_type_ids", "attention_mask"])

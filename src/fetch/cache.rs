@@ -1,16 +1,16 @@
-//! Hugging Face's cache: what `huggingface_hub` fetched is found, and it finds what was fetched here.
+//! Hugging Face's cache. We find what `huggingface_hub` fetched, and it finds what we fetched.
 //!
 //! ```text
-//! HUB/models--ORG--NAME/blobs/ETAG                  the content of a file; ETAG.incomplete while it comes
-//! HUB/models--ORG--NAME/snapshots/COMMIT/FILE       a link to it
-//! HUB/models--ORG--NAME/refs/REVISION               the commit that a branch or tag was at
-//! HUB/.locks/models--ORG--NAME/ETAG.lock            held by who fetches it
+//! HUB/models--ORG--NAME/blobs/ETAG                  the content of a file; ETAG.incomplete during the download
+//! HUB/models--ORG--NAME/snapshots/COMMIT/FILE       a link to that content
+//! HUB/models--ORG--NAME/refs/REVISION               the commit of a branch or tag
+//! HUB/.locks/models--ORG--NAME/ETAG.lock            held by the process that fetches it
 //! ```
 
 use super::settings::Settings;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_INDEX, MAX_SHARDS, json_error};
+use crate::untrusted::{self, MAX_INDEX, MAX_SHARDS, json_error};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,12 +20,12 @@ use std::str::FromStr;
 pub const CONFIG: &str = "config.json";
 pub const WEIGHTS: &str = "model.safetensors";
 pub const INDEX: &str = "model.safetensors.index.json";
-/// The revision that is meant where none is named.
+/// The revision that is used if none is given.
 pub const MAIN: &str = "main";
-/// Each a set of files that make a tokenizer.
+/// Each entry is a set of files from which a tokenizer can be read.
 pub const TOKENIZERS: [&[&str]; 3] = [&["tokenizer.json"], &["vocab.txt"], &["vocab.json", "merges.txt"]];
 
-/// `ORG/NAME` or `NAME`, with `@REVISION` behind it where it is not `main`.
+/// `ORG/NAME` or `NAME`, followed by `@REVISION` if that is not `main`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName {
     id: String,
@@ -36,8 +36,8 @@ impl ModelName {
     /// # Errors
     /// `Refused` if the revision could lead out of its folder.
     pub fn at(mut self, revision: &str) -> Result<Self> {
-        let refuse = |error: outside::UnsafeName| Error::new(ErrorKind::Refused, format!("{self}: {error}"));
-        outside::relative(revision).map_err(refuse)?;
+        let refuse = |error: untrusted::UnsafeName| Error::new(ErrorKind::Refused, format!("{self}: {error}"));
+        untrusted::relative(revision).map_err(refuse)?;
         self.revision = revision.to_owned();
         Ok(self)
     }
@@ -47,7 +47,7 @@ impl ModelName {
         &self.id
     }
 
-    /// How it is fetched.
+    /// The command that fetches it.
     pub fn command(&self) -> String {
         let revision = if self.revision == MAIN { String::new() } else { format!(" --revision {}", self.revision) };
         format!("tiered model fetch {}{revision}", self.id())
@@ -59,8 +59,8 @@ impl FromStr for ModelName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (id, revision) = text.split_once('@').unwrap_or((text, MAIN));
-        let id = outside::model_id(id).map_err(|error| error.to_string())?;
-        outside::relative(revision).map_err(|error| error.to_string())?;
+        let id = untrusted::model_id(id).map_err(|error| error.to_string())?;
+        untrusted::relative(revision).map_err(|error| error.to_string())?;
         Ok(ModelName { id: id.into(), revision: revision.into() })
     }
 }
@@ -72,7 +72,7 @@ impl fmt::Display for ModelName {
     }
 }
 
-/// The folder of all models of the hub.
+/// The folder of all models from the hub.
 pub struct Cache {
     hub: PathBuf,
 }
@@ -83,7 +83,7 @@ impl Cache {
     }
 
     /// # Errors
-    /// As [`Settings::from_environment`].
+    /// Like [`Settings::from_environment`].
     pub fn from_environment() -> Result<Self> {
         Ok(Cache { hub: Settings::from_environment()?.cache })
     }
@@ -92,20 +92,20 @@ impl Cache {
         self.hub.join(folder_name(model))
     }
 
-    /// The commit that a branch, tag or commit stands for here.
+    /// The commit of a branch, tag or commit name in this cache.
     fn commit(&self, model: &ModelName) -> Option<String> {
         if is_commit(&model.revision) {
             return Some(model.revision.clone());
         }
-        let reference = outside::read_regular(&self.model(model).join("refs").join(&model.revision), 1 << 10).ok()?;
+        let reference = untrusted::read_regular(&self.model(model).join("refs").join(&model.revision), 1 << 10).ok()?;
         let commit = std::str::from_utf8(&reference).ok()?.trim().to_owned();
         is_commit(&commit).then_some(commit)
     }
 
-    /// The folder of a model, which has all that an encoder needs.
+    /// The folder of a model, if it has everything that an encoder needs.
     ///
     /// # Errors
-    /// `MissingInput`, with how to fetch it.
+    /// `MissingInput`, with the command that fetches it.
     pub fn find(&self, model: &ModelName) -> Result<PathBuf> {
         let lacks = |what: String| {
             let message = format!(
@@ -115,11 +115,11 @@ impl Cache {
             );
             Error::new(ErrorKind::MissingInput, message)
         };
-        let commit = self.commit(model).ok_or_else(|| lacks("has no such model".into()))?;
+        let commit = self.commit(model).ok_or_else(|| lacks("does not have this model".into()))?;
         let folder = self.snapshot(model, &commit);
         match missing(&folder)?.as_slice() {
             [] => Ok(folder),
-            missing => Err(lacks(format!("has it without {}", missing.join(", ")))),
+            missing => Err(lacks(format!("has this model without {}", missing.join(", ")))),
         }
     }
 
@@ -132,7 +132,7 @@ impl Cache {
         self.model(model).join("blobs").join(etag)
     }
 
-    /// The lock of a blob, as `huggingface_hub` takes it.
+    /// Takes the lock of a blob, in the same way as `huggingface_hub`.
     ///
     /// # Errors
     /// `CantCreate` if another process holds it; `Io`.
@@ -142,7 +142,7 @@ impl Cache {
         Lock::take(&folder.join(format!("{etag}.lock")))
     }
 
-    /// Lets a file of a snapshot be a blob.
+    /// Makes a file of a snapshot a link to a blob.
     ///
     /// # Errors
     /// `CantCreate`, `Io`.
@@ -161,7 +161,7 @@ impl Cache {
         std::os::unix::fs::symlink(target, &path).map_err(|error| Error::writing(&path, &error))
     }
 
-    /// Notes at which commit a revision is.
+    /// Records the commit of a revision.
     ///
     /// # Errors
     /// `CantCreate`, `Io`.
@@ -173,7 +173,7 @@ impl Cache {
         if let Some(folder) = path.parent() {
             durable::create_folder(folder)?;
         }
-        // `huggingface_hub` takes a line end for part of the commit.
+        // `huggingface_hub` would read a line end as part of the commit.
         durable::replace(&path, commit.as_bytes())
     }
 }
@@ -182,12 +182,12 @@ fn folder_name(model: &ModelName) -> String {
     format!("models--{}", model.id.replace('/', "--"))
 }
 
-/// Whether it is a whole SHA-1 in hexadecimal.
+/// Whether it is a complete SHA-1 in hexadecimal.
 pub fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// What an encoder needs that is not in a folder.
+/// The files that an encoder needs and this folder lacks.
 fn missing(folder: &Path) -> Result<Vec<String>> {
     let has = |name: &str| folder.join(name).is_file();
     let mut missing = Vec::new();
@@ -200,7 +200,7 @@ fn missing(folder: &Path) -> Result<Vec<String>> {
     if !has(WEIGHTS) {
         if has(INDEX) {
             let path = folder.join(INDEX);
-            let bytes = outside::read_regular(&path, MAX_INDEX).map_err(|error| Error::reading(&path, &error))?;
+            let bytes = untrusted::read_regular(&path, MAX_INDEX).map_err(|error| Error::reading(&path, &error))?;
             let shards = shards(&bytes).map_err(|error| error.about(path.display()))?;
             missing.extend(shards.into_iter().filter(|shard| !has(shard)));
         } else {
@@ -215,21 +215,21 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-/// The files that an index of shards names.
+/// The files of weights that an index of shards names.
 ///
 /// # Errors
-/// `Data` if it is no index; `Refused` if a name could lead out of the folder.
+/// `Data` if it is not an index; `Refused` if a name could lead out of the folder.
 pub fn shards(index: &[u8]) -> Result<BTreeSet<String>> {
     let wrong = |why: String| Error::data(format!("not an index of shards: {why}"));
     let Index { weight_map } = serde_json::from_slice(index).map_err(|error| wrong(json_error(&error)))?;
     let shards: BTreeSet<String> = weight_map.into_values().collect();
     if shards.is_empty() || shards.len() > MAX_SHARDS {
-        return Err(wrong(format!("it names {} files; from 1 to {MAX_SHARDS} make sense", shards.len())));
+        return Err(wrong(format!("it names {} files; it must name 1 to {MAX_SHARDS}", shards.len())));
     }
     for shard in &shards {
-        outside::component(shard).map_err(|error| Error::new(ErrorKind::Refused, error.to_string()))?;
+        untrusted::component(shard).map_err(|error| Error::new(ErrorKind::Refused, error.to_string()))?;
         if !shard.ends_with(".safetensors") {
-            let message = format!("{}: a shard that is not safetensors", outside::shown(shard, 80));
+            let message = format!("{}: a shard that is not safetensors", untrusted::shown(shard, 80));
             return Err(Error::new(ErrorKind::Refused, message));
         }
     }

@@ -1,45 +1,45 @@
-//! One request at a time: redirects, the token, limits, and which answers are worth another try.
+//! Sends one request at a time. Handles redirects, the token, limits and retries.
 
 use super::settings::{Settings, Token};
 use super::url::Address;
 use super::{Event, Listener};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
-use crate::outside::shown;
+use crate::untrusted::shown;
 use std::io::Read;
 use std::time::Duration;
 use ureq::http::{HeaderMap, Request};
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body};
 
-/// Tries in a row that get nowhere.
+/// The number of tries in a row without progress after which we give up.
 const TRIES: u32 = 5;
-/// The pause after the first try; every pause is twice the one before.
+/// The pause after the first failed try. Each later pause is twice the one before.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest pause that a server may ask for.
+/// The longest pause that we accept from a server.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// Redirects in a row.
+/// The largest number of redirects in a row.
 const REDIRECTS: usize = 10;
-/// The slowest that a body may come over the time of a try, in bytes a second, and the seconds it has beside.
+/// The slowest acceptable transfer over one try, in bytes a second; each try has some extra seconds.
 const SLOWEST: u64 = 16 << 10;
 const GRACE: u64 = 60;
 
-const TOKEN_REMEDY: &str = "; it does not exist, or is only for some: check the name, accept its terms on its page if it has \
-    any, and set HF_TOKEN to a token that may read it";
+const TOKEN_REMEDY: &str = "; it does not exist, or access is restricted: check the name, accept any terms on its \
+    page, and set HF_TOKEN to a token that may read it";
 
-/// Asks one server, and those it redirects to.
+/// Sends requests to one server, and to those that it redirects to.
 pub struct Client {
     agent: Agent,
-    /// The only origin that may see the token.
+    /// The only origin that receives the token.
     home: Address,
     token: Option<Token>,
-    /// What to say where it refuses.
+    /// What to add to the message if the server refuses.
     refused: &'static str,
 }
 
 /// Why a try failed.
 pub enum Failure {
-    /// It is worth another try, after this pause if the server asked for one.
+    /// Another try is worthwhile, after this pause if the server asked for one.
     Again(Error, Option<Duration>),
     Final(Error),
 }
@@ -50,17 +50,17 @@ impl From<Error> for Failure {
     }
 }
 
-/// An answer that is no redirect, unless it was to be taken as it came.
+/// A reply that is not a redirect, unless redirects were not to be followed.
 pub struct Reply {
     pub status: u16,
     pub address: Address,
     pub headers: HeaderMap,
-    /// What the hub itself said of the file, whoever serves it.
+    /// What the hub itself announced about the file, whichever server delivers it.
     pub linked: Linked,
     body: Body,
 }
 
-/// Hash and length of a file, as the hub announces them.
+/// Hash and length of a file, as announced by the hub.
 #[derive(Default, Clone)]
 pub struct Linked {
     pub etag: Option<String>,
@@ -68,12 +68,12 @@ pub struct Linked {
 }
 
 impl Reply {
-    /// A header, if it is there and text.
+    /// The value of a header, if it exists and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Length of the body, where it is told.
+    /// The length of the body, if it is announced.
     pub fn length(&self) -> Option<u64> {
         self.header("content-length")?.parse().ok()
     }
@@ -86,21 +86,21 @@ impl Reply {
 /// What a request asks for.
 #[derive(Clone, Copy)]
 pub enum Ask {
-    /// Only the headers; as soon as the hub told what it links to, or gave an answer.
+    /// The headers only. Redirects end as soon as the hub has announced the linked file, or has answered.
     Head,
-    /// The body from this byte on, of about so many bytes.
+    /// The body from this byte on, of about this many bytes.
     Body { from: u64, bytes: u64 },
 }
 
 impl Client {
-    /// Asks the hub, which alone sees the token.
+    /// A client for the hub. No other server receives the token.
     pub fn hub(settings: &Settings) -> Self {
         Self::new(settings, settings.endpoint.clone(), settings.token.clone(), TOKEN_REMEDY)
     }
 
-    /// Asks a server that knows no token.
+    /// A client without a token.
     pub fn anonymous(settings: &Settings, home: Address) -> Self {
-        Self::new(settings, home, None, "; it is not for everybody")
+        Self::new(settings, home, None, "; access is restricted: fetch the file by hand")
     }
 
     fn new(settings: &Settings, home: Address, token: Option<Token>, refused: &'static str) -> Self {
@@ -123,7 +123,7 @@ impl Client {
         &self.home
     }
 
-    /// Asks, and follows redirects.
+    /// Sends a request and follows redirects.
     pub fn ask(&self, address: &Address, ask: Ask) -> Result<Reply, Failure> {
         let mut address = address.clone();
         let mut linked = Linked::default();
@@ -141,12 +141,15 @@ impl Client {
                 return reply.judged(self.refused);
             }
             let location = reply.header("location").ok_or_else(|| {
-                Error::new(ErrorKind::Unavailable, format!("{}: redirects, and does not say where to", reply.address))
+                Error::new(
+                    ErrorKind::Unavailable,
+                    format!("{}: redirects without an address; try again later", reply.address),
+                )
             })?;
             address = reply.address.redirected(location)?;
             linked = reply.linked;
         }
-        let message = format!("{address}: comes after {REDIRECTS} redirects; not followed");
+        let message = format!("{address}: was reached after {REDIRECTS} redirects; no more are followed");
         Err(Failure::Final(Error::new(ErrorKind::Refused, message)))
     }
 
@@ -161,7 +164,7 @@ impl Client {
         if let Some(token) = self.token.as_ref().filter(|_| address.is_of(&self.home)) {
             request = request.header("authorization", token.authorization());
         }
-        let invalid = |error| Error::new(ErrorKind::Refused, format!("{address}: can't be asked for: {error}"));
+        let invalid = |error| Error::new(ErrorKind::Refused, format!("{address}: the request is invalid: {error}"));
         let request = request.body(()).map_err(invalid)?;
         let bytes = if let Ask::Body { bytes, .. } = ask { bytes } else { 0 };
         let time = Duration::from_secs(GRACE + bytes / SLOWEST);
@@ -169,10 +172,10 @@ impl Client {
         self.agent.run(request).map_err(|error| failure(address, &error))
     }
 
-    /// A short answer in full, in as many tries as it takes.
+    /// Reads a short body in full, with as many tries as needed.
     ///
     /// # Errors
-    /// Of the last try; `Refused` if it is longer than `most` bytes.
+    /// That of the last try; `Refused` if the body is longer than `most` bytes.
     pub fn read(&self, address: &Address, most: u64, on: Listener) -> Result<Vec<u8>> {
         self.persistently(on, || {
             let mut reply = self.ask(address, Ask::Body { from: 0, bytes: most })?;
@@ -186,7 +189,7 @@ impl Client {
         })
     }
 
-    /// What a file's hash and length are announced to be.
+    /// The reply with the announced hash and length of a file.
     pub fn head(&self, address: &Address, on: Listener) -> Result<Reply> {
         self.persistently(on, || self.ask(address, Ask::Head))
     }
@@ -202,17 +205,17 @@ impl Client {
     }
 }
 
-/// Counts the tries that got nowhere.
+/// Counts the tries in a row without progress.
 #[derive(Default)]
 pub struct Tries {
     failed: u32,
 }
 
 impl Tries {
-    /// Waits before the next try; one that got somewhere counts as the first.
+    /// Waits before the next try. A try with progress resets the count.
     ///
     /// # Errors
-    /// If there is to be none.
+    /// If there should be no other try.
     pub fn pause(&mut self, failure: Failure, got_somewhere: bool, on: Listener) -> Result<()> {
         let (error, asked) = match failure {
             Failure::Again(error, asked) => (error, asked),
@@ -220,11 +223,11 @@ impl Tries {
         };
         self.failed = if got_somewhere { 1 } else { self.failed + 1 };
         if let Some(asked) = asked.filter(|asked| *asked > LONGEST_PAUSE) {
-            let message = format!("{error}; it asks to wait for {} s; try again then", asked.as_secs());
+            let message = format!("{error}; the server asks to wait {} s; try again after that", asked.as_secs());
             return Err(Error { message, ..error });
         }
         if self.failed >= TRIES {
-            let message = format!("{error}; given up after {TRIES} tries; what has arrived is kept, try again later");
+            let message = format!("{error}; gave up after {TRIES} tries; the received part is kept: try again later");
             return Err(Error { message, ..error });
         }
         let usual = fault::retry_pause(PAUSE) * 2u32.pow(self.failed - 1);
@@ -236,52 +239,55 @@ impl Tries {
 }
 
 impl Reply {
-    /// The reply, if it is what was asked for.
+    /// The reply, if its status is a success.
     fn judged(self, refused: &str) -> Result<Self, Failure> {
         let Reply { status, address, .. } = &self;
         let explained = match self.header("x-error-message") {
             Some(message) => format!(" ({})", shown(message, 200)),
             None => String::new(),
         };
-        let said = |kind, remedy: &str| Error::new(kind, format!("{address}: answers {status}{explained}{remedy}"));
+        let failed = |kind, remedy: &str| {
+            Error::new(kind, format!("{address}: the server answered {status}{explained}{remedy}"))
+        };
         match status {
             200..=399 | 416 => Ok(self),
-            401 | 403 => Err(Failure::Final(said(ErrorKind::Unavailable, refused))),
-            404 | 410 => Err(Failure::Final(said(ErrorKind::MissingInput, ": there is no such thing; check the name"))),
+            401 | 403 => Err(Failure::Final(failed(ErrorKind::Unavailable, refused))),
+            404 | 410 => Err(Failure::Final(failed(ErrorKind::MissingInput, ": it does not exist; check the name"))),
             408 | 425 | 429 | 500..=599 => {
                 let seconds = self.header("retry-after").and_then(|text| text.trim().parse().ok());
-                Err(Failure::Again(said(ErrorKind::Unavailable, ""), seconds.map(Duration::from_secs)))
+                Err(Failure::Again(failed(ErrorKind::Unavailable, ""), seconds.map(Duration::from_secs)))
             }
-            _ => Err(Failure::Final(said(ErrorKind::Unavailable, ""))),
+            _ => Err(Failure::Final(failed(ErrorKind::Unavailable, ""))),
         }
     }
 }
 
-/// A request that got no answer.
+/// The failure of a request without an answer.
 fn failure(address: &Address, error: &ureq::Error) -> Failure {
-    let said = Error::new(ErrorKind::Unavailable, format!("{address}: no answer: {}", shown(&error.to_string(), 300)));
+    let unanswered =
+        Error::new(ErrorKind::Unavailable, format!("{address}: no answer: {}", shown(&error.to_string(), 300)));
     match error {
-        // As rustls says it of a certificate; that does not pass.
+        // rustls reports a bad certificate in this way; another try would not help.
         ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            let remedy = "if a proxy of yours signs it, SSL_CERT_FILE is to name its certificate";
-            Failure::Final(Error { message: format!("{}; {remedy}", said.message), ..said })
+            let remedy = "if your network has a proxy that signs connections, set SSL_CERT_FILE to its certificate";
+            Failure::Final(Error { message: format!("{}; {remedy}", unanswered.message), ..unanswered })
         }
         ureq::Error::Io(_)
         | ureq::Error::Timeout(_)
         | ureq::Error::ConnectionFailed
         | ureq::Error::Protocol(_)
-        | ureq::Error::HostNotFound => Failure::Again(said, None),
-        _ => Failure::Final(said),
+        | ureq::Error::HostNotFound => Failure::Again(unanswered, None),
+        _ => Failure::Final(unanswered),
     }
 }
 
-/// A body that ended before its end.
+/// The failure of a body that ended too early.
 pub fn broken(address: &Address, error: &std::io::Error) -> Failure {
     let message = format!("{address}: the connection broke: {}", shown(&error.to_string(), 300));
     Failure::Again(Error::new(ErrorKind::Unavailable, message), None)
 }
 
 pub fn too_long(address: &Address, most: u64) -> Error {
-    let message = format!("{address}: sends more than {most} bytes, the most that is taken of it");
+    let message = format!("{address}: sends more than {most} bytes, the limit for this file");
     Error::new(ErrorKind::Refused, message)
 }

@@ -1,4 +1,4 @@
-//! TRIP and GITA, from the repositories of their authors.
+//! Fetches TRIP and GITA from their authors' repositories.
 
 use super::client::Client;
 use super::download::{Checksum, Expected, Wanted};
@@ -8,34 +8,34 @@ use super::{Event, How, Listener};
 use crate::data;
 use crate::durable::{self, FileDigest};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_PREDICTIONS};
+use crate::untrusted::{self, MAX_PREDICTIONS};
 use std::path::{Path, PathBuf};
 
-/// Where the files of GitHub's repositories are served.
+/// The server of files in GitHub repositories.
 pub const MIRRORED: &str = "https://raw.githubusercontent.com";
-/// SHA-256 of the reduced TRIP that the results of this repository come from; upstream's file is another.
+/// SHA-256 of the reduced TRIP that this repository's results use. Upstream's file differs.
 pub const REDUCED_TRIP: &str = "1b0a6865d566f75a62313ffb35cf0d142a975a228c23c7187e464bbcd0b24913";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dataset {
-    /// English: training, development and test partitions (Storks et al., 2021)
+    /// English: training, development and test splits (Storks et al., 2021)
     Trip,
-    /// Italian: a test partition, and the outputs of the authors' systems (Pensa et al., 2024)
+    /// Italian: a test split, and the outputs of the authors' systems (Pensa et al., 2024)
     Gita,
 }
 
 /// A file of a repository.
 struct Source {
-    /// Its path there.
+    /// Its path in the repository.
     from: &'static str,
-    /// Its path below the folder that `TIERED_DATA` names.
+    /// Its path in the folder that `TIERED_DATA` names.
     to: &'static str,
-    /// Bytes and SHA-256, where they are known.
+    /// Bytes and SHA-256, if known.
     known: Option<(u64, &'static str)>,
     most: u64,
 }
 
-/// Bytes of a published file of stories: many times what they have.
+/// The limit for a published story file, in bytes: many times their size.
 const MAX_STORIES: u64 = 64 << 20;
 const TRIP: [Source; 1] =
     [Source { from: "all_data/www.json", to: "data/trip/www.json", known: None, most: MAX_STORIES }];
@@ -84,13 +84,13 @@ impl Dataset {
     }
 }
 
-/// Fetches the files of a data set into `data/` in `out`, and returns where they are, with their SHA-256. What is there
-/// is kept. A file whose SHA-256 is known nowhere is held against `sha256`, or against `FILE.sha256` beside it, which
-/// the first time is written.
+/// Fetches the files of a data set into `data/` in `out`; returns their paths with their SHA-256. Existing files are
+/// kept. A file whose SHA-256 we do not know is compared with `sha256`, or with `FILE.sha256` beside it, which the
+/// first download writes.
 ///
 /// # Errors
-/// `Usage` if `sha256` is given for files that are known, or is none; `Unavailable`, `MissingInput`, `Data`, `Refused`
-/// as for models; `CantCreate` if another file is in its place; `Io`.
+/// `Usage` if `sha256` is invalid, or is given for files whose SHA-256 we know; `Unavailable`, `MissingInput`, `Data`,
+/// `Refused` as for models; `CantCreate` if another file has this path; `Io`.
 pub fn fetch_data(
     settings: &Settings,
     dataset: Dataset,
@@ -101,9 +101,9 @@ pub fn fetch_data(
     on: Listener,
 ) -> Result<Vec<(PathBuf, FileDigest)>> {
     let usage = |message: String| Error::new(ErrorKind::Usage, message);
-    outside::relative(revision).map_err(|error| usage(format!("--revision: {error}")))?;
+    untrusted::relative(revision).map_err(|error| usage(format!("--revision: {error}")))?;
     if sha256.is_some() && dataset.sources().iter().all(|source| source.known.is_some()) {
-        return Err(usage("--sha256: the files of this data set have known ones".into()));
+        return Err(usage("--sha256: not needed, the SHA-256 of these files is known; leave it out".into()));
     }
     if sha256.is_some_and(|hash| !is_sha256(hash)) {
         return Err(usage("--sha256: must be 64 digits from 0-9a-f".into()));
@@ -143,36 +143,36 @@ pub fn fetch_data(
     Ok(files)
 }
 
-/// Nothing tells whether a file of unknown hash is the one to fetch but what is in it: one without stories is removed.
+/// Removes a file that has no stories. If its hash is not known, only its content can show that it is the right file.
 fn require_stories(path: &Path) -> Result<()> {
     let what = match data::read_file(path) {
-        Ok(file) if file.partitions.iter().any(|(_, stories)| !stories.is_empty()) => return Ok(()),
+        Ok(file) if file.splits.iter().any(|(_, stories)| !stories.is_empty()) => return Ok(()),
         Ok(_) => "it has no stories".to_owned(),
         Err(error) => error.message,
     };
     durable::remove_file(path)?;
-    Err(Error::data(format!("{}: what was fetched is no story file, and was removed: {what}", path.display())))
+    Err(Error::data(format!("{}: the fetched file is not a story file and was removed: {what}", path.display())))
 }
 
 fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// A file that is there, if it is the one that is known.
+/// An existing file, if it is the known one.
 fn kept(path: &Path, known: Option<&str>) -> Result<FileDigest> {
     let digest = FileDigest::of_file(path)?;
     let found = &digest.sha256;
-    let remedy = "remove it, or name another folder with --out";
+    let remedy = "remove it, or choose another folder with --output";
     let message = match known {
         Some(known) if known == found => return Ok(digest),
         _ if found == REDUCED_TRIP => format!("is the reduced TRIP (docs/data.md), not upstream's file; {remedy}"),
-        Some(known) => format!("exists with the SHA-256 {found}, not {known}; {remedy}"),
-        None => format!("exists, and nothing tells whether it is the file to fetch (SHA-256 {found}); {remedy}"),
+        Some(known) => format!("exists, but its SHA-256 is {found} instead of {known}; {remedy}"),
+        None => format!("exists, but there is no known SHA-256 to compare it with (its own is {found}); {remedy}"),
     };
     Err(Error::new(ErrorKind::CantCreate, format!("{}: {message}", path.display())))
 }
 
-/// `FILE.sha256`, as `sha256sum --check` reads it.
+/// `FILE.sha256`, in the format of `sha256sum --check`.
 struct LockFile {
     path: PathBuf,
     name: String,
@@ -185,9 +185,9 @@ impl LockFile {
     }
 
     /// # Errors
-    /// `Data` if it is none; `Io`.
+    /// `Data` if it does not begin with a SHA-256; `Io`.
     fn read(&self) -> Result<Option<String>> {
-        let bytes = match outside::read_regular(&self.path, 1 << 10) {
+        let bytes = match untrusted::read_regular(&self.path, 1 << 10) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::reading(&self.path, &error)),

@@ -1,4 +1,4 @@
-//! One file from the network: beside its place until it is whole and verified, then in its place by a rename.
+//! Downloads one file: under a temporary name until it is complete and verified, then renamed.
 
 use super::client::{Ask, Client, Failure, Reply, Tries, broken, too_long};
 use super::url::Address;
@@ -11,20 +11,20 @@ use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a try that got somewhere.
+/// A try that received this many bytes made progress.
 const PROGRESS: u64 = 1 << 20;
 
-/// What a file's content is known by.
+/// The checksum of a file's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checksum {
-    /// As the hub announces it for large files.
+    /// The hub announces it for large files.
     Sha256(String),
-    /// Git's: SHA-1 of the length and the content, as the hub announces it for small files.
+    /// Git's: SHA-1 of the length and the content. The hub announces it for small files.
     Git(String),
 }
 
 impl Checksum {
-    /// Of an ETag without quotes, by its form.
+    /// The checksum in an ETag without quotes; its form shows the kind.
     pub fn of_etag(etag: &str) -> Option<Self> {
         let hex = etag.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
         match etag.len() {
@@ -43,7 +43,7 @@ impl Checksum {
         value
     }
 
-    /// The same of a file.
+    /// The same kind of checksum, computed from a file.
     ///
     /// # Errors
     /// `MissingInput`, `Io`.
@@ -55,7 +55,7 @@ impl Checksum {
         }
     }
 
-    /// Whether a file is that one.
+    /// Whether a file has this checksum.
     ///
     /// # Errors
     /// `MissingInput`, `Io`.
@@ -76,37 +76,37 @@ fn git_hash(file: &mut File) -> std::io::Result<String> {
     }
 }
 
-/// What is known of a file before it comes.
+/// What is known about a file before it is downloaded.
 pub struct Expected {
     pub bytes: Option<u64>,
     pub checksum: Option<Checksum>,
-    /// The most bytes that are taken.
+    /// The largest number of bytes that we accept.
     pub most: u64,
 }
 
 /// A file to fetch.
 pub struct Wanted<'a> {
-    /// As it is told to a person.
+    /// Its name in messages.
     pub name: &'a str,
     pub address: Address,
     pub expected: Expected,
-    /// Where it is to be.
+    /// Where it is to be saved.
     pub path: &'a Path,
 }
 
 impl Wanted<'_> {
-    /// Where the part that has arrived is kept.
+    /// The path of the partial download.
     fn partial(&self) -> PathBuf {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".incomplete");
         self.path.with_file_name(name)
     }
 
-    /// Fetches it, going on where an earlier try ended.
+    /// Fetches the file; continues where an earlier try ended.
     ///
     /// # Errors
-    /// `Unavailable` if the server can't be reached, refuses or breaks off too often; `Data` if the content is not
-    /// what was announced; `Refused` if it is longer; `Io`, `CantCreate`.
+    /// `Unavailable` if the server can't be reached, refuses, or breaks off too often; `Data` if the content does not
+    /// match its checksum; `Refused` if it is too long; `Io`, `CantCreate`.
     pub fn fetch(&self, client: &Client, on: Listener) -> Result<()> {
         let partial = self.partial();
         if let Some(folder) = self.path.parent() {
@@ -119,20 +119,20 @@ impl Wanted<'_> {
         let mut part = Part::open(&partial, self.is_resumable().then_some(limit))?;
         self.check_space(&part)?;
         on(Event::Begins { name: self.name, have: part.bytes, bytes: self.expected.bytes });
-        let mut began_anew = part.bytes == 0;
+        let mut restarted = part.bytes == 0;
         loop {
             self.fill(client, &mut part, limit, on)?;
             part.sync()?;
             match self.wrong(&partial)? {
                 None => break,
-                Some(wrong) if began_anew => {
+                Some(wrong) if restarted => {
                     durable::remove_file(&partial)?;
                     return Err(wrong);
                 }
-                // The older part may be of something else.
+                // The older part may belong to another file.
                 Some(_) => part.restart()?,
             }
-            began_anew = true;
+            restarted = true;
         }
         durable::rename(&partial, self.path)?;
         durable::sync_parent(self.path)?;
@@ -141,7 +141,7 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    /// What can't be verified is not put together from two tries.
+    /// Only a file with a checksum is put together from several tries.
     fn is_resumable(&self) -> bool {
         self.expected.checksum.is_some() && self.expected.bytes.is_some()
     }
@@ -150,14 +150,15 @@ impl Wanted<'_> {
         let needed = self.expected.bytes.unwrap_or(0).saturating_sub(part.bytes);
         match free_bytes(self.path) {
             Some(free) if free < needed => {
-                let message = format!("{}: takes {needed} more bytes, and {free} are free", self.path.display());
+                let message =
+                    format!("{}: needs {needed} more bytes, but {free} are free; make room", self.path.display());
                 Err(Error::new(ErrorKind::Io, message))
             }
             _ => Ok(()),
         }
     }
 
-    /// Gets all bytes, in as many tries as it takes.
+    /// Receives all bytes, with as many tries as needed.
     fn fill(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<()> {
         let mut tries = Tries::default();
         while self.expected.bytes.is_none_or(|bytes| part.bytes < bytes) {
@@ -177,9 +178,9 @@ impl Wanted<'_> {
     fn one_try(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<(), Failure> {
         let ask = Ask::Body { from: part.bytes, bytes: limit - part.bytes };
         let mut reply = client.ask(&self.address, ask)?;
-        let from = match self.place(&reply, part.bytes, limit) {
+        let from = match self.body_start(&reply, part.bytes, limit) {
             Ok(from) => from,
-            // What it has is not what was begun.
+            // The server now has another file than before.
             Err(failure) => {
                 part.restart()?;
                 return Err(failure);
@@ -219,8 +220,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// From which byte on the reply's body is.
-    fn place(&self, reply: &Reply, asked: u64, limit: u64) -> Result<u64, Failure> {
+    /// The position in the file at which the reply's body starts.
+    fn body_start(&self, reply: &Reply, asked: u64, limit: u64) -> Result<u64, Failure> {
         let again = |why: &str| {
             let message = format!("{}: {why}", reply.address);
             Failure::Again(Error::new(ErrorKind::Unavailable, message), None)
@@ -231,23 +232,23 @@ impl Wanted<'_> {
                 let range = reply.header("content-range").and_then(parse_range);
                 match range {
                     Some((first, total)) if first == asked && total.is_none_or(|total| total == limit) => Ok(asked),
-                    _ => Err(again("sends another range than it was asked for")),
+                    _ => Err(again("sent another range than the requested one")),
                 }
             }
-            416 => Err(again("has no bytes where the file should go on")),
-            other => Err(again(&format!("answers {other}, which is no file"))),
+            416 => Err(again("has no bytes at the position where the download should continue")),
+            other => Err(again(&format!("answered {other} instead of a file"))),
         }
     }
 
-    /// What is wrong with the content, if anything is.
+    /// The error if the content has the wrong checksum.
     fn wrong(&self, partial: &Path) -> Result<Option<Error>> {
         let Some(checksum) = &self.expected.checksum else { return Ok(None) };
         let found = checksum.found_in(partial)?;
         let what = checksum.name();
         Ok((found != checksum.value()).then(|| {
             Error::data(format!(
-                "{}: what was fetched has the {what} {found}, and should have {}; it was removed; try again, and if it \
-                 stays so, do not trust this server",
+                "{}: the fetched file has the {what} {found} instead of {}; it was removed; try again, and if this \
+                 happens again, do not trust this server",
                 self.address,
                 checksum.value()
             ))
@@ -255,7 +256,7 @@ impl Wanted<'_> {
     }
 }
 
-/// The first byte and the length of the whole, of `bytes 5-9/10`.
+/// The first byte and the total length in `bytes 5-9/10`.
 fn parse_range(text: &str) -> Option<(u64, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let first = range.split_once('-')?.0.parse().ok()?;
@@ -263,7 +264,7 @@ fn parse_range(text: &str) -> Option<(u64, Option<u64>)> {
     Some((first, total))
 }
 
-/// What has arrived of a file.
+/// The received part of a file.
 struct Part {
     path: PathBuf,
     file: File,
@@ -271,8 +272,8 @@ struct Part {
 }
 
 impl Part {
-    /// That of an earlier try, if there is to be one: a regular file, no longer than the whole. No other process has it
-    /// until this one is done.
+    /// Opens the part of an earlier try, if it may be continued: a regular file that is not longer than the whole. No
+    /// other process can open it meanwhile.
     ///
     /// # Errors
     /// `CantCreate` if another process is fetching the file.
@@ -282,7 +283,7 @@ impl Part {
         }
         let (file, bytes) = loop {
             let file = open_alone(path)?;
-            // Whoever had the lock before may have given the file its name.
+            // The process that held the lock before may have renamed the file.
             if let Some(bytes) = held_at(path, &file).map_err(|error| Error::writing(path, &error))? {
                 break (file, bytes);
             }
@@ -297,7 +298,8 @@ impl Part {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.file.write_all(bytes);
         written.map_err(|error| {
-            let message = format!("{}; make room, and start again to go on", Error::writing(&self.path, &error));
+            let message =
+                format!("{}; make room, then run the command again to continue", Error::writing(&self.path, &error));
             Error::new(ErrorKind::Io, message)
         })?;
         self.bytes += bytes.len() as u64;
@@ -315,21 +317,21 @@ impl Part {
     }
 }
 
-/// A file that no other process has opened like this.
+/// Opens a file with a lock, so that no other process opens it in this way.
 fn open_alone(path: &Path) -> Result<File> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     let file = file.map_err(|error| Error::writing(path, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            let message = format!("{}: another process is fetching it; wait for it", path.display());
+            let message = format!("{}: another process is fetching it; wait until it ends", path.display());
             Err(Error::new(ErrorKind::CantCreate, message))
         }
         Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
     }
 }
 
-/// The length of an open file, if it is the one of that name.
+/// The length of an open file, if the path still names this file.
 fn held_at(path: &Path, file: &File) -> std::io::Result<Option<u64>> {
     let (open, named) = (file.metadata()?, fs::symlink_metadata(path));
     let is_it = named.is_ok_and(|named| (named.dev(), named.ino()) == (open.dev(), open.ino()));

@@ -1,11 +1,12 @@
-//! Models of the Hugging Face hub and the papers' data, from the network to the disk: whole, verified, or not at all.
+//! Downloads models of the Hugging Face hub and the papers' data. Each file arrives complete and verified, or not at
+//! all.
 //!
-//! What a server says is not trusted: names become files only if they stay in their folder, no body is longer than it was
-//! announced or than its kind may be, and what arrives must have the hash that was announced. `docs/hostile.md` lists
-//! what is refused.
+//! We do not trust servers. Names become files only if they stay in their folder. A body must not be longer than
+//! announced, or than the limit for its kind. The content must have the announced hash. `docs/hostile.md` lists what is
+//! refused.
 //!
-//! The client is `ureq`, blocking. `hf-hub` (1.0) needs an asynchronous runtime, and its downloads neither resume nor
-//! verify; its cache layout is what [`Cache`] reads and writes.
+//! The client is `ureq`, which blocks. `hf-hub` (1.0) needs an asynchronous runtime, and its downloads neither resume
+//! nor verify. We read and write its cache layout ([`Cache`]).
 
 mod cache;
 mod client;
@@ -22,28 +23,28 @@ pub use settings::Settings;
 
 use std::time::Duration;
 
-/// What happens while files are fetched.
+/// What happens during a download.
 pub enum Event<'a> {
-    /// A file begins, of which `have` bytes were there from an earlier try.
+    /// A file begins; `have` bytes exist from an earlier try.
     Begins { name: &'a str, have: u64, bytes: Option<u64> },
-    /// So many bytes of the file have arrived in all.
+    /// This many bytes of the file have arrived in all.
     At(u64),
     /// Another try follows after a pause.
     Waits { why: &'a str, pause: Duration },
-    /// A file is there.
+    /// A file is complete.
     Done { name: &'a str, how: How },
 }
 
-/// How a file came to be there.
+/// How a file was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// Fetched, and its hash is the one announced or known.
+    /// Downloaded; its hash is the announced or known one.
     Verified,
-    /// Fetched; nothing told its hash beforehand.
+    /// Downloaded; its hash was not known before.
     Unverified,
-    /// It was there.
+    /// It existed already.
     Kept,
 }
 
-/// Who is told of events.
+/// Receives the events.
 pub type Listener<'a> = &'a mut dyn FnMut(Event);

@@ -1,4 +1,4 @@
-//! A model of the hub, into Hugging Face's cache or a folder of its own.
+//! Fetches a model of the hub into Hugging Face's cache or into a folder.
 
 use super::cache::{CONFIG, Cache, INDEX, ModelName, TOKENIZERS, WEIGHTS, is_commit, shards};
 use super::client::Client;
@@ -7,26 +7,26 @@ use super::settings::Settings;
 use super::url::{Address, escaped};
 use super::{Event, How, Listener};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_CONFIG, MAX_INDEX, MAX_TOKENIZER, json_error, shown};
+use crate::untrusted::{self, MAX_CONFIG, MAX_INDEX, MAX_TOKENIZER, json_error, shown};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Bytes of what the hub tells about a model.
+/// The limit for the hub's description of a model, in bytes.
 const MAX_LISTING: u64 = 16 << 20;
-/// Bytes of a file of weights: more than any encoder has.
+/// The limit for a file of weights, in bytes: more than any encoder has.
 const MAX_WEIGHTS: u64 = 64 << 30;
-/// Taken along where they are.
+/// Files that are also fetched if they exist.
 const BESIDE: [&str; 2] = ["tokenizer_config.json", "special_tokens_map.json"];
 
-/// A model that is there.
+/// A model that was fetched.
 #[derive(Debug)]
 pub struct Fetched {
     pub folder: PathBuf,
-    /// The commit it is of, where that was asked for.
+    /// Its commit, if it was requested from the hub.
     pub commit: Option<String>,
 }
 
-/// What the hub tells about a model at a revision.
+/// The hub's description of a model at a revision.
 #[derive(Deserialize)]
 struct Listing {
     sha: String,
@@ -38,12 +38,12 @@ struct Sibling {
     rfilename: String,
 }
 
-/// Fetches what training needs of a model: into the cache, or the files themselves into `out`. What is there is kept.
+/// Fetches the files that training needs: into the cache, or into the folder `out`. Existing files are kept.
 ///
 /// # Errors
-/// `Unavailable` without network, or if the model is only for some; `MissingInput` if there is none of that name;
-/// `Refused` if it has no weights or tokenizer that are read here, or the server misbehaves; `Data` if what came is not
-/// what was announced; `CantCreate`, `Io`.
+/// `Unavailable` without network, or if access is restricted; `MissingInput` if there is no such model; `Refused` if it
+/// has no weights or tokenizer that we read, or if the server misbehaves; `Data` if the content is not what was
+/// announced; `CantCreate`, `Io`.
 pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, on: Listener) -> Result<Fetched> {
     let cache = Cache::new(&settings.cache);
     if let (Some(_), None) = (settings.offline, out)
@@ -54,17 +54,17 @@ pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, o
     settings.require_network(&model.to_string())?;
     let client = Client::hub(settings);
     let listing = Listing::ask(&client, model, on)?;
-    let place = match out {
-        Some(folder) => Place::Folder(folder),
-        None => Place::Cache(&cache),
+    let destination = match out {
+        Some(folder) => Destination::Folder(folder),
+        None => Destination::Cache(&cache),
     };
-    let files = Files { client: &client, model, commit: &listing.sha, place };
+    let files = Files { client: &client, model, commit: &listing.sha, destination };
     let mut names = listing.chosen(model)?;
     if listing.has(WEIGHTS) {
         names.push(WEIGHTS.to_owned());
     } else {
         let index = files.fetch(INDEX, on)?;
-        let bytes = outside::read_regular(&index, MAX_INDEX).map_err(|error| Error::reading(&index, &error))?;
+        let bytes = untrusted::read_regular(&index, MAX_INDEX).map_err(|error| Error::reading(&index, &error))?;
         names.extend(shards(&bytes).map_err(|error| error.about(format!("{model}: {INDEX}")))?);
     }
     for name in names {
@@ -82,11 +82,11 @@ impl Listing {
         let address = client.home().join(&path)?;
         let bytes = client.read(&address, MAX_LISTING, on).map_err(|error| error.about(model))?;
         let listing: Listing = serde_json::from_slice(&bytes).map_err(|error| {
-            let message = format!("{address}: not what the hub tells about a model: {}", json_error(&error));
+            let message = format!("{address}: is not the hub's description of a model: {}", json_error(&error));
             Error::new(ErrorKind::Unavailable, message)
         })?;
         if !is_commit(&listing.sha) {
-            let message = format!("{address}: \"{}\" is no commit", shown(&listing.sha, 80));
+            let message = format!("{address}: \"{}\" is not a commit", shown(&listing.sha, 80));
             return Err(Error::new(ErrorKind::Refused, message));
         }
         Ok(listing)
@@ -96,17 +96,18 @@ impl Listing {
         self.siblings.iter().any(|file| file.rfilename == name)
     }
 
-    /// The files to fetch, without weights.
+    /// The files to fetch, except weights.
     ///
     /// # Errors
-    /// `Refused`, with what to do, if it has no such weights or no tokenizer.
+    /// `Refused`, with the remedy, if the model has no safetensors or no tokenizer.
     fn chosen(&self, model: &ModelName) -> Result<Vec<String>> {
         let refuse = |why: String| Err(Error::new(ErrorKind::Refused, format!("{model}: {why}")));
         if !self.has(CONFIG) {
-            return refuse(format!("has no {CONFIG}; it is no model of `transformers`"));
+            return refuse(format!("has no {CONFIG}; it is not a model for `transformers`"));
         }
         if !self.has(WEIGHTS) && !self.has(INDEX) {
-            let has = if self.has("pytorch_model.bin") { "its weights are a pickle, which is not read" } else { "" };
+            let has =
+                if self.has("pytorch_model.bin") { "its weights are a pickle file, which we do not read" } else { "" };
             return refuse(match has {
                 "" => format!("has no {WEIGHTS}"),
                 has => format!("has no {WEIGHTS}; {has}. {}", converted(model)),
@@ -125,18 +126,18 @@ impl Listing {
     }
 }
 
-/// How `transformers` makes a folder that can be read.
+/// The instruction to convert a model with `transformers` into a folder that we can read.
 fn converted(model: &ModelName) -> String {
     let ModelName { revision, .. } = model;
     let from = format!("from_pretrained(\"{}\", revision=\"{revision}\").save_pretrained(\"FOLDER\")", model.id());
     format!(
-        "Where you trust it, convert it with Python, then name the folder in encoder.path:\n  python -c 'from transformers \
-         import AutoModel, AutoTokenizer; AutoModel.{from}; AutoTokenizer.{from}'"
+        "If you trust the model, convert it with Python and set encoder.path to the folder:\n  python -c 'from \
+         transformers import AutoModel, AutoTokenizer; AutoModel.{from}; AutoTokenizer.{from}'"
     )
 }
 
-/// Where the files of a model go.
-enum Place<'a> {
+/// Where the files of a model are saved.
+enum Destination<'a> {
     Cache(&'a Cache),
     Folder(&'a Path),
 }
@@ -146,10 +147,10 @@ struct Files<'a> {
     client: &'a Client,
     model: &'a ModelName,
     commit: &'a str,
-    place: Place<'a>,
+    destination: Destination<'a>,
 }
 
-/// What the hub announces of a file.
+/// What the hub announces about a file.
 struct Announced {
     address: Address,
     etag: String,
@@ -158,20 +159,20 @@ struct Announced {
 
 impl Files<'_> {
     fn folder(&self) -> PathBuf {
-        match self.place {
-            Place::Cache(cache) => cache.snapshot(self.model, self.commit),
-            Place::Folder(folder) => folder.to_owned(),
+        match self.destination {
+            Destination::Cache(cache) => cache.snapshot(self.model, self.commit),
+            Destination::Folder(folder) => folder.to_owned(),
         }
     }
 
-    /// Fetches one, unless it is there, and returns where it is.
+    /// Fetches a file unless it exists; returns its path.
     fn fetch(&self, name: &str, on: Listener) -> Result<PathBuf> {
         let path = self.folder().join(name);
-        match self.place {
-            // What the cache has of a commit does not change.
-            Place::Cache(_) if path.is_file() => on(Event::Done { name, how: How::Kept }),
-            Place::Cache(cache) => self.fetch_into_cache(cache, name, on)?,
-            Place::Folder(_) => self.fetch_into_folder(&path, name, on)?,
+        match self.destination {
+            // A file of a commit never changes, so one in the cache is current.
+            Destination::Cache(_) if path.is_file() => on(Event::Done { name, how: How::Kept }),
+            Destination::Cache(cache) => self.fetch_into_cache(cache, name, on)?,
+            Destination::Folder(_) => self.fetch_into_folder(&path, name, on)?,
         }
         Ok(path)
     }
@@ -200,7 +201,7 @@ impl Files<'_> {
             }
             _ => {
                 let message = format!(
-                    "{}: exists, and is not that file of {}; name another folder with --out, or remove it",
+                    "{}: exists, but is not the file of {}; choose another folder with --output, or remove it",
                     path.display(),
                     self.model
                 );
@@ -216,8 +217,8 @@ impl Files<'_> {
         let unquoted = |etag: &str| etag.trim_start_matches("W/").trim_matches('"').to_owned();
         let etag = reply.linked.etag.as_deref().or(reply.header("etag")).map(unquoted).unwrap_or_default();
         // It becomes the name of a file.
-        if outside::component(&etag).is_err() || !etag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
-            let message = format!("{address}: comes with the ETag \"{}\", which is no hash", shown(&etag, 80));
+        if untrusted::component(&etag).is_err() || !etag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            let message = format!("{address}: has the ETag \"{}\", which is not a hash", shown(&etag, 80));
             return Err(Error::new(ErrorKind::Refused, message));
         }
         let is_final = (200..300).contains(&reply.status);
@@ -230,7 +231,7 @@ impl Files<'_> {
     }
 }
 
-/// The most bytes of a file of that name.
+/// The limit for a file with this name, in bytes.
 fn most(name: &str) -> u64 {
     match name {
         INDEX => MAX_INDEX,

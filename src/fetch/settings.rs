@@ -1,35 +1,36 @@
-//! Hugging Face's environment variables.
+//! Reads Hugging Face's environment variables.
 
 use super::url::Address;
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside;
+use crate::untrusted;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::tls::{PemItem, RootCerts, parse_pem};
 
-/// Seconds without an answer or a byte after which a try is given up, unless `HF_HUB_DOWNLOAD_TIMEOUT` says otherwise.
+/// A try ends after this many seconds without a byte, unless `HF_HUB_DOWNLOAD_TIMEOUT` sets another number.
 const TIMEOUT: u64 = 30;
-/// Bytes of a file with a token, and of one with certificates.
+/// The limit for a file with a token or with certificates, in bytes.
 const MAX_TOKEN: u64 = 64 << 10;
 const MAX_CERTIFICATES: u64 = 16 << 20;
 
-/// Where to fetch from and to, and as whom.
+/// The server, the cache folder, the token and the rules of connections.
 pub struct Settings {
     /// `HF_ENDPOINT`, else the hub.
     pub endpoint: Address,
     /// `HF_HUB_CACHE`, else `hub` in `HF_HOME`.
     pub cache: PathBuf,
-    /// `HF_TOKEN`, else what the file `HF_TOKEN_PATH` or `token` in `HF_HOME` holds.
+    /// `HF_TOKEN`, else the content of the file `HF_TOKEN_PATH`, or of `token` in `HF_HOME`.
     pub token: Option<Token>,
-    /// The variable that forbids the network, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
+    /// The variable that forbids network access, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
     pub offline: Option<&'static str>,
-    /// Whom certificates must be signed by: the file `SSL_CERT_FILE` or `REQUESTS_CA_BUNDLE`, else Mozilla's list.
+    /// The trusted certificate authorities: those in the file `SSL_CERT_FILE` or `REQUESTS_CA_BUNDLE`, else Mozilla's
+    /// list.
     pub authorities: RootCerts,
-    /// How long to wait for a connection, an answer or the next byte.
+    /// How long to wait for a connection, a reply or the next byte.
     pub timeout: Duration,
 }
 
-/// What proves who asks; never shown.
+/// A secret that identifies the user. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -41,7 +42,7 @@ impl Token {
 
 impl Settings {
     /// # Errors
-    /// `Config` if a variable makes no sense; `Io` if the file with the token can't be read.
+    /// `Config` if a variable is invalid; `Io` if the token's file can't be read.
     pub fn from_environment() -> Result<Self> {
         Self::from_variables(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
@@ -91,7 +92,9 @@ impl Settings {
     pub fn require_network(&self, what: &str) -> Result<()> {
         match self.offline {
             Some(name) => {
-                let message = format!("{what}: has to be fetched, and {name} is set; unset it, or fetch it elsewhere");
+                let message = format!(
+                    "{what}: has to be fetched, but {name} forbids network access; unset it, or fetch elsewhere"
+                );
                 Err(Error::new(ErrorKind::Unavailable, message))
             }
             None => Ok(()),
@@ -100,9 +103,9 @@ impl Settings {
 }
 
 /// # Errors
-/// `MissingInput`, `Io`; `Config` if there is no certificate in the file.
+/// `MissingInput`, `Io`; `Config` if the file has no certificate.
 fn authorities(path: &Path) -> Result<RootCerts> {
-    let bytes = outside::read_regular(path, MAX_CERTIFICATES).map_err(|error| Error::reading(path, &error))?;
+    let bytes = untrusted::read_regular(path, MAX_CERTIFICATES).map_err(|error| Error::reading(path, &error))?;
     let items: Result<Vec<PemItem>, _> = parse_pem(&bytes).collect();
     let items = items.map_err(|error| Error::config(format!("{}: not PEM: {error}", path.display())))?;
     let certificates = items.into_iter().filter_map(|item| match item {
@@ -111,25 +114,25 @@ fn authorities(path: &Path) -> Result<RootCerts> {
     });
     let certificates: Vec<_> = certificates.collect();
     match certificates.is_empty() {
-        true => Err(Error::config(format!("{}: holds no certificate (PEM)", path.display()))),
+        true => Err(Error::config(format!("{}: has no certificate (PEM)", path.display()))),
         false => Ok(RootCerts::from(certificates)),
     }
 }
 
 fn token_in(path: &Path) -> Result<Option<Token>> {
-    match outside::read_regular(path, MAX_TOKEN) {
+    match untrusted::read_regular(path, MAX_TOKEN) {
         Ok(bytes) => as_token(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading(path, &error)),
     }
 }
 
-/// The token without the white space around it; `source` is for the message, which does not quote it.
+/// The token without surrounding white space. `source` appears in the message; the token does not.
 fn as_token(text: &str, source: &str) -> Result<Option<Token>> {
     match text.trim() {
         "" => Ok(None),
         token if token.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(Token(token.to_owned()))),
-        _ => Err(Error::config(format!("{source}: holds no token: there are spaces or other signs in it"))),
+        _ => Err(Error::config(format!("{source}: is not a token: it contains spaces or other invalid characters"))),
     }
 }
 

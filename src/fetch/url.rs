@@ -1,61 +1,62 @@
-//! Addresses of the network: where a redirect leads, and who gets to see a token.
+//! Network addresses: where a redirect leads, and which server receives the token.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::shown;
+use crate::untrusted::shown;
 use std::fmt;
 use ureq::http::Uri;
 use url::Url;
 
-/// The longest address that is followed, in bytes.
+/// The longest address that we follow, in bytes.
 const LONGEST: usize = 8192;
 
-/// An absolute address over http or https, without a user's name in it.
+/// An absolute http or https address without a user name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(Uri);
 
 impl Address {
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the address.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
-            return Err(format!("an address of {} bytes", text.len()));
+            return Err(format!("the address has {} bytes; at most {LONGEST} are allowed", text.len()));
         }
         let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         if !matches!(scheme.as_deref(), Some("http" | "https")) {
-            return Err(format!("{}, which is not over http or https", shown(text, 200)));
+            return Err(format!("{} is not an http or https address", shown(text, 200)));
         }
-        let uri: Uri = text.parse().map_err(|error| format!("{}, which is no address: {error}", shown(text, 200)))?;
+        let uri: Uri = text.parse().map_err(|error| format!("{} is not an address: {error}", shown(text, 200)))?;
         let authority = uri.authority().map(|authority| authority.as_str());
         match authority {
-            Some(authority) if authority.contains('@') => Err("an address with a user's name in it".into()),
+            Some(authority) if authority.contains('@') => Err("the address contains a user's name; remove it".into()),
             Some(_) => Ok(Address(uri)),
-            None => Err(format!("{}, which names no server", shown(text, 200))),
+            None => Err(format!("{} names no server", shown(text, 200))),
         }
     }
 
-    /// Where a `Location` that came from here leads.
+    /// The address of a `Location` header in a reply from this address.
     ///
     /// # Errors
-    /// `Refused` if that is not over http or https, or leaves https for http.
+    /// `Refused` if it is not http or https, or if it changes from https to http.
     pub fn redirected(&self, location: &str) -> Result<Self> {
-        let refuse = |why: String| Error::new(ErrorKind::Refused, format!("{self}: redirects to {why}; not followed"));
+        let refuse =
+            |why: String| Error::new(ErrorKind::Refused, format!("{self}: the redirect is not followed: {why}"));
         let base = Url::parse(&self.0.to_string()).map_err(|error| refuse(error.to_string()))?;
         let absolute = base.join(location).map_err(|error| refuse(format!("{}: {error}", shown(location, 200))))?;
         let next = Address::parse(absolute.as_str()).map_err(refuse)?;
         match (self.scheme(), next.scheme()) {
-            ("https", "http") => Err(refuse(format!("{next}, from https to http"))),
+            ("https", "http") => Err(refuse(format!("{next} leaves https for http"))),
             _ => Ok(next),
         }
     }
 
-    /// With a path and query behind it, which begin with a slash.
+    /// This address with a path and query, which begin with a slash.
     pub fn join(&self, path: &str) -> Result<Self> {
         let text = self.0.to_string();
         Address::parse(&format!("{}{path}", text.trim_end_matches('/')))
             .map_err(|why| Error::new(ErrorKind::Refused, why))
     }
 
-    /// Whether both have scheme, host and port in common.
+    /// Whether both have the same scheme, host and port.
     pub fn is_of(&self, other: &Address) -> bool {
         let origin = |address: &Address| {
             let usual = if address.scheme() == "https" { 443 } else { 80 };
@@ -78,14 +79,14 @@ impl Address {
     }
 }
 
-/// Without the query, which may hold a signature.
+/// Leaves out the query, which may contain a signature.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}{}", self.scheme(), shown(self.authority(), 200), shown(self.0.path(), 300))
     }
 }
 
-/// A part of a path, with everything but letters, digits and `-_.~` escaped.
+/// A part of a path. Everything but letters, digits and `-_.~` is escaped.
 pub fn escaped(part: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     part.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

@@ -1,8 +1,8 @@
-//! How much each loss counts.
+//! The weights of the losses.
 
 use serde::{Deserialize, Serialize};
 
-/// The λ of each loss, and what they average over; the default is the paper's best, without story choice.
+/// The weight λ of each loss, and which cells they average over. The default is the paper's best, without story choice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
@@ -10,18 +10,19 @@ pub struct LossConfig {
     pub effects: f64,
     pub conflicts: f64,
     pub story: f64,
-    /// Of a story alone: above 0 the joint detector has a place for "no conflict".
-    pub alone: f64,
+    /// The weight for single stories. Above 0, the joint detector has an output for "no conflict".
+    pub single_story: f64,
     pub normalization: Normalization,
 }
 
-/// Which slots the losses average over.
+/// Which cells the losses average over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Normalization {
-    /// Every entity and sentence that there is.
+    /// The cells of entities and sentences that exist.
     Real,
-    /// The reference's: every pair padded to the largest entity count and the longest story, padding labelled 0.
+    /// Like TRIP's code: every pair is padded to the largest number of entities and the longest story; padding has
+    /// label 0.
     Padded,
 }
 
@@ -32,7 +33,7 @@ impl Default for LossConfig {
             effects: 0.4,
             conflicts: 0.2,
             story: 0.,
-            alone: 0.,
+            single_story: 0.,
             normalization: Normalization::Real,
         }
     }

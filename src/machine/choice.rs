@@ -1,8 +1,8 @@
-//! Where and in what precision to compute, as written in a config.
+//! The config's choice of device and precision.
 
 use serde::{Deserialize, Serialize};
 
-/// Where to compute, as written in a config: `auto`, `cpu` or `cuda:N`.
+/// The device, as written in a config: `auto`, `cpu` or `cuda:N`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeviceChoice(pub String);
@@ -19,11 +19,11 @@ impl From<String> for DeviceChoice {
     }
 }
 
-/// In what to multiply, as written in a config.
+/// The precision of matmuls, as written in a config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionChoice {
-    /// By device and processor ([`super::preferred`]).
+    /// Chosen by device and processor ([`super::preferred`]).
     #[default]
     Auto,
     Fp32,

@@ -1,31 +1,31 @@
-//! How far the probability of the story choice can be trusted (Guo et al., "On Calibration of Modern Neural Networks",
-//! ICML 2017).
+//! How well the probability of the story choice matches its accuracy (Guo et al., "On Calibration of Modern Neural
+//! Networks", ICML 2017).
 
 use super::count::{Share, mean};
+use super::groups::StoryGroups;
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
-/// Bins of equal width between 0 and 1, as in the paper; with two stories only the upper half can hold anything.
+/// Bins of equal width between 0 and 1, as in the paper. With two stories, the confidence is never in the lower half.
 pub const CALIBRATION_BINS: usize = 15;
 
-/// The smallest probability whose logarithm is taken; a recorded one can be 0.
+/// The smallest probability whose logarithm is taken, because a recorded one can be 0.
 const SMALLEST: f64 = 1e-30;
 
-/// How the probabilities compare with what came true. Undefined for no pairs.
+/// How well probabilities match outcomes. Undefined if there are no pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// What the scores were divided by before the softmax.
+    /// The scores are divided by it before the softmax.
     pub temperature: f64,
-    /// Mean of minus the logarithm of the probability of the gold story.
+    /// The mean of minus the logarithm of the gold story's probability.
     pub nll: Option<f64>,
-    /// Expected calibration error over [`CALIBRATION_BINS`] bins, between 0 and 1: the mean over pairs of the
-    /// distance between confidence and accuracy in the pair's bin.
+    /// Expected calibration error over [`CALIBRATION_BINS`] bins, between 0 and 1: the mean, over pairs, of the
+    /// difference between confidence and accuracy in the pair's bin.
     pub ece: Option<f64>,
 }
 
 impl Calibration {
-    /// Of recorded predictions, whose probabilities are those of temperature 1.
+    /// For recorded predictions; their probabilities have temperature 1.
     pub fn of(predictions: &[PairPrediction], temperature: f64) -> Self {
         let gold_probs: Vec<f64> = predictions
             .iter()
@@ -41,33 +41,30 @@ impl Calibration {
 /// The choices whose confidence is in one bin of a reliability diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ConfidenceBin {
-    /// The bin: from this confidence on, between 0 and 1.
+    /// The lower bound of the bin, between 0 and 1.
     pub from: f64,
-    /// Up to this confidence.
+    /// The upper bound of the bin.
     pub to: f64,
-    /// Mean confidence of its pairs.
+    /// The mean confidence of its pairs.
     pub confidence: f64,
-    /// Pairs whose story was chosen rightly, of all in the bin.
+    /// The share of its pairs whose story was chosen correctly.
     pub right: Share,
 }
 
-/// The bins behind [`Calibration::ece`] that hold a pair, by confidence.
-pub fn confidence_bins(predictions: &[PairPrediction], temperature: f64) -> Vec<ConfidenceBin> {
-    let mut bins = [(0., Share { count: 0, total: 0 }); CALIBRATION_BINS];
+/// The bins of [`Calibration::ece`] that contain a pair, by confidence.
+pub fn confidence_bins(predictions: &[PairPrediction], temperature: f64, groups: &StoryGroups) -> Vec<ConfidenceBin> {
+    let mut bins = [const { Vec::new() }; CALIBRATION_BINS];
     for prediction in predictions {
         let confidence = tempered(prediction.story_probs, temperature)[prediction.plausible];
-        let (sum, right) = &mut bins[bin(confidence)];
-        *sum += confidence;
-        right.count += u64::from(prediction.is_accurate());
-        right.total += 1;
+        bins[bin(confidence)].push((confidence, prediction));
     }
     let edge = |i: usize| i as f64 / CALIBRATION_BINS as f64;
-    let filled = bins.into_iter().enumerate().filter(|(_, (_, right))| right.total > 0);
-    let bin = |(i, (sum, right)): (usize, (f64, Share))| ConfidenceBin {
+    let filled = bins.into_iter().enumerate().filter(|(_, pairs)| !pairs.is_empty());
+    let bin = |(i, pairs): (usize, Vec<(f64, &PairPrediction)>)| ConfidenceBin {
         from: edge(i),
         to: edge(i + 1),
-        confidence: sum / right.total as f64,
-        right,
+        confidence: pairs.iter().map(|(confidence, _)| confidence).sum::<f64>() / pairs.len() as f64,
+        right: groups.share_of_pairs(pairs.into_iter().map(|(_, pair)| pair), PairPrediction::is_accurate),
     };
     filled.map(bin).collect()
 }
@@ -84,7 +81,7 @@ pub fn tempered(probs: [f32; 2], temperature: f64) -> [f64; 2] {
     [p, 1. - p]
 }
 
-/// Of (confidence, whether it was right).
+/// Computed from (confidence, whether the choice was correct).
 fn expected_calibration_error(choices: &[(f64, bool)]) -> Option<f64> {
     let mut gaps = [0.; CALIBRATION_BINS];
     for &(confidence, right) in choices {
@@ -101,7 +98,7 @@ mod tests {
     #[test]
     fn the_error_is_the_mean_gap_of_the_bins() {
         assert_eq!(expected_calibration_error(&[]), None);
-        // Two bins: 0.61 and 0.65 (one right of two) and 0.95 (right).
+        // Two bins: 0.61 and 0.65 (one of two correct), and 0.95 (correct).
         let error = expected_calibration_error(&[(0.61, true), (0.65, false), (0.95, true)]).unwrap();
         assert!((error - ((0.61 + 0.65 - 1.) + 0.05) / 3.).abs() < 1e-12);
         let of_bin = expected_calibration_error(&[(1., true), (1., false)]).unwrap();

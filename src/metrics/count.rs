@@ -1,56 +1,61 @@
-//! Shares with their confidence intervals, and confusion counts with their macro-F1.
+//! Shares, and confusion counts with their macro-F1.
 
 use serde::{Deserialize, Serialize};
 
-/// The 97.5 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
-
-/// `count` of `total`. In JSON with its percentage and 95 % interval, which are ignored when read back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// `count` of `total`, with an interval if the story groups are known ([`super::StoryGroups`]). JSON also has the
+/// fraction, which is ignored when read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ShareRecord", from = "ShareRecord")]
 pub struct Share {
     pub count: u64,
     pub total: u64,
+    /// The 95 % interval, between 0 and 1.
+    pub interval: Option<[f64; 2]>,
 }
 
 impl Share {
-    /// Between 0 and 100; undefined for a total of 0.
-    pub fn percent(self) -> Option<f64> {
-        (self.total > 0).then(|| 100.0 * self.count as f64 / self.total as f64)
+    /// A share without an interval.
+    pub const fn new(count: u64, total: u64) -> Self {
+        Share { count, total, interval: None }
     }
 
-    /// The 95 % Wilson score interval, in percent; undefined for a total of 0.
-    pub fn interval(self) -> Option<[f64; 2]> {
-        let total = self.total as f64;
-        let share = self.percent()? / 100.0;
-        let centre = share + Z * Z / (2.0 * total);
-        let spread = Z * (share * (1.0 - share) / total + Z * Z / (4.0 * total * total)).sqrt();
-        let bound = |value: f64| (100.0 * value / (1.0 + Z * Z / total)).clamp(0.0, 100.0);
-        Some([bound(centre - spread), bound(centre + spread)])
+    /// Between 0 and 1; undefined for a total of 0.
+    pub fn fraction(self) -> Option<f64> {
+        (self.total > 0).then(|| self.count as f64 / self.total as f64)
+    }
+
+    /// Between 0 and 100; undefined for a total of 0.
+    pub fn percent(self) -> Option<f64> {
+        (self.total > 0).then(|| 100. * self.count as f64 / self.total as f64)
+    }
+
+    /// The bounds of the interval between 0 and 100.
+    pub fn percent_interval(self) -> Option<[f64; 2]> {
+        self.interval.map(|bounds| bounds.map(|bound| 100. * bound))
     }
 }
 
-/// [`Share`] as it is written.
+/// The JSON form of [`Share`].
 #[derive(Serialize, Deserialize)]
 struct ShareRecord {
     count: u64,
     total: u64,
     #[serde(default)]
-    percent: Option<f64>,
-    #[serde(default)]
+    fraction: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     interval_95: Option<[f64; 2]>,
 }
 
 impl From<Share> for ShareRecord {
     fn from(share: Share) -> Self {
-        let Share { count, total } = share;
-        ShareRecord { count, total, percent: share.percent(), interval_95: share.interval() }
+        let Share { count, total, interval } = share;
+        ShareRecord { count, total, fraction: share.fraction(), interval_95: interval }
     }
 }
 
 impl From<ShareRecord> for Share {
     fn from(record: ShareRecord) -> Self {
-        Share { count: record.count, total: record.total }
+        Share { count: record.count, total: record.total, interval: record.interval_95 }
     }
 }
 
@@ -70,13 +75,13 @@ impl Confusion {
     /// Counts one prediction.
     ///
     /// # Panics
-    /// If a class is not below the number of classes; readers of predictions check.
+    /// If a class is too large; readers of predictions check classes.
     pub fn add(&mut self, gold: u8, predicted: u8) {
         assert!((predicted as usize) < self.classes, "class {predicted} of {}", self.classes);
         self.counts[gold as usize * self.classes + predicted as usize] += 1;
     }
 
-    /// Mean F1 over the classes that occur in gold or predictions, as scikit-learn's `f1_score(average="macro")`;
+    /// The mean F1 of the classes that occur in gold or predictions, like scikit-learn's `f1_score(average="macro")`;
     /// undefined if nothing was counted.
     pub fn macro_f1(&self) -> Option<f64> {
         let f1s: Vec<_> = (0..self.classes).filter_map(|class| self.f1(class)).collect();
@@ -101,25 +106,10 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn close(actual: Option<[f64; 2]>, expected: [f64; 2]) -> bool {
-        let actual = actual.unwrap();
-        (actual[0] - expected[0]).abs() < 5e-3 && (actual[1] - expected[1]).abs() < 5e-3
-    }
-
-    /// Values of `scipy.stats.binomtest(count, total).proportion_ci(method="wilson")`, the examples of Newcombe (1998).
-    #[test]
-    fn wilson_intervals_are_those_of_scipy() {
-        for (count, total, bounds) in
-            [(81, 263, [25.53, 36.62]), (15, 148, [6.24, 16.05]), (0, 20, [0.0, 16.11]), (1, 29, [0.61, 17.18])]
-        {
-            assert!(close(Share { count, total }.interval(), bounds), "{count} of {total}");
-        }
-    }
-
     #[test]
     fn an_empty_share_is_undefined() {
-        let empty = Share { count: 0, total: 0 };
-        assert_eq!((empty.percent(), empty.interval()), (None, None));
+        let empty = Share::new(0, 0);
+        assert_eq!((empty.fraction(), empty.percent()), (None, None));
         assert_eq!(Confusion::new(3).macro_f1(), None);
     }
 
@@ -133,7 +123,12 @@ mod tests {
 
     #[test]
     fn shares_survive_json() {
-        let share = Share { count: 85, total: 117 };
-        assert_eq!(serde_json::from_str::<Share>(&serde_json::to_string(&share).unwrap()).unwrap(), share);
+        let share = Share { interval: Some([0.125, 0.5]), ..Share::new(1, 4) };
+        let text = serde_json::to_string(&share).unwrap();
+        assert_eq!(text, r#"{"count":1,"total":4,"fraction":0.25,"interval_95":[0.125,0.5]}"#);
+        assert_eq!(serde_json::from_str::<Share>(&text).unwrap(), share);
+        let text = serde_json::to_string(&Share::default()).unwrap();
+        assert_eq!(text, r#"{"count":0,"total":0,"fraction":null}"#);
+        assert_eq!(serde_json::from_str::<Share>(&text).unwrap(), Share::default());
     }
 }

@@ -1,7 +1,7 @@
-//! Holm's correction of p-values for having looked at many (Holm, 1979).
+//! Holm's correction of p-values for multiple tests (Holm, 1979).
 
-/// The adjusted p-values, in the order of the given ones: one below 0.05 is significant with at most 5 % chance of any
-/// error among all of them.
+/// The adjusted p-values, in the given order. If all below 0.05 are called significant, the chance of any error is at
+/// most 5 %.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));

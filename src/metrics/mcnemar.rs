@@ -1,7 +1,7 @@
-//! McNemar's exact test: do two systems reach a tier on different pairs by more than chance?
+//! McNemar's exact test: is the difference between two systems on the same pairs more than chance?
 
-/// Two-sided p-value, from the number of pairs that only the one and only the other system gets right: under chance they
-/// are tosses of a fair coin.
+/// The two-sided p-value, from the numbers of pairs that only the first and only the second system gets right. By
+/// chance alone, each of these pairs is the toss of a fair coin.
 pub fn mcnemar_exact(only_first: u64, only_second: u64) -> f64 {
     let (tosses, fewer) = (only_first + only_second, only_first.min(only_second));
     let mut log_term = -(tosses as f64) * std::f64::consts::LN_2;
@@ -13,9 +13,9 @@ pub fn mcnemar_exact(only_first: u64, only_second: u64) -> f64 {
     (2. * tail).min(1.)
 }
 
-/// One p-value of several that may depend on each other in any way, as those of the same pairs under several seeds do:
-/// p(k)·n/k of the k-th smallest of n (Rüger, "Das maximale Signifikanzniveau des Tests", 1978), for the k in the middle.
-/// `None` of none.
+/// Combines p-values that may depend on each other in any way, such as those of several seeds on the same pairs:
+/// p(k)·n/k of the k-th smallest of n (Rüger, "Das maximale Signifikanzniveau des Tests", 1978), with k in the middle.
+/// `None` if there are none.
 pub fn combined_p(mut p_values: Vec<f64>) -> Option<f64> {
     p_values.sort_unstable_by(f64::total_cmp);
     let (n, k) = (p_values.len(), p_values.len() / 2 + 1);

@@ -1,9 +1,10 @@
-//! Predictions -> counts -> numbers. Counts add up over pairs and are divided once, at the end; what there is
-//! nothing to divide by is undefined (`None`), not 0.
+//! Computes scores from predictions. Counts are added up over pairs and divided once, at the end. A share of nothing is
+//! undefined (`None`), not 0.
 
 mod bootstrap;
 mod calibration;
 mod count;
+mod groups;
 mod holm;
 mod mcnemar;
 mod seeds;
@@ -12,12 +13,13 @@ mod story;
 mod tiered;
 pub(crate) mod undefined;
 
-pub use bootstrap::{RESAMPLES, Resamples, percentile_interval, two_sided_p};
+pub use bootstrap::{BOOTSTRAP_SEED, RESAMPLES, Resamples, percentile_interval, two_sided_p};
 pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
 pub use count::{Confusion, Share};
+pub use groups::StoryGroups;
 pub use holm::holm;
 pub use mcnemar::{combined_p, mcnemar_exact};
 pub use seeds::{Difference, Estimate, PValue, PairSet, Reached, Tiers, differences, estimates, reached};
-pub use state::{AssertedCounts, SideScores, StateCounts, StateScores};
+pub use state::{PredictedCounts, PredictedScores, SideScores, StateCounts, StateScores};
 pub use story::KindShares;
 pub use tiered::TierCounts;

@@ -1,50 +1,49 @@
-//! What a system reaches over several seeds, how sure that is, and how two systems differ.
+//! The scores of a system over several seeds, their intervals, and the difference between two systems.
 
 use super::bootstrap::{Resamples, percentile_interval, two_sided_p};
-use super::count::{Share, mean};
+use super::count::mean;
 use super::mcnemar::{combined_p, mcnemar_exact};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// One value a tier.
+/// One value for each tier.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Tiers<T> {
     pub accuracy: T,
     pub consistency: T,
-    /// `None` where pairs have no state labels.
+    /// `None` if pairs lack state labels.
     pub verifiability: Option<T>,
 }
 
 impl<T> Tiers<T> {
     pub const NAMES: [&'static str; 3] = ["accuracy", "consistency", "verifiability"];
 
-    /// The last one only where there are states.
+    /// Leaves the last tier out if there are no states.
     fn by_index(has_states: bool, mut value: impl FnMut(usize) -> T) -> Self {
         Tiers { accuracy: value(0), consistency: value(1), verifiability: has_states.then(|| value(2)) }
     }
 
-    /// In the order of [`Tiers::NAMES`].
+    /// The values in the order of [`Tiers::NAMES`].
     pub fn each(&self) -> [Option<&T>; 3] {
         [Some(&self.accuracy), Some(&self.consistency), self.verifiability.as_ref()]
     }
 
-    /// Those that there are.
+    /// The values that exist.
     pub fn each_mut(&mut self) -> impl Iterator<Item = &mut T> {
         [&mut self.accuracy, &mut self.consistency].into_iter().chain(&mut self.verifiability)
     }
 }
 
-/// The pairs of a set and the story groups they are in.
+/// The pairs of a set and their story groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairSet {
     ids: Vec<String>,
     /// The number of each pair's group, from 0.
     group_of: Vec<usize>,
     groups: usize,
-    /// Whether all have state labels.
+    /// Whether all pairs have state labels.
     has_states: bool,
 }
 
@@ -55,7 +54,7 @@ impl PairSet {
         PairSet { has_states, ..Self::new(pairs) }
     }
 
-    /// Of labelled pairs by their id and the number of their plausible story.
+    /// Labelled pairs, each with its id and the number of its plausible story.
     pub fn new(pairs: impl IntoIterator<Item = (String, i64)>) -> Self {
         let (ids, numbers): (Vec<String>, Vec<i64>) = pairs.into_iter().unzip();
         let mut groups = BTreeMap::new();
@@ -75,7 +74,7 @@ impl PairSet {
         self.groups
     }
 
-    /// The sum of a value of each pair over each group.
+    /// Sums a value of each pair over each group.
     fn by_group(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut sums = vec![0.; self.groups];
         self.group_of.iter().enumerate().for_each(|(pair, &group)| sums[group] += value(pair));
@@ -83,42 +82,41 @@ impl PairSet {
     }
 }
 
-/// Which tiers each pair of a set reaches: accurate, consistent, verifiable.
+/// For each pair of a set, which tiers it reaches: accurate, consistent, verifiable.
 pub type Reached = Vec<[bool; 3]>;
 
-/// Of predictions as they are.
+/// The tiers that predictions reach, as they are decoded.
 pub fn reached(predictions: impl IntoIterator<Item = impl Borrow<PairPrediction>>) -> Reached {
     let tiers = |p: &PairPrediction| [p.is_accurate(), p.is_consistent(), p.is_verifiable()];
     predictions.into_iter().map(|prediction| tiers(prediction.borrow())).collect()
 }
 
-/// A share of all pairs, in percent, over seeds.
+/// A share of all pairs, between 0 and 1, over seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Estimate {
     pub mean: f64,
-    /// Standard deviation over the seeds (of a sample: divided by one less); `None` of one seed.
+    /// The sample standard deviation over seeds (divided by n - 1); `None` for one seed.
     pub sd: Option<f64>,
-    /// 95 %, by drawing story groups: how the mean over these seeds would vary with other stories. Where no pair or
-    /// every pair is reached drawing tells nothing; then Wilson's interval, each group counted once.
+    /// By resampling story groups: how the mean over these seeds would vary with other stories
+    /// ([`Resamples::interval`]).
+    #[serde(rename = "interval_95")]
     pub interval: [f64; 2],
 }
 
-/// How much more one system reaches than another, in points of percent.
+/// The difference between two systems: the first share minus the second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Difference {
-    pub points: f64,
-    /// 95 %, by drawing the same story groups for both.
+    pub difference: f64,
+    /// By resampling the same story groups for both systems.
+    #[serde(rename = "interval_95")]
     pub interval: [f64; 2],
     pub bootstrap: PValue,
-    /// McNemar's exact test over pairs; of several seeds, combined ([`combined_p`]).
+    /// McNemar's exact test over pairs. For several seeds the p-values are combined ([`combined_p`]).
     pub mcnemar: PValue,
 }
 
-/// As computed, and by Holm over all that are shown together.
+/// The computed p-value, and the one adjusted by Holm for all tests that are shown together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PValue {
     pub p: f64,
     pub holm: f64,
@@ -133,32 +131,25 @@ impl PValue {
 /// The three tiers of one system, by seed; `None` for no seeds.
 ///
 /// # Panics
-/// If an outcome is not of the pairs of the set, or the resamples are not of its groups.
+/// If an outcome does not have the set's pairs, or the resamples do not have its groups.
 pub fn estimates(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples) -> Option<Tiers<Estimate>> {
     (!seeds.is_empty() && set.pairs() > 0)
         .then(|| Tiers::by_index(set.has_states, |tier| estimate(set, seeds, resamples, tier)))
 }
 
 fn estimate(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples, tier: usize) -> Estimate {
-    let percent = |reached: &Reached| {
+    let share = |reached: &Reached| {
         assert_eq!(reached.len(), set.pairs(), "an outcome for each pair of the set");
-        100. * reached.iter().filter(|tiers| tiers[tier]).count() as f64 / set.pairs() as f64
+        reached.iter().filter(|tiers| tiers[tier]).count() as f64 / set.pairs() as f64
     };
-    let percents: Vec<f64> = seeds.values().map(percent).collect();
-    let mean = mean(&percents).expect("there are seeds");
-    let wholes = set.by_group(|_| 1.);
-    let share = |pair: usize| share_of_seeds(seeds.values(), pair, tier);
-    let groups = set.groups() as u64;
-    let of_groups = |count| Share { count, total: groups }.interval();
-    let interval = match mean {
-        0. => of_groups(0).map(|[_, high]| [0., high]),
-        100. => of_groups(groups).map(|[low, _]| [low, 100.]),
-        _ => percentile_interval(&resamples.ratios(&set.by_group(share), &wholes)).map(|i| i.map(|share| 100. * share)),
-    };
-    Estimate { mean, sd: sd(&percents, mean), interval: interval.unwrap_or([0., 100.]) }
+    let shares: Vec<f64> = seeds.values().map(share).collect();
+    let mean = mean(&shares).expect("there are seeds");
+    let parts = set.by_group(|pair| share_of_seeds(seeds.values(), pair, tier));
+    let interval = resamples.interval(&parts, &set.by_group(|_| 1.));
+    Estimate { mean, sd: sd(&shares, mean), interval: interval.unwrap_or([0., 1.]) }
 }
 
-/// Of the seeds, in how many the pair reaches the tier.
+/// The share of seeds in which the pair reaches the tier.
 fn share_of_seeds<'a>(seeds: impl ExactSizeIterator<Item = &'a Reached>, pair: usize, tier: usize) -> f64 {
     let count = seeds.len() as f64;
     seeds.filter(|reached| reached[pair][tier]).count() as f64 / count
@@ -172,7 +163,7 @@ fn sd(values: &[f64], mean: f64) -> Option<f64> {
 /// The first system minus the second, over the seeds that both have; `None` if there are none.
 ///
 /// # Panics
-/// As [`estimates`].
+/// Like [`estimates`].
 pub fn differences(
     set: &PairSet,
     [first, second]: [&BTreeMap<u64, Reached>; 2],
@@ -188,15 +179,15 @@ fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tie
     let share = |system: usize, pair: usize| share_of_seeds(seeds.iter().map(|both| both[system]), pair, tier);
     let parts = set.by_group(|pair| share(0, pair) - share(1, pair));
     let resampled = resamples.ratios(&parts, &set.by_group(|_| 1.));
-    let points = parts.iter().sum::<f64>() / set.pairs() as f64;
+    let difference = parts.iter().sum::<f64>() / set.pairs() as f64;
     let interval = percentile_interval(&resampled).unwrap_or([-1., 1.]);
     let p_values = seeds.iter().map(|[first, second]| {
         let only = |a: &Reached, b: &Reached| a.iter().zip(b).filter(|(a, b)| a[tier] && !b[tier]).count() as u64;
         mcnemar_exact(only(first, second), only(second, first))
     });
     Difference {
-        points: 100. * points,
-        interval: interval.map(|share| 100. * share),
+        difference,
+        interval,
         bootstrap: PValue::alone(two_sided_p(&resampled)),
         mcnemar: PValue::alone(combined_p(p_values.collect()).expect("there are seeds")),
     }
@@ -226,11 +217,11 @@ mod tests {
         let Tiers { accuracy, consistency, verifiability } =
             estimates(&set(), &seeds, &Resamples::new(3, 2000, 0)).unwrap();
         let verifiability = verifiability.unwrap();
-        assert_eq!(accuracy.mean, 62.5);
-        assert!((accuracy.sd.unwrap() - 12.5 * 2f64.sqrt()).abs() < 1e-12);
-        assert_eq!(accuracy.interval, [0., 100.], "three groups can all be the first, or all the last");
-        assert!((consistency.mean, consistency.interval[0]) == (0., 0.) && consistency.interval[1] > 50.);
-        assert!((verifiability.mean, verifiability.interval[1]) == (100., 100.) && verifiability.interval[0] < 50.);
+        assert_eq!(accuracy.mean, 0.625);
+        assert!((accuracy.sd.unwrap() - 0.125 * 2f64.sqrt()).abs() < 1e-12);
+        assert_eq!(accuracy.interval, [0., 1.], "three groups can all be the first, or all the last");
+        assert!((consistency.mean, consistency.interval[0]) == (0., 0.) && consistency.interval[1] > 0.5);
+        assert!((verifiability.mean, verifiability.interval[1]) == (1., 1.) && verifiability.interval[0] < 0.5);
         assert!(estimates(&set(), &BTreeMap::new(), &Resamples::new(3, 10, 0)).is_none());
     }
 
@@ -240,8 +231,8 @@ mod tests {
         let second = seeds(&[(0, [true, false, false, true]), (6, [true; 4])]);
         let resamples = Resamples::new(3, 2000, 0);
         let Tiers { accuracy, consistency, .. } = differences(&set(), [&first, &second], &resamples).unwrap();
-        assert_eq!((accuracy.points, accuracy.mcnemar.p), (50., 0.5));
-        assert_eq!((consistency.points, consistency.bootstrap.p, consistency.mcnemar.p), (0., 1., 1.));
+        assert_eq!((accuracy.difference, accuracy.mcnemar.p), (0.5, 0.5));
+        assert_eq!((consistency.difference, consistency.bootstrap.p, consistency.mcnemar.p), (0., 1., 1.));
         assert!(differences(&set(), [&first, &seeds(&[(7, [true; 4])])], &resamples).is_none());
     }
 

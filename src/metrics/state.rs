@@ -1,28 +1,28 @@
-//! How well states and conflicts are classified (TRIP table 4), over every entity and sentence of both stories.
+//! Scores of states and conflicts (TRIP table 4), over every entity and sentence of both stories.
 
 use super::count::{Confusion, Share, mean};
+use super::groups::StoryGroups;
 use super::undefined;
 use crate::attribute::{Attribute, Side};
 use crate::prediction::{EntityPrediction, PairPrediction, StateLabels};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The belief from which a sentence counts as part of a conflict.
-const CONFLICT_BELIEF: f32 = 0.5;
+/// A sentence with at least this conflict probability counts as part of a conflict.
+const CONFLICT_THRESHOLD: f32 = 0.5;
 
-/// Confusion counts of the states of one side, per attribute; and of the conflicts.
+/// Confusion counts: of the states of each side by attribute, and of the conflicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateCounts {
     preconditions: Vec<Confusion>,
     effects: Vec<Confusion>,
     conflicts: Confusion,
-    asserted: AssertedCounts,
+    predicted_states: PredictedCounts,
 }
 
-/// Counts of nontrivial states, over both sides and all attributes.
+/// Counts of nontrivial states over both sides and all attributes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AssertedCounts {
+pub struct PredictedCounts {
     /// Nontrivial predictions.
     pub predicted: u64,
     /// Nontrivial predictions that equal their gold class.
@@ -31,40 +31,61 @@ pub struct AssertedCounts {
     pub gold: u64,
 }
 
-/// Macro-F1 of one side, between 0 and 1. An attribute that no slot has is undefined.
+/// The [`PredictedCounts`] of a set of pairs, and their scores.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictedScores {
+    #[serde(flatten)]
+    pub counts: PredictedCounts,
+    pub precision: Share,
+    pub recall: Share,
+    /// Between 0 and 1.
+    pub f1: Option<f64>,
+}
+
+/// Macro-F1 of one side, between 0 and 1. Undefined for an attribute that does not occur.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SideScores {
     /// Mean over the attributes (TRIP table 4).
     pub macro_f1: Option<f64>,
     pub by_attribute: BTreeMap<Attribute, Option<f64>>,
 }
 
-/// What [`StateCounts`] come to.
+/// The scores of [`StateCounts`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StateScores {
     pub preconditions: SideScores,
     pub effects: SideScores,
     /// Macro-F1 of "this sentence takes part in a conflict of this entity", over all entities and sentences.
     pub conflicts: Option<f64>,
     #[serde(with = "undefined")]
-    pub asserted: AssertedCounts,
+    pub predicted_states: PredictedCounts,
 }
 
-impl AssertedCounts {
+impl PredictedCounts {
     pub fn precision(&self) -> Share {
-        Share { count: self.correct, total: self.predicted }
+        Share::new(self.correct, self.predicted)
     }
 
     pub fn recall(&self) -> Share {
-        Share { count: self.correct, total: self.gold }
+        Share::new(self.correct, self.gold)
     }
 
-    /// Between 0 and 1; undefined if nothing was asserted and there was nothing to assert.
+    /// Between 0 and 1; undefined if there were neither nontrivial predictions nor nontrivial gold states.
     pub fn f1(&self) -> Option<f64> {
         let sum = self.predicted + self.gold;
         (sum > 0).then(|| 2.0 * self.correct as f64 / sum as f64)
+    }
+
+    /// The counts of both stories of a pair.
+    fn of_pair(pair: &PairPrediction) -> Self {
+        let mut counts = PredictedCounts::default();
+        let entities = pair.stories.iter().flat_map(|story| &story.entities);
+        for (attribute, gold, predicted) in
+            entities.flat_map(|entity| Side::BOTH.map(|side| entity.side(side))).flat_map(cells)
+        {
+            counts.add(attribute, gold, predicted);
+        }
+        counts
     }
 
     /// Counts one label.
@@ -77,6 +98,32 @@ impl AssertedCounts {
     }
 }
 
+impl PredictedScores {
+    /// Undefined (the default) if any pair lacks gold states.
+    pub fn of(predictions: &[PairPrediction], groups: &StoryGroups) -> Self {
+        if !predictions.iter().all(PairPrediction::has_gold_states) {
+            return PredictedScores::default();
+        }
+        let by_pair: Vec<(i64, PredictedCounts)> =
+            predictions.iter().map(|pair| (pair.group, PredictedCounts::of_pair(pair))).collect();
+        let mut counts = PredictedCounts::default();
+        for (_, pair) in &by_pair {
+            counts.predicted += pair.predicted;
+            counts.correct += pair.correct;
+            counts.gold += pair.gold;
+        }
+        let share = |whole: fn(&PredictedCounts) -> u64| {
+            groups.share_of_counts(by_pair.iter().map(|(group, pair)| (*group, pair.correct, whole(pair))))
+        };
+        PredictedScores {
+            counts,
+            precision: share(|pair| pair.predicted),
+            recall: share(|pair| pair.gold),
+            f1: counts.f1(),
+        }
+    }
+}
+
 impl Default for StateCounts {
     fn default() -> Self {
         let side = || Attribute::ALL.iter().map(|attribute| Confusion::new(attribute.classes())).collect();
@@ -84,42 +131,44 @@ impl Default for StateCounts {
             preconditions: side(),
             effects: side(),
             conflicts: Confusion::new(2),
-            asserted: AssertedCounts::default(),
+            predicted_states: PredictedCounts::default(),
         }
     }
 }
 
 impl StateCounts {
-    /// Counts complete predictions; nothing, if any of them lacks the gold states, on which conflicts of entities hang too.
+    /// Counts complete predictions. Counts nothing if any pair lacks gold states; without them, entities have no gold
+    /// conflicts either.
     pub fn of(predictions: &[PairPrediction]) -> Self {
         let mut counts = StateCounts::default();
         labelled(predictions).for_each(|entity| counts.add(entity));
         counts
     }
 
-    /// Counts predictions of which only the nontrivial states are known: all but the asserted states stay undefined.
+    /// Counts predictions whose nontrivial states only are known. All scores but those of predicted states stay
+    /// undefined.
     pub fn of_nontrivial(predictions: &[PairPrediction]) -> Self {
         let mut counts = StateCounts::default();
-        labelled(predictions).for_each(|entity| counts.add_asserted(entity));
+        labelled(predictions).for_each(|entity| counts.add_predicted(entity));
         counts
     }
 
     fn add(&mut self, entity: &EntityPrediction) {
-        self.add_asserted(entity);
-        for (attribute, gold, predicted) in slots(&entity.preconditions) {
+        self.add_predicted(entity);
+        for (attribute, gold, predicted) in cells(&entity.preconditions) {
             self.preconditions[attribute.index()].add(gold, predicted);
         }
-        for (attribute, gold, predicted) in slots(&entity.effects) {
+        for (attribute, gold, predicted) in cells(&entity.effects) {
             self.effects[attribute.index()].add(gold, predicted);
         }
-        for (&gold, &belief) in entity.gold_beliefs.iter().zip(&entity.beliefs) {
-            self.conflicts.add(gold, u8::from(belief >= CONFLICT_BELIEF));
+        for (&gold, &conflict_prob) in entity.gold_conflicts.iter().zip(&entity.conflict_probs) {
+            self.conflicts.add(gold, u8::from(conflict_prob >= CONFLICT_THRESHOLD));
         }
     }
 
-    fn add_asserted(&mut self, entity: &EntityPrediction) {
-        for (attribute, gold, predicted) in Side::BOTH.into_iter().flat_map(|side| slots(entity.side(side))) {
-            self.asserted.add(attribute, gold, predicted);
+    fn add_predicted(&mut self, entity: &EntityPrediction) {
+        for (attribute, gold, predicted) in Side::BOTH.into_iter().flat_map(|side| cells(entity.side(side))) {
+            self.predicted_states.add(attribute, gold, predicted);
         }
     }
 
@@ -128,7 +177,7 @@ impl StateCounts {
             preconditions: SideScores::of(&self.preconditions),
             effects: SideScores::of(&self.effects),
             conflicts: self.conflicts.macro_f1(),
-            asserted: self.asserted,
+            predicted_states: self.predicted_states,
         }
     }
 }
@@ -143,7 +192,7 @@ impl SideScores {
     }
 }
 
-/// All entities; none if the gold states of any pair are not known.
+/// All entities; none if any pair lacks gold states.
 fn labelled(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPrediction> {
     let is_labelled = predictions.iter().all(PairPrediction::has_gold_states);
     predictions
@@ -153,7 +202,7 @@ fn labelled(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPredi
         .flat_map(|story| &story.entities)
 }
 
-/// (attribute, gold, predicted) at every sentence.
-fn slots(labels: &StateLabels) -> impl Iterator<Item = (Attribute, u8, u8)> {
-    labels.slots().map(|(_, attribute, gold, predicted)| (attribute, gold, predicted))
+/// (attribute, gold, predicted) for every sentence.
+fn cells(labels: &StateLabels) -> impl Iterator<Item = (Attribute, u8, u8)> {
+    labels.cells().map(|(_, attribute, gold, predicted)| (attribute, gold, predicted))
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// How many pairs reach each tier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TierCounts {
     pub pairs: u64,
     pub accurate: u64,
@@ -28,14 +27,6 @@ impl TierCounts {
         self.verifiable += u64::from(prediction.is_verifiable());
     }
 
-    /// Of predictions that were counted, or undefined if the gold states of any of them are not known.
-    pub fn verifiability_of(predictions: &[PairPrediction]) -> Share {
-        match predictions.iter().all(PairPrediction::has_gold_states) {
-            true => Self::of(predictions).verifiability(),
-            false => Share::default(),
-        }
-    }
-
     pub fn accuracy(&self) -> Share {
         self.share(self.accurate)
     }
@@ -49,6 +40,6 @@ impl TierCounts {
     }
 
     fn share(&self, count: u64) -> Share {
-        Share { count, total: self.pairs }
+        Share::new(count, self.pairs)
     }
 }

@@ -1,4 +1,4 @@
-//! Serde for counts of which those over nothing (the default) are undefined: written as `null`.
+//! Serde for counts that are undefined when they are over nothing (the default): these are written as `null`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

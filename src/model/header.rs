@@ -1,33 +1,33 @@
-//! The header of a safetensors file, checked before anything else of the file is read: what is no safetensors file is
-//! refused by its content, whatever its name, and every tensor must be where and what the header says.
+//! Checks the header of a safetensors file before anything else of the file is read. A file of another format is
+//! refused by its content, whatever its name. Every tensor must be where the header says, and fit its shape.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{json_error, shown};
+use crate::untrusted::{json_error, shown};
 use safetensors::tensor::TensorInfo;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes of the longest header that is read. Those of encoders have some ten thousand.
+/// The longest header that is read, in bytes. Those of encoders have some ten thousand.
 pub const MAX_HEADER: u64 = 8 << 20;
 
-/// Bytes of the header's length, which come first.
+/// Size of the field with the header's length, in bytes. It comes first in the file.
 const LENGTH: u64 = 8;
 const MAX_DIMENSIONS: usize = 8;
 const MAX_NAME: usize = 256;
 const METADATA: &str = "__metadata__";
 
-/// What can be done about a file of another format.
-const REMEDY: &str = "only safetensors are read as weights; load the file where you trust it and write its tensors with \
-                      safetensors.torch.save_file(tensors, \"model.safetensors\")";
+/// The remedy for a file in another format.
+const REMEDY: &str = "only safetensors are read as weights; if you trust the file, load it elsewhere and write its \
+                      tensors with safetensors.torch.save_file(tensors, \"model.safetensors\")";
 
-/// Where every tensor of a file is.
+/// The position of every tensor in a file.
 #[derive(Debug)]
 pub struct Header {
-    /// In the order of their bytes, which follow each other without gaps.
+    /// In the order of their bytes, which leave no gaps.
     pub tensors: Vec<(String, TensorInfo)>,
-    /// Byte of the file at which the first tensor begins.
+    /// The byte of the file at which the first tensor begins.
     pub data_start: u64,
 }
 
@@ -35,7 +35,8 @@ impl Header {
     /// Reads and checks the header of a file of `length` bytes.
     ///
     /// # Errors
-    /// `Refused`, with the place in the header, if the file is none or not wholly described by it; `Io`.
+    /// `Refused`, with the position in the header, if the file is not safetensors or the header does not describe all
+    /// of it; `Io`.
     pub fn read(file: &mut (impl Read + Seek), length: u64) -> Result<Self> {
         let failed = |error: io::Error| Error::new(ErrorKind::Io, format!("cannot be read: {error}"));
         if let Some(format) = other_format(file, length).map_err(failed)? {
@@ -56,7 +57,7 @@ fn not_safetensors(message: String) -> Error {
     Error::new(ErrorKind::Refused, format!("not a safetensors file: {message}; {REMEDY}"))
 }
 
-/// The header's length, which the file must have room for.
+/// The length of the header. The file must be at least that long.
 fn header_size(file: &mut (impl Read + Seek), length: u64) -> Result<u64> {
     if length < LENGTH {
         return Err(not_safetensors(format!(
@@ -68,11 +69,11 @@ fn header_size(file: &mut (impl Read + Seek), length: u64) -> Result<u64> {
     read.map_err(|error| Error::new(ErrorKind::Io, format!("cannot be read: {error}")))?;
     let size = u64::from_le_bytes(bytes);
     if size > MAX_HEADER {
-        let message = format!("bytes 0 to 7 announce a header of {size} bytes; at most {MAX_HEADER} are read");
+        let message = format!("bytes 0 to 7 announce a header of {size} bytes; at most {MAX_HEADER} are allowed");
         return Err(not_safetensors(message));
     }
     if size > length - LENGTH {
-        let message = format!("bytes 0 to 7 announce a header of {size} bytes, and the file has {length}");
+        let message = format!("bytes 0 to 7 announce a header of {size} bytes, but the file has {length}");
         return Err(not_safetensors(message));
     }
     Ok(size)
@@ -85,10 +86,10 @@ fn parse(header: &[u8]) -> Result<Tensors, String> {
     let text = std::str::from_utf8(header);
     let text =
         text.map_err(|error| format!("the header is not UTF-8 at byte {}", LENGTH as usize + error.valid_up_to()))?;
-    serde_json::from_str(text).map_err(|error| format!("the header is wrong: {}", json_error(&error)))
+    serde_json::from_str(text).map_err(|error| format!("the header is invalid: {}", json_error(&error)))
 }
 
-/// The tensors of a header, repeated names too.
+/// The tensors of a header; names may be repeated.
 struct Tensors(Vec<(String, TensorInfo)>);
 
 impl<'de> Deserialize<'de> for Tensors {
@@ -110,7 +111,7 @@ impl<'de> Visitor<'de> for TensorsVisitor {
         let (mut tensors, mut names) = (Vec::new(), HashSet::new());
         while let Some(name) = entries.next_key::<String>()? {
             if !names.insert(name.clone()) {
-                return Err(A::Error::custom(format_args!("{name:?} occurs again")));
+                return Err(A::Error::custom(format_args!("{name:?} is repeated")));
             }
             if name == METADATA {
                 entries.next_value::<BTreeMap<String, String>>()?;
@@ -122,7 +123,7 @@ impl<'de> Visitor<'de> for TensorsVisitor {
     }
 }
 
-/// Whether the tensors, sorted by their offsets, are possible and fill `data` bytes exactly.
+/// Checks that the tensors, sorted by their offsets, are possible and fill `data` bytes exactly.
 fn check(tensors: &[(String, TensorInfo)], data: u64) -> Result<(), String> {
     let mut end = 0;
     for (name, info) in tensors {
@@ -135,16 +136,16 @@ fn check(tensors: &[(String, TensorInfo)], data: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// `start` is where the tensor before this one ends.
+/// `start` is the end of the previous tensor.
 fn check_tensor(name: &str, info: &TensorInfo, start: usize, data: u64) -> Result<(), String> {
     if name.is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
-        return Err(format!("the name is empty, longer than {MAX_NAME} bytes or not of letters"));
+        return Err(format!("the name is empty, longer than {MAX_NAME} bytes, or has control characters"));
     }
     let (shape, (begin, end)) = (&info.shape, info.data_offsets);
     if shape.len() > MAX_DIMENSIONS {
-        return Err(format!("it has {} dimensions; at most {MAX_DIMENSIONS} are read", shape.len()));
+        return Err(format!("it has {} dimensions; at most {MAX_DIMENSIONS} are allowed", shape.len()));
     }
-    // Not even a shape with a 0 in it may overflow: strides are products of the others.
+    // A shape with a 0 must not overflow either: strides are products of the other sizes.
     let bits = shape.iter().try_fold(info.dtype.bitsize(), |bits, &size| bits.checked_mul(size.max(1)));
     if bits.and_then(|bits| i64::try_from(bits).ok()).is_none() {
         return Err(format!("its shape {shape:?} is larger than any memory"));
@@ -154,7 +155,7 @@ fn check_tensor(name: &str, info: &TensorInfo, start: usize, data: u64) -> Resul
         _ if begin > end => Err(format!("its offsets {begin} to {end} go backwards")),
         _ if end as u64 > data => Err(format!("its offsets {begin} to {end} lead out of the {data} bytes of data")),
         std::cmp::Ordering::Less => {
-            Err(format!("its offset {begin} overlaps the tensor before, which ends at {start}"))
+            Err(format!("its offset {begin} overlaps the previous tensor, which ends at {start}"))
         }
         std::cmp::Ordering::Greater => Err(format!("its offset {begin} leaves a gap after {start}")),
         _ if !bits.is_multiple_of(8) || end - begin != bits / 8 => {
@@ -164,7 +165,7 @@ fn check_tensor(name: &str, info: &TensorInfo, start: usize, data: u64) -> Resul
     }
 }
 
-/// Beginnings of other formats: the byte they are at, the bytes, the name.
+/// How files of other formats begin: the position of the bytes, the bytes, the format's name.
 const BEGINNINGS: [(usize, &[u8], &str); 22] = [
     (0, b"PK\x03\x04", ZIP),
     (0, b"PK\x05\x06", ZIP),
@@ -198,7 +199,7 @@ const ZIP: &str =
     "a zip archive (as torch.save and numpy.savez write them), whose pickles can run any code when loaded";
 const PICKLE: &str = "a pickle, which can run any code when it is loaded";
 
-/// The name of the format, if the file is or could also be read as something else than safetensors.
+/// The name of the other format, if the file has one or could also be read as one.
 fn other_format(file: &mut (impl Read + Seek), length: u64) -> io::Result<Option<&'static str>> {
     let start = part(file, 0, 512)?;
     let known = BEGINNINGS.iter().find(|(at, magic, _)| start.get(*at..).is_some_and(|rest| rest.starts_with(magic)));
@@ -207,7 +208,7 @@ fn other_format(file: &mut (impl Read + Seek), length: u64) -> io::Result<Option
     {
         return Ok(Some(format));
     }
-    // A zip archive is read from its end, whatever comes before.
+    // A zip archive is read from its end; anything may precede it.
     let tail = part(file, length.saturating_sub(ZIP_END + u64::from(u16::MAX)), ZIP_END + u64::from(u16::MAX))?;
     if ends_as_zip(&tail) {
         return Ok(Some("also a zip archive"));
@@ -216,24 +217,24 @@ fn other_format(file: &mut (impl Read + Seek), length: u64) -> io::Result<Option
     Ok((text_pickle && !could_be_length(&start)).then_some(PICKLE))
 }
 
-/// Whether the file begins as safetensors do whose header's length happens to be the first bytes of another format:
-/// 640 is a pickle's 0x80 0x02. No pickle goes on with five zeros, unless an instruction takes them as its argument.
+/// Whether these bytes can be the length of a safetensors header although they look like another format: the length 640
+/// has a pickle's 0x80 0x02. No pickle continues with five zeros, unless they are the argument of an instruction.
 fn could_be_length(start: &[u8]) -> bool {
     let takes_zeros = |byte: &u8| b"G\x8d\x8e\x95".contains(byte);
     start.get(3..9).is_some_and(|bytes| bytes == b"\0\0\0\0\0{") && !takes_zeros(&start[2])
 }
 
-/// Bytes of a zip archive's last record without its comment.
+/// Bytes of the last record of a zip archive, without its comment.
 const ZIP_END: u64 = 22;
 
-/// Whether a record that ends a zip archive, with a comment to the end of the file, is there.
+/// Whether the bytes contain the last record of a zip archive, whose comment must reach the end of the file.
 fn ends_as_zip(tail: &[u8]) -> bool {
     let records = tail.windows(ZIP_END as usize).enumerate().filter(|(_, record)| record.starts_with(b"PK\x05\x06"));
     let comment = |record: &[u8]| usize::from(u16::from_le_bytes([record[20], record[21]]));
     records.into_iter().any(|(at, record)| at + ZIP_END as usize + comment(record) == tail.len())
 }
 
-/// At most `most` bytes from a place on.
+/// At most `most` bytes, starting at `from`.
 fn part(file: &mut (impl Read + Seek), from: u64, most: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();

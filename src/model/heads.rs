@@ -1,15 +1,15 @@
-//! The 20 state heads of one side (preconditions or effects), computed as one.
+//! The 20 state heads of one side (preconditions or effects), computed together.
 
 use super::layers::{Mode, dropout, linear, new_linear};
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
 use tch::{Kind, Tensor, nn};
 
-/// Twenty classifiers, each dropout, Linear(H, H), tanh, dropout, Linear(H, K) (TRIP, appendix B).
+/// Twenty classifiers; each is dropout, Linear(H, H), tanh, dropout, Linear(H, K) (TRIP, appendix B).
 ///
-/// Their first layers are stacked into one product. The dropout before it is shared by the heads, and both by equal
-/// inputs of a batch: that changes the noise of training, not evaluation.
+/// Their first layers are stacked into one matmul. All heads share the dropout before it, and equal inputs of a batch
+/// share both dropouts. This changes the noise of training, but not evaluation.
 pub struct StateHeads {
-    /// `[A·H, H]`: rows a·H.. are head a's.
+    /// `[A·H, H]`: rows a·H to (a + 1)·H - 1 belong to head a.
     dense: nn::Linear,
     /// `[66, H]`: the heads' last layers, one after another.
     out: nn::Linear,
@@ -25,7 +25,7 @@ impl StateHeads {
         }
     }
 
-    /// Starts the last biases at the log frequency of each class. `frequencies [66]`
+    /// Sets the initial last biases to the log frequency of each class. `frequencies [66]`
     pub fn set_output_bias(&self, frequencies: &[f32]) {
         let bias = Tensor::from_slice(frequencies).log();
         tch::no_grad(|| self.out.bs.as_ref().expect("made with a bias").shallow_clone().copy_(&bias));
@@ -43,7 +43,7 @@ impl StateHeads {
         Tensor::cat(&logits, 1) + self.out.bs.as_ref().expect("made with a bias") // [U, 66]
     }
 
-    /// Logits of `count` heads that have the same number of classes. `[U, A, H]` -> `[U, count·K]`
+    /// Logits of `count` heads with the same number of classes. `[U, A, H]` -> `[U, count·K]`
     fn run_of_heads(&self, hidden: &Tensor, head: i64, count: i64) -> Tensor {
         let (u, _, h) = hidden.size3().expect("hidden is [U, A, H]");
         let first = Attribute::ALL[head as usize];

@@ -1,19 +1,19 @@
-//! Tensors -> named outputs -> predictions.
+//! Computes named outputs, and from them predictions, from token tensors.
 
 pub mod detector;
+pub mod dropout_rng;
 pub mod encoder;
 pub mod header;
 pub mod heads;
 pub mod kernels;
 pub mod layers;
-pub mod noise;
 pub mod pretrained;
 pub mod tiered;
 pub mod weights;
 
-pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Norm, Places};
+pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Norm, SentencePairs};
+pub use dropout_rng::DropoutRng;
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
-pub use noise::Noise;
 pub use pretrained::PretrainedWeights;
 pub use tiered::{ModelConfig, Output, TieredModel};

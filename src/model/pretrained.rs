@@ -1,9 +1,9 @@
-//! The weights in an encoder's folder, under Hugging Face's names: one file, or several with an index.
+//! The weights in an encoder's folder, with Hugging Face's names: one file, or several with an index.
 
 use super::encoder::EncoderConfig;
 use super::weights::{NamedTensors, WeightsFile, check_fit, named, require_finite};
 use crate::error::{Error, ErrorKind, Result};
-use crate::outside::{self, MAX_INDEX, MAX_SHARDS, json_error, shown};
+use crate::untrusted::{self, MAX_INDEX, MAX_SHARDS, json_error, shown};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tch::nn;
 pub const WEIGHTS: &str = "model.safetensors";
 pub const INDEX: &str = "model.safetensors.index.json";
 
-/// Tensors of published checkpoints that are no part of an encoder without pooler: heads, and counters.
+/// Tensors of published checkpoints that are not part of an encoder without pooler: heads, and counters.
 const HEADS: [&str; 10] = [
     "pooler.",
     "classifier.",
@@ -26,19 +26,20 @@ const HEADS: [&str; 10] = [
     "embeddings.position_ids",
 ];
 
-/// What pretraining DeBERTa left: absolute positions for its decoder, and the generator's share of the embeddings.
+/// Tensors left from DeBERTa's pretraining: absolute positions for its decoder, and the generator's share of the
+/// embeddings.
 const LEFT_BY_DEBERTA: [&str; 2] = ["embeddings.word_embeddings._weight", "embeddings.position_embeddings._weight"];
 
-/// The weights of an encoder, of which only headers are read yet.
+/// The weights of an encoder. So far only headers have been read.
 pub struct PretrainedWeights {
-    /// The file or index that was asked for.
+    /// The path that was opened: a file or an index.
     path: PathBuf,
     files: Vec<WeightsFile>,
 }
 
-/// Which tensor of which file.
+/// The position of a tensor: its file, and its number there.
 #[derive(Clone, Copy)]
-struct Place {
+struct TensorPosition {
     file: usize,
     tensor: usize,
 }
@@ -49,12 +50,11 @@ struct Index {
 }
 
 impl PretrainedWeights {
-    /// Opens `model.safetensors` of a folder, or where there is none the files that `model.safetensors.index.json`
-    /// names.
+    /// Opens `model.safetensors` in a folder; if there is none, the files that `model.safetensors.index.json` names.
     ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Refused` if a file is no safetensors file, or a name leads out of the folder; `Config` if
-    /// tensors are no floats, or index and files do not say the same.
+    /// `MissingInput`, `Io`; `Refused` if a file is not safetensors, or a name leads out of the folder; `Config` if
+    /// tensors are not floats, or index and files contradict each other.
     pub fn open(folder: &Path) -> Result<Self> {
         let (whole, index) = (folder.join(WEIGHTS), folder.join(INDEX));
         if index.symlink_metadata().is_err() || whole.symlink_metadata().is_ok() {
@@ -69,7 +69,7 @@ impl PretrainedWeights {
         Ok(PretrainedWeights { path: index, files })
     }
 
-    /// Refuses weights that hold fewer numbers than a config asks for, before any memory is taken for them.
+    /// Refuses weights with fewer numbers than a config needs, before memory is allocated for them.
     ///
     /// # Errors
     /// `Config`.
@@ -77,46 +77,46 @@ impl PretrainedWeights {
         super::weights::require_numbers(&self.path, self.files.iter().map(WeightsFile::numbers).sum(), needed)
     }
 
-    /// Copies the weights, whose names may carry the family's prefix, into the encoder's variables, and returns the
-    /// names that were passed over because they are no part of it.
+    /// Copies the weights into the encoder's variables. Their names may carry the family's prefix. Returns the names of
+    /// tensors that were skipped because they are not part of the encoder.
     ///
     /// # Errors
-    /// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then. `Data` if
-    /// a number is not finite.
+    /// `Config`, with lists, if a name is missing or unexpected or a shape differs; then nothing is copied. `Data` if a
+    /// number is not finite.
     pub fn load(mut self, store: &nn::VarStore, config: &EncoderConfig) -> Result<Vec<String>> {
         let prefix = format!("{}.", config.prefix());
-        let (mut places, mut passed_over) = (BTreeMap::new(), Vec::new());
-        for (place, name) in self.tensors() {
+        let (mut positions, mut skipped) = (BTreeMap::new(), Vec::new());
+        for (position, name) in self.tensors() {
             let bare = of_today(name.strip_prefix(&prefix).unwrap_or(name));
-            if is_passed_over(&bare, config) {
-                passed_over.push(name.to_owned());
-            } else if places.insert(format!("{prefix}{bare}"), place).is_some() {
-                let message = format!("holds {bare} with and without \"{prefix}\" or under an old name too");
+            if is_skipped(&bare, config) {
+                skipped.push(name.to_owned());
+            } else if positions.insert(format!("{prefix}{bare}"), position).is_some() {
+                let message = format!("holds {bare} twice: with and without \"{prefix}\", or under an old name too");
                 return Err(Error::config(format!("{}: {message}", self.path.display())));
             }
         }
-        passed_over.sort_unstable();
+        skipped.sort_unstable();
         let variables: NamedTensors = named(store).into_iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
-        let shape = |place: &Place| self.files[place.file].shape(place.tensor);
-        let shapes = places.iter().map(|(name, place)| (name.as_str(), shape(place))).collect();
+        let shape = |position: &TensorPosition| self.files[position.file].shape(position.tensor);
+        let shapes = positions.iter().map(|(name, position)| (name.as_str(), shape(position))).collect();
         check_fit(&variables, &shapes, &self.path)?;
         for (name, variable) in &variables {
-            let Place { file, tensor } = places[name];
+            let TensorPosition { file, tensor } = positions[name];
             self.files[file].fill(tensor, variable)?;
         }
         require_finite(&variables, &self.path)?;
-        Ok(passed_over)
+        Ok(skipped)
     }
 
-    fn tensors(&self) -> impl Iterator<Item = (Place, &str)> {
+    fn tensors(&self) -> impl Iterator<Item = (TensorPosition, &str)> {
         let files = self.files.iter().enumerate();
         files.flat_map(|(file, weights)| {
-            weights.names().enumerate().map(move |(tensor, name)| (Place { file, tensor }, name))
+            weights.names().enumerate().map(move |(tensor, name)| (TensorPosition { file, tensor }, name))
         })
     }
 }
 
-/// The name of a norm's weight, which converted checkpoints of TensorFlow call otherwise.
+/// The current name of a tensor. Checkpoints converted from TensorFlow have other names for the weights of norms.
 fn of_today(name: &str) -> String {
     let new = |old: &str, new: &str| name.strip_suffix(old).map(|stem| format!("{stem}{new}"));
     new("LayerNorm.gamma", "LayerNorm.weight")
@@ -124,17 +124,17 @@ fn of_today(name: &str) -> String {
         .unwrap_or_else(|| name.to_owned())
 }
 
-fn is_passed_over(bare: &str, config: &EncoderConfig) -> bool {
+fn is_skipped(bare: &str, config: &EncoderConfig) -> bool {
     let of_deberta = config.family.deberta().is_some();
     HEADS.iter().any(|head| bare.starts_with(head))
         || of_deberta && LEFT_BY_DEBERTA.contains(&bare)
         || !config.has_positions() && bare == "embeddings.position_embeddings.weight"
 }
 
-/// The files of an index, each with the names of its tensors.
+/// The files in an index, each with the names of its tensors.
 fn read_index(path: &Path) -> Result<Vec<(PathBuf, BTreeSet<String>)>> {
     let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
-    let bytes = outside::read_regular(path, MAX_INDEX).map_err(|error| match error.kind() {
+    let bytes = untrusted::read_regular(path, MAX_INDEX).map_err(|error| match error.kind() {
         std::io::ErrorKind::FileTooLarge => wrong(format!("not an index of weights: {error}")),
         _ => Error::reading(path, &error),
     })?;
@@ -142,7 +142,7 @@ fn read_index(path: &Path) -> Result<Vec<(PathBuf, BTreeSet<String>)>> {
         .map_err(|error| wrong(format!("not an index of weights: {}", json_error(&error))))?;
     let mut files: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (tensor, file) in &index.weight_map {
-        outside::component(file)
+        untrusted::component(file)
             .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", path.display())))?;
         files.entry(file).or_default().insert(tensor.clone());
     }
@@ -152,16 +152,16 @@ fn read_index(path: &Path) -> Result<Vec<(PathBuf, BTreeSet<String>)>> {
     Ok(files.into_iter().map(|(file, tensors)| (path.with_file_name(file), tensors)).collect())
 }
 
-/// Whether a file holds just the tensors that the index says.
+/// Checks that a file holds exactly the tensors that the index lists.
 fn check_named(file: &WeightsFile, tensors: &BTreeSet<String>) -> Result<(), String> {
     let held: BTreeSet<&str> = file.names().collect();
     let is_weight = |name: &&String| !name.ends_with("position_ids");
     let name = file.path().file_name().unwrap_or_default().to_string_lossy();
     if let Some(missing) = tensors.iter().filter(is_weight).find(|tensor| !held.contains(tensor.as_str())) {
-        return Err(format!("says that {name} holds {}, which it does not", shown(missing, 80)));
+        return Err(format!("says that {name} holds {}, but it does not", shown(missing, 80)));
     }
     match held.iter().find(|tensor| !tensors.contains(**tensor)) {
-        Some(more) => Err(format!("does not say that {name} holds {}, which it does", shown(more, 80))),
+        Some(more) => Err(format!("does not say that {name} holds {}, but it does", shown(more, 80))),
         None => Ok(()),
     }
 }

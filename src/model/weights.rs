@@ -1,4 +1,4 @@
-//! Reading and writing weights as safetensors, by name, checked both ways.
+//! Reads and writes named weights as safetensors. Names and shapes must match exactly.
 
 use super::encoder::TRAINED_ROWS;
 use super::header::Header;
@@ -15,7 +15,7 @@ use tch::{Device, Kind, Tensor, nn};
 /// Named tensors in the order of their names.
 pub type NamedTensors = BTreeMap<String, Tensor>;
 
-/// A safetensors file whose header has been read and checked, and no tensor yet.
+/// A safetensors file whose header has been read and checked; no tensor has been read yet.
 pub struct WeightsFile {
     path: PathBuf,
     file: File,
@@ -23,10 +23,10 @@ pub struct WeightsFile {
 }
 
 impl WeightsFile {
-    /// Opens a file and reads its header; tensors named `position_ids`, which are no weights, are passed over.
+    /// Opens a file and reads its header. Tensors named `position_ids` are not weights and are skipped.
     ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Refused` if it is no safetensors file; `Config` if it holds anything but floats.
+    /// `MissingInput`, `Io`; `Refused` if it is not safetensors; `Config` if it holds anything but floats.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = || -> std::io::Result<(File, u64)> {
             // Opening a pipe would block.
@@ -51,22 +51,22 @@ impl WeightsFile {
         &self.path
     }
 
-    /// How many numbers it holds.
+    /// How many numbers the file holds.
     pub(super) fn numbers(&self) -> u128 {
         self.header.tensors.iter().map(|(_, info)| numel(info) as u128).sum()
     }
 
-    /// The tensors' names, in the order of the header.
+    /// The names of the tensors, in the order of the header.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.header.tensors.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The shape of the tensor at this place of the header.
+    /// The shape of the tensor with this index in the header.
     pub(super) fn shape(&self, index: usize) -> Vec<i64> {
         shape(&self.header.tensors[index].1)
     }
 
-    /// Refuses a file that holds fewer numbers than a config asks for, before any memory is taken for them.
+    /// Refuses a file with fewer numbers than a config needs, before memory is allocated for them.
     ///
     /// # Errors
     /// `Config`.
@@ -74,7 +74,7 @@ impl WeightsFile {
         require_numbers(&self.path, self.numbers(), needed)
     }
 
-    /// The tensor at this place of the header, as float32.
+    /// The tensor with this index in the header, as float32.
     fn tensor(&mut self, index: usize) -> Result<Tensor> {
         let (name, info) = &self.header.tensors[index];
         let kind = kind(info.dtype).ok_or_else(|| Error::new(ErrorKind::Internal, format!("{name}: not a float")))?;
@@ -83,8 +83,8 @@ impl WeightsFile {
         Ok(tensor.to_kind(Kind::Float))
     }
 
-    /// Fills a variable of the same shape, float32 straight from the file: the word table is most of an encoder, and is
-    /// best not held twice.
+    /// Fills a variable of the same shape. Float32 is read straight into it: the word table is most of an encoder, and
+    /// should not be in memory twice.
     pub(super) fn fill(&mut self, index: usize, variable: &Tensor) -> Result<()> {
         let direct = variable.device() == Device::Cpu && variable.kind() == Kind::Float && variable.is_contiguous();
         if direct && self.header.tensors[index].1.dtype == Dtype::F32 {
@@ -95,34 +95,36 @@ impl WeightsFile {
         Ok(())
     }
 
-    /// The bytes of a tensor into one of the same size and kind.
+    /// Reads the bytes of a tensor into a tensor of the same size and kind.
     fn read_into(&mut self, index: usize, tensor: &Tensor) -> Result<()> {
         let (begin, end) = self.header.tensors[index].1.data_offsets;
         assert!(tensor.is_contiguous() && tensor.numel() * tensor.kind().elt_size_in_bytes() == end - begin);
-        // SAFETY: a contiguous tensor is so many bytes from `data_ptr`, any of which make a number; nothing else has it.
+        // SAFETY: a contiguous tensor has this many bytes from `data_ptr`; any bytes are valid numbers; nothing else
+        // uses it.
         let bytes = unsafe { std::slice::from_raw_parts_mut(tensor.data_ptr().cast::<u8>(), end - begin) };
         let read = self.file.seek(SeekFrom::Start(self.header.data_start + begin as u64));
         read.and_then(|_| self.file.read_exact(bytes)).map_err(|error| Error::reading(&self.path, &error))
     }
 }
 
-/// [`WeightsFile::require_numbers`] of what is in `path`.
+/// Like [`WeightsFile::require_numbers`], for a file at `path` that holds `held` numbers.
 pub(super) fn require_numbers(path: &Path, held: u128, needed: u128) -> Result<()> {
     if needed <= held {
         return Ok(());
     }
     Err(Error::config(format!(
-        "{}: holds {held} numbers, and the config asks for {needed} at least; they do not belong together",
+        "{}: holds {held} numbers, but the config needs at least {needed}; use weights and config of the same model",
         path.display()
     )))
 }
 
-/// A file that can't be opened; where a pickle of the same weights is beside it, what to do with that.
+/// The error for a missing file. If there is a pickle of the same weights beside it, says what to do with that.
 fn missing(path: &Path, error: &std::io::Error) -> Error {
     let mut missing = Error::reading(path, error);
     let pickles = ["pytorch_model.bin", "pytorch_model.bin.index.json"].map(|name| path.with_file_name(name));
     if let Some(pickle) = pickles.iter().find(|pickle| missing.kind == ErrorKind::MissingInput && pickle.exists()) {
-        let remedy = "is a pickle, which is not read; convert it where you trust it, with safetensors.torch.save_file";
+        let remedy =
+            "is a pickle file, which we do not read; if you trust it, convert it with safetensors.torch.save_file";
         missing.message = format!("{}; {} {remedy}", missing.message, pickle.display());
     }
     missing
@@ -149,13 +151,13 @@ fn numel(info: &TensorInfo) -> usize {
 /// Reads all tensors of a safetensors file, as float32.
 ///
 /// # Errors
-/// As [`WeightsFile::open`].
+/// Like [`WeightsFile::open`].
 pub fn read(path: &Path) -> Result<NamedTensors> {
     let mut file = WeightsFile::open(path)?;
     (0..file.header.tensors.len()).map(|i| Ok((file.header.tensors[i].0.clone(), file.tensor(i)?))).collect()
 }
 
-/// Writes tensors as float32, beside the target and then in its place: a reader never meets half a file.
+/// Writes tensors as float32: into a temporary file, then by a rename, so that a reader never sees half a file.
 pub fn write(path: &Path, tensors: &NamedTensors) -> Result<()> {
     let views = tensors.iter().map(|(name, tensor)| (name.as_str(), FloatView::new(tensor)));
     let metadata = [("format".to_owned(), "pt".to_owned())].into();
@@ -173,7 +175,7 @@ pub fn sha256(tensors: &NamedTensors) -> String {
     durable::sha256(tensors.iter().map(digest).collect::<String>().as_bytes())
 }
 
-/// Lets others read the file: it was made as a temporary one, which only its owner may.
+/// Lets other users read the file. It was a temporary file, which only its owner can read.
 fn share(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {
@@ -184,7 +186,7 @@ fn share(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A tensor as safetensors wants to see it.
+/// A tensor in the form that the safetensors library needs.
 struct FloatView {
     tensor: Tensor,
     shape: Vec<usize>,
@@ -218,9 +220,9 @@ impl View for FloatView {
     }
 }
 
-/// The variables of a model under the names they are saved with.
+/// The variables of a model, with the names under which they are saved.
 ///
-/// The caller has merged trained rows into the word table ([`super::encoder::Embeddings::merge_trained_rows`]).
+/// The caller must first merge trained rows into the word table ([`super::encoder::Embeddings::merge_trained_rows`]).
 pub fn named(store: &nn::VarStore) -> NamedTensors {
     store.variables().into_iter().filter(|(name, _)| !name.ends_with(TRAINED_ROWS)).collect()
 }
@@ -228,7 +230,7 @@ pub fn named(store: &nn::VarStore) -> NamedTensors {
 /// Copies the weights of a whole model into its variables.
 ///
 /// # Errors
-/// `Config`, with the lists, if a name is missing or unexpected or a shape differs; nothing is copied then. `Data` if a
+/// `Config`, with lists, if a name is missing or unexpected or a shape differs; then nothing is copied. `Data` if a
 /// number is not finite.
 pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
     let mut file = WeightsFile::open(path)?;
@@ -238,7 +240,7 @@ pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
     require_finite(&variables, path)
 }
 
-/// Refuses weights from `path` with a NaN or an infinity among them.
+/// Refuses weights from `path` that contain NaN or infinity.
 ///
 /// # Errors
 /// `Data`.
@@ -246,14 +248,14 @@ pub(super) fn require_finite(variables: &NamedTensors, path: &Path) -> Result<()
     let is_finite = |tensor: &Tensor| tensor.isfinite().all().int64_value(&[]) == 1;
     match variables.iter().find(|(_, tensor)| !is_finite(tensor)) {
         Some((name, _)) => Err(Error::data(format!(
-            "{}: {name} holds a number that is not finite; take other weights, or train anew",
+            "{}: {name} holds a number that is not finite; use other weights, or train again",
             path.display()
         ))),
         None => Ok(()),
     }
 }
 
-/// `weights`: the name of a variable -> the place in the file's header of what it is to hold.
+/// `weights`: the name of a variable -> the index, in the file's header, of the tensor to copy into it.
 fn assign(variables: &NamedTensors, file: &mut WeightsFile, weights: &BTreeMap<String, usize>) -> Result<()> {
     let shapes = weights.iter().map(|(name, &i)| (name.as_str(), file.shape(i))).collect();
     check_fit(variables, &shapes, &file.path)?;

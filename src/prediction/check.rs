@@ -1,11 +1,11 @@
-//! Whether a prediction holds together, so that metrics can index without fear.
+//! Checks that a prediction is consistent in itself, so that metrics can index without checks.
 
 use super::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
 use crate::attribute::{Attribute, Side};
-use crate::outside::{MAX_ENTITIES, MAX_SENTENCES};
+use crate::untrusted::{MAX_ENTITIES, MAX_SENTENCES};
 
 impl PairPrediction {
-    /// What is wrong with the indices, lengths, classes or numbers in it, and where.
+    /// Checks the indices, lengths, classes and numbers. The error says what is wrong, and where.
     pub fn check(&self) -> Result<(), String> {
         within("gold_plausible", self.gold_plausible, 2)?;
         within("plausible", self.plausible, 2)?;
@@ -22,7 +22,7 @@ impl PairPrediction {
             within("conflict", sentence, longest)?;
         }
         if !self.conflict.is_sorted_by(|a, b| a < b) {
-            return Err("conflict: must be sorted, without repetition".into());
+            return Err("conflict: must be sorted and without repetition".into());
         }
         self.stories
             .iter()
@@ -38,11 +38,11 @@ impl StoryPrediction {
         };
         at_most("sentences", self.sentences.len(), MAX_SENTENCES)?;
         at_most("entities", self.entities.len(), MAX_ENTITIES)?;
-        if !self.places.is_empty() {
-            one_a_sentence("places", self.places.len(), self.sentences.len())?;
-            for row in &self.places {
-                one_a_sentence("places", row.len(), self.sentences.len())?;
-                finite("places", row)?;
+        if !self.sentence_pairs.is_empty() {
+            one_a_sentence("sentence_pairs", self.sentence_pairs.len(), self.sentences.len())?;
+            for row in &self.sentence_pairs {
+                one_a_sentence("sentence_pairs", row.len(), self.sentences.len())?;
+                finite("sentence_pairs", row)?;
             }
         }
         if !self.subjects.is_empty() {
@@ -61,11 +61,11 @@ impl StoryPrediction {
 
 impl EntityPrediction {
     fn check(&self, sentences: usize) -> Result<(), String> {
-        one_a_sentence("beliefs", self.beliefs.len(), sentences)?;
-        one_a_sentence("gold_beliefs", self.gold_beliefs.len(), sentences)?;
-        finite("beliefs", &self.beliefs)?;
-        for &belief in &self.gold_beliefs {
-            within("gold_beliefs", belief.into(), 2)?;
+        one_a_sentence("conflict_probs", self.conflict_probs.len(), sentences)?;
+        one_a_sentence("gold_conflicts", self.gold_conflicts.len(), sentences)?;
+        finite("conflict_probs", &self.conflict_probs)?;
+        for &conflict_prob in &self.gold_conflicts {
+            within("gold_conflicts", conflict_prob.into(), 2)?;
         }
         for side in Side::BOTH {
             let name = if side == Side::Precondition { "preconditions" } else { "effects" };
@@ -102,7 +102,7 @@ impl StateCandidate {
         within("class", class.into(), attribute.classes())?;
         within("otherwise", otherwise.into(), attribute.classes())?;
         if !attribute.is_nontrivial(class) || attribute.is_nontrivial(otherwise) {
-            return Err(format!("class: {attribute} must be nontrivial, and otherwise trivial"));
+            return Err(format!("{attribute}: `class` must be nontrivial and `otherwise` trivial"));
         }
         self::probability("probability", probability)
     }
@@ -113,17 +113,17 @@ fn within(field: &str, index: usize, end: usize) -> Result<(), String> {
 }
 
 fn at_most(field: &str, length: usize, most: usize) -> Result<(), String> {
-    if length <= most { Ok(()) } else { Err(format!("{field}: {length} items; at most {most} are read")) }
+    if length <= most { Ok(()) } else { Err(format!("{field}: has {length} items; at most {most} are allowed")) }
 }
 
 fn probability(field: &str, value: f32) -> Result<(), String> {
-    if (0. ..=1.).contains(&value) { Ok(()) } else { Err(format!("{field}: {value} is not from 0 to 1")) }
+    if (0. ..=1.).contains(&value) { Ok(()) } else { Err(format!("{field}: {value} is not between 0 and 1")) }
 }
 
 fn one_a_sentence(field: &str, length: usize, sentences: usize) -> Result<(), String> {
-    if length == sentences { Ok(()) } else { Err(format!("{field}: {length} items for {sentences} sentences")) }
+    if length == sentences { Ok(()) } else { Err(format!("{field}: has {length} items for {sentences} sentences")) }
 }
 
 fn finite(field: &str, values: &[f32]) -> Result<(), String> {
-    if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(format!("{field}: not finite")) }
+    if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(format!("{field}: a value is not finite")) }
 }

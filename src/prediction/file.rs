@@ -2,57 +2,58 @@
 
 use super::{PairPrediction, published};
 use crate::error::{Error, Result};
-use crate::outside::{self, MAX_PREDICTIONS, json_error};
+use crate::schema;
+use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Which format a file of predictions had.
+/// The format of a file of predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PredictionFormat {
-    /// One [`PairPrediction`] a line: complete.
+    /// One complete [`PairPrediction`] on each line.
     Lines,
-    /// The list released with GITA: of the implausible story only, and only nontrivial states.
+    /// The list released with GITA: implausible stories only, and nontrivial states only.
     Published,
 }
 
-/// A file of predictions as it was read.
+/// A file of predictions after reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictionFile {
     pub format: PredictionFormat,
-    /// In file order; every one holds together ([`PairPrediction::check`]).
+    /// In the order of the file. [`PairPrediction::check`] passed for every pair.
     pub pairs: Vec<PairPrediction>,
 }
 
-/// Reads either format, told by the first character.
+/// Reads either format. The first character shows which one it is.
 ///
 /// # Errors
-/// `MissingInput` or `Io` if the file can't be read; `Data`, naming line or item, if its content is wrong.
+/// `MissingInput` or `Io` if the file can't be read; `Data`, with the line or item, if its content is invalid.
 pub fn read_predictions(path: &Path) -> Result<PredictionFile> {
-    let bytes = outside::read(path, MAX_PREDICTIONS).map_err(|error| match error.kind() {
+    let bytes = untrusted::read(path, MAX_PREDICTIONS).map_err(|error| match error.kind() {
         std::io::ErrorKind::FileTooLarge => wrong(path, &format!("{error}; split it")),
         _ => Error::reading(path, &error),
     })?;
     parse_predictions(path, &bytes)
 }
 
-/// The predictions in the bytes of a file; `path` is what it is called.
+/// Reads the predictions in the bytes of a file. `path` is named in errors.
 ///
 /// # Errors
-/// `Data`, as [`read_predictions`].
+/// `Data`, like [`read_predictions`].
 pub fn parse_predictions(path: &Path, bytes: &[u8]) -> Result<PredictionFile> {
-    let text = outside::text(bytes).map_err(|problem| wrong(path, &problem))?;
+    let text = untrusted::text(bytes).map_err(|problem| wrong(path, &problem))?;
     let (format, pairs) = match text.trim_start().chars().next() {
         Some('[') => (PredictionFormat::Published, published::parse(text)),
         Some('{') => (PredictionFormat::Lines, parse_lines(text)),
-        _ => (PredictionFormat::Lines, Err("holds no predictions, neither JSON lines nor a JSON list".into())),
+        _ => (PredictionFormat::Lines, Err("contains no predictions: it is neither JSON lines nor a JSON list".into())),
     };
     Ok(PredictionFile { format, pairs: pairs.map_err(|message| wrong(path, &message))? })
 }
 
-/// Writes predictions as JSON lines, over whatever `path` held.
+/// Writes predictions as JSON lines; replaces the content of `path`.
 ///
 /// # Errors
-/// `Internal` if a prediction does not hold together; `CantCreate` or `Io` if writing fails.
+/// `Internal` if [`PairPrediction::check`] fails; `CantCreate` or `Io` if writing fails.
 pub fn write_predictions(path: &Path, predictions: &[PairPrediction]) -> Result<()> {
     let failed = |error| Error::writing(path, &error);
     let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
@@ -60,17 +61,17 @@ pub fn write_predictions(path: &Path, predictions: &[PairPrediction]) -> Result<
     file.flush().map_err(failed)
 }
 
-/// Writes predictions as JSON lines into a file that is open; `path` is what it is called.
+/// Writes predictions as JSON lines into an open file. `path` is named in errors.
 ///
 /// # Errors
-/// As [`write_predictions`].
+/// Like [`write_predictions`].
 pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[PairPrediction]) -> Result<()> {
     for prediction in predictions {
         let internal = |message: String| {
             Error::new(crate::error::ErrorKind::Internal, format!("prediction of pair {:?}: {message}", prediction.id))
         };
         prediction.check().map_err(internal)?;
-        let line = serde_json::to_string(prediction).map_err(|error| internal(error.to_string()))?;
+        let line = schema::to_string(prediction).map_err(|error| internal(error.to_string()))?;
         writeln!(file, "{line}").map_err(|error| Error::writing(path, &error))?;
     }
     Ok(())
@@ -82,7 +83,7 @@ fn parse_lines(text: &str) -> Result<Vec<PairPrediction>, String> {
 }
 
 fn parse_line(line: &str) -> Result<PairPrediction, String> {
-    let prediction: PairPrediction = serde_json::from_str(line).map_err(|error| json_error(&error))?;
+    let prediction: PairPrediction = schema::from_str(line).map_err(|error| json_error(&error))?;
     prediction.check()?;
     Ok(prediction)
 }

@@ -1,15 +1,16 @@
-//! The list of predictions released with GITA: one object a pair, with the nontrivial states of the implausible story.
+//! Reads the list of predictions released with GITA: one object for each pair, with the nontrivial states of the
+//! implausible story.
 
 use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
 use crate::attribute::{ATTRIBUTES, Attribute};
-use crate::outside::{MAX_SENTENCES, json_error, shown};
+use crate::untrusted::{MAX_SENTENCES, json_error, shown};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Entity -> sentence -> attribute -> nontrivial class.
 type States = BTreeMap<String, BTreeMap<usize, BTreeMap<Attribute, u8>>>;
 
-/// One item. Its own verdicts (`consistent`, `valid_explanation`) are not read.
+/// One item. Its own scores (`consistent`, `valid_explanation`) are not read.
 #[derive(Deserialize)]
 struct Item {
     example_id: String,
@@ -21,19 +22,19 @@ struct Item {
     preconditions_pred: States,
     effects_label: States,
     effects_pred: States,
-    /// Sentences, one a line.
+    /// The sentences, one on each line.
     story0: String,
     story1: String,
 }
 
-/// Reads the list. What it does not hold is filled in: the plausible story has no entities, `story_probs` are 0 and
-/// 1, beliefs and their gold are 0, and a state that is not listed has class 0.
+/// Reads the list and fills in what it lacks: the plausible story has no entities, `story_probs` are 0 and 1, conflict
+/// probabilities and their gold values are 0, and a state that is not listed has class 0.
 pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
     let items: Vec<Item> =
-        serde_json::from_str(text).map_err(|error| format!("not a published list: {}", json_error(&error)))?;
+        serde_json::from_str(text).map_err(|error| format!("is not a published list: {}", json_error(&error)))?;
     let convert = |(i, item): (usize, Item)| {
-        let place = format!("item {i} ({})", shown(&item.example_id, 40));
-        prediction(item).map_err(|error| format!("{place}: {error}"))
+        let position = format!("item {i} ({})", shown(&item.example_id, 40));
+        prediction(item).map_err(|error| format!("{position}: {error}"))
     };
     items.into_iter().enumerate().map(convert).collect()
 }
@@ -43,7 +44,7 @@ fn prediction(item: Item) -> Result<PairPrediction, String> {
         return Err("story_label and story_pred must be 0 or 1".into());
     }
     let mut stories = [&item.story0, &item.story1].map(|text| StoryPrediction {
-        places: Vec::new(),
+        sentence_pairs: Vec::new(),
         subjects: Vec::new(),
         no_conflict: None,
         id: String::new(),
@@ -87,7 +88,7 @@ fn group_and_kind(id: &str) -> Result<(i64, &'static str), String> {
 fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, String> {
     let maps = [&item.preconditions_label, &item.preconditions_pred, &item.effects_label, &item.effects_pred];
     if sentences > MAX_SENTENCES {
-        return Err(format!("{sentences} sentences; at most {MAX_SENTENCES} are read"));
+        return Err(format!("the story has {sentences} sentences; at most {MAX_SENTENCES} are allowed"));
     }
     let names: BTreeSet<_> = maps.iter().flat_map(|states| states.keys()).collect();
     let entity = |name: &String| {
@@ -97,8 +98,8 @@ fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, Stri
         };
         Ok(EntityPrediction {
             name: name.clone(),
-            beliefs: vec![0.0; sentences],
-            gold_beliefs: vec![0; sentences],
+            conflict_probs: vec![0.0; sentences],
+            gold_conflicts: vec![0; sentences],
             preconditions: labels(&item.preconditions_label, &item.preconditions_pred)?,
             effects: labels(&item.effects_label, &item.effects_pred)?,
         })

@@ -1,21 +1,23 @@
-//! What was said about one story by itself.
+//! Predictions about a single story.
 
 use super::StoryPrediction;
 
-/// A story judged without the other one of its pair, and what is so.
+/// The judgement of a single story, with the gold answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoryJudgement {
+    /// Number of the plausible story of its pair.
+    pub group: i64,
     /// "plausible", "cloze" or "order".
     pub kind: String,
     /// Gold: evidence and breakpoint; `None` for a plausible story.
     pub gold_conflict: Option<[usize; 2]>,
-    /// The sentences said to conflict; none if the story was judged plausible.
+    /// The predicted sentences in conflict; none if the story is judged plausible.
     pub conflict: Vec<usize>,
     pub story: StoryPrediction,
 }
 
 impl StoryJudgement {
-    /// Tier 1: judged plausible if it is, implausible if it is.
+    /// Tier 1: the story is judged plausible if it is plausible, and implausible if it is implausible.
     pub fn is_accurate(&self) -> bool {
         self.conflict.is_empty() == self.gold_conflict.is_none()
     }
@@ -25,7 +27,7 @@ impl StoryJudgement {
         self.gold_conflict.is_some_and(|gold| self.conflict == gold)
     }
 
-    /// Tier 3: consistent, and at least one nontrivial state is asserted at the conflict, all of them correct.
+    /// Tier 3: consistent, and at least one nontrivial state is predicted at the conflict, all of them correct.
     pub fn is_verifiable(&self) -> bool {
         self.is_consistent() && self.gold_conflict.is_some_and(|gold| self.story.explains(gold))
     }

@@ -1,37 +1,38 @@
-//! What a model says about one pair of stories or about one story, for a person to read.
+//! The answer of a model about a pair of stories or a single story, as text or JSON.
 
 use super::words;
 use crate::attribute::{Attribute, Side};
 use crate::decode::{Decode, THRESHOLD};
 use crate::language::Language;
-use crate::prediction::{AssertedState, PairPrediction, StoryPrediction};
+use crate::prediction::{PairPrediction, PredictedState, StoryPrediction};
+use crate::schema;
 use serde::Serialize;
 
-/// Probability from which on one of two things is said flatly: below it there is little to choose.
+/// Below this probability the text says that one choice is only slightly more likely than the other.
 const CLEARLY: f32 = 0.6;
-/// Below this probability a state is less likely than not, and marked so.
+/// States below this probability are marked as uncertain.
 const LIKELY: f32 = 0.5;
 
-/// Stories and sentences are numbered from 1.
+/// Stories and sentences are counted from 0; text for a person counts from 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// Two, or one alone.
+    /// Two stories, or a single one.
     pub stories: Vec<StoryAnswer>,
-    /// Which is plausible; `None` where there is nothing to choose from.
+    /// The plausible story; `None` for a single story.
     pub plausible: Option<Choice>,
-    /// What is said of one story alone, where its probability is known.
+    /// The judgement of a single story, if the model gives its probability.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub alone: Option<Verdict>,
-    /// How the sentences in conflict were read off the beliefs.
+    pub single_story: Option<Verdict>,
+    /// How the sentences in conflict were chosen from the conflict probabilities.
     pub decode: Decode,
-    /// Whether a conflict is believed in: some belief reaches one half, or a story alone is said to be implausible.
-    pub conflict_believed: bool,
+    /// Whether some conflict probability reaches 0.5, or a single story is predicted implausible.
+    pub conflict_detected: bool,
     /// The sentences in conflict, by story and sentence.
     pub conflict: Vec<ConflictSentence>,
-    /// The person or thing that the conflict is about, where the model tells.
+    /// The entity that the conflict is about, if the model predicts one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What is asserted at the conflict: effects of its first sentence, preconditions of its second.
+    /// The states predicted at the conflict: effects of its first sentence, preconditions of its second.
     pub states: Vec<StateAnswer>,
 }
 
@@ -44,8 +45,8 @@ pub struct StoryAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SentenceAnswer {
     pub text: String,
-    /// That the sentence takes part in a conflict, whatever the entity.
-    pub belief: f32,
+    /// The conflict probability of the sentence, over all entities.
+    pub conflict_prob: f32,
 }
 
 /// The story that was chosen as plausible.
@@ -55,11 +56,11 @@ pub struct Choice {
     pub probability: f32,
 }
 
-/// Of one story alone.
+/// The judgement of a single story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Verdict {
     pub plausible: bool,
-    /// Of what is said.
+    /// The probability of the predicted class.
     pub probability: f32,
 }
 
@@ -68,7 +69,7 @@ pub struct ConflictSentence {
     pub story: usize,
     pub sentence: usize,
     pub text: String,
-    pub belief: f32,
+    pub conflict_prob: f32,
 }
 
 /// A state that explains the conflict.
@@ -80,31 +81,32 @@ pub struct StateAnswer {
     pub entity: String,
     pub attribute: Attribute,
     pub class: u8,
+    /// "the fridge is closed". In languages other than English it is a label, "frigo: chiuso".
     pub words: String,
-    /// Where the model tells it.
+    /// `None` if the prediction has no probability.
     #[serde(skip)]
     pub probability: Option<f32>,
 }
 
 impl Answer {
-    /// About both stories.
+    /// The answer about a pair.
     pub fn of_pair(prediction: &PairPrediction, decode: Decode) -> Self {
         let story = prediction.plausible;
-        let choice = Choice { story: story + 1, probability: prediction.story_probs[story] };
+        let choice = Choice { story, probability: prediction.story_probs[story] };
         let [first, second] = decode.by_story(prediction);
         let doubted = 1 - story;
         let stories: Vec<_> = prediction.stories.iter().collect();
         Self::new(&stories, &[first, second], doubted, Some(choice), decode)
     }
 
-    /// About one story, which the prediction has as both, each as it is alone.
+    /// The answer about a single story, which is both stories of the prediction.
     pub fn of_story(prediction: &PairPrediction, decode: Decode) -> Self {
         let doubted = 1 - prediction.plausible;
         let conflict = std::mem::take(&mut decode.by_story(prediction)[doubted]);
         let story = &prediction.stories[doubted];
         let answer = Self::new(&[story], &[conflict], 0, None, decode);
         match story.no_conflict.map(Verdict::new) {
-            Some(verdict) => Answer { conflict_believed: !verdict.plausible, alone: Some(verdict), ..answer },
+            Some(verdict) => Answer { conflict_detected: !verdict.plausible, single_story: Some(verdict), ..answer },
             None => answer,
         }
     }
@@ -117,7 +119,7 @@ impl Answer {
         plausible: Option<Choice>,
         decode: Decode,
     ) -> Self {
-        let places = stories.iter().zip(conflict).enumerate();
+        let sentence_pairs = stories.iter().zip(conflict).enumerate();
         let in_story = |(s, (story, sentences)): (usize, (&&StoryPrediction, &Vec<usize>))| {
             sentences.iter().map(|&n| ConflictSentence::new(s, story, n)).collect::<Vec<_>>()
         };
@@ -128,22 +130,22 @@ impl Answer {
         let stories: Vec<_> = stories.iter().map(|story| StoryAnswer::of(story)).collect();
         Answer {
             plausible,
-            alone: None,
+            single_story: None,
             subject: subject_of(doubted_story, &conflict[doubted]),
             decode,
-            conflict_believed: stories.iter().flat_map(|story| &story.sentences).any(|s| s.belief >= THRESHOLD),
-            conflict: places.flat_map(in_story).collect(),
+            conflict_detected: stories.iter().flat_map(|story| &story.sentences).any(|s| s.conflict_prob >= THRESHOLD),
+            conflict: sentence_pairs.flat_map(in_story).collect(),
             states: states.iter().map(state).collect(),
             stories,
         }
     }
 
-    /// With two spaces of indentation.
+    /// JSON with two spaces of indentation.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("an answer has string keys only") + "\n"
+        schema::to_string_pretty(self).expect("an answer has string keys only") + "\n"
     }
 
-    /// On one line, with the number of the line that asked.
+    /// JSON on one line, with the number of the input line, from 0.
     pub fn to_json_line(&self, line: usize) -> String {
         #[derive(Serialize)]
         struct Line<'a> {
@@ -151,15 +153,15 @@ impl Answer {
             #[serde(flatten)]
             answer: &'a Answer,
         }
-        serde_json::to_string(&Line { line, answer: self }).expect("an answer has string keys only") + "\n"
+        schema::to_string(&Line { line, answer: self }).expect("an answer has string keys only") + "\n"
     }
 
     pub fn to_text(&self) -> String {
-        let mut text = match (self.plausible, self.alone) {
+        let mut text = match (self.plausible, self.single_story) {
             (Some(choice), _) => choice.to_text(),
             (None, Some(verdict)) => verdict.to_text(),
-            _ if self.conflict_believed => "A conflict is believed in.\n".to_owned(),
-            _ => "No conflict is believed in.\n".to_owned(),
+            _ if self.conflict_detected => "A conflict is detected.\n".to_owned(),
+            _ => "No conflict is detected.\n".to_owned(),
         };
         text += &self.conflict_text();
         text + &self.states_text()
@@ -167,51 +169,57 @@ impl Answer {
 
     fn conflict_text(&self) -> String {
         if self.conflict.is_empty() {
-            return format!("No sentence reaches a belief of {THRESHOLD} in a conflict; {}.\n", self.most_believed());
+            return format!("No sentence reaches a conflict probability of {THRESHOLD}; {}.\n", self.most_probable());
         }
-        let title = match (self.decode, self.conflict_believed) {
+        let title = match (self.decode, self.conflict_detected) {
             (Decode::Threshold, _) | (_, true) => "Sentences in conflict:",
-            _ => "The sentences most likely in conflict, though no belief reaches one half:",
+            _ => "The most likely sentence pair (no conflict probability reaches 0.5):",
         };
         let line = |sentence: &ConflictSentence| {
-            let ConflictSentence { story, sentence, text, belief } = sentence;
-            let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
-            format!("  {story}sentence {sentence}: \"{text}\" (belief {belief:.2})\n")
+            let ConflictSentence { story, sentence, text, conflict_prob } = sentence;
+            let story = if self.stories.len() > 1 { format!("story {}, ", story + 1) } else { String::new() };
+            format!("  {story}sentence {}: \"{text}\" (conflict probability {conflict_prob:.2})\n", sentence + 1)
         };
         let texts = self.stories.iter().flat_map(|story| &story.sentences).map(|sentence| &sentence.text);
         let language = Language::of(texts);
-        let about = |name: &String| format!("It is about {}.\n", words::noun(name, language));
+        let about = |name: &String| format!("The conflict is about {}.\n", words::noun(name, language));
         let about = self.subject.as_ref().map_or(String::new(), about);
         format!("\n{title}\n{}{about}", self.conflict.iter().map(line).collect::<String>())
     }
 
-    /// Where the largest belief is.
-    fn most_believed(&self) -> String {
+    /// The largest conflict probability and its sentence, in words.
+    fn most_probable(&self) -> String {
         let sentences = self.stories.iter().enumerate().flat_map(|(s, story)| {
-            story.sentences.iter().enumerate().map(move |(n, sentence)| (s + 1, n + 1, sentence.belief))
+            story.sentences.iter().enumerate().map(move |(n, sentence)| (s + 1, n + 1, sentence.conflict_prob))
         });
-        let (story, sentence, belief) = sentences.max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((1, 1, 0.));
+        let (story, sentence, conflict_prob) = sentences.max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((1, 1, 0.));
         let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
-        format!("the largest is {belief:.2}, at {story}sentence {sentence} (--decode pair names the likeliest two)")
+        format!(
+            "the largest is {conflict_prob:.2}, at {story}sentence {sentence} (--decode pair shows the most likely \
+             sentence pair)"
+        )
     }
 
     fn states_text(&self) -> String {
         if self.conflict.is_empty() {
             return String::new();
         }
-        let doubted = self.plausible.map_or(1, |choice| 3 - choice.story);
+        let doubted = self.plausible.map_or(0, |choice| 1 - choice.story);
         if self.conflict.iter().filter(|sentence| sentence.story == doubted).count() < 2 {
             let story = if self.plausible.is_some() { "the implausible story" } else { "the story" };
             return format!(
-                "\nNo two sentences of {story} conflict, so that no states explain it (--decode pair names the likeliest \
-                 two).\n"
+                "\nNo two sentences of {story} are predicted to conflict, so no states are shown (--decode pair shows \
+                 the most likely sentence pair).\n"
             );
         }
         if self.states.is_empty() {
-            return "\nNo state is asserted that explains it.\n".to_owned();
+            return "\nNo state is predicted at the conflict.\n".to_owned();
         }
         let lines: String = self.states.iter().map(StateAnswer::line).collect();
-        let title = if self.conflict_believed { "States that explain it" } else { "States asserted there" };
+        let title = match self.conflict_detected {
+            true => "States that explain the conflict",
+            false => "States predicted at these sentences",
+        };
         format!("\n{title}:\n{lines}")
     }
 }
@@ -219,20 +227,25 @@ impl Answer {
 impl Choice {
     fn to_text(self) -> String {
         let Choice { story, probability } = self;
-        let said = match probability < CLEARLY {
-            true => format!("Story {story} is hardly more likely than story {} to be the plausible one", 3 - story),
-            false => format!("Story {story} is plausible"),
+        let choice = match probability < CLEARLY {
+            true => {
+                format!("Story {} is only slightly more likely to be plausible than story {}", story + 1, 2 - story)
+            }
+            false => format!("Story {} is plausible", story + 1),
         };
-        format!("{said} (probability {:.1}%).\n", 100. * probability)
+        format!("{choice} (probability {:.1}%).\n", 100. * probability)
     }
 }
 
 impl Verdict {
     fn to_text(self) -> String {
         let Verdict { plausible, probability } = self;
-        let what = if plausible { "plausible" } else { "implausible" };
-        let hardly = if probability < CLEARLY { "hardly more likely than not " } else { "" };
-        format!("The story is {hardly}{what} (probability {:.1}%).\n", 100. * probability)
+        let [class, other] = if plausible { ["plausible", "implausible"] } else { ["implausible", "plausible"] };
+        let verdict = match probability < CLEARLY {
+            true => format!("only slightly more likely {class} than {other}"),
+            false => class.to_owned(),
+        };
+        format!("The story is {verdict} (probability {:.1}%).\n", 100. * probability)
     }
 
     fn new(no_conflict: f32) -> Self {
@@ -243,49 +256,51 @@ impl Verdict {
 
 impl StoryAnswer {
     fn of(story: &StoryPrediction) -> Self {
-        let sentence = |(n, text): (usize, &String)| SentenceAnswer { text: text.clone(), belief: story.belief(n) };
+        let sentence =
+            |(n, text): (usize, &String)| SentenceAnswer { text: text.clone(), conflict_prob: story.conflict_prob(n) };
         StoryAnswer { id: story.id.clone(), sentences: story.sentences.iter().enumerate().map(sentence).collect() }
     }
 }
 
 impl ConflictSentence {
     fn new(story: usize, of: &StoryPrediction, n: usize) -> Self {
-        ConflictSentence { story: story + 1, sentence: n + 1, text: of.sentences[n].clone(), belief: of.belief(n) }
+        ConflictSentence { story, sentence: n, text: of.sentences[n].clone(), conflict_prob: of.conflict_prob(n) }
     }
 }
 
 impl StateAnswer {
-    fn new(story: usize, state: &AssertedState, probability: Option<f32>, language: Language) -> Self {
-        let AssertedState { entity, sentence, side, attribute, class, correct: _ } = state.clone();
+    fn new(story: usize, state: &PredictedState, probability: Option<f32>, language: Language) -> Self {
+        let PredictedState { entity, sentence, side, attribute, class, correct: _ } = state.clone();
         let words = words::phrase(state, language);
-        StateAnswer { story: story + 1, sentence: sentence + 1, side, entity, attribute, class, words, probability }
+        StateAnswer { story, sentence, side, entity, attribute, class, words, probability }
     }
 
     fn line(&self) -> String {
-        let unlikely = self.probability.filter(|&probability| probability < LIKELY);
-        let mark = unlikely.map_or(String::new(), |p| format!(" (a guess: probability {:.1}%)", 100. * p));
-        format!("  {}{mark}\n", self.words)
+        let uncertain = self.probability.filter(|&probability| probability < LIKELY);
+        let mark = uncertain.map_or(String::new(), |p| format!(" (uncertain: probability {:.1}%)", 100. * p));
+        let when = if self.side == Side::Effect { "after" } else { "before" };
+        format!("  {when} sentence {}: {}{mark}\n", self.sentence + 1, self.words)
     }
 }
 
-/// The likeliest entity for a conflict between two sentences.
+/// The most likely entity of a conflict between two sentences.
 fn subject_of(story: &StoryPrediction, conflict: &[usize]) -> Option<String> {
     let &[first, second] = conflict else { return None };
     let entity = *story.subjects.get(first)?.get(second)?;
     Some(story.entities[entity].name.clone())
 }
 
-/// Where states explain a conflict: after its first sentence and before its second; where more than two conflict, after
-/// all but the last and before all but the first.
-pub fn explaining_places(conflict: &[usize]) -> Vec<(Side, usize)> {
+/// The sides and sentences whose states explain a conflict: after its first sentence and before its second. If more
+/// than two sentences conflict, after all but the last and before all but the first.
+pub fn explaining_cells(conflict: &[usize]) -> Vec<(Side, usize)> {
     let [earlier @ .., _] = conflict else { return Vec::new() };
     let effects = earlier.iter().map(|&n| (Side::Effect, n));
     effects.chain(conflict.iter().skip(1).map(|&n| (Side::Precondition, n))).collect()
 }
 
-/// The nontrivial states predicted there.
-fn explaining(story: &StoryPrediction, conflict: &[usize]) -> Vec<AssertedState> {
-    let mut states = story.asserted(&explaining_places(conflict));
+/// The nontrivial states predicted at a conflict.
+fn explaining(story: &StoryPrediction, conflict: &[usize]) -> Vec<PredictedState> {
+    let mut states = story.predicted_states(&explaining_cells(conflict));
     states.sort_by_key(|state| (state.sentence, state.side));
     states
 }
@@ -297,7 +312,7 @@ mod tests {
     use crate::prediction::{EntityPrediction, StateCandidate, StateLabels};
 
     /// A fridge that is closed by sentence 1 and must be open for sentence 2.
-    fn story(beliefs: [f32; 2]) -> StoryPrediction {
+    fn story(conflict_probs: [f32; 2]) -> StoryPrediction {
         let open = |classes: [u8; 2]| {
             let of_class = |class| Attribute::ALL.map(|a| if a == Attribute::Open { class } else { a.default_label() });
             StateLabels {
@@ -308,8 +323,8 @@ mod tests {
         };
         let fridge = EntityPrediction {
             name: "fridge".into(),
-            beliefs: beliefs.to_vec(),
-            gold_beliefs: vec![0; 2],
+            conflict_probs: conflict_probs.to_vec(),
+            gold_conflicts: vec![0; 2],
             preconditions: open([2, 2]),
             effects: open([1, 2]),
         };
@@ -317,7 +332,7 @@ mod tests {
         StoryPrediction {
             id: "1".into(),
             sentences,
-            places: Vec::new(),
+            sentence_pairs: Vec::new(),
             subjects: Vec::new(),
             no_conflict: None,
             entities: vec![fridge],
@@ -345,10 +360,10 @@ mod tests {
 Story 2 is plausible (probability 87.5%).
 
 Sentences in conflict:
-  story 1, sentence 1: \"Mia shut the fridge.\" (belief 0.90)
-  story 1, sentence 2: \"Mia took milk from the fridge.\" (belief 0.75)
+  story 1, sentence 1: \"Mia shut the fridge.\" (conflict probability 0.90)
+  story 1, sentence 2: \"Mia took milk from the fridge.\" (conflict probability 0.75)
 
-States that explain it:
+States that explain the conflict:
   after sentence 1: the fridge is closed
   before sentence 2: the fridge must be open
 ";
@@ -359,20 +374,21 @@ States that explain it:
 
     #[test]
     fn what_is_a_guess_is_said_so() {
-        let mut told = prediction([story([0.9, 0.75]), story([0.1, 0.2])], [0.45, 0.55]);
+        let mut prediction = prediction([story([0.9, 0.75]), story([0.1, 0.2])], [0.45, 0.55]);
         let candidate = |sentence, class, probability| {
             vec![StateCandidate { sentence, attribute: Attribute::Open, class, probability, otherwise: 0 }]
         };
-        told.stories[0].entities[0].effects.candidates = candidate(0, 1, 0.25);
-        told.stories[0].entities[0].preconditions.candidates = candidate(1, 2, 0.5);
-        let answer = Answer::of_pair(&told, Decode::Pair);
+        prediction.stories[0].entities[0].effects.candidates = candidate(0, 1, 0.25);
+        prediction.stories[0].entities[0].preconditions.candidates = candidate(1, 2, 0.5);
+        let answer = Answer::of_pair(&prediction, Decode::Pair);
         let text = answer.to_text();
-        let first = "Story 2 is hardly more likely than story 1 to be the plausible one (probability 55.0%).\n";
+        let first = "Story 2 is only slightly more likely to be plausible than story 1 (probability 55.0%).\n";
         assert!(text.starts_with(first), "{text}");
-        assert!(text.contains("the fridge is closed (a guess: probability 25.0%)\n"), "{text}");
+        assert!(text.contains("the fridge is closed (uncertain: probability 25.0%)\n"), "{text}");
         assert!(text.contains("the fridge must be open\n") && !answer.to_json().contains("0.25"), "{text}");
-        let hardly = Verdict::new(0.45).to_text();
-        assert_eq!(hardly, "The story is hardly more likely than not implausible (probability 55.0%).\n");
+        let slightly = Verdict::new(0.45).to_text();
+        let expected = "The story is only slightly more likely implausible than plausible (probability 55.0%).\n";
+        assert_eq!(slightly, expected);
         assert_eq!(Verdict::new(0.6).to_text(), "The story is plausible (probability 60.0%).\n");
     }
 
@@ -380,8 +396,9 @@ States that explain it:
     fn one_sentence_alone_is_not_explained() {
         let prediction = prediction([story([0.9, 0.2]), story([0.1, 0.7])], [0.25, 0.75]);
         let answer = Answer::of_pair(&prediction, Decode::Threshold);
-        let places: Vec<_> = answer.conflict.iter().map(|sentence| (sentence.story, sentence.sentence)).collect();
-        assert_eq!((places, answer.states.len()), (vec![(1, 1), (2, 2)], 0));
+        let sentence_pairs: Vec<_> =
+            answer.conflict.iter().map(|sentence| (sentence.story, sentence.sentence)).collect();
+        assert_eq!((sentence_pairs, answer.states.len()), (vec![(0, 0), (1, 1)], 0));
         assert!(answer.to_text().contains("No two sentences of the implausible story"), "{}", answer.to_text());
     }
 
@@ -389,13 +406,14 @@ States that explain it:
     fn one_story_without_a_conflict() {
         let prediction = prediction([story([0.1, 0.2]), story([0.1, 0.2])], [0.5, 0.5]);
         let expected = "\
-No conflict is believed in.
-No sentence reaches a belief of 0.5 in a conflict; the largest is 0.20, at sentence 2 (--decode pair names the likeliest two).
+No conflict is detected.
+No sentence reaches a conflict probability of 0.5; the largest is 0.20, at sentence 2 (--decode pair shows the most \
+likely sentence pair).
 ";
         let answer = Answer::of_story(&prediction, Decode::Threshold);
-        assert_eq!((answer.to_text().as_str(), answer.conflict_believed), (expected, false));
+        assert_eq!((answer.to_text().as_str(), answer.conflict_detected), (expected, false));
         let answer = Answer::of_story(&prediction, Decode::Pair);
-        assert_eq!((answer.conflict.len(), answer.states.len(), answer.conflict_believed), (2, 2, false));
-        assert!(answer.to_text().contains("though no belief reaches one half"));
+        assert_eq!((answer.conflict.len(), answer.states.len(), answer.conflict_detected), (2, 2, false));
+        assert!(answer.to_text().contains("(no conflict probability reaches 0.5)"));
     }
 }

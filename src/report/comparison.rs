@@ -1,5 +1,5 @@
-//! Systems side by side, over seeds: means, spread, intervals, and which differences are more than chance. One
-//! [`Comparison`], one small exporter a format.
+//! Compares systems over seeds: means, spread, intervals, and tests of the differences. A [`Comparison`] has one small
+//! exporter for each format.
 
 mod latex;
 mod lines;
@@ -9,42 +9,37 @@ pub use show::difference_cells;
 
 use super::PublishedRow;
 use crate::metrics::{
-    Difference, Estimate, PValue, PairSet, RESAMPLES, Reached, Resamples, Tiers, differences, estimates, holm,
+    BOOTSTRAP_SEED, Difference, Estimate, PValue, PairSet, RESAMPLES, Reached, Resamples, Tiers, differences,
+    estimates, holm,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The draws are the same in every table, so that the same runs give the same table.
-const BOOTSTRAP_SEED: u64 = 0;
-
 /// Tables of the same systems on one or more sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Comparison {
     pub title: String,
-    /// How often the groups were drawn anew.
+    /// The number of bootstrap resamples.
     pub resamples: usize,
-    /// How many p-values Holm's correction is over: all that are shown, bootstrap and McNemar's apart.
+    /// The number of tests in Holm's correction: all that are shown. Bootstrap and McNemar tests are corrected apart.
     pub tests: usize,
     pub sections: Vec<Section>,
 }
 
-/// One set, decoded in one way.
+/// One set with one decoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Section {
     pub set: String,
     pub decoding: String,
-    /// `None` while nothing has been evaluated on the set.
+    /// `None` if no system was evaluated on the set.
     pub size: Option<SetSize>,
     pub rows: Vec<Row>,
     pub differences: Vec<RowDifference>,
-    /// Published scores of systems that are none of the rows.
+    /// Published scores of systems other than the rows.
     pub published: Vec<PublishedRow>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SetSize {
     pub pairs: usize,
     pub groups: usize,
@@ -52,34 +47,32 @@ pub struct SetSize {
 
 /// One system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Row {
-    /// From 1.
-    pub number: usize,
+    /// From 0; tables show it from 1.
+    pub index: usize,
     pub name: String,
-    /// Empty, as `missing`, where it is a single run.
+    /// The seeds with a result. Empty, like `missing`, for a single run.
     pub seeds: Vec<u64>,
-    /// Seeds that there is no result of yet.
+    /// The seeds without a result.
     pub missing: Vec<u64>,
-    /// `None` where every seed is missing.
+    /// `None` if every seed is missing.
     pub scores: Option<Tiers<Estimate>>,
-    /// What is published of this very system.
+    /// The published scores of the same system.
     pub published: Option<PublishedRow>,
 }
 
 /// One row minus another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RowDifference {
-    /// Numbers of the rows: the first minus the second.
+    /// Indices of the rows: the first minus the second.
     pub rows: [usize; 2],
     /// Their names.
     pub names: [String; 2],
-    /// `None` where they have no seed in common.
+    /// `None` if they share no seed.
     pub tiers: Option<Tiers<Difference>>,
 }
 
-/// What a section is made of.
+/// The input of a section.
 pub struct SectionData {
     pub set: String,
     pub decoding: String,
@@ -102,20 +95,20 @@ pub struct System {
 pub enum Compared {
     /// Every row with the first.
     WithFirst,
-    /// These rows, by number; the first of each minus its second.
+    /// These rows, by index: the first of each pair minus the second.
     Rows(Vec<[usize; 2]>),
 }
 
 impl Comparison {
     /// # Panics
-    /// If outcomes are not of the pairs of their section, or rows are compared that there are not.
+    /// If outcomes are not of the pairs of their section, or a compared row does not exist.
     pub fn new(title: impl Into<String>, data: Vec<SectionData>, compared: &Compared) -> Self {
         let mut sections: Vec<Section> = data.into_iter().map(|data| Section::new(data, compared)).collect();
         let tests = correct(&mut sections);
         Comparison { title: title.into(), resamples: RESAMPLES, tests, sections }
     }
 
-    /// The same where each row is one run, of whatever seed: none is shown, and nothing said of a mean over them.
+    /// The same comparison for rows that are single runs: without seeds, and without the mean over them.
     pub fn of_single_runs(mut self) -> Self {
         self.sections.iter_mut().flat_map(|section| &mut section.rows).for_each(|row| row.seeds.clear());
         self
@@ -127,7 +120,7 @@ impl Comparison {
 }
 
 impl Section {
-    /// Whether its rows are over seeds.
+    /// Whether its rows have seeds.
     fn has_seeds(&self) -> bool {
         self.rows.iter().any(|row| !row.seeds.is_empty() || !row.missing.is_empty())
     }
@@ -136,7 +129,7 @@ impl Section {
         let SectionData { set, decoding, pairs, systems, published } = data;
         let measured = pairs.as_ref().map(|set| (set, Resamples::new(set.groups(), RESAMPLES, BOOTSTRAP_SEED)));
         let row = |(i, system): (usize, &System)| Row {
-            number: i + 1,
+            index: i,
             name: system.name.clone(),
             seeds: system.by_seed.keys().copied().collect(),
             missing: system.missing.clone(),
@@ -144,13 +137,13 @@ impl Section {
             published: system.published.clone(),
         };
         let difference = |rows: [usize; 2]| {
-            let [first, second] = rows.map(|number| &systems[number - 1]);
+            let [first, second] = rows.map(|index| &systems[index]);
             let outcomes = [&first.by_seed, &second.by_seed];
             let tiers = measured.as_ref().and_then(|(set, resamples)| differences(set, outcomes, resamples));
             RowDifference { rows, names: [first.name.clone(), second.name.clone()], tiers }
         };
         let compared = match compared {
-            Compared::WithFirst => (2..=systems.len()).map(|number| [number, 1]).collect(),
+            Compared::WithFirst => (1..systems.len()).map(|index| [index, 0]).collect(),
             Compared::Rows(rows) => rows.clone(),
         };
         Section {
@@ -164,7 +157,7 @@ impl Section {
     }
 }
 
-/// Holm's correction over everything that is shown; says how many tests that are.
+/// Applies Holm's correction over all tests that are shown. Returns their number.
 fn correct(sections: &mut [Section]) -> usize {
     let of_bootstrap: fn(&mut Difference) -> &mut PValue = |difference| &mut difference.bootstrap;
     let of_mcnemar: fn(&mut Difference) -> &mut PValue = |difference| &mut difference.mcnemar;

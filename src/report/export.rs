@@ -1,35 +1,55 @@
 //! The formats of a report: text for the terminal, Markdown, JSON.
 
-use super::{Detail, Report, table::Table, tables};
+use super::{
+    Detail, Report,
+    table::{Table, TableFormat},
+    tables,
+};
+use crate::schema;
 
 impl Report {
-    /// Aligned tables for the terminal.
+    /// Aligned tables for the terminal: systems side by side, measures below each other.
     pub fn to_text(&self, detail: Detail) -> String {
-        let tables = self.tables(detail).iter().map(Table::to_text).collect::<Vec<_>>().join("\n");
-        format!("{}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::why_undefined(&self.data))
+        let tiers = tables::tiers(self).transposed();
+        let others = self.more_tables(detail);
+        let tables = std::iter::once(&tiers).chain(&others).map(Table::to_text).collect::<Vec<_>>().join("\n");
+        format!("{}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::notes(&self.data))
     }
 
     /// A heading and tables with pipes.
     pub fn to_markdown(&self, detail: Detail) -> String {
-        let tables = self.tables(detail).iter().map(Table::to_markdown).collect::<Vec<_>>().join("\n");
-        format!("## {}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::why_undefined(&self.data))
+        let tables = self.in_tables(detail, Table::to_markdown);
+        format!("## {}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::notes(&self.data))
     }
 
-    /// Everything, with two spaces of indentation; read back by `serde_json`.
+    /// The tables alone, an empty line between two.
+    pub fn in_tables(&self, detail: Detail, format: TableFormat) -> String {
+        let all = std::iter::once(tables::tiers(self)).chain(self.more_tables(detail));
+        all.map(|table| format(&table)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Everything, with two spaces of indentation; read back by [`schema::from_slice`].
     pub fn to_json(&self) -> String {
-        let json = serde_json::to_string_pretty(self).expect("a report has string keys and finite numbers only");
+        let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
         json + "\n"
     }
 
-    fn tables(&self, detail: Detail) -> Vec<Table> {
-        let mut all = vec![tables::tiers(self), tables::asserted(self), tables::states(self)];
-        if !self.calibration.is_empty() {
-            all.push(tables::calibration(self));
+    /// What follows the tiers.
+    fn more_tables(&self, detail: Detail) -> Vec<Table> {
+        let mut more = Vec::new();
+        if !self.published.is_empty() {
+            more.push(tables::published(self));
         }
-        if detail == Detail::PerAttribute {
-            all.push(tables::attributes(self));
+        if detail.verbose {
+            more.extend([tables::predicted_states(self), tables::states(self)]);
+            if !self.calibration.is_empty() {
+                more.push(tables::calibration(self));
+            }
         }
-        all
+        if detail.per_attribute {
+            more.push(tables::attributes(self));
+        }
+        more
     }
 }
 
@@ -37,21 +57,27 @@ impl Report {
 mod tests {
     use super::*;
     use crate::decode::StateDecode;
-    use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts};
+    use crate::metrics::{Calibration, PredictedCounts, PredictedScores, Share, StateCounts};
     use crate::report::{DataDescription, PublishedSet, TierRow, published};
 
     fn report() -> Report {
-        let share = |count| Share { count, total: 117 };
-        let row = |states, verifiable, [predicted, correct]: [u64; 2], explained| TierRow {
+        let of = |count, total| Share { interval: Some([0.025, 0.975]), ..Share::new(count, total) };
+        let share = |count| of(count, 117);
+        let row = |states, verifiable, [predicted, correct]: [u64; 2], explaining| TierRow {
             decoding: "pair".into(),
             states,
             accuracy: share(85),
             consistency: share(23),
             verifiability: share(verifiable),
-            asserted: AssertedCounts { predicted, correct, gold: 100 },
-            explained: share(explained),
+            predicted_states: PredictedScores {
+                counts: PredictedCounts { predicted, correct, gold: 100 },
+                precision: of(correct, predicted),
+                recall: Share::new(correct, 100),
+                f1: Some(2. * correct as f64 / (predicted + 100) as f64),
+            },
+            verifiable_states: share(explaining),
         };
-        let [argmax, surest] = [StateDecode::Argmax, StateDecode::Surest(0.55)];
+        let [argmax, top1] = [StateDecode::Argmax, StateDecode::ThresholdTop1(0.55)];
         let data = DataDescription {
             file: Some("stories.json".into()),
             split: Some("test".into()),
@@ -62,7 +88,7 @@ mod tests {
         Report {
             system: "ours".into(),
             data,
-            rows: vec![row(argmax, 3, [80, 40], 12), row(surest, 6, [40, 30], 24)],
+            rows: vec![row(argmax, 3, [80, 40], 12), row(top1, 6, [40, 30], 24)],
             states: StateCounts::default().scores(),
             calibration: vec![Calibration { temperature: 1., nll: Some(0.5), ece: Some(0.125) }],
             published: published(PublishedSet::GitaCloze)[..1].to_vec(),
@@ -70,27 +96,33 @@ mod tests {
     }
 
     #[test]
-    fn text_is_aligned_with_intervals_and_published_scores() {
+    fn text_has_a_column_a_decoding_and_published_scores_below() {
         let expected = "\
 ours: 117 cloze pairs of stories.json, test
 
-% [95% interval] count                    accuracy               consistency          verifiability
-pair                      72.6 [63.9, 79.9] 85/117  19.7 [13.5, 27.8] 23/117   2.6 [0.9, 7.3] 3/117
-pair, states 0.55,surest  72.6 [63.9, 79.9] 85/117  19.7 [13.5, 27.8] 23/117  5.1 [2.4, 10.7] 6/117
-XLM-R (GITA table 4)                          72.6                      19.6                    2.5
+% of pairs [95 % interval]                                    pair
+accuracy                                   72.6 [2.5, 97.5] 85/117
+consistency                                19.7 [2.5, 97.5] 23/117
+verifiability                                2.6 [2.5, 97.5] 3/117
+predicted / gold states                                   80 / 100
+F1 of states (%)                                              44.4
+verifiability, states 0.55+top1              5.1 [2.5, 97.5] 6/117
+predicted / gold states, states 0.55+top1                 40 / 100
+F1 of states (%), states 0.55+top1                            42.9
 
-nontrivial states          asserted                precision                    recall    F1           explained pairs
-pair                      80 of 100  50.0 [39.3, 60.7] 40/80  40.0 [30.9, 49.8] 40/100  44.4   10.3 [6.0, 17.1] 12/117
-pair, states 0.55,surest  40 of 100  75.0 [59.8, 85.8] 30/40  30.0 [21.9, 39.6] 30/100  42.9  20.5 [14.2, 28.7] 24/117
+published, % of pairs  accuracy  consistency  verifiability
+XLM-R (GITA table 4)       72.6         19.6            2.5
+
+95 % interval: bootstrap over story groups
 ";
-        assert_eq!(report().to_text(Detail::Summary).split_inclusive('\n').take(10).collect::<String>(), expected);
+        assert_eq!(report().to_text(Detail::default()), expected);
     }
 
     #[test]
     fn markdown_has_every_table() {
-        let markdown = report().to_markdown(Detail::PerAttribute);
+        let markdown = report().to_markdown(Detail { verbose: true, per_attribute: true });
         assert!(markdown.starts_with("## ours: 117 cloze pairs of stories.json, test\n\n| "));
-        assert_eq!(markdown.matches("|---|").count(), 5);
+        assert_eq!(markdown.matches("|---|").count(), 6);
         assert!(markdown.contains("| conflicts | undefined |"));
     }
 

@@ -1,10 +1,11 @@
-//! States as labels beside the name of an entity, in the language of its story: "fridge: closed", "frigo: chiuso". A
-//! label is a citation form: nothing in it agrees with the noun, so that nothing can agree wrongly.
+//! States as labels after the name of an entity, in the language of its story: "fridge: closed", "frigo: chiuso". A
+//! label is a citation form. It does not agree with the noun, so it can't agree wrongly.
 
 use crate::attribute::{Attribute, Side};
 use crate::language::Language;
 
-/// False and true of an attribute in English, and in Italian. `None` for the two locations, whose classes are changes.
+/// The labels for false and true, in English and in Italian. `None` for the two location attributes: their classes are
+/// changes.
 const fn of_attribute(attribute: Attribute) -> Option<[[&'static str; 2]; 2]> {
     use Attribute::*;
     Some(match attribute {
@@ -29,7 +30,7 @@ const fn of_attribute(attribute: Attribute) -> Option<[[&'static str; 2]; 2]> {
 }
 
 /// Classes 1 and 2 of `h_location` and 1 to 8 of `location`: after the sentence and before it, in English, then in
-/// Italian. Before it the entity must be there for the change to happen.
+/// Italian. Before the sentence the entity must be there for the change to happen.
 const H_LOCATION: [[[&str; 2]; 2]; 2] = [
     [["gone", "there, then gone"], ["via", "presente, poi via"]],
     [["moved", "there, then moved"], ["altrove", "presente, poi altrove"]],
@@ -48,7 +49,7 @@ const LOCATION: [[[&str; 2]; 2]; 8] = [
     [["moved", "there, then moved"], ["spostato", "presente, poi spostato"]],
 ];
 
-/// The label of a class; `None` for class 0, which says nothing, and for classes that the attribute does not have.
+/// The label of a class. `None` for class 0, which has no meaning, and for classes that the attribute does not have.
 pub fn label(attribute: Attribute, side: Side, class: u8, language: Language) -> Option<&'static str> {
     let value = usize::from(class).checked_sub(1)?;
     let language = usize::from(language == Language::Italian);

@@ -11,25 +11,24 @@ mod tables;
 pub mod words;
 
 pub use answer::{
-    Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict, explaining_places,
+    Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict, explaining_cells,
 };
 pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
 pub use stories::{StoryReport, StoryRow};
-pub use table::Table;
-pub use tables::{of_states, percent, share, title};
+pub use table::{Table, TableFormat};
+pub use tables::{INTERVALS, of_states, percent, share, title};
 
 use crate::decode::{Decode, StateDecode};
-use crate::metrics::{AssertedCounts, Calibration, Share, StateCounts, StateScores, TierCounts, undefined};
+use crate::metrics::{Calibration, PredictedScores, Share, StateScores, StoryGroups, undefined};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
 /// What a system scored on a set of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Report {
     pub system: String,
     pub data: DataDescription,
-    /// One for each way of deciding which sentences conflict and which states are asserted.
+    /// One for each way of deciding which sentences conflict and which states are predicted.
     pub rows: Vec<TierRow>,
     /// Of the most likely classes.
     pub states: StateScores,
@@ -44,19 +43,18 @@ const UNDEFINED_STATES: &str = "verifiability and all figures of states are unde
 
 /// Which pairs were scored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DataDescription {
     /// The story file, where it is known.
     pub file: Option<String>,
     /// Its SHA-256, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The partition, where it is known.
+    /// The split, where it is known.
     pub split: Option<String>,
     /// "cloze", "order" or "mixed".
     pub kind: String,
     pub pairs: u64,
-    /// Whether the partition may have more of them, of which only the first were asked for.
+    /// Whether the split may have more of them, of which only the first were asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limited: bool,
     /// What training has seen of them.
@@ -110,24 +108,23 @@ impl Seen {
         *self == Seen::Nothing
     }
 
-    /// To follow the name of the set: empty, or ", the run was trained on them".
+    /// To follow the name of the set: empty, or ", the run was trained on this set".
     pub const fn remark(self) -> &'static str {
         match self {
             Seen::Nothing => "",
-            Seen::ChosenOn => ", its epoch was chosen on them",
-            Seen::TrainedOn => ", it was trained on them",
+            Seen::ChosenOn => ", the epoch was chosen on this set",
+            Seen::TrainedOn => ", the run was trained on this set",
         }
     }
 }
 
-/// The three tiers under one decoding, and how much that decoding asserts. A system that asserts little can be right in
+/// The three tiers under one decoding, and how many states that decoding predicts. A system that predicts few can be right in
 /// all it says: recall tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TierRow {
     /// How the sentences in conflict were decided ("threshold", "pair").
     pub decoding: String,
-    /// Which states are asserted.
+    /// Which states are predicted.
     pub states: StateDecode,
     pub accuracy: Share,
     pub consistency: Share,
@@ -135,42 +132,56 @@ pub struct TierRow {
     pub verifiability: Share,
     /// Over both sides of all entities and sentences of both stories.
     #[serde(with = "undefined")]
-    pub asserted: AssertedCounts,
-    /// Pairs in which a nontrivial state is asserted at the gold conflict and all that are asserted there are right,
+    pub predicted_states: PredictedScores,
+    /// Pairs in which a nontrivial state is predicted at the gold conflict and all that are predicted there are right,
     /// whatever story and sentences were chosen.
     #[serde(with = "undefined")]
-    pub explained: Share,
+    pub verifiable_states: Share,
 }
 
-/// How much of a report is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    Summary,
-    /// With a table of every attribute.
-    PerAttribute,
+/// What of a report is shown beside the tiers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// Precision and recall of states, macro-F1, calibration.
+    pub verbose: bool,
+    /// Macro-F1 of every attribute.
+    pub per_attribute: bool,
 }
 
 impl TierRow {
     /// Of predictions as they are.
     pub fn new(decoding: impl Into<String>, states: StateDecode, predictions: &[PairPrediction]) -> Self {
-        let counts = TierCounts::of(predictions);
+        Self::of(decoding, states, predictions, &StoryGroups::of(predictions))
+    }
+
+    fn of(
+        decoding: impl Into<String>,
+        states: StateDecode,
+        predictions: &[PairPrediction],
+        groups: &StoryGroups,
+    ) -> Self {
+        let share = |is_so: fn(&PairPrediction) -> bool| groups.share_of_pairs(predictions, is_so);
         let has_states = predictions.iter().all(PairPrediction::has_gold_states);
-        let explained = predictions.iter().filter(|prediction| prediction.is_explained()).count() as u64;
+        let of_states = |is_so| if has_states { share(is_so) } else { Share::default() };
         TierRow {
             decoding: decoding.into(),
             states,
-            accuracy: counts.accuracy(),
-            consistency: counts.consistency(),
-            verifiability: TierCounts::verifiability_of(predictions),
-            asserted: StateCounts::of_nontrivial(predictions).scores().asserted,
-            explained: if has_states { Share { count: explained, total: counts.pairs } } else { Share::default() },
+            accuracy: share(PairPrediction::is_accurate),
+            consistency: share(PairPrediction::is_consistent),
+            verifiability: of_states(PairPrediction::is_verifiable),
+            predicted_states: PredictedScores::of(predictions, groups),
+            verifiable_states: of_states(PairPrediction::has_verifiable_states),
         }
     }
 
     /// One for each decoding of conflicts under each of states, of recorded predictions.
     pub fn by_decoding(predictions: &[PairPrediction], conflicts: &[Decode], states: &[StateDecode]) -> Vec<Self> {
+        let groups = StoryGroups::of(predictions);
         let decodings = states.iter().flat_map(|&states| conflicts.iter().map(move |&decode| (decode, states)));
-        decodings.map(|(d, states)| TierRow::new(d.name(), states, &states.apply(&d.apply(predictions)))).collect()
+        let row = |(decode, states): (Decode, StateDecode)| {
+            TierRow::of(decode.name(), states, &states.apply(&decode.apply(predictions)), &groups)
+        };
+        decodings.map(row).collect()
     }
 
     /// What it is called in tables.

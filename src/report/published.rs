@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// A set of pairs for which scores are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PublishedSet {
-    /// The validation partition of TRIP.
+    /// The validation split of TRIP.
     TripDev,
-    /// The test partition of TRIP.
+    /// The test split of TRIP.
     TripTest,
     /// The cloze pairs of GITA.
     GitaCloze,
@@ -23,7 +23,7 @@ pub enum PublishedSet {
 use PublishedSet::{GitaCloze, GitaOrder, GitaStories, TripDev, TripTest};
 
 /// Set, number of pairs, and SHA-256 of their sorted ids, one a line; no hash where only the number is known. Half of TRIP's test
-/// partition is the "dev" of the file that the results of this repository come from (docs/results.md).
+/// split is the "dev" of the file that the results of this repository come from (docs/results.md).
 const PAIRS: &[(PublishedSet, usize, Option<&str>)] = &[
     (TripDev, 322, Some("a71a1dc3848c1009f99f2894774f65167357911db758f23aaceaae4c0b71c9e1")),
     (TripDev, 173, Some("fe20f475befd863aa1af9d4aeb8879a37295cb0e2712542a9e17feb3412b9632")),
@@ -56,7 +56,7 @@ impl PublishedSet {
         let mut numbers: Vec<String> = of_set().map(|(_, pairs, _)| pairs.to_string()).collect();
         numbers.dedup();
         Err(Error::data(format!(
-            "--beside {}: scores are published for {} pairs of certain ids, and these {} are others; leave --beside out",
+            "--published {}: scores are published for {} pairs of certain ids, and these {} are others; leave --published out",
             self.name(),
             numbers.join(" or "),
             ids.len()
@@ -64,9 +64,8 @@ impl PublishedSet {
     }
 }
 
-/// One system's published scores, in percent.
+/// One system's published scores, between 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PublishedRow {
     /// The system and where its scores are published.
     pub system: String,
@@ -75,7 +74,20 @@ pub struct PublishedRow {
     pub verifiability: f64,
 }
 
-/// System, set, then accuracy, consistency and verifiability.
+impl PublishedRow {
+    /// Of accuracy, consistency and verifiability in percent, as papers give them.
+    pub fn from_percent(system: impl Into<String>, scores: [f64; 3]) -> Self {
+        let [accuracy, consistency, verifiability] = scores.map(fraction);
+        PublishedRow { system: system.into(), accuracy, consistency, verifiability }
+    }
+}
+
+/// Of a percentage with up to four decimals: the number nearest to its hundredth, so that 75.2 becomes 0.752.
+fn fraction(percent: f64) -> f64 {
+    (1e4 * percent).round() / 1e6
+}
+
+/// System, set, then accuracy, consistency and verifiability in percent, as they are published.
 const ROWS: &[(&str, PublishedSet, [f64; 3])] = &[
     ("random (TRIP table 2)", TripDev, [47.8, 11.3, 0.0]),
     ("BERT-large, without story choice (TRIP table 2)", TripDev, [73.9, 28.0, 9.0]),
@@ -95,19 +107,11 @@ const ROWS: &[(&str, PublishedSet, [f64; 3])] = &[
 /// The published scores on one set.
 pub fn published(set: PublishedSet) -> Vec<PublishedRow> {
     let of_set = ROWS.iter().filter(|(_, of, _)| *of == set);
-    of_set
-        .map(|&(system, _, [accuracy, consistency, verifiability])| PublishedRow {
-            system: system.to_owned(),
-            accuracy,
-            consistency,
-            verifiability,
-        })
-        .collect()
+    of_set.map(|&(system, _, scores)| PublishedRow::from_percent(system, scores)).collect()
 }
 
-/// One system's published scores of stories judged one by one, in percent.
+/// One system's published scores of stories judged one by one, between 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PublishedStoryRow {
     pub system: String,
     pub accuracy: KindScores,
@@ -117,7 +121,6 @@ pub struct PublishedStoryRow {
 
 /// One tier by the kind of story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct KindScores {
     pub overall: f64,
     pub cloze: f64,
@@ -147,19 +150,23 @@ const ALWAYS_IMPLAUSIBLE: [f64; 4] = [66.85, 100.00, 99.18, 1.68];
 
 /// The scores published for GITA, story by story, and beneath them those of calling every story implausible.
 pub fn published_stories() -> Vec<PublishedStoryRow> {
-    let implausible = |[overall, cloze, order]: [f64; 3]| KindScores { overall, cloze, order, plausible: None };
-    let row = |&(system, [overall, cloze, order, plausible], consistency, verifiability): &(&str, [f64; 4], _, _)| {
-        PublishedStoryRow {
-            system: format!("{system} (GITA4CALAMITA table 3)"),
-            accuracy: KindScores { overall, cloze, order, plausible: Some(plausible) },
-            consistency: implausible(consistency),
-            verifiability: implausible(verifiability),
-        }
+    let implausible = |scores: [f64; 3]| {
+        let [overall, cloze, order] = scores.map(fraction);
+        KindScores { overall, cloze, order, plausible: None }
     };
-    let [overall, cloze, order, plausible] = ALWAYS_IMPLAUSIBLE;
+    let accuracy = |scores: [f64; 4]| {
+        let [overall, cloze, order, plausible] = scores.map(fraction);
+        KindScores { overall, cloze, order, plausible: Some(plausible) }
+    };
+    let row = |&(system, of_all, consistency, verifiability): &Table3Row| PublishedStoryRow {
+        system: format!("{system} (GITA4CALAMITA table 3)"),
+        accuracy: accuracy(of_all),
+        consistency: implausible(consistency),
+        verifiability: implausible(verifiability),
+    };
     let baseline = PublishedStoryRow {
         system: "always implausible (no model)".to_owned(),
-        accuracy: KindScores { overall, cloze, order, plausible: Some(plausible) },
+        accuracy: accuracy(ALWAYS_IMPLAUSIBLE),
         consistency: implausible([0.; 3]),
         verifiability: implausible([0.; 3]),
     };

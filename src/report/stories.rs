@@ -1,17 +1,17 @@
 //! What a system scored on stories judged one by one, and its formats.
 
 use super::published::{KindScores, PublishedStoryRow};
-use super::table::Table;
-use super::tables::{of_states, percent_of, share, title, why_undefined};
+use super::table::{Table, TableFormat};
+use super::tables::{notes, of_states, percent_of, share, title};
 use super::{DataDescription, decoding_name};
 use crate::decode::{Decode, StateDecode, judge};
-use crate::metrics::{KindShares, undefined};
+use crate::metrics::{KindShares, StoryGroups, undefined};
 use crate::prediction::PairPrediction;
+use crate::schema;
 use serde::{Deserialize, Serialize};
 
 /// The stories of a set of pairs, each judged without the other; a plausible story counts once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StoryReport {
     pub system: String,
     pub data: DataDescription,
@@ -22,7 +22,6 @@ pub struct StoryReport {
 
 /// The tiers of stories under one decoding: accuracy over all stories, the others over the implausible ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StoryRow {
     pub decoding: String,
     pub states: StateDecode,
@@ -36,13 +35,14 @@ impl StoryRow {
     /// `None` if the system can't judge a story by itself.
     pub fn new(predictions: &[PairPrediction], conflicts: Decode, states: StateDecode) -> Option<Self> {
         let judgements = judge(predictions, conflicts, states)?;
+        let groups = StoryGroups::of(predictions);
         Some(StoryRow {
             decoding: conflicts.name().to_owned(),
             states,
-            accuracy: KindShares::accuracy(&judgements),
-            consistency: KindShares::consistency(&judgements),
+            accuracy: KindShares::accuracy(&judgements, &groups),
+            consistency: KindShares::consistency(&judgements, &groups),
             verifiability: match predictions.iter().all(PairPrediction::has_gold_states) {
-                true => KindShares::verifiability(&judgements),
+                true => KindShares::verifiability(&judgements, &groups),
                 false => KindShares::default(),
             },
         })
@@ -53,17 +53,22 @@ impl StoryReport {
     pub fn to_text(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_text).collect();
         let title = title(&self.system, &self.data);
-        format!("{title}, story by story\n\n{}{}", tables.join("\n"), why_undefined(&self.data))
+        format!("{title}, story by story\n\n{}{}", tables.join("\n"), notes(&self.data))
     }
 
     pub fn to_markdown(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_markdown).collect();
         let title = title(&self.system, &self.data);
-        format!("## {title}, story by story\n\n{}{}", tables.join("\n"), why_undefined(&self.data))
+        format!("## {title}, story by story\n\n{}{}", tables.join("\n"), notes(&self.data))
+    }
+
+    /// The tables alone, an empty line between two.
+    pub fn in_tables(&self, format: TableFormat) -> String {
+        self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
     }
 
     pub fn to_json(&self) -> String {
-        let json = serde_json::to_string_pretty(self).expect("a report has string keys and finite numbers only");
+        let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
         json + "\n"
     }
 

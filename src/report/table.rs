@@ -1,5 +1,8 @@
 //! A table of text cells: the first column flush left, the others flush right.
 
+/// How a table is written: [`Table::to_text`] and the like.
+pub type TableFormat = fn(&Table) -> String;
+
 /// Rows are as long as the header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
@@ -36,11 +39,37 @@ impl Table {
         self.lines().map(|row| text_line(row, &widths)).collect()
     }
 
+    /// Columns as rows.
+    pub fn transposed(&self) -> Table {
+        let column = |i: usize| self.lines().map(|row| row[i].clone()).collect::<Vec<_>>();
+        Table { header: column(0), rows: (1..self.header.len()).map(column).collect() }
+    }
+
     /// With pipes, one line a row.
     pub fn to_markdown(&self) -> String {
         let mut lines: Vec<_> = self.lines().map(|row| format!("| {} |\n", row.join(" | "))).collect();
         lines.insert(1, format!("|---|{}\n", "---:|".repeat(self.header.len() - 1)));
         lines.concat()
+    }
+
+    /// Comma-separated values (RFC 4180), one line a row.
+    pub fn to_csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        self.lines().for_each(|row| writer.write_record(row).expect("rows are as long as the header"));
+        String::from_utf8(writer.into_inner().expect("memory can be written")).expect("cells are UTF-8")
+    }
+
+    /// A `tabular`, for a document with `\usepackage{booktabs}`.
+    pub fn to_latex(&self) -> String {
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| latex_escaped(cell)).collect();
+            format!("{} \\\\\n", cells.join(" & "))
+        };
+        let columns = "r".repeat(self.header.len() - 1);
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        let header = line(&self.header);
+        let rules = ["\\toprule\n", &header, "\\midrule\n", &rows, "\\bottomrule\n"].concat();
+        format!("\\begin{{tabular}}{{l{columns}}}\n{rules}\\end{{tabular}}\n")
     }
 
     fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
@@ -60,6 +89,26 @@ fn text_line(row: &[String], widths: &[usize]) -> String {
     format!("{}\n", line.trim_end())
 }
 
+/// Signs that mean something to LaTeX as they look, and minus signs that are none of a word.
+pub(super) fn latex_escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', c]),
+            '\\' => escaped += "\\textbackslash{}",
+            '~' => escaped += "\\textasciitilde{}",
+            '^' => escaped += "\\textasciicircum{}",
+            '<' | '>' => escaped.extend(['$', c, '$']),
+            '±' => escaped += "$\\pm$",
+            '-' if !before.is_alphanumeric() => escaped += "$-$",
+            c => escaped.push(c),
+        }
+        before = c;
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +120,12 @@ mod tests {
         table.push(["a".into(), "7".into()]);
         assert_eq!(table.to_text(), "what    n\ncittà  10\na       7\n");
         assert_eq!(table.to_markdown(), "| what | n |\n|---|---:|\n| città | 10 |\n| a | 7 |\n");
+    }
+
+    #[test]
+    fn signs_are_escaped() {
+        assert_eq!(latex_escaped("50 % of a_b & e5-small"), "50 \\% of a\\_b \\& e5-small");
+        assert_eq!(latex_escaped("-1.5 ± 2 [-3.0, +1.0] <0.001"), "$-$1.5 $\\pm$ 2 [$-$3.0, +1.0] $<$0.001");
+        assert_eq!(latex_escaped("a\\b^{c}"), "a\\textbackslash{}b\\textasciicircum{}\\{c\\}");
     }
 }

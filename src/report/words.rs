@@ -3,9 +3,9 @@
 use super::labels::label;
 use crate::attribute::{Attribute, Side};
 use crate::language::Language;
-use crate::prediction::AssertedState;
+use crate::prediction::PredictedState;
 
-/// What is said of an entity whose attribute is false or true.
+/// The words for an entity whose attribute is false or true.
 struct Words {
     /// As an effect: "is closed", "is open".
     is: [&'static str; 2],
@@ -13,7 +13,7 @@ struct Words {
     must: [&'static str; 2],
 }
 
-/// `None` for the two locations, whose classes are changes and not truth values.
+/// `None` for the two location attributes: their classes are changes, not truth values.
 const fn words(attribute: Attribute) -> Option<Words> {
     use Attribute::*;
     let (is, must) = match attribute {
@@ -38,12 +38,12 @@ const fn words(attribute: Attribute) -> Option<Words> {
     Some(Words { is, must })
 }
 
-/// Classes 1 and 2 of `h_location`: after the sentence, and before it. Both sides of a location hold the change that
-/// the sentence makes, so its precondition is that the change is possible.
+/// Classes 1 and 2 of `h_location`: after the sentence, and before it. Both sides of a location have the change that
+/// the sentence makes as their class. The precondition is therefore that the change is possible.
 const H_LOCATION: [[&str; 2]; 2] =
     [["has disappeared", "must be there to disappear"], ["has moved", "must be there to move"]];
 
-/// Classes 1 to 8 of `location`, as [`H_LOCATION`].
+/// Classes 1 to 8 of `location`, in the form of [`H_LOCATION`].
 const LOCATION: [[&str; 2]; 8] = [
     ["has disappeared", "must be there to disappear"],
     ["is picked up", "must be there to be picked up"],
@@ -55,8 +55,8 @@ const LOCATION: [[&str; 2]; 8] = [
     ["has moved", "must be there to be moved"],
 ];
 
-/// What a class says of an entity, as a predicate: "is closed" after a sentence, "must be open" before it. `None` for
-/// class 0, which says nothing, and for classes the attribute does not have.
+/// The predicate of a class: "is closed" after a sentence, "must be open" before it. `None` for class 0, which has no
+/// meaning, and for classes that the attribute does not have.
 pub fn predicate(attribute: Attribute, side: Side, class: u8) -> Option<String> {
     let value = usize::from(class).checked_sub(1)?;
     let Some(Words { is, must }) = words(attribute) else {
@@ -69,21 +69,19 @@ pub fn predicate(attribute: Attribute, side: Side, class: u8) -> Option<String> 
     }
 }
 
-/// "after sentence 1: the fridge is closed", "before sentence 3: Mia must be conscious"; in other languages than English
-/// the state as a label, "after sentence 1: frigo: chiuso".
-pub fn phrase(state: &AssertedState, language: Language) -> String {
-    let AssertedState { entity, sentence, side, attribute, class, correct: _ } = state;
-    let when = if *side == Side::Effect { "after" } else { "before" };
-    let said = match language {
+/// "the fridge is closed", "Mia must be conscious". In languages other than English it is a label, "frigo: chiuso".
+pub fn phrase(state: &PredictedState, language: Language) -> String {
+    let PredictedState { entity, side, attribute, class, .. } = state;
+    let words = match language {
         Language::English => predicate(*attribute, *side, *class),
         Language::Italian => label(*attribute, *side, *class, language).map(str::to_owned),
     };
-    let said = said.unwrap_or_else(|| format!("{attribute} is {class}"));
+    let words = words.unwrap_or_else(|| format!("{attribute} is {class}"));
     let colon = if language == Language::English { "" } else { ":" };
-    format!("{when} sentence {}: {}{colon} {said}", sentence + 1, noun(entity, language))
+    format!("{}{colon} {words}", noun(entity, language))
 }
 
-/// An entity as the subject of a sentence: names (in capitals) as they are, things of English stories with an article.
+/// An entity as the subject of a sentence. Names (with a capital) stay as they are; things in English get an article.
 pub fn noun(entity: &str, language: Language) -> String {
     let is_name = entity.chars().next().is_some_and(char::is_uppercase);
     let has_article = ["the ", "a ", "an "].iter().any(|article| entity.starts_with(article));
@@ -110,17 +108,17 @@ mod tests {
     #[test]
     fn states_read_as_sentences() {
         let state = |entity: &str, sentence, side, attribute, class| {
-            let state = AssertedState { entity: entity.into(), sentence, side, attribute, class, correct: false };
+            let state = PredictedState { entity: entity.into(), sentence, side, attribute, class, correct: false };
             [Language::English, Language::Italian].map(|language| phrase(&state, language))
         };
         let [said, italian] = state("fridge", 0, Side::Effect, Attribute::Open, 1);
-        assert_eq!(italian, "after sentence 1: fridge: chiuso");
-        assert_eq!(said, "after sentence 1: the fridge is closed");
+        assert_eq!(italian, "fridge: chiuso");
+        assert_eq!(said, "the fridge is closed");
         let [said, _] = state("fridge", 2, Side::Precondition, Attribute::Open, 2);
-        assert_eq!(said, "before sentence 3: the fridge must be open");
+        assert_eq!(said, "the fridge must be open");
         let [said, _] = state("Mia", 1, Side::Precondition, Attribute::Conscious, 1);
-        assert_eq!(said, "before sentence 2: Mia must be unconscious");
+        assert_eq!(said, "Mia must be unconscious");
         let [said, _] = state("the spoon", 1, Side::Effect, Attribute::Location, 6);
-        assert_eq!(said, "after sentence 2: the spoon is in a container");
+        assert_eq!(said, "the spoon is in a container");
     }
 }

@@ -1,38 +1,38 @@
 //! The training loop.
 
 use super::frozen::Vectors;
-use super::order::{self, Part};
+use super::order::{self, MixtureComponent};
 use super::poison::Poisoned;
 use super::{AdamW, DevRecord, EpochRecord, Parameter, Progress, TrainConfig};
 use crate::batch::{Corpus, Sample, Strata};
+use crate::calibrate;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind};
 use crate::eval::{EvalConfig, evaluate};
 use crate::loss::{LossConfig, LossValues, Losses};
 use crate::metrics::TierCounts;
-use crate::model::{Mode, Noise, TieredModel};
+use crate::model::{DropoutRng, Mode, TieredModel};
 use crate::seed;
-use crate::tune;
 use serde::Serialize;
 use std::time::Instant;
 
-/// What a training run is about.
+/// The parts of a training run: model, data and settings.
 pub struct Fit<'a> {
     pub model: &'a TieredModel,
-    /// What an encoder that isn't trained says about the training and dev pairs; `None` where it is trained.
+    /// The vectors of a frozen encoder for the training and dev pairs; `None` if the encoder is trained.
     pub frozen: Option<Frozen>,
     pub train: &'a Corpus,
-    /// When which of its pairs are trained on.
-    pub parts: &'a [Part],
+    /// Which pairs are trained on in which epochs.
+    pub parts: &'a [MixtureComponent],
     pub dev: Option<&'a Corpus>,
     pub config: TrainConfig,
-    /// From what the entities of a step are drawn, where not all are read.
+    /// The strata from which a step's entities are drawn, if not all entities are read.
     pub strata: Strata,
     pub loss: LossConfig,
-    /// Steps have its layout too, so that padding counts in the losses of both alike.
+    /// Training steps use the same layout, so that padding counts in the losses of both alike.
     pub eval: EvalConfig,
-    /// The decoding by which the best epoch is chosen.
+    /// The decoding with which the best epoch is chosen.
     pub decode: Decode,
     pub seed: u64,
 }
@@ -43,10 +43,10 @@ pub struct Frozen {
     pub dev: Option<Vectors>,
 }
 
-/// What has just been done.
+/// What has just been completed.
 #[derive(Debug)]
 pub enum Event {
-    /// More inputs were encoded by an encoder that isn't trained, before the first step.
+    /// A frozen encoder encoded more inputs, before the first step.
     Encoded {
         inputs: usize,
         of: usize,
@@ -62,11 +62,11 @@ pub enum Event {
 /// One optimiser step.
 #[derive(Debug, Clone, Serialize)]
 pub struct StepRecord {
-    /// From 1.
+    /// Counted from 1.
     pub epoch: u64,
-    /// Over the whole run, from 1.
+    /// Counted from 1, over the whole run.
     pub step: u64,
-    /// Of the whole run.
+    /// The number of steps of the whole run.
     pub steps: u64,
     pub losses: LossValues,
     pub gradient_norm: f64,
@@ -74,16 +74,16 @@ pub struct StepRecord {
     pub pairs: usize,
 }
 
-/// What one step came to.
+/// The result of one step.
 pub struct Step {
     pub losses: LossValues,
-    /// How many items each loss is an average over.
+    /// The number of items in the average of each loss.
     pub counts: LossValues,
-    /// Before clipping.
+    /// The norm before clipping.
     pub gradient_norm: f64,
 }
 
-/// A loss or gradient that is not finite; the weights are those before the step.
+/// A loss or gradient is not finite. The weights are those before the step.
 #[derive(Debug, thiserror::Error)]
 #[error("step {step}: {what} is not finite (pairs {})", .pairs.join(", "))]
 pub struct Diverged {
@@ -98,36 +98,36 @@ impl From<Diverged> for Error {
     }
 }
 
-/// A run between two of its steps.
+/// A training run between two steps.
 pub struct Training<'a> {
     fit: Fit<'a>,
     pub optimiser: AdamW,
     pub progress: Progress,
-    /// Steps of the run when each epoch is over.
+    /// The number of steps of the run at the end of each epoch.
     ends: Vec<u64>,
     /// The steps of an epoch, each a list of pairs.
     order: Option<(u64, Vec<Vec<usize>>)>,
 }
 
 impl<'a> Training<'a> {
-    /// At its first step; `optimiser` and `progress` can then be set to those of another run of the same kind.
+    /// A run at its first step. `optimiser` and `progress` can then be set to those of another run of the same kind.
     pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
         let optimiser = AdamW::new(parameters, fit.config.adamw);
-        let ends = order::ends(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
+        let ends = order::cumulative_steps(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
         Training { fit, optimiser, progress: Progress::default(), ends, order: None }
     }
 
-    /// What an encoder that isn't trained says, if it isn't.
+    /// The vectors of the frozen encoder, if it is frozen.
     pub fn frozen(&mut self) -> Option<&mut Frozen> {
         self.fit.frozen.as_mut()
     }
 
-    /// Of the whole run.
+    /// The number of steps of the whole run.
     pub fn steps(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Whether all steps of an epoch are taken and its evaluation is not done.
+    /// Whether all steps of an epoch are done, but not its evaluation.
     pub fn evaluation_is_due(&self) -> bool {
         self.ends.get(self.progress.epochs.len()).is_some_and(|&end| self.progress.step >= end)
     }
@@ -137,10 +137,10 @@ impl<'a> Training<'a> {
         steps_are_taken || self.fit.config.patience.is_some_and(|patience| self.progress.since_best() >= patience)
     }
 
-    /// Takes the next step, or evaluates after the last one of an epoch; `None` when all is done.
+    /// Takes the next step, or evaluates after the last step of an epoch; `None` at the end.
     ///
     /// # Errors
-    /// [`Diverged`]; nothing has changed then.
+    /// [`Diverged`]; then nothing has changed.
     pub fn advance(&mut self) -> Result<Option<Event>, Diverged> {
         if self.is_over() {
             return Ok(None);
@@ -159,9 +159,9 @@ impl<'a> Training<'a> {
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
         let over = self.ends.partition_point(|&end| end <= step);
-        let begun = over.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let start = over.checked_sub(1).map_or(0, |last| self.ends[last]);
         let epoch = over as u64 + 1;
-        let pairs = self.pairs(epoch, (step - begun) as usize);
+        let pairs = self.pairs(epoch, (step - start) as usize);
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
         let Step { losses, counts, gradient_norm } = self.fit.step(&mut self.optimiser, &pairs, step, learning_rate)?;
         self.progress.step += 1;
@@ -197,7 +197,7 @@ impl<'a> Training<'a> {
 }
 
 impl Fit<'_> {
-    /// Encodes the next inputs of an encoder that isn't trained; `None` when there are none left.
+    /// Encodes the next inputs with the frozen encoder; `None` if none are left.
     fn encode(&mut self) -> Option<Event> {
         let Frozen { train, dev } = self.frozen.as_mut()?;
         let corpora = [(Some(train), Some(self.train)), (dev.as_mut(), self.dev)];
@@ -210,16 +210,16 @@ impl Fit<'_> {
         Some(Event::Encoded { inputs, of })
     }
 
-    /// One step on these pairs, given by their index; `step` counts from 0.
+    /// Takes one step on the pairs with these indices. `step` counts from 0.
     ///
     /// # Errors
-    /// [`Diverged`]; the weights are then those before the step.
+    /// [`Diverged`]; then the weights are those before the step.
     pub fn step(&self, optimiser: &mut AdamW, pairs: &[usize], step: u64, rate: f64) -> Result<Step, Diverged> {
         let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.eval.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         let poisoned = Poisoned::at(step + 1);
         poisoned.weights(&optimiser.parameters);
-        let noise = Noise::new(seed::key(self.seed, "dropout", step));
+        let noise = DropoutRng::new(seed::key(self.seed, "dropout", step));
         let mode = Mode::train(&noise, self.eval.precision);
         let (trace, batch) = match &self.frozen {
             Some(frozen) => frozen.train.trace(batch),
@@ -246,14 +246,14 @@ impl Fit<'_> {
         Ok(Step { losses: values, counts: losses.counts, gradient_norm: norm })
     }
 
-    /// What of these pairs the step reads.
+    /// The entities and inputs of these pairs that the step reads.
     fn sample(&self, pairs: &[usize], step: u64) -> Sample {
         let rng = |purpose| seed::rng(self.seed, purpose, step);
         let sample = match self.config.entities {
             Some(most) => Sample::of_entities(self.train, pairs, most, self.strata, &mut rng("entities")),
             None => Sample::all(self.train, pairs),
         };
-        match self.config.state_inputs {
+        match self.config.state_sample_ratio {
             1. => sample,
             share => sample.keep_inputs(share, &mut rng("state inputs")),
         }
@@ -266,10 +266,10 @@ impl Fit<'_> {
         };
         let predictions = &evaluation.predictions;
         let tiers = |decode: Decode| TierCounts::of(&decode.apply(predictions));
-        let trials = tune::try_states(predictions, self.decode);
-        let states = tune::best(&trials).map_or(StateDecode::Argmax, |trial| trial.states);
+        let trials = calibrate::try_states(predictions, self.decode);
+        let states = calibrate::best(&trials).map_or(StateDecode::Argmax, |trial| trial.states);
         DevRecord {
-            tuned: TierCounts::of(&states.apply(&self.decode.apply(predictions))),
+            calibrated: TierCounts::of(&states.apply(&self.decode.apply(predictions))),
             losses: evaluation.losses,
             decode: self.decode,
             threshold: tiers(Decode::Threshold),

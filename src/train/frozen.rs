@@ -1,35 +1,35 @@
-//! An encoder that no step changes: every input is encoded once, before the first step.
+//! A frozen encoder: every input is encoded once, before the first step.
 
 use crate::batch::{Batch, Corpus};
 use crate::eval::{EvalConfig, Evaluation, evaluate_by};
-use crate::model::encoder::Trace;
+use crate::model::encoder::ForwardPass;
 use crate::model::{Encoder, Mode, TieredModel};
 use tch::{Device, Kind, Tensor};
 
 /// The encoder's vector of every (entity, sentence) input of a corpus, without dropout, as in evaluation.
 ///
-/// Dropout inside of the encoder is training noise of an encoder that is trained; a frozen one has nothing to gain.
+/// Dropout inside the encoder is noise for training the encoder; a frozen one would gain nothing from it.
 pub struct Vectors {
-    /// Numbers of the inputs, in the order they are encoded in: each batch of them comes out the same, whatever a run
-    /// was stopped and resumed.
+    /// Numbers of the inputs in the order in which they are encoded. The order is fixed, so that a run that stopped and
+    /// resumed has the same batches and the same vectors.
     order: Vec<usize>,
     encoded: usize,
     /// `[inputs, H]`
     vectors: Tensor,
 }
 
-/// Inputs that are encoded at once.
+/// How many inputs are encoded at once.
 const INPUTS: usize = 256;
 
 impl Vectors {
-    /// None is encoded yet.
+    /// No input is encoded yet.
     pub fn new(corpus: &Corpus, hidden: i64, device: Device) -> Self {
         let order = corpus.by_length();
         let vectors = Tensor::zeros([order.len() as i64, hidden], (Kind::Float, device));
         Vectors { order, encoded: 0, vectors }
     }
 
-    /// Inputs that are encoded, and all.
+    /// The number of encoded inputs, and of all inputs.
     pub fn progress(&self) -> (usize, usize) {
         (self.encoded, self.order.len())
     }
@@ -53,7 +53,7 @@ impl Vectors {
         self.vectors.index_select(0, &self.numbers(&self.order))
     }
 
-    /// Takes up what [`Vectors::by_length`] gave another run, if they are as many and as wide.
+    /// Takes the vectors that [`Vectors::by_length`] returned in another run, if their number and width are the same.
     pub fn take_up(&mut self, vectors: &Tensor) {
         if vectors.size() == self.vectors.size() {
             let numbers = self.numbers(&self.order);
@@ -67,13 +67,13 @@ impl Vectors {
         Tensor::from_slice(&numbers).to_device(self.vectors.device())
     }
 
-    /// What the encoder says about a batch, and the batch that reads this.
+    /// The vectors for a batch, and the batch that reads them.
     pub fn of(&self, batch: Batch) -> (Tensor, Batch) {
         assert!(self.is_done(), "every input is encoded before the first step");
         (self.vectors.index_select(0, &batch.inputs), batch.of_vectors())
     }
 
-    /// Evaluates a model whose encoder said this.
+    /// Evaluates a model whose encoder computed these vectors.
     pub fn evaluate(&self, model: &TieredModel, corpus: &Corpus, config: EvalConfig) -> Evaluation {
         let forward = |batch| {
             let (hidden, batch) = self.of(batch);
@@ -82,9 +82,9 @@ impl Vectors {
         evaluate_by(corpus, config, forward, |_| ())
     }
 
-    /// The same as the pass of an encoder to which gradients don't go back.
-    pub fn trace(&self, batch: Batch) -> (Trace<'_>, Batch) {
+    /// The same in the form of a forward pass; gradients stop there.
+    pub fn trace(&self, batch: Batch) -> (ForwardPass<'_>, Batch) {
         let (vectors, batch) = self.of(batch);
-        (Trace::fixed(vectors), batch)
+        (ForwardPass::fixed(vectors), batch)
     }
 }

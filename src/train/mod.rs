@@ -1,4 +1,4 @@
-//! Optimisation: the loop, the optimiser, the schedule. What a run leaves on disk is `experiment`'s business.
+//! Optimisation: training loop, optimiser and schedule. `experiment` saves the files of a run.
 
 mod config;
 mod fit;
@@ -13,6 +13,6 @@ pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
 pub use fit::{Diverged, Event, Fit, Frozen, Step, StepRecord, Training};
 pub use frozen::Vectors;
 pub use optim::{AdamW, Parameter};
-pub use order::Part;
+pub use order::MixtureComponent;
 pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;

@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
 
-/// A trained tensor with its own share of the rate and of the decay.
+/// A trained tensor, with factors for its learning rate and its decay.
 pub struct Parameter {
     pub name: String,
     pub tensor: Tensor,
-    /// Its rate, as a multiple of the rate of the step.
+    /// Its learning rate, as a multiple of the step's rate.
     pub rate_scale: f64,
     pub decays: bool,
     first_moment: Tensor,
@@ -33,20 +33,20 @@ impl Parameter {
     }
 }
 
-/// The optimiser: parameters, their moments, and the number of steps taken.
+/// The optimiser: parameters, their moments, and the number of its steps.
 pub struct AdamW {
     pub parameters: Vec<Parameter>,
     config: AdamWConfig,
     step: i32,
 }
 
-/// What one step comes down to for one parameter.
+/// The constants of one step for one parameter.
 #[derive(Clone, Copy)]
 struct Update {
     gradient_scale: f32,
     beta1: f32,
     beta2: f32,
-    /// Multiplies the parameter: 1 − rate · decay.
+    /// The factor for the parameter: 1 − rate · decay.
     keep: f32,
     /// rate / (1 − β1ᵗ)
     step_size: f32,
@@ -60,7 +60,7 @@ impl AdamW {
         AdamW { parameters, config, step: 0 }
     }
 
-    /// Steps taken and both moments of every parameter, under PyTorch's names for them: `NAME.exp_avg` and
+    /// The number of steps, and both moments of every parameter under PyTorch's names, `NAME.exp_avg` and
     /// `NAME.exp_avg_sq`.
     pub fn state(&self) -> (i32, NamedTensors) {
         let moments = self.parameters.iter().flat_map(|parameter| {
@@ -70,10 +70,10 @@ impl AdamW {
         (self.step, moments.collect())
     }
 
-    /// Takes up [`AdamW::state`], as it was read from `path`.
+    /// Restores an [`AdamW::state`] that was read from `path`.
     ///
     /// # Errors
-    /// `Config` if these are not exactly the moments of the parameters; nothing has changed then.
+    /// `Config` if these are not exactly the moments of the parameters; then nothing has changed.
     pub fn restore(&mut self, step: i32, moments: &NamedTensors, path: &Path) -> Result<()> {
         let expected = 2 * self.parameters.len();
         for parameter in &self.parameters {
@@ -97,7 +97,7 @@ impl AdamW {
         Ok(())
     }
 
-    /// The name of a parameter, or of a moment, that holds a number that is not finite.
+    /// The name of a parameter or moment with a number that is not finite.
     pub fn not_finite(&self) -> Option<String> {
         let finite = |tensor: &Tensor| tensor.isfinite().all().int64_value(&[]) == 1;
         self.parameters.iter().find_map(|parameter| {
@@ -118,13 +118,13 @@ impl AdamW {
         named.find(|(_, gradient)| !finite(gradient)).map(|(parameter, _)| parameter.name.as_str())
     }
 
-    /// What is trained.
+    /// The trained tensors.
     pub fn variables(&self) -> Vec<&Tensor> {
         self.parameters.iter().map(|p| &p.tensor).collect()
     }
 
-    /// Takes one step unless the norm of the gradients is not finite, and returns that norm (before clipping).
-    /// A parameter without gradient stays as it is, as in PyTorch.
+    /// Takes one step, unless the norm of the gradients is not finite; returns that norm (before clipping). A parameter
+    /// without a gradient does not change, as in PyTorch.
     pub fn step(&mut self, gradients: &[Tensor], rate: f64) -> f64 {
         let norm = global_norm(gradients);
         if norm.is_finite() {
@@ -166,7 +166,7 @@ impl Update {
         }
     }
 
-    /// One value: (parameter, first moment, second moment) after the step.
+    /// Updates one value; returns (parameter, first moment, second moment) after the step.
     #[inline(always)]
     fn value(self, p: f32, g: f32, m: f32, v: f32) -> (f32, f32, f32) {
         let g = g * self.gradient_scale;
@@ -187,7 +187,7 @@ impl Parameter {
         }
     }
 
-    /// All of it in one pass over memory.
+    /// Updates all values in one pass over memory.
     fn apply_fused<S: Element>(&self, gradient: &Tensor, update: Update) {
         let kernel = Apply::<S> {
             parameter: Matrix::of(&self.tensor),
@@ -196,7 +196,7 @@ impl Parameter {
             gradient: Matrix::of(gradient),
             update,
         };
-        parallel::run(&kernel, &parallel::worthwhile(self.tensor.numel(), WORTH_A_THREAD));
+        parallel::run(&kernel, &parallel::split_if_large(self.tensor.numel(), WORTH_A_THREAD));
     }
 
     /// The same with libtorch's operations, for other devices.
@@ -212,10 +212,10 @@ impl Parameter {
     }
 }
 
-/// Numbers below which a second thread costs more than it saves.
+/// With fewer numbers, a second thread costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 16;
 
-/// [`Update::value`] for every number of a parameter.
+/// Applies [`Update::value`] to every number of a parameter.
 struct Apply<'a, S> {
     parameter: Matrix<'a, f32>,
     first_moment: Matrix<'a, f32>,
@@ -227,7 +227,7 @@ struct Apply<'a, S> {
 impl<S: Element> Rows for Apply<'_, S> {
     #[inline(always)]
     fn work(&self, _: usize, numbers: Range<usize>) {
-        // SAFETY: these numbers are this part's own; nothing else uses parameters and moments while a step is taken.
+        // SAFETY: only this part has these numbers; nothing else uses parameters and moments during a step.
         let (p, m, v, g) = unsafe {
             (
                 self.parameter.span_mut(numbers.clone()),

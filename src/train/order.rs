@@ -1,4 +1,4 @@
-//! In which order an epoch goes through the pairs.
+//! The order in which an epoch reads the pairs.
 
 use crate::data::Pair;
 use crate::seed;
@@ -7,24 +7,24 @@ use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The training pairs of one source, and when they are trained on.
+/// The training pairs of one source, and the epochs that train on them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// Which of the corpus.
+pub struct MixtureComponent {
+    /// Indices of the pairs in the corpus.
     pub pairs: Range<usize>,
-    /// How often each is seen in an epoch. Where that is no whole number, epochs take up where the last one left.
+    /// How often each pair is seen in an epoch. With a fraction, each epoch continues where the last one stopped.
     pub weight: f64,
-    /// From 1, without the end.
+    /// Counted from 1; the end is excluded.
     pub epochs: Range<u64>,
 }
 
-impl Part {
-    /// All pairs, each once in every epoch.
+impl MixtureComponent {
+    /// All pairs, once in every epoch.
     pub fn all(pairs: usize) -> Self {
-        Part { pairs: 0..pairs, weight: 1., epochs: 1..u64::MAX }
+        MixtureComponent { pairs: 0..pairs, weight: 1., epochs: 1..u64::MAX }
     }
 
-    /// How many pairs of it an epoch takes.
+    /// The number of its pairs that an epoch takes.
     fn count(&self, epoch: u64) -> usize {
         match self.epochs.contains(&epoch) {
             true => (self.weight * self.pairs.len() as f64).round() as usize,
@@ -33,8 +33,8 @@ impl Part {
     }
 }
 
-/// How many steps each epoch has taken when it is over, with those before it.
-pub fn ends(parts: &[Part], pairs_per_step: usize, epochs: u64) -> Vec<u64> {
+/// For each epoch, the number of steps up to its end.
+pub fn cumulative_steps(parts: &[MixtureComponent], pairs_per_step: usize, epochs: u64) -> Vec<u64> {
     let steps = (1..=epochs).map(|epoch| parts.iter().map(|part| part.count(epoch)).sum::<usize>());
     let steps = steps.map(|pairs| pairs.div_ceil(pairs_per_step) as u64);
     steps
@@ -47,10 +47,16 @@ pub fn ends(parts: &[Part], pairs_per_step: usize, epochs: u64) -> Vec<u64> {
 
 /// The steps of one epoch, each a list of pairs.
 ///
-/// With one pair a step the pairs are shuffled. With more, the groups are (a group shares its plausible story, so
-/// that most of its inputs are encoded once), and laid end to end before they are cut into steps. Several parts are
-/// spread evenly over the epoch.
-pub fn steps(pairs: &[Pair], parts: &[Part], pairs_per_step: usize, seed: u64, epoch: u64) -> Vec<Vec<usize>> {
+/// With one pair in a step, the pairs are shuffled. With more, the groups are shuffled, laid end to end and cut into
+/// steps: a group shares its plausible story, so most of its inputs are encoded once only. Several sources are spread
+/// evenly over the epoch.
+pub fn steps(
+    pairs: &[Pair],
+    parts: &[MixtureComponent],
+    pairs_per_step: usize,
+    seed: u64,
+    epoch: u64,
+) -> Vec<Vec<usize>> {
     let mut rng = seed::rng(seed, "mixture", epoch);
     let mut mixed: Vec<(f64, Vec<usize>)> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
@@ -66,8 +72,9 @@ pub fn steps(pairs: &[Pair], parts: &[Part], pairs_per_step: usize, seed: u64, e
     mixed.chunks(pairs_per_step).map(<[usize]>::to_vec).collect()
 }
 
-/// What an epoch takes of a part, group by group: the epochs share out passes over the whole part, one after another.
-fn draw(part: &Part, epoch: u64, pass: impl Fn(u64) -> Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+/// The groups of a source that an epoch takes. Passes over the whole source follow each other, and the epochs divide
+/// them.
+fn draw(part: &MixtureComponent, epoch: u64, pass: impl Fn(u64) -> Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let (count, all) = (part.count(epoch), part.pairs.len());
     if count == 0 {
         return Vec::new();
@@ -87,8 +94,8 @@ fn draw(part: &Part, epoch: u64, pass: impl Fn(u64) -> Vec<Vec<usize>>) -> Vec<V
     drawn
 }
 
-/// All of a part once, in random order.
-fn groups(pairs: &[Pair], part: &Part, together: bool, rng: &mut impl rand::Rng) -> Vec<Vec<usize>> {
+/// All groups of a source once, in random order.
+fn groups(pairs: &[Pair], part: &MixtureComponent, together: bool, rng: &mut impl rand::Rng) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(i64, usize), Vec<usize>> = BTreeMap::new();
     for i in part.pairs.clone() {
         groups.entry((pairs[i].group, if together { 0 } else { i })).or_default().push(i);
@@ -104,7 +111,7 @@ mod tests {
     use super::*;
     use crate::data::Story;
 
-    /// Pairs of two a group.
+    /// Pairs in groups of two.
     fn pairs(count: usize) -> Vec<Pair> {
         let story = Story {
             id: String::new(),
@@ -120,14 +127,14 @@ mod tests {
         (0..count).map(|i| Pair { group: (i / 2) as i64, ..pair.clone() }).collect()
     }
 
-    fn part(pairs: Range<usize>, weight: f64, epochs: Range<u64>) -> Part {
-        Part { pairs, weight, epochs }
+    fn part(pairs: Range<usize>, weight: f64, epochs: Range<u64>) -> MixtureComponent {
+        MixtureComponent { pairs, weight, epochs }
     }
 
     #[test]
     fn epochs_share_out_passes_over_a_part() {
         let (pairs, half) = (pairs(10), [part(0..10, 0.4, 2..9)]);
-        assert_eq!(ends(&half, 1, 4), [0, 4, 8, 12]);
+        assert_eq!(cumulative_steps(&half, 1, 4), [0, 4, 8, 12]);
         let mut seen: Vec<usize> = (2..7).flat_map(|epoch| steps(&pairs, &half, 1, 0, epoch).concat()).collect();
         assert_eq!(seen.len(), 20);
         seen.sort_unstable();

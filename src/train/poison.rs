@@ -1,11 +1,11 @@
-//! Puts a value that is asked for by [`crate::fault`] into a loss, a gradient or a weight, to see it caught.
+//! Puts a value requested by [`crate::fault`] into a loss, a gradient or a weight, to test that it is detected.
 
 use super::Parameter;
 use crate::fault::Poison;
 use crate::loss::Losses;
 use tch::Tensor;
 
-/// What of a step is still to be poisoned.
+/// The value that is still to be injected in this step.
 pub struct Poisoned(Option<&'static Poison>);
 
 impl Poisoned {
@@ -45,7 +45,7 @@ impl Poisoned {
     }
 }
 
-/// In the middle.
+/// Sets the value in the middle of the tensor.
 fn put(tensor: &Tensor, value: f64) {
     let _ = tch::no_grad(|| tensor.view([-1]).get(tensor.numel() as i64 / 2).fill_(value));
 }

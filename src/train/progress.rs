@@ -1,4 +1,4 @@
-//! How far a run is, and what its epochs came to.
+//! The progress of a run, and the scores of its epochs.
 
 use super::BestModelMetric;
 use crate::decode::Decode;
@@ -6,20 +6,19 @@ use crate::loss::{LossMean, LossValues};
 use crate::metrics::TierCounts;
 use serde::{Deserialize, Serialize};
 
-/// All that a run has to remember beside weights and moments. Every random choice follows from seed and position, so
-/// that there is no generator among it.
+/// Everything that a run must remember besides weights and moments. Random choices follow from seed and position, so no
+/// generator is stored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Progress {
     /// Steps taken, over the whole run.
     pub step: u64,
-    /// Running means of the losses, of the steps taken in the epoch that is not evaluated yet.
+    /// Running means of the losses over the steps of the current epoch.
     pub losses: LossMean,
-    /// Spent on these steps.
+    /// The seconds spent on these steps.
     pub train_seconds: f64,
-    /// Of the epochs that are evaluated.
+    /// The records of the epochs that have been evaluated.
     pub epochs: Vec<EpochRecord>,
-    /// The best of these.
+    /// The best of these epochs.
     pub best: Option<u64>,
 }
 
@@ -28,12 +27,12 @@ impl Progress {
         self.epochs.iter().find(|record| Some(record.epoch) == self.best)
     }
 
-    /// How many epochs were evaluated after the best one.
+    /// The number of epochs since the best one.
     pub fn since_best(&self) -> u64 {
         self.best.map_or(0, |best| self.epochs.len() as u64 - best)
     }
 
-    /// Takes in the record of an epoch that is over, and says whether it is the best so far.
+    /// Adds the record of an epoch that has ended; returns whether it is the best so far.
     pub fn finish_epoch(&mut self, record: EpochRecord) -> bool {
         let is_best = self.best().is_none_or(|best| record.beats(best));
         if is_best {
@@ -49,7 +48,7 @@ impl Progress {
 /// One line of `metrics.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
-    /// From 1.
+    /// Counted from 1.
     pub epoch: u64,
     pub step: u64,
     /// Averaged over the steps of the epoch, with dropout.
@@ -60,23 +59,23 @@ pub struct EpochRecord {
     pub dev_seconds: f64,
 }
 
-/// How the dev pairs fare after an epoch.
+/// The scores on the dev pairs after an epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DevRecord {
     pub losses: LossValues,
-    /// The decoding by which the best epoch is chosen.
+    /// The decoding with which the best epoch is chosen.
     pub decode: Decode,
     pub threshold: TierCounts,
     pub pair: TierCounts,
-    /// By `decode`, with states asserted in the way that explains most of these pairs.
-    pub tuned: TierCounts,
-    /// By which the best epoch is chosen.
+    /// Decoded by `decode`, with the threshold of states that gives the most verifiable dev pairs.
+    pub calibrated: TierCounts,
+    /// The tier that decides which epoch is best.
     #[serde(default)]
     pub metric: BestModelMetric,
 }
 
 impl DevRecord {
-    /// By the decoding that counts.
+    /// The tiers with the decoding that counts.
     pub fn tiers(&self) -> &TierCounts {
         match self.decode {
             Decode::Threshold => &self.threshold,
@@ -84,23 +83,23 @@ impl DevRecord {
         }
     }
 
-    /// What the best epoch is chosen by, before anything else, in words: "verifiable 70 (pair, states tuned)".
+    /// The count that decides first which epoch is best, in words: "verifiable 70 (pair, states calibrated)".
     pub fn deciding(&self) -> String {
         let name = match self.metric {
             BestModelMetric::Verifiability => "verifiable",
             BestModelMetric::Consistency => "consistent",
             BestModelMetric::Accuracy => "accurate",
         };
-        let tuned = if self.decode == Decode::Threshold { "" } else { ", states tuned" };
-        format!("{name} {} ({}{tuned})", self.rank(self.metric)[0], self.decode.name())
+        let calibrated = if self.decode == Decode::Threshold { "" } else { ", states calibrated" };
+        format!("{name} {} ({}{calibrated})", self.rank(self.metric)[0], self.decode.name())
     }
 
-    /// The larger is better. It counts the paper's detector as the paper decodes it, the joint one as it will be tuned
-    /// when training ends.
+    /// The best epoch has the largest rank. The paper's detector is scored as the paper decodes it, the joint detector
+    /// as it will be calibrated at the end of training.
     fn rank(&self, metric: BestModelMetric) -> [u64; 3] {
         let TierCounts { accurate, consistent, verifiable, .. } = *match self.decode {
             Decode::Threshold => &self.threshold,
-            Decode::Pair | Decode::Contrast => &self.tuned,
+            Decode::Pair | Decode::Contrast => &self.calibrated,
         };
         match metric {
             BestModelMetric::Verifiability => [verifiable, accurate, self.tiers().verifiable],
@@ -111,8 +110,8 @@ impl DevRecord {
 }
 
 impl EpochRecord {
-    /// Whether it is kept in the place of the best one before; on a tie it is not. Without dev pairs every epoch beats
-    /// the ones before. A metric changed at a resume counts for both.
+    /// Whether the epoch replaces the best one so far; on a tie it does not. Without dev pairs, every epoch replaces
+    /// the one before. A metric that changed when the run resumed applies to both epochs.
     fn beats(&self, best: &EpochRecord) -> bool {
         match (&self.dev, &best.dev) {
             (Some(dev), Some(best)) => dev.rank(dev.metric) > best.rank(dev.metric),
@@ -125,7 +124,7 @@ impl EpochRecord {
 mod tests {
     use super::*;
 
-    /// The best of epochs with these counts of accurate, consistent and verifiable pairs, decoded by `pair`.
+    /// The best of epochs with these numbers of accurate, consistent and verifiable pairs, decoded by `pair`.
     fn best(metric: BestModelMetric, epochs: &[[u64; 3]]) -> Option<u64> {
         let mut progress = Progress::default();
         for (epoch, &[accurate, consistent, verifiable]) in (1..).zip(epochs) {
@@ -135,7 +134,7 @@ mod tests {
                 decode: Decode::Pair,
                 threshold: TierCounts::default(),
                 pair: tiers,
-                tuned: tiers,
+                calibrated: tiers,
                 metric,
             });
             let train = LossValues::default();

@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the rate does after the warm-up.
+/// The learning rate after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// Stays (the paper's).
+    /// It stays the same, as in the paper.
     Constant,
-    /// Falls in equal steps to 0, which would be the rate of a step after the last one.
+    /// It falls linearly, and would reach 0 at the step after the last one.
     Linear,
 }
 
 impl Schedule {
-    /// The share of the full rate at `step` (from 0) of `steps`, of which the first `warmup` (a share of them) rise
-    /// linearly.
+    /// The factor of the full rate at `step` (counted from 0) of `steps`. It rises linearly during the first `warmup`
+    /// share of the steps.
     pub fn factor(self, step: u64, steps: u64, warmup: f64) -> f64 {
         let warm = (warmup * steps as f64).round();
         let at = step as f64 + 1.;

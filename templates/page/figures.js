@@ -1,4 +1,4 @@
-// Figures are saved as they are drawn here, in light colours; their numbers as comma-separated values.
+// Saves figures as they are drawn here, in light colours, and their numbers as comma-separated values.
 (() => {
   const root = document.documentElement;
 

@@ -1,4 +1,4 @@
-// Filters, links to pairs, keys. The address keeps what is looked at: `#pair-50&tier=wrong`.
+// Filters, links to pairs, keys. The address records the current view: `#pair-50&tier=wrong`.
 (() => {
   const byId = (id) => document.getElementById(id);
   const form = byId("filters");
@@ -9,15 +9,15 @@
   const choices = [...form.querySelectorAll("[data-filter]")];
   const wanted = { run: "", tier: "", differs: "", kind: "", set: "", attribute: "" };
   if (byId("run")) wanted.run = byId("run").value;
-  // The pair of a link is shown whatever is filtered.
+  // The pair of a link is always shown, whatever the filters are.
   let linked = null;
 
-  // "L’acqua", "l'acqua" and "L`Acquà" are one.
+  // "L’acqua", "l'acqua" and "L`Acquà" match each other.
   const plain = (text) => text.replace(/[’‘ʼ`´]/g, "'").normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-  const told = (pair) => plain([...pair.querySelectorAll(".id, .story .text")].map((e) => e.textContent).join(" "));
-  const texts = new Map(pairs.map((pair) => [pair, told(pair)]));
+  const textOf = (pair) => plain([...pair.querySelectorAll(".id, .story .text")].map((e) => e.textContent).join(" "));
+  const texts = new Map(pairs.map((pair) => [pair, textOf(pair)]));
 
-  // A pair has a tier of each run that was evaluated on it; that of the chosen run counts.
+  // A pair has one tier for each run that was evaluated on it. The tier of the selected run counts.
   const tierOf = (pair) => pair.dataset.tier.split(" ")[Math.max(pair.dataset.run.split(" ").indexOf(wanted.run), 0)];
   const has = (pair, key, value) =>
     !value || (key === "tier" ? tierOf(pair) === value : pair.dataset[key].split(" ").includes(value) || pair.dataset[key] === value);
@@ -29,7 +29,7 @@
     const shown = new Set(fitting).add(linked);
     for (const pair of pairs) pair.hidden = !shown.has(pair);
     const ofRun = pairs.filter((pair) => has(pair, "run", wanted.run)).length;
-    byId("count").textContent = `${fitting.length} of ${ofRun} pairs${linked && !fitting.includes(linked) ? ", and the one of the link" : ""}`;
+    byId("count").textContent = `${fitting.length} of ${ofRun} pairs${linked && !fitting.includes(linked) ? ", and the linked pair" : ""}`;
     byId("none").hidden = fitting.length > 0 || linked !== null;
     for (const choice of choices) {
       const { filter, value } = choice.dataset;
@@ -40,7 +40,7 @@
     for (const select of selects) select.value = wanted[select.id];
   };
 
-  // The address: an anchor, if any, then the filters.
+  // The address holds an anchor, if any, then the filters.
   const anchor = () => location.hash.slice(1).split("&").find((part) => part && !part.includes("=")) ?? "";
   const write = (place) => {
     const filters = new URLSearchParams();
@@ -48,7 +48,7 @@
     if (search.value) filters.set("q", search.value);
     const hash = [place, filters.toString()].filter(Boolean).join("&");
     const address = location.href.split("#")[0] + (hash && `#${hash}`);
-    try { history.replaceState(null, "", address); } catch { /* the address stays */ }
+    try { history.replaceState(null, "", address); } catch { /* the address stays as it is */ }
   };
   const read = () => {
     const parts = location.hash.slice(1).split("&").filter((part) => part.includes("="));
@@ -86,7 +86,7 @@
   search.addEventListener("input", change);
   form.addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", follow);
-  // A link to the pair that the address names already changes no address.
+  // A link to the pair that the address already names causes no hashchange event.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#pair-']");
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) setTimeout(follow);

@@ -1,4 +1,4 @@
-// Only what can be scrolled is a stop of the Tab key. What is folded away is not measured before it is unfolded.
+// Only boxes that can be scrolled receive the focus of the Tab key. Closed details are measured when they are opened.
 (() => {
   const observer = new ResizeObserver((entries) => {
     const wide = entries.map(({ target }) => target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight);

@@ -2,7 +2,7 @@
 // Pages opened from disk may have no storage.
 const kept = {
   get: (name) => { try { return localStorage.getItem(`tiered-${name}`); } catch { return null; } },
-  set: (name, value) => { try { localStorage.setItem(`tiered-${name}`, value); } catch { /* not kept */ } },
+  set: (name, value) => { try { localStorage.setItem(`tiered-${name}`, value); } catch { /* not stored */ } },
 };
 
 (() => {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tiered::analysis::{Analysis, Classified, Facts, PairFacts, Source};
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::decode::StateDecode;
-use tiered::metrics::{AssertedCounts, Share};
+use tiered::metrics::{PredictedCounts, Share};
 use tiered::prediction::{EntityPrediction, PairPrediction, PredictionFormat, StateLabels, StoryPrediction};
 use tiered::report::DataDescription;
 
@@ -27,7 +27,7 @@ fn story(entities: Vec<EntityPrediction>) -> StoryPrediction {
     StoryPrediction {
         id: "s".into(),
         sentences: vec!["One.".into(), "Two.".into(), "Three.".into()],
-        places: Vec::new(),
+        sentence_pairs: Vec::new(),
         subjects: Vec::new(),
         no_conflict: None,
         entities,
@@ -35,11 +35,17 @@ fn story(entities: Vec<EntityPrediction>) -> StoryPrediction {
 }
 
 fn entity(preconditions: StateLabels, effects: StateLabels) -> EntityPrediction {
-    EntityPrediction { name: "chest".into(), beliefs: vec![0.; 3], gold_beliefs: vec![0; 3], preconditions, effects }
+    EntityPrediction {
+        name: "chest".into(),
+        conflict_probs: vec![0.; 3],
+        gold_conflicts: vec![0; 3],
+        preconditions,
+        effects,
+    }
 }
 
 /// Sentences 0 and 1 conflict; story 0 could happen. After sentence 0 the chest is closed, before sentence 1 it must be
-/// open; `said` is what is asserted after sentence 0.
+/// open; `said` is what is predicted after sentence 0.
 fn pair(id: &str, confidence: f32, conflict: &[usize], said: &[(Attribute, u8)]) -> PairPrediction {
     use Attribute::Open;
     let nothing: [&[(Attribute, u8)]; 3] = [&[], &[], &[]];
@@ -90,14 +96,16 @@ fn facts() -> Facts {
         .into()
 }
 
-fn share(count: u64, total: u64) -> Share {
-    Share { count, total }
+/// Count and total, whatever the interval.
+fn counts(share: Share) -> (u64, u64) {
+    (share.count, share.total)
 }
 
 #[test]
 fn made_predictions_come_to_the_counts_made_by_hand() {
     let analysis = Analysis::of(source(PredictionFormat::Lines), &predictions(), &facts());
-    assert_eq!([analysis.accuracy, analysis.consistency, analysis.verifiability], [3, 2, 1].map(|n| share(n, 5)));
+    let tiers = [analysis.accuracy, analysis.consistency, analysis.verifiability];
+    assert_eq!(tiers.map(counts), [3, 2, 1].map(|n| (n, 5)));
     let pairs = |way: (bool, bool, bool)| {
         let outcome = analysis.outcomes.iter().find(|o| (o.story, o.conflict, o.states) == way);
         outcome.unwrap().pairs.count
@@ -108,18 +116,19 @@ fn made_predictions_come_to_the_counts_made_by_hand() {
 
     let of = |attribute: Attribute| analysis.attributes[attribute.index()];
     let open = of(Attribute::Open);
-    assert_eq!(open.effects.counts, AssertedCounts { predicted: 3, correct: 2, gold: 5 });
-    assert_eq!(open.preconditions.counts, AssertedCounts { predicted: 0, correct: 0, gold: 5 });
+    assert_eq!(open.effects.counts, PredictedCounts { predicted: 3, correct: 2, gold: 5 });
+    assert_eq!(open.preconditions.counts, PredictedCounts { predicted: 0, correct: 0, gold: 5 });
     assert_eq!((open.preconditions.precision, open.preconditions.recall), (None, Some(0.)));
-    assert_eq!((open.support.correct, open.support.at_conflict, open.support.in_detected), (2, 2, 1));
-    assert_eq!(of(Attribute::Power).effects.counts, AssertedCounts { predicted: 1, correct: 0, gold: 0 });
+    assert_eq!((open.support.correct, counts(open.support.detected)), (2, (1, 2)));
+    assert_eq!(of(Attribute::Power).effects.counts, PredictedCounts { predicted: 1, correct: 0, gold: 0 });
     let wet = of(Attribute::Wet).effects;
     assert_eq!([wet.precision, wet.recall, wet.f1], [None; 3], "nothing is undefined, not 0");
 
-    assert_eq!((analysis.recognised.pairs, analysis.recognised.states), (2, share(1, 4)));
-    let attributes: Vec<_> = analysis.recognised.by_attribute.iter().map(|row| (row.attribute, row.states)).collect();
-    assert_eq!(attributes, [(Attribute::Open, share(1, 4))]);
-    let confused: Vec<_> = analysis.confusions.iter().map(|c| (c.gold, c.asserted, c.count)).collect();
+    assert_eq!((analysis.recall.pairs, counts(analysis.recall.states)), (2, (1, 4)));
+    let attributes: Vec<_> =
+        analysis.recall.by_attribute.iter().map(|row| (row.attribute, counts(row.states))).collect();
+    assert_eq!(attributes, [(Attribute::Open, (1, 4))]);
+    let confused: Vec<_> = analysis.confusions.iter().map(|c| (c.gold, c.predicted, c.count)).collect();
     assert_eq!(confused, [(Attribute::Open, Attribute::Power, 1), (Attribute::Open, Attribute::Open, 1)]);
 }
 
@@ -128,12 +137,16 @@ fn groups_and_mistakes_are_those_made_by_hand() {
     let analysis = Analysis::of(source(PredictionFormat::Lines), &predictions(), &facts());
     let group = |by: &str| {
         let grouping = analysis.groups.iter().find(|grouping| grouping.by.starts_with(by)).unwrap();
-        grouping.rows.iter().map(|row| (row.name.as_str(), row.accuracy, row.verifiability.count)).collect::<Vec<_>>()
+        grouping
+            .rows
+            .iter()
+            .map(|row| (row.name.as_str(), counts(row.accuracy), row.verifiability.count))
+            .collect::<Vec<_>>()
     };
-    assert_eq!(group("kind"), [("cloze", share(2, 2), 1), ("order", share(1, 3), 0)]);
-    assert_eq!(group("distance"), [("1", share(3, 5), 1)]);
-    assert_eq!(group("entities"), [("1 to 3", share(3, 5), 1)]);
-    assert_eq!(group("room"), [("not known", share(1, 3), 0), ("attic", share(2, 2), 1)]);
+    assert_eq!(group("kind"), [("cloze", (2, 2), 1), ("order", (1, 3), 0)]);
+    assert_eq!(group("distance"), [("1", (3, 5), 1)]);
+    assert_eq!(group("entities"), [("1 to 3", (3, 5), 1)]);
+    assert_eq!(group("location"), [("unknown", (1, 3), 0), ("attic", (2, 2), 1)]);
     let mistakes: Vec<_> = analysis.mistakes.iter().map(|m| (m.id.as_str(), m.confidence)).collect();
     assert_eq!(mistakes, [("5-O0", 0.75), ("4-O0", 0.625)]);
     assert_eq!(analysis.calibration.len(), 1);
@@ -146,14 +159,14 @@ fn groups_and_mistakes_are_those_made_by_hand() {
     let published = Analysis::of(source(PredictionFormat::Published), &predictions(), &facts());
     assert!(published.calibration.is_empty() && published.mistakes.is_empty());
     let entities: Vec<_> = published.groups[2].rows.iter().map(|row| row.name.as_str()).collect();
-    assert_eq!(entities, ["13 or more", "not known"]);
+    assert_eq!(entities, ["13 or more", "unknown"]);
 }
 
 #[test]
 fn conflicts_told_the_other_way_round_are_those_counted_by_hand() {
-    let told = |sentences: [&str; 3], places: [[f32; 3]; 3]| StoryPrediction {
+    let told = |sentences: [&str; 3], sentence_pairs: [[f32; 3]; 3]| StoryPrediction {
         sentences: sentences.map(str::to_owned).to_vec(),
-        places: places.map(Vec::from).to_vec(),
+        sentence_pairs: sentence_pairs.map(Vec::from).to_vec(),
         ..story(Vec::new())
     };
     // Eating and cooking conflict in the implausible story, the first two of its sentences.
@@ -171,17 +184,18 @@ fn conflicts_told_the_other_way_round_are_those_counted_by_hand() {
         of(["eats", "waits", "cooks"], [0.1, 0.2]),
         of(["cooks", "waits", "sleeps"], [0.1, 0.2]),
     ];
-    let turned_round = |format| Analysis::of(source(format), &predictions, &Facts::new()).turned_round;
-    assert_eq!(turned_round(PredictionFormat::Lines), share(1, 3));
-    assert_eq!(turned_round(PredictionFormat::Published), share(0, 0));
+    let order_sensitivity =
+        |format| counts(Analysis::of(source(format), &predictions, &Facts::new()).order_sensitivity);
+    assert_eq!(order_sensitivity(PredictionFormat::Lines), (1, 3));
+    assert_eq!(order_sensitivity(PredictionFormat::Published), (0, 0));
 }
 
 #[test]
 fn nothing_to_analyse_is_undefined() {
     let analysis = Analysis::of(source(PredictionFormat::Lines), &[], &Facts::new());
     let json: Value = serde_json::from_str(&analysis.to_json()).unwrap();
-    assert_eq!(json["accuracy"]["percent"], Value::Null);
-    assert_eq!(json["recognised"]["states"]["percent"], Value::Null);
+    assert_eq!(json["accuracy"]["fraction"], Value::Null);
+    assert_eq!(json["recall"]["states"]["fraction"], Value::Null);
     assert_eq!(json["attributes"][0]["effects"]["f1"], Value::Null);
     assert!(analysis.to_text().contains("undefined") && !analysis.to_text().contains("NaN"));
 }
@@ -202,7 +216,7 @@ fn precision_recall_and_f1_are_those_of_scikit_learn() {
     for Case { classes, default, gold, pred, scores } in cases {
         let attribute = [Attribute::Open, Attribute::Exist, Attribute::Location];
         let attribute = attribute.into_iter().find(|a| (a.classes(), a.default_label()) == (classes, default)).unwrap();
-        let mut counts = AssertedCounts::default();
+        let mut counts = PredictedCounts::default();
         gold.iter().zip(&pred).for_each(|(&gold, &pred)| counts.add(attribute, gold, pred));
         let ours = Classified::from(counts);
         for (ours, theirs) in [ours.precision, ours.recall, ours.f1].into_iter().zip(scores) {
@@ -215,23 +229,23 @@ fn precision_recall_and_f1_are_those_of_scikit_learn() {
 /// The file of predictions that was published gives the shares of section 4.5 for the attributes with few states; its
 /// total is not the paper's (112 of 414), which counts in a way that the paper does not tell.
 #[test]
-fn published_predictions_recognise_what_the_paper_says() {
+fn published_predictions_recall_what_the_paper_says() {
     let data = real_data("data/gita/GITA_test.json");
     let (Some(data), Some(cloze)) = (data, real_data("data/gita/published/cloze.json")) else { return };
-    let output = tiered(["report", "text", text(&cloze), "--data", text(&data), "--kind", "cloze", "--json"]);
+    let output = tiered(["report", "text", text(&cloze), "--data", text(&data), "--kind", "cloze", "--format=json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let count = |path: &str| json.pointer(path).unwrap().clone();
     assert_eq!([count("/accuracy/count"), count("/consistency/count"), count("/verifiability/count")], [85, 23, 3]);
-    assert_eq!([count("/recognised/states/count"), count("/recognised/states/total")], [111, 371]);
-    let recognised = |attribute: &str| {
-        let rows = json["recognised"]["by_attribute"].as_array().unwrap();
+    assert_eq!([count("/recall/states/count"), count("/recall/states/total")], [111, 371]);
+    let recall = |attribute: &str| {
+        let rows = json["recall"]["by_attribute"].as_array().unwrap();
         let row = rows.iter().find(|row| row["attribute"] == attribute).unwrap();
         [&row["states"]["count"], &row["states"]["total"]].map(|n| n.as_u64().unwrap())
     };
-    assert_eq!(recognised("wearing"), [1, 2], "50 %, of 2 cases");
-    assert_eq!([recognised("pieces"), recognised("solid")], [[11, 26], [5, 12]], "40 %");
-    assert_eq!([recognised("location"), recognised("h_location")], [[44, 62], [14, 22]]);
+    assert_eq!(recall("wearing"), [1, 2], "50 %, of 2 cases");
+    assert_eq!([recall("pieces"), recall("solid")], [[11, 26], [5, 12]], "40 %");
+    assert_eq!([recall("location"), recall("h_location")], [[44, 62], [14, 22]]);
     let rooms: u64 =
         json["groups"][3]["rows"].as_array().unwrap().iter().map(|r| r["accuracy"]["total"].as_u64().unwrap()).sum();
     assert_eq!((rooms, json["calibration"].as_array().unwrap().len()), (117, 0));
@@ -254,14 +268,14 @@ fn every_format_has_the_numbers() {
         let arguments = ["report", "text", text(&predictions), "--data", text(&data)];
         tiered(arguments.into_iter().chain(more.iter().copied()))
     };
-    for format in [&[][..], &["--markdown"]] {
+    for format in [&[][..], &["--format=markdown"]] {
         let output = run(format);
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(stdout(&output).contains("2/2") && stdout(&output).contains("attic"), "{}", stdout(&output));
     }
-    let json: Value = serde_json::from_slice(&run(&["--json"]).stdout).unwrap();
+    let json: Value = serde_json::from_slice(&run(&["--format=json"]).stdout).unwrap();
     assert_eq!(json["groups"][3]["rows"][0]["name"], json!("attic"));
-    assert_eq!(run(&["--json", "--markdown"]).status.code(), Some(2));
+    assert_eq!(run(&["--format=json", "--format=markdown"]).status.code(), Some(2));
     assert_eq!(run(&["--states", "0.7"]).status.code(), Some(65), "a state without its probability");
     let missing = tiered(["report", "text", "no-such-run", "--data", text(&data)]);
     assert_eq!(missing.status.code(), Some(66));

@@ -6,7 +6,7 @@ use safetensors::tensor::Dtype;
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{LengthGroup, TokenSequence, Tokens};
-use tiered::model::{Encoder, EncoderConfig, Mode, Noise, Precision};
+use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision};
 
 /// What a whole encoder may differ by.
 pub const ENCODER: f64 = 1e-4;
@@ -129,7 +129,7 @@ pub fn encoder_config(arrays: &Arrays) -> EncoderConfig {
 
 /// First tokens and all gradients of a fixture's encoder, by kernels where it has them and by libtorch.
 pub fn check_encoder(arrays: &Arrays) {
-    let noise = Noise::new(0); // the fixtures' dropout probabilities are 0: this trains the compact word table
+    let noise = DropoutRng::new(0); // the fixtures' dropout probabilities are 0: this trains the compact word table
     let mode = Mode::train(&noise, Precision::Fp32);
     for (mode, how) in [(mode, "by kernels"), (mode.unfused(), "by libtorch")] {
         let (store, encoder) = encoder(arrays, &encoder_config(arrays));
@@ -176,7 +176,7 @@ pub fn check_slope(arrays: &Arrays) {
         Tensor::randn([tokens.len(), config.hidden_size], (Kind::Float, Device::Cpu))
     };
     let loss_at = |key: u64| {
-        let noise = Noise::new(key);
+        let noise = DropoutRng::new(key);
         let trace = encoder.trace(&tokens, Mode::train(&noise, Precision::Fp32));
         let loss = (&trace.hidden * &cotangent).sum(Kind::Double);
         (trace, loss)

@@ -20,7 +20,7 @@ fn refuses(tiny: &Tiny, more: &[&str], code: i32, said: &[&str]) {
     assert!(!tiny.path("run").exists());
 }
 
-/// `--set` for training stories in a file of that content, partition "test".
+/// `--set` for training stories in a file of that content, split "test".
 fn with_stories(tiny: &Tiny, content: &str) -> [String; 2] {
     let path = tiny.path("bad.json");
     std::fs::write(&path, content).unwrap();
@@ -42,7 +42,7 @@ fn edited(pointer: &str, value: Value) -> String {
 
 #[test]
 fn files_that_do_not_exist() {
-    let output = tiered(["train", "--config", "no-such.toml", "--out", "no-such-run"]);
+    let output = tiered(["train", "--config", "no-such.toml", "--output", "no-such-run"]);
     assert_eq!(output.status.code(), Some(66));
     assert!(stderr(&output).contains("no-such.toml") && !Path::new("no-such-run").exists());
     let tiny = Tiny::new();
@@ -71,7 +71,7 @@ fn a_sentence_that_is_too_long_for_the_encoder() {
 }
 
 #[test]
-fn a_partition_that_does_not_exist() {
+fn a_split_that_does_not_exist() {
     let tiny = Tiny::new();
     let set = format!("data.train={{ file = '{}', split = 'trian' }}", tiny.stories().display());
     refuses(&tiny, &["--set", &set], 65, &["stories.json", "\"trian\"", "\"train\""]);
@@ -84,7 +84,7 @@ fn configs_that_are_wrong() {
     let misspelt = std::fs::read_to_string(tiny.config()).unwrap().replace("epochs =", "epoch =");
     let path = tiny.path("misspelt.toml");
     std::fs::write(&path, misspelt).unwrap();
-    let output = tiered(["train", "--config", text(&path), "--out", text(&tiny.path("run"))]);
+    let output = tiered(["train", "--config", text(&path), "--output", text(&tiny.path("run"))]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(78));
     assert!(
@@ -146,7 +146,7 @@ fn a_run_folder_that_cant_be_made_is_said_by_a_dry_run() {
     std::fs::write(tiny.path("file"), "in the way").unwrap();
     let output = tiny.train("file/runs/run", &["--dry-run"]);
     assert_eq!(output.status.code(), Some(73));
-    assert!(stderr(&output).contains("file is no folder; name another place"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("file is not a folder; choose another path"), "{}", stderr(&output));
     assert!(tiny.train("new/runs/run", &["--dry-run"]).status.success() && !tiny.path("new").exists());
 }
 
@@ -154,7 +154,11 @@ fn a_run_folder_that_cant_be_made_is_said_by_a_dry_run() {
 fn a_config_without_its_flag() {
     let output = tiered(["train", "configs/demo.toml"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("name a config with --config configs/demo.toml"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("a config needs --config in front of it: --config configs/demo.toml"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -224,7 +228,7 @@ fn what_is_hardly_meant_is_said_before_training() {
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).chain(["--dry-run"]).collect();
     let output = tiny.train("run", &sets);
     assert!(output.status.success(), "{}", stderr(&output));
-    for warning in ["train.learning_rate = 1000000000", "8 of 8 dev pairs are trained on too"] {
+    for warning in ["train.learning_rate = 1000000000", "8 of 8 dev pairs are training pairs too"] {
         assert!(stderr(&output).contains(warning), "{warning:?} is not in: {}", stderr(&output));
     }
     assert!(!stderr(&tiny.train("run", &["--dry-run"])).contains("warning"));

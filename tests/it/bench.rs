@@ -28,15 +28,15 @@ fn number(value: &Value, pointer: &str) -> f64 {
 #[test]
 fn the_report_agrees_with_itself() {
     let tiny = Tiny::new();
-    let (report, plot, peer) = (tiny.path("bench.json"), tiny.path("cost.svg"), tiny.path("peer"));
+    let (report, plot, reference) = (tiny.path("bench.json"), tiny.path("cost.svg"), tiny.path("reference"));
     let output = bench(
         &tiny,
-        &["--pairs-per-step", "1,2", "--json", text(&report), "--plot", text(&plot), "--peer", text(&peer)],
+        &["--pairs-per-step", "1,2", "--output", text(&report), "--plot", text(&plot), "--reference", text(&reference)],
     );
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).contains("encoder backward"), "{}", stdout(&output));
     let report = json(&report);
-    let rate = number(&report, "/products/fp32");
+    let rate = number(&report, "/matmuls/fp32");
     for (size, pairs_per_step) in report["sizes"].as_array().unwrap().iter().zip([1., 2.]) {
         let points = size["points"].as_array().unwrap();
         assert_eq!((points.len(), number(size, "/pairs_per_step")), (2, pairs_per_step));
@@ -56,9 +56,9 @@ fn the_report_agrees_with_itself() {
     }
     let svg = std::fs::read_to_string(plot).unwrap();
     assert!(svg.starts_with("<svg") && svg.matches("<circle").count() >= 4, "{svg}");
-    let pairs = json(&peer.join("pairs.json"));
+    let pairs = json(&reference.join("pairs.json"));
     assert_eq!(pairs["pairs"].as_array().unwrap().len(), 2);
-    assert!(peer.join("heads.safetensors").exists() && peer.join("expected.safetensors").exists());
+    assert!(reference.join("heads.safetensors").exists() && reference.join("expected.safetensors").exists());
 }
 
 #[test]
@@ -112,12 +112,16 @@ fn unique_tokens_are_those_of_the_batch() {
 fn what_can_t_be_measured_is_said_before() {
     let tiny = Tiny::new();
     let existing = tiny.path("encoder/config.json");
-    let peer = tiny.path("peer");
+    let reference = tiny.path("reference");
     for (arguments, code, words) in [
-        (vec!["--pairs-per-step", "0"], 2, "a number from 1 on"),
+        (vec!["--pairs-per-step", "0"], 2, "is no number of 1 or more"),
         (vec!["--pairs-per-step", "9"], 2, "only 8 pairs"),
-        (vec!["--json", text(&existing)], 73, "--force"),
-        (vec!["--set", "model.detector.kind=joint", "--peer", text(&peer)], 78, "the paper's detector only"),
+        (vec!["--output", text(&existing)], 73, "--force"),
+        (
+            vec!["--set", "model.detector.kind=joint", "--reference", text(&reference)],
+            78,
+            "only has the paper's detector",
+        ),
     ] {
         let output = bench(&tiny, &arguments);
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));

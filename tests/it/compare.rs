@@ -1,4 +1,4 @@
-//! `tiered compare`: runs side by side, without a study.
+//! `tiered compare`: runs side by side, without a sweep.
 
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
@@ -12,7 +12,7 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
         tiny.trained(name, &["--set", &format!("seed={seed}"), "--set", "model.detector.kind=joint"])
     });
     let compare = |more: &[&str]| tiered(["compare"].into_iter().chain(more.iter().copied()));
-    let output = compare(&[text(&a), text(&b), "--json"]);
+    let output = compare(&[text(&a), text(&b), "--format=json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     // The dev pairs, which both were evaluated on at their end, by two decodings.
@@ -27,9 +27,9 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     assert!(shown.contains("the runs differ on") && shown.contains("2 - 1"), "{shown}");
 
     assert!(!shown.contains("seeds"), "each row is one run: {shown}");
-    let decoded = compare(&[text(&a), text(&b), "--decode", "pair", "--states", "argmax", "--states", "0.6,surest"]);
+    let decoded = compare(&[text(&a), text(&b), "--decode", "pair", "--states", "argmax", "--states", "0.6+top1"]);
     let decoded = stdout(&decoded);
-    for title in ["decoded by pair, states argmax", "decoded by pair, states 0.6,surest"] {
+    for title in ["decoded by pair, states argmax", "decoded by pair, states 0.6+top1"] {
         assert!(decoded.contains(title), "{decoded}");
     }
     assert!(!decoded.contains("threshold"), "{decoded}");

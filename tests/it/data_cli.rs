@@ -31,16 +31,16 @@ fn check_lists_findings_and_exits_65_on_errors() {
     let summary =
         format!("{}: test: 2 stories and 1 pair can be used\nerrors: 1, warnings: 1, notes: 0\n", path.display());
     let expected = format!(
-        "error[label-out-of-range]: 1 time\n  {0}: test/1-C0 states[1].open[0]: 9 is not a label of open: 0 to 8\n\n\
-         warning[length-differs]: 1 time\n  {0}: test/1 length: 5, but the number of sentences is 3, which stands\n\n\
+        "error[label-out-of-range]: 1 time\n  {0}: test/1-C0 states[1].open[0]: 9 is not a label of open; it must be from 0 to 8\n\n\
+         warning[length-differs]: 1 time\n  {0}: test/1 length: is 5, but the story has 3 sentences; the sentences are used\n\n\
          {summary}",
         path.display()
     );
     assert_eq!(stdout(&output), expected);
     assert!(stderr(&output).contains("can't be used"));
     let expected = format!(
-        "{0}: test/1 length: warning[length-differs]: 5, but the number of sentences is 3, which stands\n\
-         {0}: test/1-C0 states[1].open[0]: error[label-out-of-range]: 9 is not a label of open: 0 to 8\n{summary}",
+        "{0}: test/1 length: warning[length-differs]: is 5, but the story has 3 sentences; the sentences are used\n\
+         {0}: test/1-C0 states[1].open[0]: error[label-out-of-range]: 9 is not a label of open; it must be from 0 to 8\n{summary}",
         path.display()
     );
     assert_eq!(stdout(&tiered(["data", "check", "--verbose", text(&path)])), expected);
@@ -63,7 +63,7 @@ fn check_shows_the_first_findings_of_a_rule_and_counts_all() {
 #[test]
 fn check_prints_json_lines() {
     let directory = TempDir::new().unwrap();
-    let output = tiered(["data", "check", "--json", text(&write(&directory, "faulty.json", &faulty_file()))]);
+    let output = tiered(["data", "check", "--format=json", text(&write(&directory, "faulty.json", &faulty_file()))]);
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2);
     assert_eq!((&lines[1]["code"], &lines[1]["severity"]), (&json!("label-out-of-range"), &json!("error")));
@@ -99,17 +99,17 @@ fn stats_count_by_kind() {
     assert_eq!(line("stories"), ["3", "1", "1", "1"]);
     assert_eq!(line("entities"), ["6", "2", "2", "2"]);
     assert_eq!(line("nontrivial labels"), ["9", "3", "3", "3"]);
-    let output = tiered(["data", "stats", "--json", text(&path)]);
+    let output = tiered(["data", "stats", "--format=json", text(&path)]);
     let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let open = &stats[0]["partitions"][0]["order"]["nontrivial_by_attribute"]["open"];
-    assert_eq!((open, &stats[0]["partitions"][0]["partition"]), (&json!(3), &json!("test")));
+    let open = &stats["files"][0]["splits"][0]["order"]["nontrivial_by_attribute"]["open"];
+    assert_eq!((open, &stats["files"][0]["splits"][0]["split"]), (&json!(3), &json!("test")));
 }
 
 #[test]
-fn rates_are_shares_and_averages_of_every_partition() {
+fn rates_are_shares_and_averages_of_every_split() {
     let directory = TempDir::new().unwrap();
     let path = write(&directory, "clean.json", &clean_file().to_string());
-    let output = tiered(["data", "stats", "--rates", text(&path), text(&path)]);
+    let output = tiered(["data", "stats", "--rates", "--format=markdown", text(&path), text(&path)]);
     assert!(output.status.success(), "{}", stderr(&output));
     let lines = stdout(&output);
     for line in [

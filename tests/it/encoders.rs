@@ -26,7 +26,7 @@ fn every_family_trains_is_evaluated_and_is_saved_under_its_own_names() {
         let settings = ["--set", "train.epochs=1", "--set", "encoder.freeze=['layers:1']"];
         let output = tiny.train("run", &[&settings[..], &JOINT].concat());
         assert!(output.status.success(), "{family}: {}", stderr(&output));
-        let line = format!("encoder: {family}, 2 layers, 32 wide, computed by {by}");
+        let line = format!("encoder: {family}, 2 layers, hidden size 32, computed by {by}");
         assert!(stdout(&output).contains(&line), "{family}: {}", stdout(&output));
         let run = tiny.path("run");
         let saved = weights::read(&run.join("last/model.safetensors")).unwrap();
@@ -61,7 +61,7 @@ fn the_bench_names_the_path() {
             "1",
             "--seconds",
             "0",
-            "--json",
+            "--output",
             text(&report),
         ]);
         assert!(output.status.success(), "{}", stderr(&output));
@@ -237,19 +237,19 @@ impl Weights {
         let config = EncoderConfig::open(&self.tiny.encoder().join("config.json")).unwrap();
         let store = tch::nn::VarStore::new(tch::Device::Cpu);
         let _encoder = tiered::model::Encoder::new(&(store.root() / config.prefix()), &config);
-        let passed_over = PretrainedWeights::open(&self.tiny.encoder()).unwrap().load(&store, &config).unwrap();
+        let skipped = PretrainedWeights::open(&self.tiny.encoder()).unwrap().load(&store, &config).unwrap();
         let bare = |name: String| name.strip_prefix(&format!("{}.", config.prefix())).unwrap().to_owned();
-        (weights::named(&store).into_iter().map(|(name, tensor)| (bare(name), tensor)).collect(), passed_over)
+        (weights::named(&store).into_iter().map(|(name, tensor)| (bare(name), tensor)).collect(), skipped)
     }
 
     fn assert_loaded(&self, expected: &NamedTensors, tolerance: f64) -> Vec<String> {
-        let (loaded, passed_over) = self.loaded();
+        let (loaded, skipped) = self.loaded();
         assert_eq!(loaded.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (name, tensor) in loaded {
             let away = (tensor - &expected[&name]).abs().max().double_value(&[]);
             assert!(away <= tolerance, "{name}: {away}");
         }
-        passed_over
+        skipped
     }
 }
 
@@ -275,11 +275,11 @@ fn prefixes_old_names_and_heads_of_bert() {
     weights.write("model.safetensors");
     assert_eq!(weights.assert_loaded(&expected, 0.), heads);
     let output = weights.dry_run();
-    assert!(stdout(&output).contains(&format!("passed over in the encoder's file: {}", heads.join(", "))));
+    assert!(stdout(&output).contains(&format!("skipped in the encoder's file: {}", heads.join(", "))));
 }
 
 #[test]
-fn what_pretraining_deberta_left_is_passed_over() {
+fn what_pretraining_deberta_left_is_skipped() {
     let mut weights = Weights::new("deberta-v2");
     let expected = copied(&weights.tensors);
     weights.renamed(|name| format!("deberta.{name}"));
@@ -360,8 +360,8 @@ fn an_index_that_lies_or_leads_out_of_its_folder_is_refused() {
         (changed(&first, ""), 77, "it is empty"),
         (changed(&first, "nowhere.safetensors"), 66, "nowhere.safetensors"),
         (changed(&first, &other), 78, &*format!("does not say that {file} holds {first}")),
-        (changed("encoder.more", &file), 78, "holds encoder.more, which it does not"),
-        (without, 78, "which it does"),
+        (changed("encoder.more", &file), 78, "holds encoder.more, but it does not"),
+        (without, 78, "but it does"),
         (BTreeMap::new(), 78, "names 0 files"),
         (changed(&first, "config.json"), 77, "not a safetensors file"),
     ] {
@@ -391,7 +391,7 @@ fn dry_run_of(config: &str, tiny: &Tiny) -> Output {
         "--dry-run",
         "--config",
         text(&config),
-        "--out",
+        "--output",
         text(&out),
         "--set",
         &encoder,

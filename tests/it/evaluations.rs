@@ -19,7 +19,7 @@ fn succeeds(output: &Output) -> String {
 fn an_evaluation_of_other_stories_is_not_replaced_without_a_word() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
-    // The same file name, other stories: the partitions change places.
+    // The same file name, other stories: the splits change places.
     let other = tiny.path("elsewhere/stories.json");
     std::fs::create_dir(tiny.path("elsewhere")).unwrap();
     let swapped = std::fs::read_to_string(tiny.stories()).unwrap();
@@ -32,7 +32,7 @@ fn an_evaluation_of_other_stories_is_not_replaced_without_a_word() {
     let refused = eval(&run, &other, "dev", &[]);
     assert_eq!(refused.status.code(), Some(73), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("--tag") && stderr(&refused).contains(text(&tiny.stories())));
-    assert!(succeeds(&eval(&run, &other, "dev", &["--tag", "other"])).contains("8 all pairs"));
+    assert!(succeeds(&eval(&run, &other, "dev", &["--tag", "other"])).contains("8 pairs of"));
     assert!(predictions("stories-dev-all") == before && predictions("other") != before);
     succeeds(&eval(&run, &tiny.stories(), "dev", &[]));
     assert_eq!(predictions("stories-dev-all"), before, "the same stories again");
@@ -58,17 +58,20 @@ fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     std::fs::write(run.join("eval"), "").unwrap();
     let output = eval(&run, &tiny.stories(), "dev", &[]);
     assert!(succeeds(&output).contains("consistency"));
-    assert!(stderr(&output).contains("scores are printed and not kept"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the evaluation is printed but not saved"), "{}", stderr(&output));
 }
 
 #[test]
 fn pairs_that_training_has_seen_are_marked() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
-    assert!(succeeds(&eval(&run, &tiny.stories(), "train", &[])).contains(", it was trained on them"));
-    assert!(succeeds(&eval(&run, &tiny.stories(), "dev", &[])).contains(", its epoch was chosen on them"));
+    assert!(succeeds(&eval(&run, &tiny.stories(), "train", &[])).contains(", the run was trained on this set"));
+    assert!(succeeds(&eval(&run, &tiny.stories(), "dev", &[])).contains(", the epoch was chosen on this set"));
     let card = std::fs::read_to_string(run.join("README.md")).unwrap();
-    assert!(card.contains("it was trained on them") && card.contains("its epoch was chosen on them"), "{card}");
+    assert!(
+        card.contains("the run was trained on this set") && card.contains("the epoch was chosen on this set"),
+        "{card}"
+    );
     let unseen = tiny.path("unseen.json");
     let more = std::fs::read_to_string(tiny.stories()).unwrap() + " ";
     std::fs::write(&unseen, more).unwrap();

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{InputTokenizer, Tokens};
-use tiered::experiment::{RunFolder, Which};
+use tiered::experiment::{CheckpointKind, RunFolder};
 use tiered::model::heads::StateHeads;
 use tiered::model::heads::attribute_log_probs;
 use tiered::model::{Encoder, Mode, Precision, weights};
@@ -32,7 +32,7 @@ fn shared() -> &'static (Tiny, PathBuf, PathBuf) {
 }
 
 fn export(run: &Path, out: &Path) -> Output {
-    tiered(["model", "export", text(run), "--out", text(out)])
+    tiered(["model", "export", text(run), "--output", text(out)])
 }
 
 fn read(path: &Path) -> Value {
@@ -93,10 +93,10 @@ fn nothing_is_overwritten_and_nothing_is_left() {
         assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
         assert!(stderr(output).contains(words), "{}", stderr(output));
     };
-    said(&export(run, out), 73, "exists already");
+    said(&export(run, out), 73, "already exists");
     said(&export(&tiny.encoder(), &tiny.path("other")), 66, "not a run folder");
     let stopped = Command::new(env!("CARGO_BIN_EXE_tiered"))
-        .args(["model", "export", text(run), "--out", text(&tiny.path("stopped"))])
+        .args(["model", "export", text(run), "--output", text(&tiny.path("stopped"))])
         .env("TIERED_FAIL_POINT", "error:5")
         .output()
         .unwrap();
@@ -125,7 +125,7 @@ fn computed(run: &Path) -> Value {
     let _guard = tch::no_grad_guard();
     let folder = RunFolder::open(run).unwrap();
     let config = folder.model_config().unwrap();
-    let weights = weights::read(&folder.weights_file(Which::Best)).unwrap();
+    let weights = weights::read(&folder.weights_file(CheckpointKind::Best)).unwrap();
     let store = nn::VarStore::new(Device::Cpu);
     let encoder = Encoder::new(&store.root(), &config.encoder);
     fill(&store, &weights, "roberta.");
@@ -191,14 +191,14 @@ Rosa put the spoon away.
 
 /// The family of an encoder, what is set of its system below `model`, and which states are said to be chosen on dev.
 const SYSTEMS: [(&str, &[&str], &str); 5] = [
-    ("xlm-roberta", &[], "0.95,surest"),
+    ("xlm-roberta", &[], "0.95+top1"),
     ("roberta", &["detector.standardize=true", "detector.norm=before", "detector.inputs=states"], "argmax"),
     ("deberta-v2", &["state_context=story", "detector.inputs=embeddings"], "0.3"),
-    ("deberta", &["detector.kind=joint", "detector.context=story"], "0.02,surest"),
+    ("deberta", &["detector.kind=joint", "detector.context=story"], "0.02+top1"),
     (
         "bert",
         &["detector.kind=joint", "detector.entities=true", "detector.sentence_layers=1", "detector.inputs=states"],
-        "0.3,surest",
+        "0.3+top1",
     ),
 ];
 
@@ -212,17 +212,17 @@ fn the_reader_answers_as_predict() {
         let set: Vec<String> = set.iter().map(|set| format!("model.{set}")).collect();
         let arguments: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
         let (run, out) = (tiny.trained("run", &arguments), tiny.path("exported"));
-        let tuned = run.join("best/decode.json");
-        let mut chosen = read(&tuned);
+        let calibrated = run.join("best/decode.json");
+        let mut chosen = read(&calibrated);
         (chosen["states"], chosen["temperature"]) = (json!(states), json!(0.7));
-        fs::write(&tuned, chosen.to_string()).unwrap();
+        fs::write(&calibrated, chosen.to_string()).unwrap();
         assert!(export(&run, &out).status.success());
         let reader = out.join("read_export.py");
         let ask = |more: &[&str]| said(&python(&[&[text(&reader), text(&out), text(&file)], more].concat()));
         let predict = |more: &[&str]| said(&tiered([&["predict", text(&run), text(&file)], more].concat()));
         let json = |answer: &str| serde_json::from_str::<Value>(answer).unwrap();
         for decode in [&[][..], &["--decode", "threshold"], &["--decode", "pair"]] {
-            let as_json = [decode, &["--json"]].concat();
+            let as_json = [decode, &["--format=json"]].concat();
             let (asked, predicted) = (json(&ask(&as_json)), json(&predict(&as_json)));
             let difference = farthest(&asked, &predicted);
             println!(
@@ -247,7 +247,7 @@ fn the_reader_says_what_it_cant_answer() {
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).starts_with("error: ") && stderr(&output).contains(words), "{}", stderr(&output));
     };
-    refused("entities: cup\nA.\nB.\n", "two stories are compared");
+    refused("entities: cup\nA.\nB.\n", "the input must be two stories");
     refused("entities: cup\nA.\nB.\n\nentities: cup\nA.\nB.\n", "the two stories are the same");
     refused("entities: cup\nA.\nB.\nentities: cup\nA.\nB.\n", "the two stories are the same");
     refused("A.\nB.\n\nA.\nC.\n", "must begin with a line `entities: a, b`");
@@ -262,8 +262,8 @@ fn the_reader_reads_text_as_predict() {
     let file = tiny.path("listed.txt");
     for text_of in [listed.to_owned(), listed.replace("Rosa slept.\n", ""), listed.replace("---\n", "")] {
         fs::write(&file, text_of).unwrap();
-        let asked = said(&python(&[text(&out.join("read_export.py")), text(out), text(&file), "--json"]));
-        let answered = said(&tiered(["predict", text(run), text(&file), "--json"]));
+        let asked = said(&python(&[text(&out.join("read_export.py")), text(out), text(&file), "--format=json"]));
+        let answered = said(&tiered(["predict", text(run), text(&file), "--format=json"]));
         let [asked, answered] = [asked, answered].map(|answer| serde_json::from_str::<Value>(&answer).unwrap());
         assert!(farthest(&asked, &answered) < TOLERANCE);
     }
@@ -274,7 +274,7 @@ fn a_package_that_the_reader_lacks_is_named_in_a_line() {
     let Some(python) = python() else { return };
     let (_, _, out) = shared();
     let output = python(&["-S", text(&out.join("read_export.py")), text(out), "stories.txt"]); // -S: no packages
-    let said = "error: torch is missing; install all it takes: pip install torch transformers safetensors\n";
+    let said = "error: torch is missing; install everything: pip install torch transformers safetensors\n";
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(1), said));
 }
 

@@ -43,7 +43,7 @@ fn with_key(key: &str) -> StoryFile {
 }
 
 fn story<'a>(file: &'a StoryFile, id: &str) -> Option<&'a Story> {
-    file.partitions[0].1.iter().find(|story| story.id == id)
+    file.splits[0].1.iter().find(|story| story.id == id)
 }
 
 /// (code, story, field) of every finding.
@@ -55,13 +55,13 @@ fn places(file: &StoryFile) -> Vec<(&'static str, &str, &str)> {
 fn a_clean_file_has_no_findings() {
     let file = read(&clean_file());
     assert_eq!(places(&file), []);
-    assert_eq!(file.partition("test").unwrap().len(), 3);
+    assert_eq!(file.split("test").unwrap().len(), 3);
     file.require_clean().unwrap();
     let cloze = story(&file, "1-C0").unwrap();
     assert_eq!(cloze.conflict, Some(Conflict { evidence: 0, breakpoint: 1 }));
     assert_eq!(cloze.kind, Some(Kind::Cloze));
     assert_eq!(cloze.entities.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["Ada", "chest"]);
-    assert_eq!(pairs(file.partition("test").unwrap(), 1).len(), 2);
+    assert_eq!(pairs(file.split("test").unwrap(), 1).len(), 2);
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn errors_leave_the_story_out() {
         let errors: Vec<_> = file.findings.iter().filter(|f| f.severity == Severity::Error).collect();
         let places: Vec<_> = errors.iter().map(|f| (f.code.name(), f.story.as_str(), f.field.as_str())).collect();
         assert_eq!(places, [(code, "1-C0", field)]);
-        assert_eq!(errors[0].partition, "test");
+        assert_eq!(errors[0].split, "test");
         assert!(story(&file, "1-C0").is_none(), "{code}: left out");
-        assert_eq!(file.partitions[0].1.len(), 2, "{code}: the others are read");
+        assert_eq!(file.splits[0].1.len(), 2, "{code}: the others are read");
         assert_eq!(file.require_clean().unwrap_err().kind, ErrorKind::Data);
     }
 }
@@ -174,7 +174,7 @@ fn irregular_stories_are_read() {
     for (file, code, field) in cases {
         let found: Vec<_> = places(&file).into_iter().map(|(code, _, field)| (code, field)).collect();
         assert_eq!(found, [(code, field)]);
-        assert_eq!(file.partitions[0].1.len(), 3, "{code}: read");
+        assert_eq!(file.splits[0].1.len(), 3, "{code}: read");
         file.require_clean().unwrap();
     }
 }
@@ -223,7 +223,7 @@ fn a_story_without_states_is_read_if_its_entities_are_named() {
         assert_eq!(places(&told), [("no-state-labels", "1-C0", "states")]);
         assert_eq!(names(&told), ["Ada", "chest", "lid"]);
         assert!(!story(&told, "1-C0").unwrap().has_states() && story(&told, "1").unwrap().has_states());
-        assert!(pairs(told.partition("test").unwrap(), 0).iter().all(|pair| pair.has_states() == (pair.id == "1-O0")));
+        assert!(pairs(told.split("test").unwrap(), 0).iter().all(|pair| pair.has_states() == (pair.id == "1-O0")));
         told.require_clean().unwrap();
         // An actor alone is not all that a story is about.
         for fields in [json!({}), json!({"objects": " ,"}), json!({"entities": []}), json!({"entities": ["  "]})] {
@@ -265,7 +265,7 @@ fn implausible_stories_need_a_plausible_one() {
     let file = read(&file);
     let found = [("no-plausible-story", "1-C0", "story_id"), ("no-plausible-story", "1-O0", "story_id")];
     assert_eq!(places(&file), found);
-    assert!(pairs(file.partition("test").unwrap(), 0).is_empty());
+    assert!(pairs(file.split("test").unwrap(), 0).is_empty());
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_group_uses_its_first_plausible_story() {
     file["test"]["1b"] = second;
     let file = read(&file);
     assert_eq!(places(&file), [("second-plausible-story", "1b", "story_id")]);
-    assert!(pairs(file.partition("test").unwrap(), 0).iter().all(|pair| pair.plausible_story().id == "1"));
+    assert!(pairs(file.split("test").unwrap(), 0).iter().all(|pair| pair.plausible_story().id == "1"));
 }
 
 /// The text of the clean file with a story's text repeated after it.
@@ -290,12 +290,12 @@ fn repeated_key() -> StoryFile {
 fn repeated_keys_keep_both_stories() {
     let file = repeated_key();
     assert_eq!(places(&file), [("repeated-key", "1-C0#2", "")]);
-    let ids: Vec<_> = file.partitions[0].1.iter().map(|story| story.id.as_str()).collect();
+    let ids: Vec<_> = file.splits[0].1.iter().map(|story| story.id.as_str()).collect();
     assert_eq!(ids, ["1", "1-C0", "1-C0#2"]);
-    assert_eq!(pairs(&file.partitions[0].1, 0).len(), 2);
+    assert_eq!(pairs(&file.splits[0].1, 0).len(), 2);
 }
 
-fn repeated_partition() -> StoryFile {
+fn repeated_split() -> StoryFile {
     let stories = clean_file()["test"].to_string();
     read_text(&format!("{{\"test\": {stories}, \"test\": {stories}}}")).unwrap()
 }
@@ -307,10 +307,10 @@ fn repeated_fields() -> StoryFile {
 }
 
 #[test]
-fn repeated_partitions_and_fields_are_told() {
-    let file = repeated_partition();
-    assert_eq!(places(&file), [("repeated-partition", "", "")]);
-    assert_eq!(file.partition("test#2").unwrap().len(), 3);
+fn repeated_splits_and_fields_are_told() {
+    let file = repeated_split();
+    assert_eq!(places(&file), [("repeated-split", "", "")]);
+    assert_eq!(file.split("test#2").unwrap().len(), 3);
     let file = repeated_fields();
     assert_eq!(places(&file), [("repeated-field", "1", "story_id"), ("repeated-field", "1", "states[0].open")]);
     assert_eq!(story(&file, "1").unwrap().group, 1);
@@ -336,7 +336,7 @@ fn more_than_is_read() {
     file[&long] = json!({});
     let file = read(&file);
     assert_eq!(file.findings.iter().filter(|finding| finding.code.name() == "too-large").count(), 2);
-    assert_eq!((file.partitions.len(), file.partition("test").unwrap().len()), (1, 3));
+    assert_eq!((file.splits.len(), file.split("test").unwrap().len()), (1, 3));
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn pairs_that_would_fill_memory_are_left_out() {
     }
     let file = read(&file);
     let left_out = file.findings.iter().filter(|finding| finding.code.name() == "too-large").count();
-    let made = pairs(file.partition("test").unwrap(), 0).len();
+    let made = pairs(file.split("test").unwrap(), 0).len();
     assert!(made > 50 && left_out > 50 && made + left_out == 201, "{made} {left_out}");
 }
 
@@ -360,7 +360,7 @@ fn findings_without_end_stop_the_reading() {
     let file = read(&json!({"test": stories, "later": clean_file()["test"]}));
     assert_eq!(file.findings.len(), 100_000);
     assert_eq!(file.findings.last().map(|finding| finding.code.name()), Some("too-many-findings"));
-    assert!(file.require_clean().is_err() && file.partitions.iter().all(|(name, _)| name == "test"));
+    assert!(file.require_clean().is_err() && file.splits.iter().all(|(name, _)| name == "test"));
 }
 
 #[test]
@@ -373,11 +373,11 @@ fn what_is_shown_of_a_file_can_not_move_the_cursor() {
 }
 
 #[test]
-fn a_partition_must_be_an_object() {
+fn a_split_must_be_an_object() {
     let file = read(&json!({"train": [], "test": clean_file()["test"]}));
     assert_eq!(places(&file), [("wrong-type", "", "")]);
-    assert_eq!(file.partitions.len(), 2);
-    assert!(file.partition("dev").unwrap_err().message.contains("[\"train\", \"test\"]"));
+    assert_eq!(file.splits.len(), 2);
+    assert!(file.split("dev").unwrap_err().message.contains("[\"train\", \"test\"]"));
 }
 
 #[test]
@@ -396,14 +396,14 @@ fn unknown_fields_are_ignored_unless_they_look_misspelt() {
 
 /// One error with the remedy, in the place of one for each story.
 #[test]
-fn stories_without_a_partition_are_refused() {
+fn stories_without_a_split_are_refused() {
     let stories = clean_file()["test"].clone();
     let list = json!([stories["1"], stories["1-C0"]]);
     let cases = [
-        (stories.clone(), "these stories are in none; put them into one"),
-        (stories["1"].clone(), "these stories are in none; put them into one"),
+        (stories.clone(), "these stories are in no split; put them into one"),
+        (stories["1"].clone(), "these stories are in no split; put them into one"),
         (list, "not a list"),
-        (json!({}), "holds no stories"),
+        (json!({}), "this one has no stories"),
     ];
     for (file, words) in cases {
         let error = read_text(&file.to_string()).unwrap_err();
@@ -445,7 +445,7 @@ fn require_clean_lists_the_first_five_errors_and_the_remedy() {
         file["test"][format!("{i}-C9")] = json!(null);
     }
     let message = read(&file).require_clean().unwrap_err().message;
-    assert!(message.contains("(errors: 7)") && message.contains("run `tiered data check "), "{message}");
+    assert!(message.contains("(errors: 7)") && message.contains("`tiered data check "), "{message}");
     assert_eq!(message.matches("error[wrong-type]").count(), 5);
 }
 

@@ -48,7 +48,7 @@ fn it_says_that_each_input_is_encoded_once() {
     let tiny = Tiny::new();
     let output = tiny.train("frozen", &["--set", "encoder.freeze=['encoder']"]);
     let said = stdout(&output);
-    assert!(said.contains("the encoder is not trained: each input is encoded once, "), "{said}");
+    assert!(said.contains("the encoder is frozen: each input is encoded once, "), "{said}");
     let all_layers = tiny.train("layers", &["--set", "encoder.freeze=['embeddings', 'layers:2']"]);
     assert!(stdout(&all_layers).contains("each input is encoded once"), "{}", stdout(&all_layers));
     let some_layers = tiny.train("some", &["--set", "encoder.freeze=['embeddings', 'layers:1']"]);
@@ -61,7 +61,7 @@ fn what_is_encoded_is_kept_for_every_seed_and_changes_nothing() {
     let tiny = Tiny::new();
     let kept = tiny.path("vectors");
     let frozen = ["--set", "encoder.freeze=['encoder']", "--set", "seed=7"];
-    let alone = of_run(&tiny.trained("alone", &frozen));
+    let alone = of_run(&tiny.trained("single_story", &frozen));
     let first = tiny.train("first", &["--set", "encoder.freeze=['encoder']", "--vectors", text(&kept)]);
     let second = tiny.train("second", &frozen.into_iter().chain(["--vectors", text(&kept)]).collect::<Vec<_>>());
     assert!(stdout(&first).contains("is encoded once") && !stdout(&second).contains("is encoded once"));

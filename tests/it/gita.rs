@@ -3,7 +3,7 @@
 use crate::support::real_data;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tiered::data::{Kind, PartitionStats, Severity, StoryFile, of_kind, pairs, read_file};
+use tiered::data::{Kind, Severity, SplitStats, StoryFile, of_kind, pairs, read_file};
 use tiered::report::published_stories;
 
 fn read(file: &str) -> Option<StoryFile> {
@@ -54,7 +54,7 @@ fn every_fault_of_gita_is_found() {
 #[test]
 fn gita_has_the_published_number_of_pairs() {
     let Some(file) = read("data/gita/GITA_test.json") else { return };
-    let pairs = pairs(file.partition("test").unwrap(), 0);
+    let pairs = pairs(file.split("test").unwrap(), 0);
     assert_eq!(of_kind(pairs.clone(), Kind::Cloze).len(), 117);
     assert_eq!(of_kind(pairs.clone(), Kind::Order).len(), 122);
     let second = pairs.iter().find(|pair| pair.id == "98#2").unwrap();
@@ -65,8 +65,8 @@ fn gita_has_the_published_number_of_pairs() {
 fn trip_is_clean_and_paired() {
     let Some(file) = read("data/trip/www.json") else { return };
     assert_eq!(file.count(Severity::Error), 0);
-    for (partition, count) in [("train", 322), ("dev", 173)] {
-        assert_eq!(pairs(file.partition(partition).unwrap(), 0).len(), count);
+    for (split, count) in [("train", 322), ("dev", 173)] {
+        assert_eq!(pairs(file.split(split).unwrap(), 0).len(), count);
     }
     let unannotated = file.findings.iter().filter(|f| f.code.name() == "unannotated-sentence");
     let mut stories: Vec<_> = unannotated.map(|f| f.story.as_str()).collect();
@@ -77,11 +77,11 @@ fn trip_is_clean_and_paired() {
 #[test]
 fn statistics_are_near_the_published_ones() {
     let (Some(gita), Some(trip)) = (read("data/gita/GITA_test.json"), read("data/trip/www.json")) else { return };
-    let gita = PartitionStats::of("test", gita.partition("test").unwrap());
+    let gita = SplitStats::of("test", gita.split("test").unwrap());
     assert_eq!([gita.plausible.stories, gita.cloze.stories, gita.order.stories], [117, 117, 122]);
     assert_eq!(gita.plausible.reported_labels + gita.order.reported_labels, 2800);
     assert_eq!(gita.plausible.reported_labels + gita.cloze.reported_labels, 2772);
-    let trip = PartitionStats::of("train", trip.partition("train").unwrap()).all;
+    let trip = SplitStats::of("train", trip.split("train").unwrap()).all;
     assert_eq!((trip.stories, trip.reported_labels), (474, 8782));
     assert_eq!(format!("{:.1}", trip.sentences_per_story.unwrap()), "5.0");
     assert_eq!(format!("{:.1}", trip.words_per_sentence.unwrap()), "8.0");
@@ -92,14 +92,14 @@ fn calling_every_story_implausible_scores_what_the_baseline_says() {
     let Some(path) = real_data("data/gita4calamita/GITA4CALAMITA.jsonl") else { return };
     let text = std::fs::read_to_string(path).unwrap();
     let stories: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let percent = |of_kind: fn(&str) -> bool| {
+    let share = |of_kind: fn(&str) -> bool| {
         let stories: Vec<_> = stories.iter().filter(|story| of_kind(story["example_id"].as_str().unwrap())).collect();
         let right = stories.iter().filter(|story| story["plausible"] == false).count();
-        (10_000. * right as f64 / stories.len() as f64).round() / 100.
+        (10_000. * right as f64 / stories.len() as f64).round() / 10_000.
     };
     let rows = published_stories();
     let baseline = rows.iter().find(|row| row.system.starts_with("always implausible")).unwrap().accuracy;
-    assert_eq!((baseline.overall, baseline.cloze), (percent(|_| true), percent(|id| id.contains('C'))));
-    let plausible = percent(|id| !id.contains(['C', 'O']));
-    assert_eq!((baseline.order, baseline.plausible), (percent(|id| id.contains('O')), Some(plausible)));
+    assert_eq!((baseline.overall, baseline.cloze), (share(|_| true), share(|id| id.contains('C'))));
+    let plausible = share(|id| !id.contains(['C', 'O']));
+    assert_eq!((baseline.order, baseline.plausible), (share(|id| id.contains('O')), Some(plausible)));
 }

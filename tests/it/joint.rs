@@ -25,44 +25,42 @@ fn story_and_conflict_are_read_off_one_distribution() {
         &["--set", "model.detector.inputs=embeddings"],
         &["--set", "model.detector.inputs=states"],
         &["--set", "model.detector.context=sentence"],
-        &["--set", "model.detector.sentence_layers=1", "--set", "loss.alone=0.5"],
+        &["--set", "model.detector.sentence_layers=1", "--set", "loss.single_story=0.5"],
     ]
     .into_iter()
     .enumerate()
     {
         for pair in predictions(&tiny, &format!("run{i}"), settings) {
-            let mass = pair.stories.each_ref().map(|story| story.places.iter().flatten().sum::<f32>());
+            let mass = pair.stories.each_ref().map(|story| story.sentence_pairs.iter().flatten().sum::<f32>());
             assert!((mass[0] + mass[1] - 1.).abs() < 1e-4, "{settings:?}: {mass:?}");
             for s in 0..2 {
                 assert!((pair.story_probs[s] - mass[1 - s]).abs() < 1e-4, "{settings:?}");
             }
             let implausible = &pair.stories[1 - pair.plausible];
             let [i, j] = pair.conflict[..] else { panic!("{:?} are not two sentences", pair.conflict) };
-            let likeliest = implausible.places.iter().flatten().fold(0f32, |best, &p| best.max(p));
-            assert!(i < j && implausible.places[i][j] == likeliest);
-            let belief: f32 = (0..implausible.sentences.len())
-                .map(|other| implausible.places[i][other] + implausible.places[other][i])
+            let likeliest = implausible.sentence_pairs.iter().flatten().fold(0f32, |best, &p| best.max(p));
+            assert!(i < j && implausible.sentence_pairs[i][j] == likeliest);
+            let conflict_prob: f32 = (0..implausible.sentences.len())
+                .map(|other| implausible.sentence_pairs[i][other] + implausible.sentence_pairs[other][i])
                 .sum();
-            assert!(implausible.entities.iter().all(|entity| (entity.beliefs[i] - belief).abs() < 1e-4));
+            assert!(implausible.entities.iter().all(|entity| (entity.conflict_probs[i] - conflict_prob).abs() < 1e-4));
         }
     }
 }
 
 #[test]
-fn the_entities_of_a_place_share_its_probability_and_the_likeliest_is_its_subject() {
+fn the_entities_of_a_sentence_pair_share_its_probability_and_the_likeliest_is_its_subject() {
     let tiny = Tiny::new();
     for pair in predictions(&tiny, "run", &["--set", "model.detector.entities=true"]) {
         for story in &pair.stories {
-            let of_places: f32 = story.places.iter().flatten().sum();
-            let of_entities: f32 = story.entities.iter().flat_map(|entity| &entity.beliefs).sum();
-            assert!((2. * of_places - of_entities).abs() < 1e-4, "a place is in two sentences");
+            let of_places: f32 = story.sentence_pairs.iter().flatten().sum();
+            let of_entities: f32 = story.entities.iter().flat_map(|entity| &entity.conflict_probs).sum();
+            assert!((2. * of_places - of_entities).abs() < 1e-4, "a sentence pair has two sentences");
             assert_eq!(story.subjects.len(), story.sentences.len());
         }
-        assert!(
-            pair.stories
-                .iter()
-                .any(|story| { story.entities.windows(2).any(|entities| entities[0].beliefs != entities[1].beliefs) })
-        );
+        assert!(pair.stories.iter().any(|story| {
+            story.entities.windows(2).any(|entities| entities[0].conflict_probs != entities[1].conflict_probs)
+        }));
     }
     let output = tiered([
         "predict",
@@ -74,40 +72,40 @@ fn the_entities_of_a_place_share_its_probability_and_the_likeliest_is_its_subjec
         "--pair",
         "0-C0",
     ]);
-    assert!(stdout(&output).contains("It is about "), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).contains("The conflict is about "), "{}{}", stdout(&output), stderr(&output));
 }
 
 const STORY: &str = "entities: Ada, chest\nAda shut the chest.\nAda looked into the chest.\n";
 
 #[test]
-fn one_story_alone_is_judged_by_a_run_that_learned_to() {
+fn a_single_story_is_judged_by_a_run_that_learned_to() {
     let tiny = Tiny::new();
-    let run = tiny.trained("run", &[&JOINT[..], &["--set", "train.epochs=1", "--set", "loss.alone=1"]].concat());
+    let run = tiny.trained("run", &[&JOINT[..], &["--set", "train.epochs=1", "--set", "loss.single_story=1"]].concat());
     let story = tiny.path("story.txt");
     std::fs::write(&story, STORY).unwrap();
     let answer = |file: &Path| -> Value {
-        let output = tiered(["predict", text(&run), text(file), "--json"]);
+        let output = tiered(["predict", text(&run), text(file), "--format=json"]);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
     };
     let alone = answer(&story);
-    let probability = alone["alone"]["probability"].as_f64().unwrap();
+    let probability = alone["single_story"]["probability"].as_f64().unwrap();
     assert!((0.5..=1.).contains(&probability));
-    // Two sentences have one place: the belief in both is the probability of a conflict.
-    let is_plausible = alone["alone"]["plausible"].as_bool().unwrap();
+    // Two sentences have one sentence pair: the conflict probability of each is the probability of a conflict.
+    let is_plausible = alone["single_story"]["plausible"].as_bool().unwrap();
     let conflict = if is_plausible { 1. - probability } else { probability };
     for sentence in alone["stories"][0]["sentences"].as_array().unwrap() {
-        assert!((sentence["belief"].as_f64().unwrap() - conflict).abs() < 1e-5);
+        assert!((sentence["conflict_prob"].as_f64().unwrap() - conflict).abs() < 1e-5);
     }
     let said = stdout(&tiered(["predict", text(&run), text(&story)]));
     let what = if is_plausible { "The story is plausible (" } else { "The story is implausible (" };
     assert!(said.starts_with(what), "{said}");
 
-    let by_story = ["eval", text(&run), "--by", "story", "--data"];
+    let by_story = ["eval", text(&run), "--unit", "story", "--data"];
     let own = [text(&tiny.stories()).to_owned(), "--split".into(), "train".into()];
     let output = tiered(by_story.into_iter().chain(own.iter().map(String::as_str)));
     assert!(output.status.success(), "{}", stderr(&output));
     if let Some(gita) = real_data("data/gita/GITA_test.json") {
-        let output = tiered(by_story.into_iter().chain([text(&gita), "--beside", "gita-stories"]));
+        let output = tiered(by_story.into_iter().chain([text(&gita), "--published", "gita-stories"]));
         let said = stdout(&output);
         assert!(output.status.success() && said.contains("Llama-3.1-70B-Instruct (GITA4CALAMITA table 3)"), "{said}");
     }
@@ -124,25 +122,25 @@ fn one_story_alone_is_judged_by_a_run_that_learned_to() {
 }
 
 #[test]
-fn one_story_alone_is_refused_by_a_run_that_did_not() {
+fn a_single_story_is_refused_by_a_run_that_did_not() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &[&JOINT[..], &["--set", "train.epochs=1"]].concat());
     let (story, stories) = (tiny.path("story.txt"), tiny.stories());
     std::fs::write(&story, STORY).unwrap();
-    let by_story = ["eval", text(&run), "--data", text(&stories), "--split", "dev", "--by", "story"];
+    let by_story = ["eval", text(&run), "--data", text(&stories), "--split", "dev", "--unit", "story"];
     for output in [tiered(["predict", text(&run), text(&story)]), tiered(by_story)] {
         assert_eq!(output.status.code(), Some(69));
         let said = stderr(&output);
-        assert!(said.contains("can't judge one alone") && said.contains("loss.alone"), "{said}");
+        assert!(said.contains("can't judge a single story") && said.contains("loss.single_story"), "{said}");
     }
-    let output = tiered(by_story.into_iter().chain(["--beside", "gita-cloze"]));
+    let output = tiered(by_story.into_iter().chain(["--published", "gita-cloze"]));
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn the_place_for_no_conflict_leaves_the_distribution_over_a_pair_as_it_was() {
+fn the_class_for_no_conflict_leaves_the_distribution_over_a_pair_as_it_was() {
     let tiny = Tiny::new();
-    let [with, without] = ["loss.alone=1e-30", "loss.alone=0"].map(|alone| {
+    let [with, without] = ["loss.single_story=1e-30", "loss.single_story=0"].map(|alone| {
         let name = if alone.ends_with("=0") { "without" } else { "with" };
         let run = tiny.trained(name, &[&JOINT[..], &["--set", "train.epochs=1", "--set", alone]].concat());
         let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "dev"]);

@@ -1,9 +1,9 @@
-//! The way of the data, as `src/lib.rs` has it: no module imports from one that comes after it.
+//! The table of modules in `src/lib.rs`: no module imports from one of the same or a higher order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// They know no tensors.
+/// These do not use tensors.
 const WITHOUT_TCH: [&str; 13] = [
     "attribute",
     "baseline",
@@ -11,12 +11,12 @@ const WITHOUT_TCH: [&str; 13] = [
     "prediction",
     "metrics",
     "decode",
-    "tune",
+    "calibrate",
     "report",
     "fetch",
     "analysis",
-    "card",
-    "world",
+    "model_card",
+    "synthetic",
     "language",
 ];
 

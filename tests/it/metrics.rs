@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::time::{Duration, Instant};
 use tiered::attribute::Attribute;
 use tiered::metrics::{
-    Confusion, RESAMPLES, Resamples, StateCounts, TierCounts, holm, mcnemar_exact, percentile_interval,
+    Confusion, RESAMPLES, Resamples, StateCounts, StoryGroups, TierCounts, holm, mcnemar_exact, percentile_interval,
 };
 use tiered::prediction::PairPrediction;
 
@@ -60,7 +60,7 @@ fn macro_f1_is_that_of_scikit_learn() {
 fn nothing_counted_is_undefined() {
     let scores = StateCounts::of(&[]).scores();
     assert_eq!((scores.preconditions.macro_f1, scores.effects.macro_f1, scores.conflicts), (None, None, None));
-    assert_eq!((scores.asserted.precision().percent(), scores.asserted.f1()), (None, None));
+    assert_eq!((scores.predicted_states.precision().fraction(), scores.predicted_states.f1()), (None, None));
 }
 
 #[test]
@@ -69,10 +69,10 @@ fn right_predictions_score_1() {
     for entity in predictions.iter_mut().flat_map(|p| &mut p.stories).flat_map(|s| &mut s.entities) {
         entity.preconditions.predicted = entity.preconditions.gold.clone();
         entity.effects.predicted = entity.effects.gold.clone();
-        entity.beliefs = entity.gold_beliefs.iter().map(|&gold| gold.into()).collect();
+        entity.conflict_probs = entity.gold_conflicts.iter().map(|&gold| gold.into()).collect();
     }
     let scores = StateCounts::of(&predictions).scores();
-    let all = [scores.preconditions.macro_f1, scores.effects.macro_f1, scores.conflicts, scores.asserted.f1()];
+    let all = [scores.preconditions.macro_f1, scores.effects.macro_f1, scores.conflicts, scores.predicted_states.f1()];
     assert_eq!(all, [Some(1.0); 4]);
     assert_eq!(scores.effects.by_attribute.len(), Attribute::ALL.len());
 }
@@ -104,7 +104,7 @@ fn all_metrics_are_those_of_scikit_learn() {
         case.pairs.iter().for_each(|pair| pair.check().unwrap());
         let tiers = TierCounts::of(&case.pairs);
         let states = StateCounts::of(&case.pairs).scores();
-        let share = |share: tiered::metrics::Share| share.percent().unwrap() / 100.;
+        let share = |share: tiered::metrics::Share| share.fraction().unwrap();
         for (name, ours, theirs) in [
             ("accuracy", share(tiers.accuracy()), case.accuracy),
             ("consistency", share(tiers.consistency()), case.consistency),
@@ -112,9 +112,9 @@ fn all_metrics_are_those_of_scikit_learn() {
             ("preconditions", states.preconditions.macro_f1.unwrap(), case.preconditions),
             ("effects", states.effects.macro_f1.unwrap(), case.effects),
             ("conflicts", states.conflicts.unwrap(), case.conflicts),
-            ("precision", share(states.asserted.precision()), case.precision),
-            ("recall", share(states.asserted.recall()), case.recall),
-            ("F1", states.asserted.f1().unwrap(), case.f1),
+            ("precision", share(states.predicted_states.precision()), case.precision),
+            ("recall", share(states.predicted_states.recall()), case.recall),
+            ("F1", states.predicted_states.f1().unwrap(), case.f1),
         ] {
             assert!((ours - theirs).abs() < 1e-12, "{name}: {ours} is not {theirs}");
         }
@@ -174,6 +174,51 @@ fn intervals_are_those_of_scipy() {
         let near = ours.iter().zip(interval).all(|(a, b)| (a - b).abs() < 0.003);
         assert!(near, "{} groups: {ours:?} is not {interval:?}", pairs.len());
     }
+}
+
+/// Predictions with so many pairs in each group, of which so many are accurate.
+fn grouped(groups: &[(u64, u64)]) -> Vec<PairPrediction> {
+    let mut rng = rng(7);
+    let mut predictions = Vec::new();
+    for (group, &(pairs, right)) in groups.iter().enumerate() {
+        for pair in 0..pairs {
+            let prediction = random_prediction(&mut rng, predictions.len());
+            let plausible = if pair < right { prediction.gold_plausible } else { 1 - prediction.gold_plausible };
+            predictions.push(PairPrediction { group: 10 * group as i64, plausible, ..prediction });
+        }
+    }
+    predictions
+}
+
+#[test]
+fn intervals_of_shares_are_those_of_scipy() {
+    for Bootstrap { pairs, reached, interval } in read::<Statistics>("statistics.json").bootstrap {
+        let groups: Vec<_> = pairs.iter().zip(&reached).map(|(&pairs, &right)| (pairs as u64, right as u64)).collect();
+        let predictions = grouped(&groups);
+        let ours = StoryGroups::of(&predictions).share_of_pairs(&predictions, PairPrediction::is_accurate);
+        assert_eq!((ours.total as f64, ours.count as f64), (pairs.iter().sum(), reached.iter().sum()));
+        // Of 10,000 draws.
+        let near = ours.interval.unwrap().iter().zip(interval).all(|(a, b)| (a - b).abs() < 0.01);
+        assert!(near, "{} groups: {:?} is not {interval:?}", pairs.len(), ours.interval);
+    }
+}
+
+/// Of few groups every draw can be listed: the quantiles of all 5^5, without those that hold no pair of the subset.
+#[test]
+fn intervals_of_subsets_are_those_of_all_draws() {
+    let groups = [(2, 2), (3, 1), (0, 0), (1, 0), (4, 3)];
+    let mut ratios: Vec<f64> = (0..5usize.pow(5))
+        .filter_map(|draw| {
+            let drawn = (0..5).map(|i| groups[draw / 5usize.pow(i) % 5]);
+            let (pairs, right) = drawn.fold((0, 0), |sums, (pairs, right)| (sums.0 + pairs, sums.1 + right));
+            (pairs > 0).then(|| f64::from(right) / f64::from(pairs))
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let [low, high] = [0.025, 0.975].map(|share| ratios[(share * (ratios.len() - 1) as f64).round() as usize]);
+    let [parts, wholes] = [groups.map(|(_, right)| f64::from(right)), groups.map(|(pairs, _)| f64::from(pairs))];
+    let ours = Resamples::of_groups(5).interval(&parts, &wholes).unwrap();
+    assert!((ours[0] - low).abs() < 0.02 && (ours[1] - high).abs() < 0.02, "{ours:?} is not {:?}", [low, high]);
 }
 
 #[test]

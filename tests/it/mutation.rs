@@ -39,14 +39,14 @@ fn mutated_values_never_panic() {
             mutate(&mut file, rng);
         }
         if let Ok(file) = read_text(&file.to_string()) {
-            read += file.partitions.iter().map(|(_, stories)| stories.len()).sum::<usize>();
+            read += file.splits.iter().map(|(_, stories)| stories.len()).sum::<usize>();
             check(&file);
         }
     }
     assert!(read > MUTATIONS as usize, "most stories survive: {read}");
 }
 
-/// Replaces, removes or doubles a value somewhere below the partitions.
+/// Replaces, removes or doubles a value somewhere below the splits.
 fn mutate(value: &mut Value, rng: &mut ChaCha12Rng) {
     let children = match value {
         Value::Array(items) => items.len(),
@@ -74,7 +74,7 @@ fn strange(rng: &mut ChaCha12Rng) -> Value {
 }
 
 pub fn check(file: &StoryFile) {
-    for (_, stories) in &file.partitions {
+    for (_, stories) in &file.splits {
         stories.iter().for_each(check_story);
         for pair in pairs(stories, 0) {
             assert_eq!(pair.implausible_story().conflict, Some(pair.conflict));

@@ -1,4 +1,4 @@
-//! What the whole system can learn: eight pairs by heart.
+//! What the whole system can learn: it overfits eight pairs.
 
 use crate::support::{stderr, text, tiered};
 use crate::tiny::Tiny;
@@ -25,7 +25,7 @@ fn learns_by_heart(settings: &[&str], row: usize) {
     let same = format!("data.dev={{ file = '{}', split = 'train' }}", stories.display());
     let run = tiny
         .trained("run", &[&LEARN[..], settings, &["--set", &same, "--set", "model.output_bias=frequency"]].concat());
-    let output = tiered(["eval", text(&run), "--data", text(&stories), "--split", "train", "--json"]);
+    let output = tiered(["eval", text(&run), "--data", text(&stories), "--split", "train", "--format=json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     let row = &report.rows[row];

@@ -9,14 +9,14 @@ use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
 use tiered::batch::{Batch, InputTokenizer, Targets, Tokens};
-use tiered::loss::{LossConfig, Losses, alone_loss};
-use tiered::model::detector::{BeliefDetector, DetectorInput, JointDetector};
+use tiered::loss::{LossConfig, Losses, single_story_loss};
+use tiered::model::detector::{DetectorInput, JointDetector, PaperDetector};
 use tiered::model::encoder::Family;
 use tiered::model::heads::StateHeads;
 use tiered::model::tiered::story_scores;
 use tiered::model::{
-    Conflicts, DetectorConfig, DetectorInputs, Encoder, EncoderConfig, Mode, Noise, Norm, Output, Places, Precision,
-    PretrainedWeights,
+    Conflicts, DetectorConfig, DetectorInputs, DropoutRng, Encoder, EncoderConfig, Mode, Norm, Output, Precision,
+    PretrainedWeights, SentencePairs,
 };
 use tiered::train::{AdamW, AdamWConfig, Parameter};
 
@@ -40,7 +40,7 @@ fn kernels_in_bfloat16_are_near_float32() {
     let (tokens, order) = packed_inputs(&arrays);
     let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
     let variables: Vec<&Tensor> = variables.iter().collect();
-    let noise = Noise::new(0);
+    let noise = DropoutRng::new(0);
     let run = |precision| {
         let trace = encoder.trace(&tokens, Mode::train(&noise, precision));
         let output = in_order(&trace.hidden.index_select(0, &tokens.first), &order);
@@ -87,7 +87,7 @@ fn heads_equal_twenty_separate_pytorch_modules() {
     assert_close(&input.grad(), arrays.get("grads.input"), LAYER, "input");
 }
 
-/// A batch of R rows of N sentences in which every place holds an input of its own.
+/// A batch of R rows of N sentences in which every cell holds an input of its own.
 fn dense_batch(mask: &Tensor) -> Batch {
     let (r, n) = mask.size2().unwrap();
     Batch {
@@ -95,7 +95,7 @@ fn dense_batch(mask: &Tensor) -> Batch {
         first: Tensor::new(),
         inputs: Tensor::new(),
         stories: None,
-        slots: Tensor::arange(r * n, (Kind::Int64, Device::Cpu)).view([r, n]),
+        cells: Tensor::arange(r * n, (Kind::Int64, Device::Cpu)).view([r, n]),
         mask: mask.shallow_clone(),
         row_story: Tensor::zeros([r], (Kind::Int64, Device::Cpu)),
         row_weight: Tensor::ones([r], (Kind::Float, Device::Cpu)),
@@ -103,7 +103,7 @@ fn dense_batch(mask: &Tensor) -> Batch {
     }
 }
 
-fn detector(arrays: &Arrays, config: DetectorConfig) -> (nn::VarStore, BeliefDetector) {
+fn detector(arrays: &Arrays, config: DetectorConfig) -> (nn::VarStore, PaperDetector) {
     let store = nn::VarStore::new(Device::Cpu);
     let int = |name| arrays.int(name);
     let config = DetectorConfig {
@@ -113,7 +113,7 @@ fn detector(arrays: &Arrays, config: DetectorConfig) -> (nn::VarStore, BeliefDet
         feed_forward: int("feed_forward"),
         ..config
     };
-    let detector = BeliefDetector::new(&store.root(), &config, int("hidden"), int("sentences"), 0.);
+    let detector = PaperDetector::new(&store.root(), &config, int("hidden"), int("sentences"), 0.);
     arrays.fill(&store);
     (store, detector)
 }
@@ -124,9 +124,9 @@ fn detector_equals_pytorch_with_its_ablations() {
     let batch = dense_batch(arrays.get("mask"));
     let states = arrays.get("state_logits").view([-1, 132]);
     for (inputs, name) in [
-        (DetectorInputs::Both, "belief_logits"),
-        (DetectorInputs::Embeddings, "belief_logits.embeddings_only"),
-        (DetectorInputs::States, "belief_logits.states_only"),
+        (DetectorInputs::Both, "conflict_logits"),
+        (DetectorInputs::Embeddings, "conflict_logits.embeddings_only"),
+        (DetectorInputs::States, "conflict_logits.states_only"),
     ] {
         let (store, detector) = detector(&arrays, DetectorConfig { inputs, ..DetectorConfig::default() });
         let embeddings = arrays.get("embeddings").view([-1, arrays.int("hidden")]).copy().set_requires_grad(true);
@@ -149,7 +149,7 @@ fn the_detector_with_standardised_inputs_and_the_norm_before_equals_pytorch() {
     let (store, detector) = detector(&arrays, config);
     let embeddings = arrays.get("embeddings").view([-1, arrays.int("hidden")]).copy().set_requires_grad(true);
     let logits = detector.forward(&embeddings, &arrays.get("state_logits").view([-1, 132]), &batch, EVAL);
-    assert_close(&logits, arrays.get("belief_logits"), LAYER, "belief_logits");
+    assert_close(&logits, arrays.get("conflict_logits"), LAYER, "conflict_logits");
     (logits * arrays.get("cotangent")).sum(Kind::Float).backward();
     arrays.check_gradients(&accumulated(&store), ENCODER);
     let expected = arrays.get("grads.embeddings").view([-1, arrays.int("hidden")]);
@@ -157,7 +157,7 @@ fn the_detector_with_standardised_inputs_and_the_norm_before_equals_pytorch() {
 
     let running = || store.variables().into_iter().filter(|(name, _)| name.contains("running_"));
     tch::no_grad(|| running().for_each(|(_, mut value)| drop(value.zero_())));
-    let noise = Noise::new(0);
+    let noise = DropoutRng::new(0);
     for step in 0..2 {
         let seen = |what| arrays.get(&format!("seen.{step}.{what}"));
         let _ = detector.forward(seen("embeddings"), seen("states"), &batch, Mode::train(&noise, Precision::Fp32));
@@ -198,7 +198,7 @@ impl JointCase {
         JointCase { store, detector, batch, embeddings, states: arrays.get("state_logits").view([-1, 132]) }
     }
 
-    fn forward(&self) -> Places {
+    fn forward(&self) -> SentencePairs {
         let nothing = Tensor::new();
         let input = DetectorInput { embeddings: &self.embeddings, state_logits: &self.states, tokens: &nothing };
         self.detector.forward(input, &self.batch, EVAL)
@@ -212,7 +212,7 @@ impl JointCase {
 }
 
 #[test]
-fn joint_detector_equals_loops_over_places_with_its_ablations() {
+fn joint_detector_equals_loops_over_sentence_pairs_with_its_ablations() {
     let arrays = Arrays::open("joint.safetensors");
     for (inputs, name) in [
         (DetectorInputs::Both, "probs"),
@@ -220,25 +220,25 @@ fn joint_detector_equals_loops_over_places_with_its_ablations() {
         (DetectorInputs::States, "probs.states_only"),
     ] {
         let case = JointCase::new(&arrays, &DetectorConfig { inputs, ..DetectorConfig::default() }, true);
-        let Places { log_probs, alone, of_entities } = case.forward();
+        let SentencePairs { log_probs, single_story, of_entities } = case.forward();
         let probs = log_probs.exp();
         assert_close(&probs, arrays.get(name), LAYER, name);
         assert!(of_entities.is_none());
         if inputs == DetectorInputs::Both {
-            let alone = alone.unwrap();
-            assert_close(&alone.exp(), arrays.get("alone"), LAYER, "alone");
+            let single_story = single_story.unwrap();
+            assert_close(&single_story.exp(), arrays.get("single_story"), LAYER, "single_story");
             let targets = Targets {
-                slot_input: Tensor::new(),
-                slot_weight: Tensor::new(),
+                cell_input: Tensor::new(),
+                cell_weight: Tensor::new(),
                 precondition_columns: Tensor::new(),
                 effect_columns: Tensor::new(),
-                slot_place: Tensor::new(),
+                cell_index: Tensor::new(),
                 conflicts: Tensor::new(),
                 plausible: arrays.get("plausible").shallow_clone(),
-                gold_place: arrays.get("gold_place").shallow_clone(),
+                gold_pair: arrays.get("gold_pair").shallow_clone(),
             };
-            let loss = alone_loss(&alone, &targets);
-            assert_close(&loss, arrays.get("loss.alone"), LAYER, "the loss of stories alone");
+            let loss = single_story_loss(&single_story, &targets);
+            assert_close(&loss, arrays.get("loss.single_story"), LAYER, "the loss of stories alone");
             ((probs * arrays.get("cotangent")).sum(Kind::Float) + loss).backward();
             case.check_gradients(&arrays);
         }
@@ -257,9 +257,9 @@ fn joint_detector_equals_loops_over_entities_and_pytorch_layers() {
         ..DetectorConfig::default()
     };
     let case = JointCase::new(&arrays, &config, false);
-    let Places { log_probs, of_entities, alone } = case.forward();
-    assert!(alone.is_none());
-    assert_close(&log_probs.exp(), arrays.get("probs"), LAYER, "places");
+    let SentencePairs { log_probs, of_entities, single_story } = case.forward();
+    assert!(single_story.is_none());
+    assert_close(&log_probs.exp(), arrays.get("probs"), LAYER, "sentence_pairs");
     let of_entities = of_entities.unwrap().exp();
     assert_close(&of_entities, arrays.get("probs.entities"), LAYER, "places of entities");
     (of_entities * arrays.get("cotangent")).sum(Kind::Float).backward();
@@ -277,35 +277,35 @@ struct LossCase {
 impl LossCase {
     fn new(arrays: &Arrays, padded: bool) -> Self {
         let leaf = |name: &'static str| (name, arrays.get(name).copy().set_requires_grad(true));
-        let mut leaves = vec![leaf("precondition_logits"), leaf("effect_logits"), leaf("belief_logits")];
+        let mut leaves = vec![leaf("precondition_logits"), leaf("effect_logits"), leaf("conflict_logits")];
         let mask = arrays.get("mask");
         let (rows, n) = mask.size2().unwrap();
         let real: Vec<i64> = Vec::try_from(mask.view([-1]).nonzero().view([-1])).unwrap();
         let story: Vec<i64> = Vec::try_from(arrays.get("row_story")).unwrap();
         let flat = |name: &str| arrays.get(name).view([rows * n, -1]);
-        let mut slot_input = real.clone();
-        let mut slot_place = real.clone();
+        let mut cell_input = real.clone();
+        let mut cell_index = real.clone();
         let (mut pre, mut eff) = (flat("precondition_labels"), flat("effect_labels"));
         let mut conflicts = flat("conflict_targets").view([-1]);
         let index = Tensor::from_slice(&real);
         let mut parts = [pre.index_select(0, &index), eff.index_select(0, &index)];
         conflicts = conflicts.index_select(0, &index);
         let [mut pre_logits, mut eff_logits] = [0, 1].map(|i| leaves[i].1.view([rows * n, 66]));
-        let mut beliefs = leaves[2].1.shallow_clone();
+        let mut conflict_logits = leaves[2].1.shallow_clone();
         let mut all_mask = mask.shallow_clone();
         let mut row_story = arrays.get("row_story").shallow_clone();
         if padded {
-            // Padding slots hold one input of their own, the last; padding rows come after the real ones.
-            leaves.extend([leaf("pad.precondition_logits"), leaf("pad.effect_logits"), leaf("pad.belief_logits")]);
+            // Padding cells hold one input of their own, the last; padding rows come after the real ones.
+            leaves.extend([leaf("pad.precondition_logits"), leaf("pad.effect_logits"), leaf("pad.conflict_logits")]);
             pre_logits = Tensor::cat(&[pre_logits, leaves[3].1.view([1, 66])], 0);
             eff_logits = Tensor::cat(&[eff_logits, leaves[4].1.view([1, 66])], 0);
             let max_entities = arrays.int("max_entities");
             let stories = 2 * arrays.get("plausible").size()[0];
             let missing = stories * max_entities - rows;
-            beliefs = Tensor::cat(&[beliefs, leaves[5].1.view([1, n]).expand([missing, n], false)], 0);
+            conflict_logits = Tensor::cat(&[conflict_logits, leaves[5].1.view([1, n]).expand([missing, n], false)], 0);
             let padding: Vec<i64> = (0..(rows + missing) * n).filter(|place| !real.contains(place)).collect();
-            slot_place.extend(&padding);
-            slot_input.extend(padding.iter().map(|_| rows * n));
+            cell_index.extend(&padding);
+            cell_input.extend(padding.iter().map(|_| rows * n));
             let nothing = Tensor::zeros([padding.len() as i64, 20], (Kind::Int64, Device::Cpu));
             parts = parts.map(|part| Tensor::cat(&[&part, &nothing], 0));
             conflicts = Tensor::cat(&[conflicts, Tensor::zeros([padding.len() as i64], (Kind::Float, Device::Cpu))], 0);
@@ -321,23 +321,23 @@ impl LossCase {
         let offsets = Tensor::from_slice(&Attribute::ALL.map(|a| a.offset() as i64));
         [pre, eff] = parts.map(|part| part + &offsets);
         let batch = Batch { row_story, pairs: arrays.get("plausible").size()[0], ..dense_batch(&all_mask) };
-        let story_scores = story_scores(&beliefs, &batch);
+        let story_scores = story_scores(&conflict_logits, &batch);
         LossCase {
             output: Output {
                 precondition_logits: pre_logits,
                 effect_logits: eff_logits,
-                conflicts: Conflicts::Beliefs { logits: beliefs },
+                conflicts: Conflicts::Sentences { logits: conflict_logits },
                 story_scores,
             },
             targets: Targets {
-                slot_input: Tensor::from_slice(&slot_input),
-                slot_weight: Tensor::ones([slot_input.len() as i64], (Kind::Float, Device::Cpu)),
+                cell_input: Tensor::from_slice(&cell_input),
+                cell_weight: Tensor::ones([cell_input.len() as i64], (Kind::Float, Device::Cpu)),
                 precondition_columns: pre,
                 effect_columns: eff,
-                slot_place: Tensor::from_slice(&slot_place),
+                cell_index: Tensor::from_slice(&cell_index),
                 conflicts,
                 plausible: arrays.get("plausible").shallow_clone(),
-                gold_place: Tensor::new(),
+                gold_pair: Tensor::new(),
             },
             leaves,
         }

@@ -12,7 +12,7 @@ use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{InputTokenizer, TokenSequence, Tokens, tokenizer_json};
 use tiered::model::encoder::deberta::{DebertaConfig, PositionTerms, log_buckets};
 use tiered::model::encoder::{Family, Path as ComputedBy};
-use tiered::model::{Encoder, EncoderConfig, Mode, Noise, Precision, PretrainedWeights};
+use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision, PretrainedWeights};
 
 const FAMILIES: [&str; 5] = ["bert", "roberta", "deberta", "deberta_v2", "deberta_v3"];
 
@@ -131,7 +131,7 @@ fn every_family_in_bfloat16_is_near_float32() {
         let (tokens, _) = packed_inputs(&arrays);
         let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
         let variables: Vec<&Tensor> = variables.iter().collect();
-        let noise = Noise::new(0);
+        let noise = DropoutRng::new(0);
         let run = |precision| {
             let trace = encoder.trace(&tokens, Mode::train(&noise, precision));
             let output = trace.hidden.index_select(0, &tokens.first);
@@ -173,8 +173,8 @@ fn a_real_bert_gives_hugging_faces_ids_types_and_vectors() {
     let store = nn::VarStore::new(Device::Cpu);
     let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
     let encoder = Encoder::new(&(store.root() / config.prefix()), &config);
-    let passed_over = PretrainedWeights::open(&folder).unwrap().load(&store, &config).unwrap();
-    assert_eq!(passed_over, ["pooler.dense.bias", "pooler.dense.weight"]);
+    let skipped = PretrainedWeights::open(&folder).unwrap().load(&store, &config).unwrap();
+    assert_eq!(skipped, ["pooler.dense.bias", "pooler.dense.weight"]);
     let mut with_vector: Vec<usize> = (0..rows.len()).filter(|&i| rows[i]["cls"].is_array()).collect();
     assert_eq!(with_vector.len(), 6);
     with_vector.sort_by_key(|&i| inputs[i].len());

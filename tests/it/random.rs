@@ -7,7 +7,7 @@ use tiered::baseline::Baseline;
 use tiered::data::{Kind, Pair, pairs, read_file};
 use tiered::decode::Decode;
 use tiered::metrics::{TierCounts, reached};
-use tiered::prediction::{PairPrediction, differing_places, read_predictions};
+use tiered::prediction::{PairPrediction, differing_pairs, read_predictions};
 use tiered::report::comparison::Comparison;
 
 fn sample() -> std::path::PathBuf {
@@ -16,7 +16,7 @@ fn sample() -> std::path::PathBuf {
 
 fn sample_pairs(seed: u64) -> Vec<Pair> {
     let file = read_file(&sample()).unwrap();
-    let (_, stories) = &file.partitions[0];
+    let (_, stories) = &file.splits[0];
     pairs(stories, seed)
 }
 
@@ -55,7 +55,7 @@ fn where_the_stories_differ_the_conflict_is_found_more_often_by_chance() {
 fn a_conflict_is_where_the_stories_differ_but_for_some_that_a_moved_sentence_made() {
     let differs = |pair: &Pair| {
         let [story, other] = [pair.implausible_story(), pair.plausible_story()].map(|story| &story.sentences);
-        differing_places(story, other).contains(&[pair.conflict.evidence, pair.conflict.breakpoint])
+        differing_pairs(story, other).contains(&[pair.conflict.evidence, pair.conflict.breakpoint])
     };
     let (order, cloze): (Vec<Pair>, Vec<Pair>) = sample_pairs(0).into_iter().partition(|pair| pair.kind == Kind::Order);
     assert!(cloze.iter().all(differs));
@@ -99,18 +99,19 @@ fn no_pair_gets_its_own_labels() {
 fn the_table_is_of_the_predictions_that_are_saved() {
     let folder = TempDir::new().unwrap();
     let (data, saved) = (sample(), folder.path().join("saved"));
-    let arguments = ["baseline", "--data", text(&data), "--split", "train", "--seeds", "3", "--shuffled", "--json"];
-    let output = tiered(arguments.into_iter().chain(["--save", text(&saved)]));
+    let arguments =
+        ["baseline", "--data", text(&data), "--split", "train", "--seeds", "3", "--shuffled", "--format=json"];
+    let output = tiered(arguments.into_iter().chain(["--output", text(&saved)]));
     assert!(output.status.success(), "{}", stderr(&output));
     let comparison: Comparison = serde_json::from_slice(&output.stdout).unwrap();
     let section = &comparison.sections[0];
     let names: Vec<&str> = section.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["random", "labels of other pairs"]);
-    let percent = |seed: u64| {
+    let share = |seed: u64| {
         let pairs = read_predictions(&saved.join(format!("random-{seed}.jsonl"))).unwrap().pairs;
-        100. * reached(&pairs).iter().filter(|tiers| tiers[0]).count() as f64 / pairs.len() as f64
+        reached(&pairs).iter().filter(|tiers| tiers[0]).count() as f64 / pairs.len() as f64
     };
-    let mean = (0..3).map(percent).sum::<f64>() / 3.;
+    let mean = (0..3).map(share).sum::<f64>() / 3.;
     assert!((section.rows[0].scores.unwrap().accuracy.mean - mean).abs() < 1e-9);
     let file = saved.join("random-0.jsonl");
     let scored = tiered(["score", text(&file)]);
@@ -120,14 +121,15 @@ fn the_table_is_of_the_predictions_that_are_saved() {
 #[test]
 fn the_random_row_of_trip() {
     let Some(path) = real_data("data/trip/www.json") else { return };
-    let output = tiered(["baseline", "--data", text(&path), "--split", "dev", "--beside", "trip-dev", "--json"]);
+    let output =
+        tiered(["baseline", "--data", text(&path), "--split", "dev", "--published", "trip-dev", "--format=json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let comparison: Comparison = serde_json::from_slice(&output.stdout).unwrap();
     let section = &comparison.sections[0];
     assert_eq!(section.published[0].system, "random (TRIP table 2)");
     let scores = section.rows[0].scores.unwrap();
     let means = scores.each().map(|estimate| estimate.unwrap().mean);
-    assert!((means[0] - 50.).abs() < 5. && (1. ..9.).contains(&means[1]) && means[2] < 0.5, "{means:?}");
+    assert!((means[0] - 0.5).abs() < 0.05 && (0.01..0.09).contains(&means[1]) && means[2] < 0.005, "{means:?}");
 }
 
 #[test]
@@ -137,9 +139,9 @@ fn command_lines_that_make_no_sense() {
         tiered(["baseline", "--data", text(&data)].into_iter().chain(more.iter().copied())).status.code()
     };
     assert_eq!(code(&["--seeds", "0"]), Some(2));
-    assert_eq!(code(&["--split", "train", "--beside", "gita-stories"]), Some(2));
+    assert_eq!(code(&["--split", "train", "--published", "gita-stories"]), Some(2));
     assert_eq!(code(&["--split", "nowhere"]), Some(65));
     // Published for 122 pairs of other names.
-    assert_eq!(code(&["--split", "train", "--beside", "gita-order"]), Some(65));
-    assert_eq!(code(&["--split", "train", "--csv", "--json"]), Some(2));
+    assert_eq!(code(&["--split", "train", "--published", "gita-order"]), Some(65));
+    assert_eq!(code(&["--split", "train", "--format=csv", "--format=json"]), Some(2));
 }

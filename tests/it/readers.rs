@@ -99,17 +99,17 @@ fn the_hub_reads_the_model_card() {
     assert!(!results(&first).is_empty());
     assert!(results(&first).iter().all(|(set, split, _, _)| set.contains("4 pairs") && split == "dev"));
 
-    let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "train", "--json"]);
+    let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "train", "--format=json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
     let second = read().unwrap();
     let (before, now) = (results(&first), results(&second));
     assert!(before.iter().all(|result| now.contains(result)), "the scores on dev stay");
     for tier in ["accuracy", "consistency", "verifiability"] {
-        let percent = report.pointer(&format!("/rows/0/{tier}/percent")).and_then(Value::as_f64).unwrap();
+        let fraction = report.pointer(&format!("/rows/0/{tier}/fraction")).and_then(Value::as_f64).unwrap();
         let is_there = |(set, split, metric, value): &(String, String, String, f64)| {
-            set.contains("8 pairs") && split == "train" && metric == tier && (value - percent).abs() < 0.01
+            set.contains("8 pairs") && split == "train" && metric == tier && (value - 100. * fraction).abs() < 0.01
         };
-        assert!(now.iter().any(is_there), "{tier} {percent}: {now:?}");
+        assert!(now.iter().any(is_there), "{tier} {fraction}: {now:?}");
     }
     let body = second["text"].as_str().unwrap();
     for said in ["Intended use", "licence", "SHA-256", "tiered predict", "8 pairs", "95 %"] {

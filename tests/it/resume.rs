@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
-use tiered::checkpoint::{MANIFEST, MadeWith, Manifest, Store};
+use tiered::checkpoint::{CheckpointStore, Environment, MANIFEST, Manifest};
 use tiered::config::Config;
 use tiered::durable::Lock;
 use tiered::experiment::{KEYS, flat};
@@ -77,7 +77,7 @@ fn metrics_have_each_epoch_once_and_as_without_the_stop() {
     let arguments = ["--set", "checkpoint.every=3 steps", "--resume"];
     let (config, run) = (tiny.config(), tiny.path("stopped"));
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
-    child.args(["train", "--config", text(&config), "--out", text(&run)]).args(arguments);
+    child.args(["train", "--config", text(&config), "--output", text(&run)]).args(arguments);
     // Between the metrics of the second epoch and its checkpoint.
     let stops = (60..).step_by(10).take(40).find(|operation| {
         let status = child.env("TIERED_FAIL_POINT", format!("abort:{operation}")).output().unwrap().status;
@@ -98,10 +98,10 @@ fn training_ends_where_it_does_not_get_better() {
     // At this rate nothing changes.
     let sets = ["train.learning_rate=1e-30", "train.epochs=9", "train.patience=2"].map(|set| ["--set", set]);
     let (config, run) = (tiny.config(), tiny.path("patient"));
-    let arguments = ["train", "--config", text(&config), "--out", text(&run)];
+    let arguments = ["train", "--config", text(&config), "--output", text(&run)];
     let output = tiered(arguments.into_iter().chain(sets.into_iter().flatten()));
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("ended after 3 of 9 epochs"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("stopped after 3 of 9 epochs"), "{}", stdout(&output));
     assert_eq!(records(&run).len(), 3);
     let more = resume(&run, &["--set", "train.patience=4"]);
     assert!(more.status.success() && records(&run).len() == 5, "{}", stderr(&more));
@@ -112,7 +112,7 @@ fn training_ends_where_it_does_not_get_better() {
 #[test]
 fn the_best_and_the_last_checkpoints_are_kept() {
     let run = &shared().1;
-    let store = Store::new(run.join("checkpoints"));
+    let store = CheckpointStore::new(run.join("checkpoints"));
     let newest = store.newest().unwrap().unwrap().checkpoint;
     assert_eq!(newest.manifest.step, 8);
     let best = store.path(newest.manifest.best.as_ref().unwrap());
@@ -128,7 +128,9 @@ fn keys_that_may_change_and_keys_that_may_not() {
     let warned = dry(&["train.learning_rate=5e-4", "train.epochs=3"]);
     let said = stderr(&warned);
     assert!(warned.status.success(), "{said}");
-    for words in ["train.learning_rate: 0.001 then, 0.0005 now", "train.epochs: 2 then, 3 now", "ends otherwise"] {
+    for words in
+        ["train.learning_rate: 0.001 then, 0.0005 now", "train.epochs: 2 then, 3 now", "the result will differ"]
+    {
         assert!(said.contains(words), "{words:?} is not in: {said}");
     }
     let refused = dry(&["seed=2", "model.detector.layers=2", "train.epochs=3"]);
@@ -184,9 +186,9 @@ fn inputs_that_have_changed() {
 #[test]
 fn another_machine_is_warned_of() {
     let run = copied("machine");
-    let folder = Store::new(run.join("checkpoints")).newest().unwrap().unwrap().checkpoint.folder;
+    let folder = CheckpointStore::new(run.join("checkpoints")).newest().unwrap().unwrap().checkpoint.folder;
     let Manifest { step, best, inputs, made_with, files, .. } = Manifest::verify(&folder).unwrap();
-    let made_with = MadeWith { threads: 7, libtorch: "1.0".into(), processor: vec!["mmx".into()], ..made_with };
+    let made_with = Environment { threads: 7, libtorch: "1.0".into(), processor: vec!["mmx".into()], ..made_with };
     let forged = Manifest::new(step, best, inputs, made_with, files).unwrap();
     fs::write(folder.join(MANIFEST), forged.to_json().unwrap()).unwrap();
     let output = resume(&run, &[]);
@@ -213,7 +215,7 @@ fn command_lines_that_make_no_sense() {
     let code = |arguments: &[&str]| tiered(arguments.iter().copied()).status.code();
     assert_eq!(code(&["train", "--resume"]), Some(2));
     assert_eq!(code(&["train"]), Some(2));
-    assert_eq!(code(&["train", "--resume", text(run), "--out", text(run)]), Some(2));
+    assert_eq!(code(&["train", "--resume", text(run), "--output", text(run)]), Some(2));
     assert_eq!(code(&["train", "--resume", text(&tiny.path("no-such-run"))]), Some(66));
 }
 
@@ -255,20 +257,21 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
         command.args(arguments).current_dir(folder).output().unwrap()
     };
-    let trained = within(&project, &["train", "--config", "tiny.toml", "--out", "runs/a", "--set", "train.epochs=1"]);
+    let trained =
+        within(&project, &["train", "--config", "tiny.toml", "--output", "runs/a", "--set", "train.epochs=1"]);
     assert!(trained.status.success(), "{}", stderr(&trained));
     let elsewhere = tempfile::TempDir::new().unwrap();
     let goes_on = |run: &Path, epochs: &str| {
-        let tuned = within(elsewhere.path(), &["model", "calibrate", text(run)]);
-        assert!(tuned.status.success(), "{}", stderr(&tuned));
-        let said = stderr(&tuned);
+        let calibrated = within(elsewhere.path(), &["model", "calibrate", text(run)]);
+        assert!(calibrated.status.success(), "{}", stderr(&calibrated));
+        let said = stderr(&calibrated);
         assert!(said.contains(&name(&tiny.stories())) && said.contains("not found from here"), "{said}");
         let more = within(elsewhere.path(), &["train", "--resume", text(run), "--set", epochs]);
         assert!(more.status.success(), "{}", stderr(&more));
     };
     goes_on(&project.join("runs/a"), "train.epochs=2");
     // What it names is now found by absolute paths, which the resumed run has; a run that nobody resumed is found from itself.
-    let second = within(&project, &["train", "--config", "tiny.toml", "--out", "runs/b", "--set", "train.epochs=1"]);
+    let second = within(&project, &["train", "--config", "tiny.toml", "--output", "runs/b", "--set", "train.epochs=1"]);
     assert!(second.status.success(), "{}", stderr(&second));
     let [origin, hidden] = ["origin.json", "hidden.json"].map(|file| project.join("runs/b").join(file));
     fs::rename(&origin, &hidden).unwrap();

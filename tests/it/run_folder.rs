@@ -13,7 +13,7 @@ use tiered::batch::{Corpus, InputTokenizer, Layout};
 use tiered::data::{Pair, pairs, read_file};
 use tiered::decode::Decode;
 use tiered::eval::{EvalConfig, evaluate};
-use tiered::experiment::{RunFolder, Which};
+use tiered::experiment::{CheckpointKind, RunFolder};
 use tiered::loss::{LossConfig, Losses};
 use tiered::model::{DetectorKind, Mode, ModelConfig, Precision, TieredModel, weights};
 use tiered::prediction::PairPrediction;
@@ -35,7 +35,7 @@ fn shared_joint() -> &'static PathBuf {
     SHARED.get_or_init(|| {
         let all = ["kind=joint", "context=story", "entities=true", "sentence_layers=1"];
         let mut settings: Vec<String> = all.iter().map(|setting| format!("model.detector.{setting}")).collect();
-        settings.push("loss.alone=0.1".to_owned());
+        settings.push("loss.single_story=0.1".to_owned());
         let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
         shared().0.trained("joint", &settings)
     })
@@ -166,11 +166,11 @@ fn a_run_on_a_few_pairs_says_so_and_reads_the_stories_of_all() {
     fs::write(tiny.stories(), stories.to_string()).unwrap();
     let run = tiny.trained("run", &["--limit", "2", "--set", "train.epochs=1"]);
     let card = fs::read_to_string(run.join("README.md")).unwrap();
-    assert!(card.contains("partition train, at most its first 2 pairs,"), "{card}");
+    assert!(card.contains("split train, at most its first 2 pairs,"), "{card}");
     assert!(card.contains("dev: 2 pairs (all), only the first of its pairs were scored"), "{card}");
     evaluated(&run, &tiny.stories(), &[]);
     let card = fs::read_to_string(run.join("README.md")).unwrap();
-    assert!(card.contains("train: 8 pairs (all), it was trained on them"), "{card}");
+    assert!(card.contains("train: 8 pairs (all), the run was trained on this set"), "{card}");
 }
 
 #[test]
@@ -211,8 +211,8 @@ impl Loaded {
         let tiny = &shared().0;
         let folder = RunFolder::open(run).unwrap();
         let config = folder.model_config().unwrap();
-        let (store, model) = Self::load(&config, &folder.weights_file(Which::Last));
-        let pairs = pairs(read_file(&tiny.stories()).unwrap().partition("train").unwrap(), 1);
+        let (store, model) = Self::load(&config, &folder.weights_file(CheckpointKind::Last));
+        let pairs = pairs(read_file(&tiny.stories()).unwrap().split("train").unwrap(), 1);
         let tokenizer = InputTokenizer::open(&folder.tokenizer_file()).unwrap();
         Loaded { store, model, config, pairs, tokenizer }
     }
@@ -243,7 +243,7 @@ fn assert_close(a: &[PairPrediction], b: &[PairPrediction]) {
         assert!(a.plausible == b.plausible && close(&a.story_probs, &b.story_probs), "{}", a.id);
         assert_eq!(Decode::ALL.map(|d| d.conflict(a)), Decode::ALL.map(|d| d.conflict(b)), "{}", a.id);
         for (a, b) in a.stories.iter().flat_map(|s| &s.entities).zip(b.stories.iter().flat_map(|s| &s.entities)) {
-            assert!(close(&a.beliefs, &b.beliefs), "{}", a.name);
+            assert!(close(&a.conflict_probs, &b.conflict_probs), "{}", a.name);
             assert_eq!((&a.preconditions, &a.effects), (&b.preconditions, &b.effects));
         }
     }
@@ -289,7 +289,7 @@ fn gradients_reach(loaded: &Loaded) {
     loaded.model.encoder.embeddings.train_rows(&(loaded.store.root() / "roberta" / "embeddings"), &corpus.token_ids());
     let layout = Layout { sentences: loaded.config.max_sentences, pad_to_entities: None };
     let (batch, targets) = corpus.batch(&(0..corpus.len()).collect::<Vec<_>>(), layout);
-    let noise = tiered::model::Noise::new(0);
+    let noise = tiered::model::DropoutRng::new(0);
     let mode = Mode::train(&noise, Precision::Fp32);
     let trace = loaded.model.encoder.trace(&batch.tokens, mode);
     let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets);
@@ -298,7 +298,7 @@ fn gradients_reach(loaded: &Loaded) {
         effects: 0.4,
         conflicts: 0.1,
         story: 0.1,
-        alone: 0.1,
+        single_story: 0.1,
         ..LossConfig::default()
     };
     let variables: Vec<(String, Tensor)> =

@@ -19,7 +19,7 @@ fn predictions() -> Vec<PairPrediction> {
 fn published_predictions_score_as_published() {
     for (kind, pairs, counts) in [("cloze", 117, [85, 23, 3]), ("order", 122, [71, 2, 1])] {
         let Some(path) = real_data(&format!("data/gita/published/{kind}.json")) else { return };
-        let output = tiered(["score", "--json", text(&path)]);
+        let output = tiered(["score", "--format=json", text(&path)]);
         assert!(output.status.success(), "{}", stderr(&output));
         let report: Report = serde_json::from_slice(&output.stdout).unwrap();
         let row = &report.rows[0];
@@ -29,7 +29,7 @@ fn published_predictions_score_as_published() {
         );
         assert_eq!(report.data.kind, kind);
         assert_eq!([report.states.preconditions.macro_f1, report.states.conflicts], [None; 2]);
-        let output = tiered(["score", text(&path), "--beside", &format!("gita-{kind}")]);
+        let output = tiered(["score", text(&path), "--verbose", "--published", &format!("gita-{kind}")]);
         assert!(stdout(&output).contains("undefined") && stdout(&output).contains("XLM-R (GITA table 4)"));
     }
 }
@@ -50,23 +50,23 @@ fn score_prints_the_same_numbers_in_every_format() {
     write_predictions(&path, &predictions()).unwrap();
     let accurate = TierCounts::of(&predictions()).accurate;
     let cell = format!("{accurate}/20");
-    for format in ["--per-attribute", "--markdown"] {
+    for format in ["--per-attribute", "--format=markdown"] {
         let output = tiered(["score", text(&path), format]);
         assert!(output.status.success() && stdout(&output).contains(&cell), "{}", stdout(&output));
         assert_eq!(stdout(&output).contains("h_location"), format == "--per-attribute");
     }
-    let output = tiered(["score", text(&path), "--json"]);
+    let output = tiered(["score", text(&path), "--format=json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["rows"][0]["accuracy"]["count"], accurate);
     assert!(report["states"]["effects"]["macro_f1"].is_number());
 }
 
-/// A system that says less surely what another says: every probability halved.
+/// A less confident copy of a system: every probability is halved.
 fn halved(pairs: &[PairPrediction]) -> Vec<PairPrediction> {
     let mut pairs = pairs.to_vec();
     for story in pairs.iter_mut().flat_map(|pair| &mut pair.stories) {
         for entity in &mut story.entities {
-            entity.beliefs.iter_mut().for_each(|belief| *belief /= 2.);
+            entity.conflict_probs.iter_mut().for_each(|conflict_prob| *conflict_prob /= 2.);
             for side in [&mut entity.preconditions, &mut entity.effects] {
                 side.candidates.iter_mut().for_each(|candidate| candidate.probability /= 2.);
             }
@@ -105,8 +105,8 @@ fn several_systems_score_as_the_mean_of_them() {
         for (entity, mean) in
             pair.stories.iter().zip(&mean.stories).flat_map(|(a, b)| a.entities.iter().zip(&b.entities))
         {
-            for (belief, mean) in entity.beliefs.iter().zip(&mean.beliefs) {
-                assert!((mean - belief * 2. / 3.).abs() < 1e-6, "{belief} {mean}");
+            for (conflict_prob, mean) in entity.conflict_probs.iter().zip(&mean.conflict_probs) {
+                assert!((mean - conflict_prob * 2. / 3.).abs() < 1e-6, "{conflict_prob} {mean}");
             }
             assert_eq!(entity.effects.predicted, mean.effects.predicted);
             for (candidate, mean) in entity.effects.candidates.iter().zip(&mean.effects.candidates) {
@@ -159,7 +159,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     let pairs = named_predictions();
     let (a, b) = (file("a.jsonl", &pairs), file("b.jsonl", &turned(&halved(&pairs))));
     let saved = directory.path().join("mean.jsonl");
-    let output = tiered(["score", text(&a), text(&b), "--save", text(&saved), "--json"]);
+    let output = tiered(["score", text(&a), text(&b), "--output", text(&saved), "--format=json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report.system.starts_with("mean of 2: "), "{}", report.system);
@@ -167,7 +167,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     assert_eq!(report.rows[0].accuracy.count, TierCounts::of(&mean).accurate);
     assert!(mean.iter().all(PairPrediction::has_state_probabilities));
 
-    let kept = tiered(["score", text(&a), text(&b), "--save", text(&saved)]);
+    let kept = tiered(["score", text(&a), text(&b), "--output", text(&saved)]);
     assert!(kept.status.code() == Some(73) && stderr(&kept).contains("--force"), "{}", stderr(&kept));
     let twice = tiered(["score", text(&a), text(&b), text(&a)]);
     assert!(twice.status.code() == Some(65) && stderr(&twice).contains("the same predictions"), "{}", stderr(&twice));
@@ -177,7 +177,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     renamed[3].stories[1].entities[0].name = "somebody else".into();
     let renamed = file("renamed.jsonl", &renamed);
     for (other, problem) in
-        [(&shorter, "pair 0-C0: not in all files"), (&renamed, "pair 3-C0: the files have different entities")]
+        [(&shorter, "pair 0-C0: is not in all files"), (&renamed, "pair 3-C0: the files have different entities")]
     {
         for files in [[&a, other], [other, &a]] {
             let output = tiered(["score", text(files[0]), text(files[1])]);
@@ -201,12 +201,15 @@ fn wrong_predictions_are_refused_with_their_place() {
         (line(&|p| p.gold_conflict = [0, 99]), "line 3: gold_conflict"),
         (line(&|p| p.gold_conflict = [1, 0]), "evidence must come before"),
         (line(&|p| p.conflict = vec![1, 1]), "sorted"),
-        (line(&|p| p.stories[1].entities[0].beliefs.clear()), "stories[1].entities[0].beliefs: 0 items"),
+        (
+            line(&|p| p.stories[1].entities[0].conflict_probs.clear()),
+            "stories[1].entities[0].conflict_probs: has 0 items",
+        ),
         (line(&|p| p.stories[0].entities[0].effects.predicted[0][0] = 3), "effects.predicted: h_location: 3"),
         (line(&|p| p.story_probs[0] = f32::NAN), "line 3"),
         ("{\"id\": 1}".into(), "line 1"),
         ("[{\"id\": 1}]".into(), "not a published list"),
-        ("".into(), "holds no predictions"),
+        ("".into(), "contains no predictions"),
     ];
     for (content, message) in cases {
         let path = write(&directory, "wrong.jsonl", &content);

@@ -11,10 +11,10 @@ use tiered::experiment::Trial;
 use tiered::language::Language;
 use tiered::model::{Conflicts, Mode, Precision};
 use tiered::seed::rng;
+use tiered::synthetic::{Kinds, Order, Style, World, make_stories, reorder_stories};
 use tiered::train::EpochRecord;
-use tiered::world::{Kinds, Order, Style, World, make_stories, reorder_stories};
 
-/// Four pairs in each epoch, and from the second epoch on two more of another partition.
+/// Four pairs in each epoch, and from the second epoch on two more of another split.
 fn two_sources(tiny: &Tiny, weight: &str) -> String {
     let file = tiny.stories();
     format!(
@@ -53,7 +53,7 @@ fn an_epoch_without_a_source_is_refused() {
         two_sources(&tiny, "0.5").replace("pairs=4", "last_epoch=1").replace("first_epoch=2", "first_epoch=3");
     let output = tiny.train("idle", &["--set", &sources, "--dry-run"]);
     assert_eq!(output.status.code(), Some(78));
-    assert!(stderr(&output).contains("nothing is trained on in epoch 2"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no source covers epoch 2"), "{}", stderr(&output));
 }
 
 /// A model that doesn't move has the same losses on its training pairs as on dev pairs that are the same.
@@ -91,12 +91,12 @@ fn inputs_left_out_change_no_conflict() {
     let (batch, targets) = trial.train.batch(&of, layout);
     let (fewer, fewer_targets) = trial.train.batch_of(&of, &some, layout);
     assert!(fewer.tokens.len() < batch.tokens.len());
-    assert!(fewer.mask == batch.mask && fewer_targets.gold_place == targets.gold_place);
-    let slots = |targets: &tiered::batch::Targets| targets.slot_input.size()[0];
-    assert!(slots(&fewer_targets) * 2 < slots(&targets) && slots(&fewer_targets) >= some.inputs.len() as i64);
+    assert!(fewer.mask == batch.mask && fewer_targets.gold_pair == targets.gold_pair);
+    let cells = |targets: &tiered::batch::Targets| targets.cell_input.size()[0];
+    assert!(cells(&fewer_targets) * 2 < cells(&targets) && cells(&fewer_targets) >= some.inputs.len() as i64);
     let log_probs = |batch| match trial.model().forward(batch, Mode::eval(Precision::Fp32)).conflicts {
-        Conflicts::Places(places) => places.log_probs.exp(),
-        Conflicts::Beliefs { .. } => panic!("the detector is joint"),
+        Conflicts::SentencePairs(sentence_pairs) => sentence_pairs.log_probs.exp(),
+        Conflicts::Sentences { .. } => panic!("the detector is joint"),
     };
     let difference = (log_probs(&fewer) - log_probs(&batch)).abs().max().to_kind(Kind::Double).double_value(&[]);
     assert!(difference < 1e-5, "{difference}");
@@ -114,12 +114,12 @@ fn entities_left_out_change_nothing_for_the_others() {
     let draw = |most, seed| Sample::of_entities(&trial.train, &of, most, Strata::One, &mut rng(seed, "entities", 0));
     let (all, all_targets) = trial.train.batch(&of, layout);
     let (same, same_targets) = trial.train.batch_of(&of, &draw(usize::MAX, 0), layout);
-    assert!(same.slots == all.slots && same.row_weight == all.row_weight);
+    assert!(same.cells == all.cells && same.row_weight == all.row_weight);
     assert!(same_targets.conflicts == all_targets.conflicts);
 
     let sample = draw(2, 0);
     let (some, some_targets) = trial.train.batch_of(&of, &sample, layout);
-    assert!(some.tokens.len() < all.tokens.len() && some_targets.slot_input.size() < all_targets.slot_input.size());
+    assert!(some.tokens.len() < all.tokens.len() && some_targets.cell_input.size() < all_targets.cell_input.size());
     let rows: Vec<i64> = some.row_story.try_into().unwrap();
     let weights: Vec<f32> = some.row_weight.shallow_clone().try_into().unwrap();
     for (number, story) in stories.iter().enumerate() {
@@ -129,8 +129,8 @@ fn entities_left_out_change_nothing_for_the_others() {
         assert_eq!(of_story.iter().sum::<f32>(), story.entities.len() as f32, "story {}", story.id);
     }
     let logits = |batch| match trial.model().forward(batch, Mode::eval(Precision::Fp32)).conflicts {
-        Conflicts::Beliefs { logits } => logits.masked_select(&batch.mask),
-        Conflicts::Places(_) => panic!("the detector is the paper's"),
+        Conflicts::Sentences { logits } => logits.masked_select(&batch.mask),
+        Conflicts::SentencePairs(_) => panic!("the detector is the paper's"),
     };
     let (some, _) = trial.train.batch_of(&of, &sample, layout);
     let (of_some, of_all) = (logits(&some), logits(&all));
@@ -147,7 +147,7 @@ fn entities_are_drawn_so_that_averages_stay_what_they_are() {
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     let of: Vec<usize> = (0..trial.train.len()).collect();
     let sums = |targets: &tiered::batch::Targets| {
-        let weights = &targets.slot_weight;
+        let weights = &targets.cell_weight;
         let of_labels = (&targets.precondition_columns * weights.unsqueeze(1)).sum(Kind::Double);
         [weights.sum(Kind::Double), (&targets.conflicts * weights).sum(Kind::Double), of_labels]
             .map(|sum| sum.double_value(&[]))
@@ -160,7 +160,7 @@ fn entities_are_drawn_so_that_averages_stay_what_they_are() {
             let sample = Sample::of_entities(&trial.train, &of, 2, strata, &mut rng(seed, "entities", 0));
             let found = sums(&trial.train.batch_of(&of, &sample, layout).1);
             let always = strata == Strata::One || found[1] > 0.9 * expected[1];
-            assert!(always, "{} of {} slots in conflict", found[1], expected[1]);
+            assert!(always, "{} of {} cells in conflict", found[1], expected[1]);
             means.iter_mut().zip(found).for_each(|(mean, sum)| *mean += sum / draws as f64);
         }
         for (mean, expected) in means.iter().zip(expected) {
@@ -187,16 +187,16 @@ fn states_in_context_depend_on_their_own_story_alone() {
         let (batch, _) = trial.train.batch(of, layout);
         let logits = trial.model().forward(&batch, Mode::eval(Precision::Fp32)).effect_logits;
         let rows = batch.row_story.eq((2 * b + s) as i64).nonzero().view([-1]);
-        let slots = batch.slots.index_select(0, &rows).view([-1]);
+        let cells = batch.cells.index_select(0, &rows).view([-1]);
         let here = batch.mask.index_select(0, &rows).view([-1]).nonzero().view([-1]);
-        logits.index_select(0, &slots.index_select(0, &here))
+        logits.index_select(0, &cells.index_select(0, &here))
     };
     let distance = |a: &Tensor, b: &Tensor| (a - b).abs().max().to_kind(Kind::Double).double_value(&[]);
     let (first, second) = (pairs[0].plausible, pairs[1].plausible);
     let alone = of_story(&[0], 0, first);
     assert!(distance(&alone, &of_story(&[1], 0, second)) < 1e-4);
     assert!(distance(&alone, &of_story(&[3, 1, 0], 2, first)) < 1e-4);
-    // The order story has the same inputs in two other places: without the story they would be said the same of.
+    // The order story has the same inputs at two other positions: without the story they would be said the same of.
     let swapped = of_story(&[1], 0, 1 - second);
     let sorted = |logits: &Tensor| logits.sum_dim_intlist(1, false, Kind::Float).sort(0, false).0;
     assert_eq!(swapped.size(), alone.size());
@@ -219,20 +219,20 @@ fn reordered(stories: &[Story]) -> Vec<Story> {
     let count = reorder_stories(stories, "train", &mut bytes).unwrap();
     let file = read_text(std::str::from_utf8(&bytes).unwrap()).unwrap();
     file.require_clean().unwrap();
-    let stories = file.partition("train").unwrap();
+    let stories = file.split("train").unwrap();
     assert_eq!(of_kind(pairs(stories, 0), StoryKind::Order).len(), count);
     stories.to_vec()
 }
 
 /// The maker's physics and the labels it writes are two ways to the same conflict.
 #[test]
-fn labels_vouch_for_the_conflicts_of_made_stories() {
+fn labels_vouch_for_the_conflicts_of_synthetic_stories() {
     let (language, style) = (Language::English, Style::Trip);
     let order = Order { language, style, pairs: 600, seed: 3, kinds: Kinds::Order, split: "train".into() };
     let mut bytes = Vec::new();
     make_stories(&World::load().unwrap(), &order, &mut bytes).unwrap();
     let file = read_text(std::str::from_utf8(&bytes).unwrap()).unwrap();
-    let made = file.partition("train").unwrap();
+    let made = file.split("train").unwrap();
     let again = reordered(made);
     let (mut same, mut other) = (0, 0);
     for story in made.iter().filter(|story| story.conflict.is_some()) {
@@ -250,7 +250,7 @@ fn labels_vouch_for_the_conflicts_of_made_stories() {
 fn real_stories_are_reordered_by_their_labels() {
     let Some(path) = real_data("data/trip/www.json") else { return };
     let file = read_file(&path).unwrap();
-    let stories = reordered(file.partition("dev").unwrap());
+    let stories = reordered(file.split("dev").unwrap());
     let order = stories.iter().filter(|story| story.conflict.is_some()).count();
     assert!((80..=130).contains(&order), "{order}");
 }
@@ -265,7 +265,7 @@ fn stories_without_labels_are_not_reordered() {
     }
     let path = crate::support::write(&directory, "plain.json", &stories.to_string());
     let out = directory.path().join("out.json");
-    let output = tiered(["data", "reorder", "--data", text(&path), "--split", "test", "--out", text(&out)]);
+    let output = tiered(["data", "reorder", "--data", text(&path), "--split", "test", "--output", text(&out)]);
     assert_eq!(output.status.code(), Some(65), "{}{}", stdout(&output), stderr(&output));
     assert!(stderr(&output).contains("plain.json") && !out.exists(), "{}", stderr(&output));
 }

@@ -86,6 +86,11 @@ pub fn tiered<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tiered")).args(arguments).output().unwrap()
 }
 
+/// The program with a variable set.
+pub fn tiered_with<'a>(variable: &str, value: &str, arguments: impl IntoIterator<Item = &'a str>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tiered")).args(arguments).env(variable, value).output().unwrap()
+}
+
 /// What a program in Python prints as JSON; `None`, with a line saying so, where .venv or a package is not there.
 pub fn python(program: &str, arguments: &[&Path]) -> Option<Value> {
     let interpreter = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
@@ -148,8 +153,8 @@ pub fn random_prediction(rng: &mut ChaCha12Rng, number: usize) -> PairPrediction
 fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
     let entities = (0..rng.random_range(1..4)).map(|i| EntityPrediction {
         name: format!("entity {i}"),
-        beliefs: (0..sentences).map(|_| rng.random()).collect(),
-        gold_beliefs: (0..sentences).map(|_| rng.random_range(0..2)).collect(),
+        conflict_probs: (0..sentences).map(|_| rng.random()).collect(),
+        gold_conflicts: (0..sentences).map(|_| rng.random_range(0..2)).collect(),
         preconditions: random_labels(rng, sentences),
         effects: random_labels(rng, sentences),
     });
@@ -157,7 +162,7 @@ fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
     StoryPrediction {
         id: "story".into(),
         sentences: vec!["A sentence.".into(); sentences],
-        places: Vec::new(),
+        sentence_pairs: Vec::new(),
         subjects: Vec::new(),
         no_conflict: None,
         entities,

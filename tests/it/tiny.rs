@@ -64,7 +64,7 @@ impl Tiny {
     /// `tiered train` with that config and more arguments, into the run folder of that name.
     pub fn train(&self, run: &str, more: &[&str]) -> Output {
         let (config, run) = (self.config(), self.path(run));
-        tiered(["train", "--config", text(&config), "--out", text(&run)].into_iter().chain(more.iter().copied()))
+        tiered(["train", "--config", text(&config), "--output", text(&run)].into_iter().chain(more.iter().copied()))
     }
 
     /// The same, which must succeed.
@@ -75,11 +75,11 @@ impl Tiny {
     }
 }
 
-/// The stories of a sample file, which has one partition.
+/// The stories of a sample file, which has one split.
 pub fn sample(name: &str) -> Map<String, Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/sample/{name}.json"));
-    let partitions: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    let (_, stories) = partitions.into_iter().next().unwrap();
+    let splits: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let (_, stories) = splits.into_iter().next().unwrap();
     stories.as_object().unwrap().clone()
 }
 

@@ -59,7 +59,7 @@ fn sentencepiece_alone_is_no_tokenizer_and_the_error_says_how_to_convert_it() {
         assert_eq!(error.kind, ErrorKind::MissingInput);
         assert!(error.message.contains(name) && error.message.contains("save_pretrained("), "{error}");
     }
-    assert!(refused(&[]).message.contains("tokenizer.json: does not exist, nor vocab.txt"));
+    assert!(refused(&[]).message.contains("tokenizer.json: does not exist, and neither does vocab.txt"));
 }
 
 #[test]
@@ -68,17 +68,20 @@ fn what_the_files_lack_is_named() {
     let pairs = r#"{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": 4, "a": 5, "b": 6, "ab": 7}"#;
     for (files, words) in [
         (vec![("vocab.txt", PIECES)], "tokenizer_config.json: does not say whether letters keep their case"),
-        (vec![("vocab.txt", "the\ncat\n"), ("tokenizer_config.json", settings)], "vocab.txt: it has no \"<s>\""),
+        (
+            vec![("vocab.txt", "the\ncat\n"), ("tokenizer_config.json", settings)],
+            "vocab.txt: it lacks the special token \"<s>\"",
+        ),
         (vec![("vocab.txt", PIECES), ("tokenizer_config.json", "[")], "tokenizer_config.json: EOF"),
         (
             vec![("vocab.txt", PIECES), ("tokenizer_config.json", r#"{"do_lower_case": true, "cls_token": "<c>"}"#)],
-            "it has no \"<c>\"",
+            "it lacks the special token \"<c>\"",
         ),
         (
             vec![("vocab.json", pairs), ("merges.txt", "#version: 0.2\na b\nab\n")],
-            "merges.txt: line 3: \"ab\" is no pair",
+            "merges.txt: line 3: \"ab\" is not a pair",
         ),
-        (vec![("vocab.json", "{}"), ("merges.txt", "")], "vocab.json: it has no \"<s>\""),
+        (vec![("vocab.json", "{}"), ("merges.txt", "")], "vocab.json: it lacks the special token \"<s>\""),
     ] {
         let error = refused(&files);
         assert_eq!(error.kind, ErrorKind::Config, "{error}");

@@ -1,18 +1,18 @@
-//! Which detector, and its sizes.
+//! The kind of the detector and its sizes.
 
 use serde::{Deserialize, Serialize};
 
-/// Which formulation.
+/// The kind of the detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DetectorKind {
-    /// The paper's: a belief a sentence and entity.
-    Belief,
+    /// The paper's: a conflict probability for each sentence and entity.
+    Paper,
     /// One distribution over (story, first sentence, second sentence) of both stories.
     Joint,
 }
 
-/// What the detector reads (ablated in TRIP, tables 7 and 8).
+/// What the detector reads (ablations: TRIP, tables 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DetectorInputs {
@@ -22,15 +22,15 @@ pub enum DetectorInputs {
     States,
 }
 
-/// What of a sentence's surroundings is read: by the joint detector, by the state heads.
+/// How much context of a sentence is read, by the joint detector or by the state heads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
-    /// Nothing. The detector takes the mean over entities of the entity-sentence embeddings.
+    /// None. The joint detector reads the mean of the (entity, sentence) embeddings over the entities.
     #[default]
     Sentence,
-    /// The whole story encoded as one input, a sentence being the mean of its tokens. The heads add that to the
-    /// entity-sentence embedding.
+    /// The whole story, encoded as one input. A sentence is the mean of its tokens. The heads add it to the (entity,
+    /// sentence) embedding.
     Story,
 }
 
@@ -38,7 +38,7 @@ pub enum Context {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Norm {
-    /// After each residual sum: the paper's.
+    /// After each residual sum, as in the paper.
     #[default]
     After,
     /// Before attention and feed-forward, and once more at the end: PyTorch's `norm_first`.
@@ -51,17 +51,17 @@ pub enum Norm {
 pub struct DetectorConfig {
     pub kind: DetectorKind,
     pub inputs: DetectorInputs,
-    /// Of the joint detector; the paper's reads single sentences.
+    /// The context of the joint detector. The paper's detector reads single sentences.
     pub context: Context,
     /// Transformer layers of the paper's detector.
     pub layers: i64,
-    /// Of these layers; those of the joint detector normalise after.
+    /// The norm of these layers. Those of the joint detector normalise after the residual sum.
     pub norm: Norm,
-    /// What each of these layers adds to its input at the start of training, as a share of what PyTorch's would.
+    /// The initial size of what each of these layers adds to its input, as a share of PyTorch's.
     pub residual_scale: f64,
-    /// Whether the paper's detector reads its inputs less their running mean, divided by their running deviation.
+    /// Whether the paper's detector standardises its inputs by their running mean and deviation.
     pub standardize: bool,
-    /// Width of its two projections together.
+    /// The total width of its two projections.
     pub width: i64,
     /// Attention heads of the layers of either detector.
     pub heads: i64,
@@ -70,14 +70,14 @@ pub struct DetectorConfig {
     pub pair_width: i64,
     /// Transformer layers over the sentences of a story before the joint detector's pair scores.
     pub sentence_layers: i64,
-    /// Whether the joint detector tells places apart by the entity that the conflict is about.
+    /// Whether the joint detector distinguishes the entity that a sentence pair's conflict is about.
     pub entities: bool,
 }
 
 impl Default for DetectorConfig {
     fn default() -> Self {
         DetectorConfig {
-            kind: DetectorKind::Belief,
+            kind: DetectorKind::Paper,
             inputs: DetectorInputs::Both,
             context: Context::Sentence,
             layers: 6,
@@ -94,11 +94,11 @@ impl Default for DetectorConfig {
     }
 }
 
-/// The largest size of a detector.
+/// The largest size that a config may set.
 const MAX_SIZE: i64 = 1 << 20;
 
 impl DetectorConfig {
-    /// What no detector can be, though the types are right.
+    /// Values that have the right type but are invalid.
     pub fn problem(&self) -> Option<&'static str> {
         let sizes = [self.layers, self.width, self.heads, self.feed_forward, self.pair_width];
         if !sizes.iter().all(|size| (1..=MAX_SIZE).contains(size)) {
@@ -107,19 +107,19 @@ impl DetectorConfig {
         (self.width % (2 * self.heads) != 0).then_some("width must be a multiple of 2 * heads")
     }
 
-    /// How many numbers such a detector has at least: its matrices.
+    /// The least number of parameters of such a detector: those of its matrices.
     pub fn least_parameters(&self, hidden: u128, sentences: u128) -> u128 {
         let [layers, width, inner, pairs] =
             [self.layers, self.width, self.feed_forward, self.pair_width].map(|size| size as u128);
         match self.kind {
-            DetectorKind::Belief => layers * (4 * width * width + 2 * width * inner) + sentences * sentences * width,
+            DetectorKind::Paper => layers * (4 * width * width + 2 * width * inner) + sentences * sentences * width,
             DetectorKind::Joint => 3 * hidden * pairs,
         }
     }
 
     /// Whether the conflict depends on the (entity, sentence) inputs.
     pub fn reads_inputs(&self) -> bool {
-        self.kind == DetectorKind::Belief
+        self.kind == DetectorKind::Paper
             || self.context == Context::Sentence
             || self.inputs != DetectorInputs::Embeddings
             || self.entities

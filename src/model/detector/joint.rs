@@ -1,16 +1,16 @@
-//! One distribution over the places of both stories where the conflict can be.
+//! The joint detector: one distribution over the sentence pairs of both stories.
 
 use super::transformer::{TransformerLayer, only};
-use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Norm, Places};
+use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Norm, SentencePairs};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::{Batch, StoryTokens};
 use crate::model::heads::attribute_log_probs;
 use crate::model::layers::{Mode, dropout, linear, new_linear, sentence_means};
 use tch::{Kind, Tensor, nn};
 
-/// z(i, j) = w·gelu(A hᵢ + B hⱼ + C(hᵢ∘hⱼ)) for every two sentences i < j of a story, and one softmax over the places
-/// of both stories, since exactly one of them is the conflict. Which story is implausible is read off the same
-/// distribution, so that the two answers can't disagree.
+/// z(i, j) = w·gelu(A hᵢ + B hⱼ + C(hᵢ∘hⱼ)) for every two sentences i < j of a story, and one softmax over the sentence
+/// pairs of both stories, because exactly one of them is the conflict. The same distribution says which story is
+/// implausible, so the two answers can't disagree.
 pub struct JointDetector {
     config: DetectorConfig,
     states: nn::Linear,
@@ -24,22 +24,22 @@ pub struct JointDetector {
     dropout_prob: f64,
 }
 
-/// Added to the score of a place that is none; finite, so that no row becomes NaN.
-const NO_PLACE: f64 = -1e9;
+/// Added to the score of an invalid sentence pair. It is finite, so that no row becomes NaN.
+const NO_PAIR: f64 = -1e9;
 
-/// Keeps the logarithm finite of a sum over the rows of a story that has none.
+/// Keeps the logarithm finite where a story has no rows.
 const TINY: f64 = 1e-37;
 
-/// Scores of places.
+/// Scores of sentence pairs.
 struct Scores {
     /// `[2B, N, N]`
     of_stories: Tensor,
-    /// `[R, N, N]`, where places are told apart by entity; those of a story are its rows' logsumexp.
+    /// `[R, N, N]`, if the detector distinguishes entities. The scores of a story are the logsumexp of its rows.
     of_entities: Option<Tensor>,
 }
 
 impl JointDetector {
-    /// `no_conflict`: with a place that stands for "no conflict" in a story alone.
+    /// `no_conflict`: adds an output for "no conflict" in a single story.
     pub fn new(p: &nn::Path, config: &DetectorConfig, hidden: i64, no_conflict: bool, dropout_prob: f64) -> Self {
         let width = config.pair_width;
         JointDetector {
@@ -63,7 +63,7 @@ impl JointDetector {
         }
     }
 
-    pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Places {
+    pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> SentencePairs {
         let sentences = self.sentences(&input, batch, mode);
         let Scores { of_stories, of_entities } = self.scores(&sentences, &input, batch, mode);
         let n = of_stories.size()[1];
@@ -72,10 +72,10 @@ impl JointDetector {
             let totals = of_pairs.logsumexp(1, false).repeat_interleave_self_int(2, 0, None); // [2B]
             scores - totals.index_select(0, &batch.row_story).view([-1, 1, 1])
         });
-        Places {
+        SentencePairs {
             log_probs: of_pairs.log_softmax(1, Kind::Float).view([batch.pairs, 2, n, n]),
             of_entities,
-            alone: self.no_conflict.as_ref().map(|layer| {
+            single_story: self.no_conflict.as_ref().map(|layer| {
                 let nowhere = linear(&mean_sentence(&sentences, batch), layer, mode).to_kind(Kind::Float); // [2B, 1]
                 Tensor::cat(&[of_stories.flatten(1, 2), nowhere], 1).log_softmax(1, Kind::Float)
             }),
@@ -83,34 +83,34 @@ impl JointDetector {
     }
 
     fn scores(&self, sentences: &Tensor, input: &DetectorInput, batch: &Batch, mode: Mode) -> Scores {
-        let outside = (places(&batch.sentences_present()) - 1.) * -NO_PLACE;
+        let outside = (sentence_pairs(&batch.sentences_present()) - 1.) * -NO_PAIR;
         let Some(layer) = &self.entity else {
-            return Scores { of_stories: self.place_scores(sentences, mode) + outside, of_entities: None };
+            return Scores { of_stories: self.pair_scores(sentences, mode) + outside, of_entities: None };
         };
-        let (r, n) = batch.slots.size2().expect("slots are [R, N]");
+        let (r, n) = batch.cells.size2().expect("cells are [R, N]");
         let embeddings = dropout(input.embeddings, self.dropout_prob, mode); // [U, H]
-        let of_slots = linear(&embeddings, layer, mode).to_kind(Kind::Float).index_select(0, &batch.slots.view([-1]));
-        let rows = sentences.index_select(0, &batch.row_story) + of_slots.view([r, n, -1]); // [R, N, H]
-        // A row that stands for several entities counts as so many.
+        let of_cells = linear(&embeddings, layer, mode).to_kind(Kind::Float).index_select(0, &batch.cells.view([-1]));
+        let rows = sentences.index_select(0, &batch.row_story) + of_cells.view([r, n, -1]); // [R, N, H]
+        // A row that stands for several entities counts as that many.
         let weights = batch.row_weight.log().view([-1, 1, 1]);
-        let scores = self.place_scores(&rows, mode) + weights + (places(&batch.mask_f32()) - 1.) * -NO_PLACE;
+        let scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&batch.mask_f32()) - 1.) * -NO_PAIR;
         Scores { of_stories: logsumexp_over_rows(&scores, batch) + outside, of_entities: Some(scores) }
     }
 
-    /// z of every two vectors. `[S, N, H]` -> `[S, N, N]`
-    fn place_scores(&self, sentences: &Tensor, mode: Mode) -> Tensor {
+    /// z of every two vectors, for each story or each row. `[S, N, H]` -> `[S, N, N]`
+    fn pair_scores(&self, sentences: &Tensor, mode: Mode) -> Tensor {
         let (first, second) = (sentences.unsqueeze(2), sentences.unsqueeze(1)); // [S, N, 1, H], [S, 1, N, H]
         let hidden = linear(&first, &self.first, mode)
             + linear(&second, &self.second, mode)
-            + linear(&(&first * &second), &self.product, mode); // [S, N, N, W]
+            + linear(&(&first * &second), &self.product, mode); // [S, N, N, width]
         let hidden = dropout(&hidden.to_kind(Kind::Float).gelu("none"), self.dropout_prob, mode);
         linear(&hidden, &self.out, mode).to_kind(Kind::Float).squeeze_dim(-1)
     }
 
-    /// The vector of every sentence of every story. -> `[2B, N, H]`
+    /// The vectors of all sentences. -> `[2B, N, H]`
     fn sentences(&self, input: &DetectorInput, batch: &Batch, mode: Mode) -> Tensor {
         let embeddings = || match (self.config.context, &batch.stories) {
-            (Context::Story, Some(stories)) => mean_of_tokens(input.tokens, stories, batch.slots.size()[1]),
+            (Context::Story, Some(stories)) => mean_of_tokens(input.tokens, stories, batch.cells.size()[1]),
             _ => mean_over_entities(input.embeddings, batch),
         };
         let states = || {
@@ -128,18 +128,18 @@ impl JointDetector {
     }
 }
 
-/// The logarithm of the sum of exponentials over the rows of each story, exact in every place however far apart the
-/// scores of different places, stories and pairs are. `[R, N, N]` -> `[2B, N, N]`
+/// The logsumexp over the rows of each story. It is exact for every sentence pair, however far apart the scores of
+/// different sentence pairs, stories and pairs are. `[R, N, N]` -> `[2B, N, N]`
 fn logsumexp_over_rows(scores: &Tensor, batch: &Batch) -> Tensor {
     let (_, n, _) = scores.size3().expect("scores are [R, N, N]");
-    let none = Tensor::full([2 * batch.pairs, n, n], NO_PLACE, (scores.kind(), scores.device()));
+    let none = Tensor::full([2 * batch.pairs, n, n], NO_PAIR, (scores.kind(), scores.device()));
     let story = batch.row_story.view([-1, 1, 1]).expand_as(scores);
     let largest = none.internal_scatter_reduce(0, &story, &scores.detach(), "amax", true);
     let sums = batch.sum_over_rows(&(scores - largest.index_select(0, &batch.row_story)).exp());
     sums.clamp_min(TINY).log() + largest
 }
 
-/// The probabilities of the classes, without gradient: logits of what is rare are so far from 0 that products of them
+/// The probabilities of the classes, without gradient. Logits of rare classes are so far from 0 that products with them
 /// would drown everything else. `[U, 132]` -> `[U, 132]`
 fn state_probs(state_logits: &Tensor) -> Tensor {
     let sides = state_logits.detach().split(SIDE_CLASSES as i64, 1);
@@ -147,28 +147,28 @@ fn state_probs(state_logits: &Tensor) -> Tensor {
     Tensor::cat(&probs, 1)
 }
 
-/// 1.0 where both sentences are there and i < j. `present [S, N]` -> `[S, N, N]`
-fn places(present: &Tensor) -> Tensor {
+/// 1.0 where both sentences exist and i < j. `present [S, N]` -> `[S, N, N]`
+fn sentence_pairs(present: &Tensor) -> Tensor {
     (present.unsqueeze(2) * present.unsqueeze(1)).triu(1)
 }
 
-/// `[2B, N, H]` -> `[2B, H]`
+/// The mean over the sentences of each story. `[2B, N, H]` -> `[2B, H]`
 fn mean_sentence(sentences: &Tensor, batch: &Batch) -> Tensor {
     let present = batch.sentences_present().unsqueeze(-1); // [2B, N, 1]
     let sums = (sentences * &present).sum_dim_intlist(1, false, Kind::Float);
     sums / present.sum_dim_intlist(1, false, Kind::Float)
 }
 
-/// `[U, K]` -> `[2B, N, K]`
+/// The mean over the entities of each story. `[U, width]` -> `[2B, N, width]`
 fn mean_over_entities(inputs: &Tensor, batch: &Batch) -> Tensor {
-    let (r, n) = batch.slots.size2().expect("slots are [R, N]");
+    let (r, n) = batch.cells.size2().expect("cells are [R, N]");
     let mask = batch.mask_f32();
-    let rows = inputs.index_select(0, &batch.slots.view([-1])).view([r, n, -1]) * mask.unsqueeze(-1); // [R, N, K]
+    let rows = inputs.index_select(0, &batch.cells.view([-1])).view([r, n, -1]) * mask.unsqueeze(-1); // [R, N, width]
     let sums = batch.sum_over_rows(&rows);
     sums / batch.sum_over_rows(&mask).clamp_min(1.).unsqueeze(-1)
 }
 
-/// `[T, H]` -> `[2B, N, H]`
+/// The mean of the tokens of each sentence. `[T, H]` -> `[2B, N, H]`
 fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
     let means = sentence_means(tokens, stories, n).view([stories.distinct, n, -1]);
     means.index_select(0, &stories.of_story)
@@ -180,14 +180,14 @@ mod tests {
     use crate::batch::Tokens;
     use tch::Device;
 
-    /// Two pairs of one entity a story, the scores of the second 200 below those of the first.
+    /// Two pairs with one entity in each story. The scores of the second pair are 200 below those of the first.
     #[test]
     fn scores_far_below_another_pairs_are_as_exact() {
         let rows = |of_rows: &[i64]| Batch {
             tokens: Tokens::pack([].iter()),
             first: Tensor::zeros([0], (Kind::Int64, Device::Cpu)),
             inputs: Tensor::zeros([0], (Kind::Int64, Device::Cpu)),
-            slots: Tensor::zeros([of_rows.len() as i64, 2], (Kind::Int64, Device::Cpu)),
+            cells: Tensor::zeros([of_rows.len() as i64, 2], (Kind::Int64, Device::Cpu)),
             mask: Tensor::ones([of_rows.len() as i64, 2], (Kind::Bool, Device::Cpu)),
             row_story: Tensor::from_slice(of_rows),
             row_weight: Tensor::ones([of_rows.len() as i64], (Kind::Float, Device::Cpu)),
@@ -196,10 +196,10 @@ mod tests {
         };
         let of_pair = Tensor::rand([2, 2, 2], (Kind::Float, Device::Cpu));
         let low = (&of_pair - 200.).set_requires_grad(true);
-        let alone = logsumexp_over_rows(&low, &rows(&[0, 1]));
+        let single_story = logsumexp_over_rows(&low, &rows(&[0, 1]));
         let both = logsumexp_over_rows(&Tensor::cat(&[&of_pair, &low], 0), &rows(&[0, 1, 2, 3]));
-        assert_eq!(both.narrow(0, 2, 2), alone);
-        assert_eq!(alone, low);
+        assert_eq!(both.narrow(0, 2, 2), single_story);
+        assert_eq!(single_story, low);
         both.sum(Kind::Float).backward();
         assert_eq!(low.grad(), Tensor::ones([2, 2, 2], (Kind::Float, Device::Cpu)));
     }

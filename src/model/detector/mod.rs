@@ -1,48 +1,49 @@
-//! Where the conflict is: two formulations, equal in rank.
+//! The conflict detectors: two kinds, neither preferred.
 //!
-//! The paper's [`BeliefDetector`] asks of every sentence, for one entity at a time, whether it takes part in a
-//! conflict. The [`JointDetector`] knows that a pair has exactly one conflict, and spreads one distribution over all
-//! places where it could be.
+//! [`PaperDetector`] predicts for every entity and sentence whether the sentence takes part in a conflict.
+//! [`JointDetector`] uses that a pair has exactly one conflict: it predicts one distribution over all sentence pairs of
+//! both stories.
 
-mod belief;
 mod config;
 mod joint;
+mod paper;
 mod standard;
 mod transformer;
 
-pub use belief::BeliefDetector;
 pub use config::{Context, DetectorConfig, DetectorInputs, DetectorKind, Norm};
 pub use joint::JointDetector;
+pub use paper::PaperDetector;
 
 use super::layers::Mode;
 use super::tiered::ModelConfig;
 use crate::batch::Batch;
 use tch::{Tensor, nn};
 
-/// What a detector says about a batch.
+/// The output of a detector for a batch.
 pub enum Conflicts {
-    /// `[R, N]` logits of the belief that the sentence takes part in a conflict of the row's entity.
-    Beliefs {
+    /// `[R, N]` logits of the conflict probability, for the sentence and the row's entity.
+    Sentences {
         logits: Tensor,
     },
-    Places(Places),
+    SentencePairs(SentencePairs),
 }
 
-/// One distribution over the places of both stories.
-pub struct Places {
-    /// `[B, 2, N, N]` log-probability that the conflict is in this story, between these two sentences; they add up to
-    /// one over a pair of stories.
+/// One distribution over the sentence pairs of both stories.
+pub struct SentencePairs {
+    /// `[B, 2, N, N]` log-probability that the conflict is in this story, between these two sentences. The
+    /// probabilities of a pair's two stories sum to 1.
     pub log_probs: Tensor,
-    /// `[R, N, N]` the same for each entity, where the detector tells them apart; they add up to `log_probs`.
+    /// `[R, N, N]` the same for each entity, if the detector distinguishes them. The probabilities sum to those of
+    /// `log_probs`.
     pub of_entities: Option<Tensor>,
-    /// `[2B, N·N + 1]` log-probabilities in a story alone: of its places, and last that it has no conflict. `None` if
-    /// the detector was not made for that.
-    pub alone: Option<Tensor>,
+    /// `[2B, N·N + 1]` log-probabilities for single stories: of the sentence pairs and, last, of "no conflict". `None`
+    /// if the detector lacks this output.
+    pub single_story: Option<Tensor>,
 }
 
-/// One of the two.
+/// A detector of either kind.
 pub enum Detector {
-    Belief(BeliefDetector),
+    Paper(PaperDetector),
     Joint(JointDetector),
 }
 
@@ -61,26 +62,26 @@ impl Detector {
         let ModelConfig { detector, dropout, max_sentences, no_conflict, encoder, .. } = config;
         let (hidden, sentences) = (encoder.hidden_size, *max_sentences as i64);
         match detector.kind {
-            DetectorKind::Belief => Detector::Belief(BeliefDetector::new(p, detector, hidden, sentences, *dropout)),
+            DetectorKind::Paper => Detector::Paper(PaperDetector::new(p, detector, hidden, sentences, *dropout)),
             DetectorKind::Joint => Detector::Joint(JointDetector::new(p, detector, hidden, *no_conflict, *dropout)),
         }
     }
 
-    /// Starts the paper's beliefs at the share of slots that take part in a conflict; a distribution over places has
-    /// no such bias.
+    /// Sets the paper's initial conflict probabilities to the share of cells that take part in a conflict. A
+    /// distribution over sentence pairs has no such bias.
     pub fn set_output_bias(&self, frequency: f32) {
-        if let Detector::Belief(detector) = self {
+        if let Detector::Paper(detector) = self {
             detector.set_output_bias(frequency);
         }
     }
 
     pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Conflicts {
         match self {
-            Detector::Belief(detector) => {
+            Detector::Paper(detector) => {
                 let logits = detector.forward(input.embeddings, input.state_logits, batch, mode);
-                Conflicts::Beliefs { logits }
+                Conflicts::Sentences { logits }
             }
-            Detector::Joint(detector) => Conflicts::Places(detector.forward(input, batch, mode)),
+            Detector::Joint(detector) => Conflicts::SentencePairs(detector.forward(input, batch, mode)),
         }
     }
 }

@@ -1,26 +1,27 @@
-//! Inputs of the detector at mean 0 and deviation 1.
+//! Standardises the inputs of the detector to mean 0 and deviation 1.
 
 use crate::model::layers::Mode;
 use tch::{Kind, Tensor, nn};
 
-/// Standardises by running mean and variance: PyTorch's `BatchNorm1d(affine=False)` as it evaluates, in training too.
+/// Standardises by running mean and variance, in training too. PyTorch's `BatchNorm1d(affine=False)` does the same in
+/// evaluation.
 ///
-/// A linear layer on standardised inputs is a linear layer on the inputs: this changes where learning starts and how
-/// fast it goes, not what can be learned. Vectors of pretrained encoders lie far from 0 and close together, and
-/// training moves them; without this what distinguishes them is lost beside what doesn't (docs/notebook.md).
+/// A linear layer on standardised inputs is a linear layer on the inputs. So this changes where learning starts and how
+/// fast it is, not what can be learned. The vectors of pretrained encoders lie far from 0 and close together, and
+/// training moves them. Without standardising, the differences between them are lost (docs/notebook.md).
 ///
-/// A step that diverges has moved the running values already; nothing is saved after it.
+/// A step that diverges has already changed the running values; nothing is saved after it.
 pub struct RunningNorm {
-    /// `[K]`, not trained.
+    /// `[width]`, not trained.
     mean: Tensor,
-    /// `[K]`, not trained; 0 before the first training step.
+    /// `[width]`, not trained; 0 before the first training step.
     variance: Tensor,
 }
 
-/// Share of a step's mean and variance in the running ones.
+/// The share of a step's mean and variance in the new running values.
 const MOMENTUM: f64 = 0.05;
 
-/// Added to the variance, as PyTorch does.
+/// Added to the variance, as in PyTorch.
 const EPSILON: f64 = 1e-5;
 
 impl RunningNorm {
@@ -31,10 +32,10 @@ impl RunningNorm {
         }
     }
 
-    /// In training the running values move first.
+    /// In training, updates the running values first.
     ///
     /// # Shapes
-    /// `[U, K]` -> `[U, K]`
+    /// `[U, width]` -> `[U, width]`
     pub fn forward(&self, x: &Tensor, mode: Mode) -> Tensor {
         if mode.noise.is_some() {
             tch::no_grad(|| self.update(x));

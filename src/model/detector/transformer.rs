@@ -1,10 +1,10 @@
-//! Transformer layers over the sentences of a story, of either detector.
+//! Transformer layers over the sentences of a story, for both detectors.
 
 use super::{DetectorConfig, Norm};
-use crate::model::layers::{Mode, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, product};
+use crate::model::layers::{Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
-/// PyTorch's `nn.TransformerEncoderLayer` (ReLU), with its names.
+/// PyTorch's `nn.TransformerEncoderLayer` (ReLU), with the same names.
 pub(super) struct TransformerLayer {
     in_proj_weight: Tensor,
     in_proj_bias: Tensor,
@@ -22,7 +22,7 @@ pub(super) struct TransformerLayer {
 pub(super) const LAYER_NORM_EPS: f64 = 1e-5;
 
 impl TransformerLayer {
-    /// `count` layers of width D, with the heads and the feed-forward width of the config.
+    /// `count` layers of this width, with the config's heads and feed-forward width.
     pub fn stack(
         p: &nn::Path,
         count: i64,
@@ -37,7 +37,7 @@ impl TransformerLayer {
     fn new(p: &nn::Path, d: i64, norm: Norm, config: &DetectorConfig, dropout_prob: f64) -> Self {
         let ff = config.feed_forward;
         let self_attn = p / "self_attn";
-        let xavier = (6.0 / (4 * d) as f64).sqrt(); // of a [3D, D] matrix
+        let xavier = (6.0 / (4 * d) as f64).sqrt(); // of a [3·width, width] matrix
         let layer = TransformerLayer {
             in_proj_weight: self_attn.uniform("in_proj_weight", &[3 * d, d], -xavier, xavier),
             in_proj_bias: self_attn.zeros("in_proj_bias", &[3 * d]),
@@ -56,7 +56,7 @@ impl TransformerLayer {
         layer
     }
 
-    /// `[R, N, D]`, `bias` of the attention as from [`only`] -> `[R, N, D]`
+    /// `[R, N, width]`, `bias` of the attention from [`only`] -> `[R, N, width]`
     pub fn forward(&self, x: &Tensor, bias: &Tensor, mode: Mode) -> Tensor {
         match self.norm {
             Norm::After => {
@@ -71,7 +71,7 @@ impl TransformerLayer {
     }
 
     fn attended(&self, x: &Tensor, bias: &Tensor, mode: Mode) -> Tensor {
-        let qkv = product(x, &self.in_proj_weight, &self.in_proj_bias, mode.precision);
+        let qkv = affine(x, &self.in_proj_weight, &self.in_proj_bias, mode.precision);
         let context = attention(&qkv, self.heads, Some(bias), self.dropout_prob, mode);
         dropout(&linear(&context, &self.out_proj, mode), self.dropout_prob, mode)
     }
@@ -82,8 +82,8 @@ impl TransformerLayer {
     }
 }
 
-/// The bias with which attention sees only the sentences there are; finite, for a row of padding only must not become
-/// NaN. `mask [R, N]`, 1.0 or 0.0 -> `[R, 1, 1, N]`
+/// The attention bias that hides padding. It is finite, so that a row of padding only does not become NaN. `mask [R,
+/// N]`, 1.0 or 0.0 -> `[R, 1, 1, N]`
 pub(super) fn only(mask: &Tensor) -> Tensor {
     ((mask - 1.0) * 1e9).unsqueeze(1).unsqueeze(1)
 }

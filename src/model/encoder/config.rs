@@ -1,12 +1,12 @@
-//! Hugging Face's `config.json`, as far as the encoder needs it.
+//! The keys of Hugging Face's `config.json` that an encoder needs.
 
 use super::deberta::DebertaConfig;
 use crate::error::{Error, Result};
-use crate::outside::{self, MAX_CONFIG, json_error, shown};
+use crate::untrusted::{self, MAX_CONFIG, json_error, shown};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Sizes and constants of an encoder. Extra keys of the file are ignored; no size and no constant is ever defaulted.
+/// Sizes and constants of an encoder. Other keys of the file are ignored. No size or constant has a default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EncoderConfig {
     #[serde(flatten)]
@@ -27,19 +27,19 @@ pub struct EncoderConfig {
 /// The largest size in a `config.json`.
 pub(super) const MAX_SIZE: i64 = 1 << 24;
 
-/// The families of encoders that can be read (`model_type`), each with what it alone has.
+/// The supported families of encoders (`model_type`), each with its special keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model_type", rename_all = "kebab-case")]
 pub enum Family {
     /// Devlin et al., 2019. Positions count from 0; tokens have types.
     Bert,
-    /// Liu et al., 2019. Positions count on from the padding's id; all tokens are of the first type.
+    /// Liu et al., 2019. Positions start after the padding's id; all tokens have the first type.
     Roberta { pad_token_id: i64 },
-    /// Conneau et al., 2020. As RoBERTa, over another vocabulary.
+    /// Conneau et al., 2020. Like RoBERTa, with another vocabulary.
     XlmRoberta { pad_token_id: i64 },
     /// He et al., 2021: disentangled attention.
     Deberta(DebertaConfig),
-    /// He et al., 2021 and 2023 (versions 2 and 3): the same with buckets of distances, and more that can be chosen.
+    /// He et al., 2021 and 2023 (versions 2 and 3): the same with buckets of distances and more options.
     DebertaV2(DebertaConfig),
 }
 
@@ -57,7 +57,7 @@ impl Family {
         }]
     }
 
-    /// Under what Hugging Face names the encoder's weights inside a larger model: `PREFIX.embeddings...`
+    /// The prefix of the encoder's weights inside a larger model of Hugging Face: `PREFIX.embeddings...`
     pub const fn prefix(&self) -> &'static str {
         match self {
             Family::Bert => "bert",
@@ -74,11 +74,11 @@ impl Family {
     }
 }
 
-/// The activation between the two feed-forward products.
+/// The activation between the two feed-forward matmuls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Activation {
-    /// With the error function, not its approximation.
+    /// With the error function, not with its approximation.
     Gelu,
 }
 
@@ -88,12 +88,12 @@ impl TryFrom<String> for Activation {
     fn try_from(name: String) -> Result<Self, String> {
         match name.as_str() {
             "gelu" => Ok(Activation::Gelu),
-            _ => Err(format!("hidden_act is {:?}; only \"gelu\" can be computed", shown(&name, 40))),
+            _ => Err(format!("hidden_act is {:?}; only \"gelu\" is supported", shown(&name, 40))),
         }
     }
 }
 
-/// Keys that change what an encoder computes, and of which only one value can be computed.
+/// Keys that change what an encoder computes, and for which we support one value only.
 #[derive(Deserialize)]
 struct Fixed {
     position_embedding_type: Option<String>,
@@ -106,24 +106,24 @@ impl EncoderConfig {
     /// Reads a `config.json`.
     ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Config` if it is malformed, of another family, no encoder could have such sizes, or it
-    /// asks for what can't be computed.
+    /// `MissingInput`, `Io`; `Config` if the file is malformed, the family or a key is not supported, or a size is
+    /// impossible.
     pub fn open(path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::config(format!("{}: {message}", path.display()));
-        let bytes = outside::read_regular(path, MAX_CONFIG).map_err(|error| match error.kind() {
+        let bytes = untrusted::read_regular(path, MAX_CONFIG).map_err(|error| match error.kind() {
             std::io::ErrorKind::FileTooLarge => wrong(format!("not a config.json: {error}")),
             _ => Error::reading(path, &error),
         })?;
         let malformed = |error: serde_json::Error| {
             let families = Family::NAMES.join(", ");
-            wrong(format!("not a config.json of an encoder that can be read ({families}): {}", json_error(&error)))
+            wrong(format!("not a config.json of a supported encoder ({families}): {}", json_error(&error)))
         };
         let config: EncoderConfig = serde_json::from_slice(&bytes).map_err(malformed)?;
         let fixed: Fixed = serde_json::from_slice(&bytes).map_err(malformed)?;
         config.problem().or_else(|| fixed.problem(&config)).map_or(Ok(config), |problem| Err(wrong(problem)))
     }
 
-    /// What no encoder can be, though the types are right.
+    /// Values that have the right type but are invalid.
     fn problem(&self) -> Option<String> {
         let sizes = [
             ("vocab_size", self.vocab_size),
@@ -161,7 +161,7 @@ impl EncoderConfig {
         }
     }
 
-    /// How many numbers such an encoder has at least: its matrices.
+    /// The least number of parameters of such an encoder: those of its matrices.
     pub fn least_parameters(&self) -> u128 {
         let [vocabulary, hidden, embedding, layers, inner] =
             [self.vocab_size, self.hidden_size, self.embedding_size(), self.num_hidden_layers, self.intermediate_size]
@@ -171,7 +171,7 @@ impl EncoderConfig {
         (vocabulary + positions) * embedding + layers * (4 * hidden * hidden + 2 * hidden * inner) + relative
     }
 
-    /// Under what Hugging Face names the weights inside a larger model.
+    /// The prefix of the weights inside a larger model of Hugging Face.
     pub const fn prefix(&self) -> &'static str {
         self.family.prefix()
     }
@@ -186,7 +186,7 @@ impl EncoderConfig {
         self.family.deberta().is_none_or(|deberta| deberta.position_biased_input)
     }
 
-    /// How many types of tokens the encoder tells apart; `None` if it does not look at a token's type.
+    /// The number of token types; `None` if the encoder does not use types.
     pub fn token_types(&self) -> Option<i64> {
         let looks = match self.family {
             Family::Bert => true,
@@ -196,7 +196,7 @@ impl EncoderConfig {
         looks.then_some(self.type_vocab_size)
     }
 
-    /// Position of the first token.
+    /// The position of the first token.
     pub fn position_offset(&self) -> i64 {
         match self.family {
             Family::Roberta { pad_token_id } | Family::XlmRoberta { pad_token_id } => pad_token_id + 1,
@@ -204,7 +204,7 @@ impl EncoderConfig {
         }
     }
 
-    /// The longest input there are positions for, in tokens.
+    /// The number of positions: the length of the longest input, in tokens.
     pub fn max_tokens(&self) -> usize {
         usize::try_from(self.max_position_embeddings - self.position_offset()).unwrap_or(0)
     }
@@ -215,12 +215,12 @@ impl Fixed {
         let head = config.hidden_size / config.num_attention_heads;
         match self {
             Fixed { position_embedding_type: Some(kind), .. } if kind != "absolute" => {
-                Some(format!("position_embedding_type is {:?}; only \"absolute\" can be computed", shown(kind, 40)))
+                Some(format!("position_embedding_type is {:?}; only \"absolute\" is supported", shown(kind, 40)))
             }
-            Fixed { is_decoder: Some(true), .. } => Some("is_decoder is true; only encoders can be computed".into()),
-            Fixed { talking_head: Some(true), .. } => Some("talking_head is true, which can't be computed".into()),
+            Fixed { is_decoder: Some(true), .. } => Some("is_decoder is true; only encoders are supported".into()),
+            Fixed { talking_head: Some(true), .. } => Some("talking_head is true, which is not supported".into()),
             Fixed { attention_head_size: Some(size), .. } if *size != head => Some(format!(
-                "attention_head_size is {size}; only hidden_size / num_attention_heads, here {head}, can be computed"
+                "attention_head_size is {size}; only hidden_size / num_attention_heads, here {head}, is supported"
             )),
             _ => None,
         }

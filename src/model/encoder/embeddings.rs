@@ -1,4 +1,4 @@
-//! Word, position and token-type embeddings, with a table of which only the rows that are used are trained.
+//! Word, position and token-type embeddings. Only those rows of the word table that occur in training are trained.
 
 use super::EncoderConfig;
 use crate::batch::Tokens;
@@ -6,22 +6,22 @@ use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm};
 use std::cell::RefCell;
 use tch::{Kind, Tensor, nn};
 
-/// The name under which the trained rows live among the variables; saved weights hold the whole table instead.
+/// The name of the trained rows among the variables. Saved weights hold the whole table instead.
 pub const TRAINED_ROWS: &str = "trained_rows";
 
-/// A sum of embeddings of words and, where the family has them, of positions and types; normalised.
+/// The sum of the embeddings of words and, if the family has them, of positions and types; then a norm.
 ///
-/// The word table is most of a multilingual encoder (96 of 117 M parameters of e5-small). Without weight decay a row
-/// moves only if its token occurs in training, so training keeps a compact table of those rows, exactly, and spares
-/// gradient and optimiser state for the rest.
+/// The word table is most of a multilingual encoder (96 of 117 M parameters of e5-small). Without weight decay, a row
+/// changes only if its token occurs in training. So training keeps a compact table of those rows, and needs no gradient
+/// or optimiser state for the others. This is exact.
 pub struct Embeddings {
-    /// `[V, E]`, not trained itself.
+    /// `[V, width]`, not trained itself.
     words: Tensor,
     positions: Option<Tensor>,
     token_types: Option<Tensor>,
-    /// Whether tokens are of different types; else all are of the first.
+    /// Whether token types are read; otherwise all tokens have the first type.
     reads_types: bool,
-    /// From E to H, where they differ.
+    /// From the embeddings' width to H, if they differ.
     projection: Option<nn::Linear>,
     norm: nn::LayerNorm,
     trained: RefCell<Option<TrainedRows>>,
@@ -31,11 +31,11 @@ pub struct Embeddings {
 
 /// The rows of the word table that are trained.
 struct TrainedRows {
-    /// `[V']` their token ids.
+    /// `[trained]` their token ids.
     ids: Tensor,
     /// `[V]` token id -> row, or 0.
     row_of: Tensor,
-    /// `[V', E]`
+    /// `[trained, width]`
     rows: Tensor,
 }
 
@@ -59,8 +59,8 @@ impl Embeddings {
         }
     }
 
-    /// Makes the rows of these token ids trainable; training must then meet no other token.
-    /// To be called once, after the weights are loaded and before the optimiser is made.
+    /// Makes the rows of these token ids trainable. Training must then use no other tokens. Call this once, after the
+    /// weights are loaded and before the optimiser is created.
     pub fn train_rows(&self, p: &nn::Path, ids: &[i64]) {
         let ids = Tensor::from_slice(ids).to_device(self.words.device());
         let rows = (p / "word_embeddings").var_copy(TRAINED_ROWS, &self.words.index_select(0, &ids));
@@ -80,7 +80,7 @@ impl Embeddings {
     /// # Shapes
     /// T packed tokens -> `[T, H]`
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
-        let mut sum = self.word_rows(&tokens.ids, mode.noise.is_some()); // [T, E]
+        let mut sum = self.word_rows(&tokens.ids, mode.noise.is_some()); // [T, width]
         if let Some(table) = &self.positions {
             sum += table.index_select(0, &(&tokens.positions + self.position_offset));
         }

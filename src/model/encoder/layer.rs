@@ -1,8 +1,8 @@
-//! One transformer layer of BERT, RoBERTa and XLM-R, norm after (Devlin et al., 2019).
+//! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
 use super::EncoderConfig;
 use crate::batch::LengthGroup;
-use crate::model::layers::{Mode, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, product};
+use crate::model::layers::{Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
 pub struct Layer {
@@ -40,7 +40,7 @@ impl Layer {
         }
     }
 
-    /// By libtorch's operations, differentiable; `fused` does the same by kernels.
+    /// With libtorch's operations, differentiable. `fused` computes the same with our kernels.
     ///
     /// # Shapes
     /// `hidden [T, H]` -> `[T, H]`
@@ -67,11 +67,11 @@ impl Layer {
         Tensor::cat(&contexts, 0) // [T, H]
     }
 
-    /// One product for all three. `[T, H]` -> `[T, 3H]`
+    /// One matmul for all three. `[T, H]` -> `[T, 3H]`
     fn queries_keys_values(&self, hidden: &Tensor, mode: Mode) -> Tensor {
         let parts = [&self.query, &self.key, &self.value];
         let weight = Tensor::cat(&parts.map(|part| &part.ws), 0);
         let bias = Tensor::cat(&parts.map(|part| part.bs.as_ref().expect("made with a bias")), 0);
-        product(hidden, &weight, &bias, mode.precision)
+        affine(hidden, &weight, &bias, mode.precision)
     }
 }

@@ -1,7 +1,7 @@
 //! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
 //!
-//! Names are those of Hugging Face's checkpoints. Tokens come packed, without padding: everything but attention
-//! works on all T tokens at once, attention on the runs of sequences of one length.
+//! Names are those of Hugging Face's checkpoints. Tokens are packed without padding. Attention works on each run of
+//! sequences of equal length; everything else works on all T tokens at once.
 
 mod config;
 pub mod deberta;
@@ -20,7 +20,7 @@ use layer::Layer;
 use std::collections::HashMap;
 use tch::{Device, Kind, Tensor, nn};
 
-/// Embeddings and a stack of transformer layers, norm after; no pooler.
+/// Embeddings and transformer layers with norms after the residual sums; no pooler.
 pub struct Encoder {
     pub config: EncoderConfig,
     pub embeddings: Embeddings,
@@ -33,13 +33,13 @@ enum Layers {
     Deberta(Box<Deberta>),
 }
 
-/// What computes the layers.
+/// The implementation that computes the layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Path {
-    /// Kernels of our own between libtorch's products, forward and backward ([`fused`]).
+    /// Our own kernels between libtorch's matmuls, forward and backward ([`fused`]).
     Kernels,
-    /// libtorch's operations and its differentiation.
+    /// libtorch's operations and automatic differentiation.
     Libtorch,
 }
 
@@ -53,7 +53,7 @@ impl Path {
 }
 
 impl Encoder {
-    /// An untrained encoder; the weights are loaded afterwards, by name.
+    /// An untrained encoder. Its weights are loaded later, by name.
     pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
         Encoder {
             config: config.clone(),
@@ -63,7 +63,7 @@ impl Encoder {
     }
 
     /// # Shapes
-    /// T packed tokens -> `[T, H]`, differentiable unless by kernels
+    /// T packed tokens -> `[T, H]`, differentiable unless computed by kernels
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
         let embedded = self.embeddings.forward(tokens, mode);
         match self.layers.fusing(mode, embedded.device()) {
@@ -72,12 +72,13 @@ impl Encoder {
         }
     }
 
-    /// [`Encoder::forward`] kept for [`Trace::gradients`].
-    pub fn trace(&self, tokens: &Tokens, mode: Mode) -> Trace<'_> {
+    /// [`Encoder::forward`], with everything saved for [`ForwardPass::gradients`].
+    pub fn trace(&self, tokens: &Tokens, mode: Mode) -> ForwardPass<'_> {
         let embedded = self.embeddings.forward(tokens, mode);
         let (graph, hidden, pass) = match self.layers.fusing(mode, embedded.device()) {
             Some(layers) => {
-                let (pass, hidden) = fused::Pass::new(layers, &embedded, Sequences::of(&tokens.groups), mode);
+                let (pass, hidden) =
+                    fused::SavedActivations::new(layers, &embedded, Sequences::of(&tokens.groups), mode);
                 (embedded, hidden, Some((pass, layers)))
             }
             None => {
@@ -85,10 +86,10 @@ impl Encoder {
                 (hidden.shallow_clone(), hidden.detach(), None)
             }
         };
-        Trace { graph, hidden: hidden.set_requires_grad(true), pass }
+        ForwardPass { graph, hidden: hidden.set_requires_grad(true), pass }
     }
 
-    /// What computes the layers in this mode.
+    /// The implementation for this mode and device.
     pub fn path(&self, mode: Mode, device: Device) -> Path {
         if self.layers.fusing(mode, device).is_some() { Path::Kernels } else { Path::Libtorch }
     }
@@ -103,7 +104,7 @@ impl Encoder {
 }
 
 impl Layers {
-    /// `p` is the checkpoint's `encoder`.
+    /// `p` is the `encoder` of the checkpoint.
     fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
         if let Some(deberta) = config.family.deberta() {
             return Layers::Deberta(Box::new(Deberta::new(p, config, deberta)));
@@ -112,7 +113,7 @@ impl Layers {
         Layers::Bert((0..config.num_hidden_layers).map(|i| Layer::new(&(&layers / i), config)).collect())
     }
 
-    /// Those that kernels compute here, if they do.
+    /// The layers, if kernels can compute them here.
     fn fusing(&self, mode: Mode, device: Device) -> Option<&[Layer]> {
         match self {
             Layers::Bert(layers) if mode.fuses_on(device) => Some(layers),
@@ -120,7 +121,7 @@ impl Layers {
         }
     }
 
-    /// By libtorch's operations, differentiable.
+    /// With libtorch's operations, differentiable.
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
         let groups = &tokens.groups;
         match self {
@@ -130,30 +131,31 @@ impl Layers {
     }
 }
 
-/// A forward pass through the encoder that can be gone back, in two strides: what reads the encoder, and itself.
-pub struct Trace<'a> {
-    /// From where on, backwards, libtorch differentiates: the embedded tokens, or without kernels the output.
+/// A forward pass through the encoder, saved for the backward pass. That has two parts: first whatever reads the
+/// encoder, then the encoder itself.
+pub struct ForwardPass<'a> {
+    /// Where libtorch's graph starts: at the embedded tokens; with kernels, at the output.
     graph: Tensor,
     /// `[T, H]` the encoder's output.
     pub hidden: Tensor,
-    /// What the kernels kept, with the layers they computed.
-    pass: Option<(fused::Pass, &'a [Layer])>,
+    /// What the kernels saved, and the layers that they computed.
+    pass: Option<(fused::SavedActivations, &'a [Layer])>,
 }
 
-impl Trace<'_> {
-    /// Output that was computed before: gradients go no further. `[U, H]`
+impl ForwardPass<'_> {
+    /// Output that was computed earlier: gradients stop here. `[U, H]`
     pub fn fixed(hidden: Tensor) -> Self {
-        Trace { graph: hidden.shallow_clone(), hidden: hidden.detach().set_requires_grad(true), pass: None }
+        ForwardPass { graph: hidden.shallow_clone(), hidden: hidden.detach().set_requires_grad(true), pass: None }
     }
 
-    /// The gradient of `loss` with respect to each of `variables`; undefined where the loss does not depend on it.
+    /// The gradient of `loss` for each of `variables`; undefined for a variable that the loss does not depend on.
     pub fn gradients(self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let (mut gradients, of_hidden) = self.gradients_of_readers(loss, variables);
         self.add_gradients_of_encoder(&of_hidden, variables, &mut gradients);
         gradients
     }
 
-    /// The first stride: the gradients of variables outside of the encoder, and of the encoder's output `[T, H]`.
+    /// The first part: the gradients of variables outside the encoder, and of the encoder's output `[T, H]`.
     pub fn gradients_of_readers(&self, loss: &Tensor, variables: &[&Tensor]) -> (Vec<Tensor>, Tensor) {
         let inputs = [variables, &[&self.hidden]].concat();
         let mut gradients = Tensor::run_backward(&[loss], &inputs, false, false);
@@ -161,7 +163,7 @@ impl Trace<'_> {
         (gradients, of_hidden)
     }
 
-    /// The second stride: the gradients of variables inside of the encoder.
+    /// The second part: adds the gradients of variables inside the encoder.
     pub fn add_gradients_of_encoder(self, of_hidden: &Tensor, variables: &[&Tensor], gradients: &mut [Tensor]) {
         if !of_hidden.defined() {
             return; // the loss does not depend on the encoder
@@ -171,9 +173,9 @@ impl Trace<'_> {
             Some((pass, layers)) => pass.backward(layers, of_hidden, further),
             None => (Vec::new(), further.then(|| of_hidden.shallow_clone())),
         };
-        let place: HashMap<_, _> = variables.iter().enumerate().map(|(i, tensor)| (tensor.data_ptr(), i)).collect();
+        let index_of: HashMap<_, _> = variables.iter().enumerate().map(|(i, tensor)| (tensor.data_ptr(), i)).collect();
         for (variable, gradient) in of_layers {
-            if let Some(&i) = place.get(&variable.data_ptr()) {
+            if let Some(&i) = index_of.get(&variable.data_ptr()) {
                 gradients[i] = gradient;
             }
         }

@@ -9,7 +9,7 @@ use crate::batch::LengthGroup;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
-/// Where each sequence ends among the packed tokens. Rows after the last belong to none.
+/// The ends of the sequences among the packed tokens. Rows after the last end are padding.
 pub struct Sequences {
     ends: Vec<usize>,
 }
@@ -30,7 +30,7 @@ impl Sequences {
         start..self.ends[sequence]
     }
 
-    /// Clears the rows of a `[T', W]` matrix that are in no sequence.
+    /// Sets the padding rows of a `[rows, width]` matrix to zero.
     fn clear_excess(&self, matrix: &Tensor) {
         let tokens = self.ends.last().map_or(0, |&end| end as i64);
         let _ = matrix.narrow(0, tokens, matrix.size()[0] - tokens).zero_();
@@ -41,10 +41,10 @@ impl Sequences {
     }
 }
 
-/// Attention over queries, keys and values that one product has made.
+/// Attention on queries, keys and values that one matmul has computed.
 pub struct Attention<'a, S> {
     /// `[T, 3H]` without the bias
-    products: Matrix<'a, S>,
+    qkv: Matrix<'a, S>,
     /// `[3H]`
     bias: &'a [f32],
     sequences: &'a Sequences,
@@ -53,15 +53,15 @@ pub struct Attention<'a, S> {
 }
 
 impl<'a, S: Element> Attention<'a, S> {
-    /// `products [T, 3H]`: queries, keys and values side by side, without their `bias [3H]`.
-    pub fn new(products: &'a Tensor, bias: &'a Tensor, sequences: &'a Sequences, heads: i64, dropout: Dropout) -> Self {
-        let (products, bias) = (Matrix::of(products), Matrix::of(bias).row(0));
-        Attention { products, bias, sequences, heads: heads as usize, dropout }
+    /// `qkv [T, 3H]`: queries, keys and values side by side, without their `bias [3H]`.
+    pub fn new(qkv: &'a Tensor, bias: &'a Tensor, sequences: &'a Sequences, heads: i64, dropout: Dropout) -> Self {
+        let (qkv, bias) = (Matrix::of(qkv), Matrix::of(bias).row(0));
+        Attention { qkv, bias, sequences, heads: heads as usize, dropout }
     }
 
-    /// -> `[T, H]`
+    /// The context. -> `[T, H]`
     pub fn forward(&self) -> Tensor {
-        let shape = [self.products.rows() as i64, self.width() as i64];
+        let shape = [self.qkv.rows() as i64, self.width() as i64];
         let context = Tensor::empty(shape, (S::KIND, Device::Cpu));
         let kernel = Forward { attention: self, context: Matrix::of(&context) };
         parallel::run(&kernel, &parallel::balanced(&self.sequences.ends));
@@ -69,30 +69,30 @@ impl<'a, S: Element> Attention<'a, S> {
         context
     }
 
-    /// Gradient of the context `[T, H]` -> that of the products `[T, 3H]`, and of their bias `[3H]`.
+    /// Gradient of the context `[T, H]` -> gradients of `qkv [T, 3H]` and of its `bias [3H]`.
     pub fn backward(&self, context_gradient: &Tensor) -> (Tensor, Tensor) {
         let parts = parallel::balanced(&self.sequences.ends);
         let width = 3 * self.width() as i64;
-        let products = Tensor::empty([self.products.rows() as i64, width], (S::KIND, Device::Cpu));
+        let qkv = Tensor::empty([self.qkv.rows() as i64, width], (S::KIND, Device::Cpu));
         let sums = Tensor::zeros([parts.len() as i64, width], (Kind::Float, Device::Cpu));
         let kernel = Backward {
             attention: self,
             context: Matrix::of(context_gradient),
-            products: Matrix::of(&products),
+            qkv: Matrix::of(&qkv),
             sums: Matrix::of(&sums),
         };
         parallel::run(&kernel, &parts);
-        self.sequences.clear_excess(&products);
-        (products, sums.sum_dim_intlist(0, false, Kind::Float))
+        self.sequences.clear_excess(&qkv);
+        (qkv, sums.sum_dim_intlist(0, false, Kind::Float))
     }
 
     /// H.
     #[inline(always)]
     fn width(&self) -> usize {
-        self.products.width() / 3
+        self.qkv.width() / 3
     }
 
-    /// Columns of a head.
+    /// The number of columns of a head.
     #[inline(always)]
     fn depth(&self) -> usize {
         self.width() / self.heads
@@ -109,7 +109,7 @@ impl<'a, S: Element> Attention<'a, S> {
         let (l, d, dp, lp) = (tokens.len(), self.depth(), padded(self.depth()), padded(tokens.len()));
         let (h, column) = (self.width(), number * self.depth());
         for (i, token) in tokens.enumerate() {
-            let row = self.products.row(token);
+            let row = self.qkv.row(token);
             for j in 0..d {
                 let at = |part: usize| row[part * h + column + j].get() + self.bias[part * h + column + j];
                 head.queries[i * dp + j] = at(0) * self.scale();
@@ -124,7 +124,7 @@ impl<'a, S: Element> Attention<'a, S> {
         }
     }
 
-    /// Drops out of the attention weights (or their gradient) of a head.
+    /// Applies dropout to the attention weights (or their gradient) of a head.
     #[inline(always)]
     fn drop_out(&self, weights: &mut [f32], tokens: Range<usize>, number: usize) {
         let (l, lp) = (tokens.len(), padded(tokens.len()));
@@ -135,21 +135,22 @@ impl<'a, S: Element> Attention<'a, S> {
     }
 }
 
-/// One head of one sequence of L tokens, in float32, its rows padded with zeros to whole vectors.
+/// One head of one sequence, in float32. Here L is the number of its tokens and D the head's number of columns; L' and
+/// D' are these, padded with zeros to whole vectors.
 struct Head {
-    /// `[L, D']` and scaled
+    /// `[L, D']`, scaled
     queries: Vec<f32>,
     /// `[L, D']`
     keys: Vec<f32>,
     /// `[L, D']`
     values: Vec<f32>,
-    /// `[L, D']` context or its gradient
+    /// `[L, D']` the context or its gradient
     context: Vec<f32>,
-    /// `[D, L']` something transposed
+    /// `[D, L']` a transposed matrix
     across: Vec<f32>,
     /// `[L, L']`
     weights: Vec<f32>,
-    /// `[L, L']` dropped weights, or gradients
+    /// `[L, L']` weights after dropout, or gradients
     dropped: Vec<f32>,
     /// `[L, L']` gradient of the weights, then of the scores
     scores: Vec<f32>,
@@ -184,7 +185,7 @@ fn transpose(rows: &[f32], columns: &mut [f32], (l, d, dp, lp): (usize, usize, u
     }
 }
 
-/// Over the first `l` numbers; the rest become 0.
+/// The softmax of the first `l` numbers; the rest become 0.
 #[inline(always)]
 fn softmax(row: &mut [f32], l: usize) {
     row[l..].fill(f32::NEG_INFINITY);
@@ -235,8 +236,8 @@ impl<S: Element> Rows for Forward<'_, '_, S> {
 struct Backward<'a, 'k, S> {
     attention: &'k Attention<'a, S>,
     context: Matrix<'k, S>,
-    products: Matrix<'k, S>,
-    /// A row for each part: the gradient of the bias.
+    qkv: Matrix<'k, S>,
+    /// The gradient of the bias, one row for each part.
     sums: Matrix<'k, f32>,
 }
 
@@ -291,7 +292,7 @@ impl<S: Element> Backward<'_, '_, S> {
         let sums = &mut sums[column..][..d];
         for (i, token) in tokens.enumerate() {
             // SAFETY: the tokens of this part's own sequences.
-            let row = &mut unsafe { self.products.row_mut(token) }[column..][..d];
+            let row = &mut unsafe { self.qkv.row_mut(token) }[column..][..d];
             for ((out, value), sum) in row.iter_mut().zip(&gradient[i * dp..]).zip(sums.iter_mut()) {
                 let value = value * scale;
                 *out = S::put(value);
@@ -312,15 +313,15 @@ mod tests {
         let (heads, h) = (2, 8);
         let bias = Tensor::zeros([3 * h], (Kind::Float, Device::Cpu));
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let products = Tensor::rand([8, 3 * h], (Kind::Float, Device::Cpu));
-            let _ = products.get(1).narrow(0, 0, 1).fill_(value);
-            let attention = Attention::<f32>::new(&products, &bias, &sequences, heads, Dropout::NONE);
+            let qkv = Tensor::rand([8, 3 * h], (Kind::Float, Device::Cpu));
+            let _ = qkv.get(1).narrow(0, 0, 1).fill_(value);
+            let attention = Attention::<f32>::new(&qkv, &bias, &sequences, heads, Dropout::NONE);
             let of_row = |rows: &Tensor, row| rows.get(row).isnan().any().int64_value(&[]) == 1;
             let context = attention.forward();
             let gradient = attention.backward(&Tensor::ones([8, h], (Kind::Float, Device::Cpu))).0;
             for rows in [&context, &gradient] {
                 assert!(of_row(rows, 1), "{value}");
-                assert!((5..8).all(|row| !of_row(rows, row)), "the other sequence has nothing to do with it");
+                assert!((5..8).all(|row| !of_row(rows, row)), "the other sequence must not change");
             }
         }
     }

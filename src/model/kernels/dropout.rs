@@ -1,21 +1,21 @@
-//! Dropout decided on the spot, forward and again backward, by a function of a key and of the place.
+//! Dropout whose mask is computed from a key and the position, again in the backward pass, and never stored.
 
 use super::matrix::Matrix;
 use super::parallel::{self, Rows};
 use std::ops::Range;
 use tch::{Kind, Tensor};
 
-/// Values that are decided at once.
+/// How many values are decided at once.
 pub const BLOCK: usize = 32;
 
 /// Every value has 16 random bits.
 const LEVELS: f64 = 65536.;
 
-/// Zeroes each value with a probability and scales the others up.
+/// Sets each value to 0 with a probability, and scales the others up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dropout {
     key: [u32; 2],
-    /// Of 2^16: values whose bits are below are dropped.
+    /// A value is dropped if its 16 bits are below this, of 2^16.
     threshold: u32,
     keep: f32,
 }
@@ -34,7 +34,7 @@ impl Dropout {
         self.threshold > 0
     }
 
-    /// What the values at `32·block` and after are multiplied by.
+    /// The factors for the values from `32·block` on.
     #[inline(always)]
     pub fn block(&self, block: usize) -> [f32; BLOCK] {
         const HALF: usize = BLOCK / 2;
@@ -67,13 +67,13 @@ impl Dropout {
         let flat = mask.view([-1, 1]);
         let count = mask.numel();
         let blocks = count.div_ceil(BLOCK);
-        let parts = parallel::worthwhile(blocks, WORTH_A_THREAD / BLOCK);
+        let parts = parallel::split_if_large(blocks, WORTH_A_THREAD / BLOCK);
         parallel::run(&Fill { dropout: *self, values: Matrix::of(&flat), count }, &parts);
         mask
     }
 }
 
-/// Values below which a second thread costs more than it saves.
+/// With fewer values, a second thread costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 16;
 
 struct Fill<'a> {
@@ -94,7 +94,7 @@ impl Rows for Fill<'_> {
     }
 }
 
-/// A bijection of 32 bits for each key, in which every input bit reaches every output bit (Wellons' "hash prospector").
+/// For each key a bijection of 32 bits, in which every input bit affects every output bit (Wellons' "hash prospector").
 #[inline(always)]
 fn hash(x: u32, key: [u32; 2]) -> u32 {
     let mut x = x.wrapping_add(key[0]);
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(applied, shared);
         let mut nan = vec![f32::NAN; shared.len()];
         dropout.apply(0, &mut nan);
-        assert!(nan.iter().all(|value| value.is_nan()), "what is dropped too");
+        assert!(nan.iter().all(|value| value.is_nan()), "dropped values too");
         let mut later = [1.; 40];
         dropout.apply(2, &mut later);
         assert_eq!(later, shared[2 * BLOCK..][..40]);

@@ -1,8 +1,8 @@
-//! The two number formats an operand of a matrix product can have.
+//! The two number formats of a matmul's inputs.
 
 use tch::Kind;
 
-/// A number as it lies in memory.
+/// A number in memory.
 pub trait Element: Copy + Default + Send + Sync + 'static {
     const KIND: Kind;
     fn get(self) -> f32;

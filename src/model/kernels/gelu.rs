@@ -1,4 +1,4 @@
-//! The activation of the feed-forward block, with the bias of the product before it.
+//! The activation of the feed-forward block, together with the bias of the matmul before it.
 
 use super::Element;
 use super::matrix::Matrix;
@@ -14,19 +14,19 @@ pub struct Gelu<'a, S> {
 }
 
 impl<'a, S: Element> Gelu<'a, S> {
-    /// `inputs [T, F]` (the product without its bias), `bias [F]`
+    /// `inputs [T, inner]` (the matmul without its bias), `bias [inner]`
     pub fn new(inputs: &'a Tensor, bias: &'a Tensor) -> Self {
         Gelu { inputs: Matrix::of(inputs), bias: Matrix::of(bias).row(0) }
     }
 
-    /// -> `[T, F]`
+    /// -> `[T, inner]`
     pub fn forward(&self) -> Tensor {
         let outputs = Tensor::empty(self.shape(), (S::KIND, tch::Device::Cpu));
         parallel::run(&Forward { gelu: self, outputs: Matrix::of(&outputs) }, &parallel::even(self.inputs.rows()));
         outputs
     }
 
-    /// Turns the gradient of the outputs, in place, into that of the inputs; returns that of the bias.
+    /// Replaces the gradient of the outputs by that of the inputs, in place; returns the gradient of the bias.
     pub fn backward(&self, gradient: &Tensor) -> Tensor {
         let parts = parallel::even(self.inputs.rows());
         let sums = Tensor::zeros([parts.len() as i64, self.bias.len() as i64], (Kind::Float, tch::Device::Cpu));
@@ -62,7 +62,7 @@ impl<S: Element> Rows for Forward<'_, '_, S> {
 struct Backward<'a, 'g, S> {
     gelu: &'g Gelu<'a, S>,
     gradient: Matrix<'g, S>,
-    /// A row for each part: the gradient of the bias.
+    /// The gradient of the bias, one row for each part.
     sums: Matrix<'g, f32>,
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use tch::{Device, Tensor};
 
-/// A contiguous matrix on the CPU, alive as long as its tensor.
+/// A contiguous matrix on the CPU. Its tensor outlives it.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a, S> {
     start: *mut S,
@@ -19,7 +19,7 @@ unsafe impl<S: Sync> Sync for Matrix<'_, S> {}
 unsafe impl<S: Send> Send for Matrix<'_, S> {}
 
 impl<'a, S: Element> Matrix<'a, S> {
-    /// A tensor as rows of its last dimension.
+    /// The rows of a tensor's last dimension.
     ///
     /// # Panics
     /// If it is not contiguous, not on the CPU, or of another kind.
@@ -47,22 +47,22 @@ impl<'a, S: Element> Matrix<'a, S> {
     /// # Safety
     /// Nothing else may have this row while the result lives.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref)] // what the promise above is for
+    #[allow(clippy::mut_from_ref)] // the safety rule above allows it
     pub unsafe fn row_mut(&self, row: usize) -> &'a mut [S] {
         assert!(row < self.rows);
         // SAFETY: as above, and by the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.width), self.width) }
     }
 
-    /// Numbers of the matrix as one run.
+    /// A range of the matrix's numbers.
     ///
     /// # Safety
-    /// Nothing else may have them while the result lives.
+    /// Nothing else may have these numbers while the result lives.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn span_mut(&self, span: Range<usize>) -> &'a mut [S] {
         assert!(span.start <= span.end && span.end <= self.rows * self.width);
-        // SAFETY: inside of the tensor, and by the caller's promise.
+        // SAFETY: the range is inside the tensor; the caller promises the rest.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(span.start), span.len()) }
     }
 }

@@ -1,7 +1,7 @@
-//! What an encoder layer does between its matrix products, each thing in one pass over memory, forward and backward.
+//! The operations of an encoder layer between its matmuls. Each takes one pass over memory, forward and backward.
 //!
-//! libtorch would take a dozen passes and fresh memory for each. Everything here works on contiguous tensors of the
-//! CPU, in float32; only the operands of the products are rounded to their precision.
+//! libtorch would need a dozen passes and new memory for each. Everything here works on contiguous CPU tensors in
+//! float32; only the inputs of matmuls are rounded to their precision.
 
 mod attention;
 mod dropout;
@@ -17,4 +17,4 @@ pub use dropout::Dropout;
 pub use element::{Bf16, Element};
 pub use gelu::Gelu;
 pub use matrix::Matrix;
-pub use norm::{NormGradients, Normed, ResidualNorm};
+pub use norm::{BiasDropoutAddNorm, NormGradients, Normed};

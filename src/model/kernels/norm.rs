@@ -1,4 +1,4 @@
-//! What closes each block of a layer: bias, dropout, residual, layer norm.
+//! The end of each block of a layer: bias, dropout, residual, layer norm.
 
 use super::Element;
 use super::dropout::{BLOCK, Dropout};
@@ -8,11 +8,11 @@ use super::vector::sum;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
-/// A layer norm's result before its scale and shift, from which the result follows and which the backward pass needs.
+/// The result of a layer norm before scale and shift. The backward pass needs it, and the full result follows from it.
 pub struct Normed {
     /// `[T, H]` mean 0 and variance 1 in each row.
     standard: Tensor,
-    /// `[T, 1]` what the centred row was divided by, inverted.
+    /// `[T, 1]` one divided by the deviation of each row.
     inverse_deviation: Tensor,
     /// `[H]`
     pub scale: Tensor,
@@ -21,7 +21,7 @@ pub struct Normed {
 }
 
 impl Normed {
-    /// A residual that comes from no norm.
+    /// A residual that does not come from a norm.
     pub fn unscaled(values: &Tensor) -> Self {
         let width = values.size()[1];
         let options = (Kind::Float, Device::Cpu);
@@ -40,7 +40,7 @@ impl Normed {
 }
 
 /// norm(residual + dropout(x + b)).
-pub struct ResidualNorm<'a> {
+pub struct BiasDropoutAddNorm<'a> {
     /// `[H]`
     pub bias: &'a Tensor,
     /// `[H]`
@@ -58,14 +58,15 @@ pub struct NormGradients {
     pub shift: Tensor,
 }
 
-impl ResidualNorm<'_> {
-    /// `x [T, H]` (a product without its bias), `residual [T, H]` -> the norm, and its values as an operand `[T, H]`.
+impl BiasDropoutAddNorm<'_> {
+    /// `x [T, H]` (a matmul without its bias), `residual [T, H]` -> the norm, and its values rounded for matmuls `[T,
+    /// H]`.
     pub fn forward<S: Element>(&self, x: &Tensor, residual: &Normed) -> (Normed, Tensor) {
         let (t, h) = x.size2().expect("x is [T, H]");
         let float = (Kind::Float, Device::Cpu);
         let standard = Tensor::empty([t, h], float);
         let inverse_deviation = Tensor::empty([t, 1], float);
-        let operand = Tensor::empty([t, h], (S::KIND, Device::Cpu));
+        let matmul_input = Tensor::empty([t, h], (S::KIND, Device::Cpu));
         let kernel = Forward::<S> {
             x: Matrix::of(x),
             bias: vector(self.bias),
@@ -78,30 +79,30 @@ impl ResidualNorm<'_> {
             dropout: self.dropout,
             standard: Matrix::of(&standard),
             inverse_deviation: Matrix::of(&inverse_deviation),
-            operand: Matrix::of(&operand),
+            matmul_input: Matrix::of(&matmul_input),
         };
         parallel::run(&kernel, &parallel::even(t as usize));
         let (scale, shift) = (self.scale.shallow_clone(), self.shift.shallow_clone());
-        (Normed { standard, inverse_deviation, scale, shift }, operand)
+        (Normed { standard, inverse_deviation, scale, shift }, matmul_input)
     }
 
-    /// Turns the gradient of the result into that of the residual, in place; returns that of `x [T, H]`.
+    /// Replaces the gradient of the result by that of the residual, in place; returns the gradient of `x [T, H]`.
     ///
-    /// The gradient comes in two parts that are added up: `stream [T, H]` float32, and `operand [T, H]` from the
-    /// products that read the result, absent at the top.
+    /// The gradient of the result is the sum of two parts: `residual_grad [T, H]` in float32, and `matmul_grad [T, H]`
+    /// from the matmuls that read the result. The last layer has no second part.
     pub fn backward<S: Element>(
         &self,
         normed: &Normed,
-        stream: &Tensor,
-        operand: Option<&Tensor>,
+        residual_grad: &Tensor,
+        matmul_grad: Option<&Tensor>,
     ) -> (Tensor, NormGradients) {
-        let (t, h) = stream.size2().expect("stream is [T, H]");
+        let (t, h) = residual_grad.size2().expect("residual_grad is [T, H]");
         let x = Tensor::empty([t, h], (S::KIND, Device::Cpu));
         let parts = parallel::even(t as usize);
         let sums = Tensor::zeros([parts.len() as i64, 3 * h], (Kind::Float, Device::Cpu));
         let kernel = Backward::<S> {
-            stream: Matrix::of(stream),
-            operand: operand.map(Matrix::of),
+            residual_grad: Matrix::of(residual_grad),
+            matmul_grad: matmul_grad.map(Matrix::of),
             standard: Matrix::of(&normed.standard),
             inverse_deviation: Matrix::of(&normed.inverse_deviation),
             scale: vector(self.scale),
@@ -132,7 +133,7 @@ struct Forward<'a, S> {
     dropout: Dropout,
     standard: Matrix<'a, f32>,
     inverse_deviation: Matrix<'a, f32>,
-    operand: Matrix<'a, S>,
+    matmul_input: Matrix<'a, S>,
 }
 
 impl<S: Element> Rows for Forward<'_, S> {
@@ -144,9 +145,10 @@ impl<S: Element> Rows for Forward<'_, S> {
         for row in rows {
             let (x, residual) = (&self.x.row(row)[..h], &self.residual.row(row)[..h]);
             // SAFETY: this part's own row.
-            let (standard, inverse, operand) =
-                unsafe { (self.standard.row_mut(row), self.inverse_deviation.row_mut(row), self.operand.row_mut(row)) };
-            let (standard, operand) = (&mut standard[..h], &mut operand[..h]);
+            let (standard, inverse, matmul_input) = unsafe {
+                (self.standard.row_mut(row), self.inverse_deviation.row_mut(row), self.matmul_input.row_mut(row))
+            };
+            let (standard, matmul_input) = (&mut standard[..h], &mut matmul_input[..h]);
             for i in 0..h {
                 standard[i] = x[i].get() + bias[i];
             }
@@ -161,21 +163,21 @@ impl<S: Element> Rows for Forward<'_, S> {
             for i in 0..h {
                 let value = (standard[i] - mean) * inverse_deviation;
                 standard[i] = value;
-                operand[i] = S::put(value * scale[i] + shift[i]);
+                matmul_input[i] = S::put(value * scale[i] + shift[i]);
             }
         }
     }
 }
 
 struct Backward<'a, S> {
-    stream: Matrix<'a, f32>,
-    operand: Option<Matrix<'a, S>>,
+    residual_grad: Matrix<'a, f32>,
+    matmul_grad: Option<Matrix<'a, S>>,
     standard: Matrix<'a, f32>,
     inverse_deviation: Matrix<'a, f32>,
     scale: &'a [f32],
     dropout: Dropout,
     x: Matrix<'a, S>,
-    /// A row for each part: the gradients of scale, shift and bias, side by side.
+    /// The gradients of scale, shift and bias side by side, one row for each part.
     sums: Matrix<'a, f32>,
 }
 
@@ -191,22 +193,26 @@ impl<S: Element> Rows for Backward<'_, S> {
         for row in rows {
             let standard = &self.standard.row(row)[..h];
             // SAFETY: as above.
-            let (stream, x) = unsafe { (&mut self.stream.row_mut(row)[..h], &mut self.x.row_mut(row)[..h]) };
-            if let Some(operand) = &self.operand {
-                stream.iter_mut().zip(operand.row(row)).for_each(|(stream, operand)| *stream += operand.get());
+            let (residual_grad, x) =
+                unsafe { (&mut self.residual_grad.row_mut(row)[..h], &mut self.x.row_mut(row)[..h]) };
+            if let Some(matmul_grad) = &self.matmul_grad {
+                residual_grad
+                    .iter_mut()
+                    .zip(matmul_grad.row(row))
+                    .for_each(|(residual_grad, matmul_grad)| *residual_grad += matmul_grad.get());
             }
             for i in 0..h {
-                scale_sums[i] += stream[i] * standard[i];
-                shift_sums[i] += stream[i];
-                stream[i] *= scale[i];
+                scale_sums[i] += residual_grad[i] * standard[i];
+                shift_sums[i] += residual_grad[i];
+                residual_grad[i] *= scale[i];
             }
-            let mean = sum(h, |i| stream[i]) / h as f32;
-            let along = sum(h, |i| stream[i] * standard[i]) / h as f32;
+            let mean = sum(h, |i| residual_grad[i]) / h as f32;
+            let along = sum(h, |i| residual_grad[i] * standard[i]) / h as f32;
             let inverse_deviation = self.inverse_deviation.row(row)[0];
             for i in 0..h {
-                stream[i] = inverse_deviation * (stream[i] - mean - standard[i] * along);
+                residual_grad[i] = inverse_deviation * (residual_grad[i] - mean - standard[i] * along);
             }
-            dropped.copy_from_slice(stream);
+            dropped.copy_from_slice(residual_grad);
             self.dropout.apply(row * h.div_ceil(BLOCK), &mut dropped);
             for i in 0..h {
                 bias_sums[i] += dropped[i];
@@ -224,16 +230,18 @@ mod tests {
     fn nan_stays_nan() {
         let float = (Kind::Float, Device::Cpu);
         let (bias, scale, shift) = (Tensor::zeros([20], float), Tensor::ones([20], float), Tensor::zeros([20], float));
-        let norm = ResidualNorm { bias: &bias, scale: &scale, shift: &shift, eps: 1e-5, dropout: Dropout::new(1, 0.9) };
+        let norm =
+            BiasDropoutAddNorm { bias: &bias, scale: &scale, shift: &shift, eps: 1e-5, dropout: Dropout::new(1, 0.9) };
         let is_nan = |rows: &Tensor| Vec::<bool>::try_from(rows.isnan().any_dim(1, false)).unwrap();
         for value in [f64::NAN, f64::INFINITY] {
             let residual = Tensor::rand([3, 20], float);
             let _ = residual.get(1).narrow(0, 7, 1).fill_(value);
-            let (normed, operand) = norm.forward::<f32>(&Tensor::rand([3, 20], float), &Normed::unscaled(&residual));
-            assert_eq!(is_nan(&operand), [false, true, false]);
-            let stream = Tensor::rand([3, 20], float);
-            let (x, gradients) = norm.backward::<f32>(&normed, &stream, None);
-            assert_eq!((is_nan(&stream), is_nan(&x)), (vec![false, true, false], vec![false, true, false]));
+            let (normed, matmul_grad) =
+                norm.forward::<f32>(&Tensor::rand([3, 20], float), &Normed::unscaled(&residual));
+            assert_eq!(is_nan(&matmul_grad), [false, true, false]);
+            let residual_grad = Tensor::rand([3, 20], float);
+            let (x, gradients) = norm.backward::<f32>(&normed, &residual_grad, None);
+            assert_eq!((is_nan(&residual_grad), is_nan(&x)), (vec![false, true, false], vec![false, true, false]));
             assert!(gradients.bias.isnan().all().int64_value(&[]) == 1);
         }
     }

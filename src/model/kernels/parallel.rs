@@ -1,26 +1,27 @@
-//! Kernels on the threads libtorch already has, compiled for the widest vectors of the processor.
+//! Runs kernels on libtorch's threads, compiled for the widest vectors of the processor.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 /// Work that can be divided by rows.
 pub trait Rows: Sync {
-    /// Works on these rows, the `part`-th share; no other thread has them. Must be `#[inline(always)]`.
+    /// Works on these rows, the `part`-th share. No other thread has them. Must be `#[inline(always)]`.
     fn work(&self, part: usize, rows: Range<usize>);
 }
 
-/// Cuts `rows` into equal parts, one a thread.
+/// Divides `rows` into equal parts, one for each thread.
 pub fn even(rows: usize) -> Vec<Range<usize>> {
     let parts = threads();
     (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
 }
 
-/// One part for all of `count` if a second thread would cost more than it saves, else [`even`] parts.
-pub fn worthwhile(count: usize, least: usize) -> Vec<Range<usize>> {
+/// A single part if a second thread would cost more than it saves, else [`even`] parts.
+pub fn split_if_large(count: usize, least: usize) -> Vec<Range<usize>> {
     if count < least { std::iter::once(0..count).collect() } else { even(count) }
 }
 
-/// Cuts rows of different sizes into parts that are about equal; `ends[i]` is the sum of the sizes up to and with row i.
+/// Divides rows of different sizes into parts of about equal size. `ends[i]` is the sum of the sizes up to and
+/// including row i.
 pub fn balanced(ends: &[usize]) -> Vec<Range<usize>> {
     let (parts, total) = (threads(), ends.last().copied().unwrap_or(0));
     let cut = |part: usize| match part == parts {
@@ -34,7 +35,7 @@ pub fn threads() -> usize {
     tch::get_num_threads().max(1) as usize
 }
 
-/// Runs a kernel, a thread for each part.
+/// Runs a kernel with one thread for each part.
 pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
     let work = |part: usize| {
         if let Some(rows) = parts.get(part) {
@@ -53,16 +54,16 @@ pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
     }
 }
 
-/// Gives each thread that computes a core of its own, for as long as the process runs. Some products divide their work
-/// by which core a thread happens to be on (MKL's with AVX-512 on Intel), and with it the order of their sums.
+/// Binds each computing thread to a core of its own, as long as the process runs. Some matmuls divide their work by the
+/// core that a thread runs on (MKL's with AVX-512 on Intel), and with it the order of their sums.
 ///
 /// # Errors
-/// Why that can't be done.
+/// The reason, if this is not possible.
 #[cfg(target_os = "linux")]
 pub fn pin() -> Result<(), String> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-    let failed = |error: rustix::io::Errno| format!("threads can't be tied to cores: {error}");
-    // Asked for once: afterwards this thread is allowed one.
+    let failed = |error: rustix::io::Errno| format!("threads can't be bound to cores: {error}");
+    // Read once only: afterwards this thread is allowed one core.
     static ALLOWED: OnceLock<CpuSet> = OnceLock::new();
     let allowed = match ALLOWED.get() {
         Some(allowed) => allowed,
@@ -74,7 +75,7 @@ pub fn pin() -> Result<(), String> {
     let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
     let count = threads();
     let Some(cores) = cores.get(..count) else {
-        return Err(format!("{count} threads need as many cores, and there are {}; lower `threads`", cores.len()));
+        return Err(format!("{count} threads need as many cores, but there are {}; lower `threads`", cores.len()));
     };
     let pinned: Vec<_> = (0..count).map(|_| OnceLock::new()).collect();
     let pin = |part: usize| {
@@ -85,18 +86,20 @@ pub fn pin() -> Result<(), String> {
     match &*TEAM {
         _ if count == 1 => pin(0),
         Some(team) => team.run(count, &pin),
-        None => return Err("libtorch was built with another OpenMP than GNU's, which is set up by itself".into()),
+        None => {
+            return Err("libtorch was not built with GNU's OpenMP; threads can be bound to cores with that only".into());
+        }
     }
     pinned.into_iter().try_for_each(|result| result.into_inner().unwrap_or(Ok(())).map_err(failed))
 }
 
-/// As on Linux, where it can be done.
+/// Like the function for Linux, which is the only one that works.
 #[cfg(not(target_os = "linux"))]
 pub fn pin() -> Result<(), String> {
-    Err("threads can be tied to cores on Linux only".into())
+    Err("threads can be bound to cores on Linux only".into())
 }
 
-/// The kernel in its version for this processor.
+/// Runs the kernel's version for this processor.
 fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -114,7 +117,7 @@ fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
-        // SAFETY: the features are there.
+        // SAFETY: the processor has these features.
         match (has_avx512, has_avx2) {
             (true, _) => return unsafe { avx512(kernel, part, rows) },
             (false, true) => return unsafe { avx2(kernel, part, rows) },
@@ -124,8 +127,8 @@ fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
     kernel.work(part, rows);
 }
 
-/// The team of threads of GNU's OpenMP, which libtorch multiplies with. Threads of our own would compete with them:
-/// after a product they go on spinning for a while, waiting for the next.
+/// The threads of GNU's OpenMP, with which libtorch computes. Threads of our own would compete with them: after a
+/// matmul they keep spinning for a while, waiting for the next one.
 struct Team {
     parallel: Parallel,
     thread_num: Number,
@@ -135,7 +138,7 @@ struct Team {
 type Parallel = unsafe extern "C" fn(extern "C" fn(*mut libc::c_void), *mut libc::c_void, libc::c_uint, libc::c_uint);
 type Number = unsafe extern "C" fn() -> libc::c_int;
 
-/// `None` where libtorch was built with another OpenMP.
+/// `None` if libtorch was built with another OpenMP.
 static TEAM: LazyLock<Option<Team>> = LazyLock::new(|| {
     // SAFETY: the names are literals that end in NUL; the functions have had these types since OpenMP 4.0.
     unsafe {
@@ -154,8 +157,8 @@ static TEAM: LazyLock<Option<Team>> = LazyLock::new(|| {
 });
 
 impl Team {
-    /// Calls `work(0)` to `work(count - 1)`, each on a thread of its own if there are as many: a limit of OpenMP's or of
-    /// the machine's may leave fewer, which then do the parts in turn.
+    /// Calls `work(0)` to `work(count - 1)`, each on a thread of its own. If OpenMP or the machine allows fewer
+    /// threads, these take turns.
     fn run<F: Fn(usize) + Sync>(&self, count: usize, work: &F) {
         struct Call<'a, F> {
             work: &'a F,

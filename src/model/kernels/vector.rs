@@ -1,4 +1,4 @@
-//! Loops the compiler turns into vector instructions: sixteen numbers at a time, and the rest.
+//! Loops that the compiler turns into vector instructions: sixteen numbers at a time, then the rest.
 
 pub const LANES: usize = 16;
 
@@ -18,7 +18,7 @@ pub fn sum(n: usize, value: impl Fn(usize) -> f32) -> f32 {
     lanes.iter().sum()
 }
 
-/// e to the x, for x of at most 0; 0 where x is below -87, NaN where it is NaN. Within 2 units of the last place.
+/// e to the power x, for x of at most 0; 0 for x below -87, NaN for NaN. Within 2 units in the last place.
 #[inline(always)]
 pub fn exp_of_negative(x: f32) -> f32 {
     const TO_NEAREST: f32 = 12_582_912.; // 1.5 * 2^23: adding and subtracting it rounds
@@ -56,7 +56,8 @@ pub fn normal(x: f32) -> (f32, f32) {
     (if x < 0. { tail } else { 1. - tail }, DENSITY_AT_ZERO * e)
 }
 
-/// C = A·B for small matrices that fit the first cache. `b` and `c` are rows of a multiple of [`LANES`] numbers.
+/// C = A·B for small matrices that fit the first-level cache. The rows of `b` and `c` have a multiple of [`LANES`]
+/// numbers.
 ///
 /// # Shapes
 /// A `[m, k]` with `a[i·a_strides.0 + j·a_strides.1]`, `b [k, n]`, `c [m, n]`
@@ -75,7 +76,7 @@ pub fn small_product(a: &[f32], a_strides: (usize, usize), b: &[f32], c: &mut [f
     }
 }
 
-/// `R` rows of [`small_product`].
+/// Computes `R` rows of [`small_product`].
 #[inline(always)]
 fn block<const R: usize>(
     a: &[f32],

@@ -1,14 +1,14 @@
-//! CSV (RFC 4180): a line a number, for programs.
+//! CSV (RFC 4180) for programs, with one score or difference per line.
 
 use super::{Comparison, Row, RowDifference, Section};
 use crate::metrics::{Difference, Estimate, Tiers};
 use crate::report::PublishedRow;
 
-const COLUMNS: &str = "what,set,decoding,row,minus_row,tier,percent,sd,low,high,p_bootstrap,p_bootstrap_holm,p_mcnemar,\
+const COLUMNS: &str = "what,set,decoding,row,minus_row,tier,fraction,sd,low,high,p_bootstrap,p_bootstrap_holm,p_mcnemar,\
                        p_mcnemar_holm,seeds,missing_seeds";
 
 impl Comparison {
-    /// `what` is "score", "published" or "difference"; what is not known or not there is empty.
+    /// The column `what` is "score", "published" or "difference". Missing values are empty.
     pub fn to_csv(&self) -> String {
         let lines: String = self.sections.iter().map(Section::lines).collect();
         format!("{COLUMNS}\n{lines}")
@@ -50,9 +50,9 @@ impl Section {
         let [first, second] = &difference.names;
         let line = |(i, tier): (usize, &str)| {
             let numbers = difference.tiers.as_ref().and_then(|tiers| tiers.each()[i]).map(|difference| {
-                let Difference { points, interval: [low, high], bootstrap, mcnemar } = difference;
+                let Difference { difference, interval: [low, high], bootstrap, mcnemar } = difference;
                 let p_values = [bootstrap.p, bootstrap.holm, mcnemar.p, mcnemar.holm].map(number);
-                [&[number(*points), String::new(), number(*low), number(*high)], &p_values[..]].concat()
+                [&[number(*difference), String::new(), number(*low), number(*high)], &p_values[..]].concat()
             });
             let mut numbers = numbers.unwrap_or_default();
             numbers.resize(10, String::new());

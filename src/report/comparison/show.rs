@@ -1,9 +1,11 @@
-//! For the terminal, as Markdown, as JSON.
+//! A comparison as text, Markdown or JSON.
 
 use super::{Comparison, Row, RowDifference, Section};
 use crate::metrics::{Difference, Estimate, PValue, Tiers};
+use crate::report::tables::percent_of;
 use crate::report::{PublishedRow, Table};
 use crate::say::counted;
+use crate::schema;
 
 pub(super) const MISSING: &str = "missing";
 const UNDEFINED: &str = "–";
@@ -19,9 +21,9 @@ impl Comparison {
         self.render(|section| format!("## {}\n\n", section.title()), Table::to_markdown)
     }
 
-    /// Everything, with two spaces of indentation; read back by `serde_json`.
+    /// Everything, with two spaces of indentation; read back by [`schema::from_slice`].
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a comparison has string keys and finite numbers only") + "\n"
+        schema::to_string_pretty(self).expect("a comparison has string keys and finite numbers only") + "\n"
     }
 
     fn render(&self, title: impl Fn(&Section) -> String, table: impl Fn(&Table) -> String) -> String {
@@ -33,7 +35,7 @@ impl Comparison {
         format!("{}\n{}\n", sections.join("\n"), self.note())
     }
 
-    /// What the numbers are.
+    /// Explains the numbers.
     pub(super) fn note(&self) -> String {
         let Comparison { resamples, tests, .. } = self;
         let of_scores = match self.has_seeds() {
@@ -44,8 +46,8 @@ impl Comparison {
         match *tests {
             0 => of_scores,
             _ => format!(
-                "{of_scores} Differences in points; p by the same draws and by McNemar's exact test, each with \
-                 Holm's correction over {}.",
+                "{of_scores} Differences are in points. p-values are by the same draws and by McNemar's exact test, \
+                 each with Holm's correction over {}.",
                 counted(*tests, "test")
             ),
         }
@@ -63,7 +65,7 @@ impl Section {
         format!("{}: {size}, decoded by {}{lacking}", self.set, self.decoding)
     }
 
-    /// A line a row, published systems beneath; a column of published scores if any row has some.
+    /// One line per row, then the published systems. If a row has published scores, there is a column for them.
     pub(super) fn scores_table(&self) -> Table {
         let has_published = self.rows.iter().any(|row| row.published.is_some());
         let has_seeds = self.has_seeds();
@@ -73,7 +75,7 @@ impl Section {
         header.extend(has_published.then_some("published"));
         let mut table = Table::new(header);
         for row in &self.rows {
-            let mut cells = vec![format!("{} {}", row.number, row.name)];
+            let mut cells = vec![format!("{} {}", row.index + 1, row.name)];
             cells.extend(has_seeds.then(|| row.seeds_cell()));
             cells.extend(row.score_cells());
             cells.extend(has_published.then(|| row.published.as_ref().map_or(String::new(), published_cell)));
@@ -83,19 +85,19 @@ impl Section {
             let scores = [published.accuracy, published.consistency, published.verifiability];
             let mut cells = vec![published.system.clone()];
             cells.extend(has_seeds.then(String::new));
-            cells.extend(scores.map(|score| format!("{score:.1}")));
+            cells.extend(scores.map(percent_of));
             cells.extend(has_published.then(String::new));
             table.push(cells);
         }
         table
     }
 
-    /// A line a tier of every two rows compared; `None` if none are.
+    /// One line per tier for every two compared rows. `None` if no rows are compared.
     pub(super) fn differences_table(&self) -> Option<Table> {
-        let header = ["difference", "tier", "points", "p", "Holm", "McNemar p", "Holm"];
+        let header = ["difference", "tier", "points", "bootstrap p", "corrected p", "McNemar p", "corrected p"];
         let mut table = Table::new(header);
         for RowDifference { rows: [first, second], tiers, .. } in &self.differences {
-            let name = format!("{first} - {second}");
+            let name = format!("{} - {}", first + 1, second + 1);
             match tiers {
                 Some(tiers) => tiers.each().into_iter().zip(Tiers::<Difference>::NAMES).for_each(|(tier, of)| {
                     table.push(
@@ -126,19 +128,21 @@ impl Row {
     }
 }
 
-/// `72.6 ± 1.3 [63.9, 79.9]`, without the spread of one seed.
+/// `72.6 ± 1.3 [63.9, 79.9]`; for a single seed without the spread.
 fn estimate_cell(Estimate { mean, sd, interval: [low, high] }: &Estimate) -> String {
-    let spread = sd.map_or(String::new(), |sd| format!(" ± {sd:.1}"));
-    format!("{mean:.1}{spread} [{low:.1}, {high:.1}]")
+    let spread = sd.map_or(String::new(), |sd| format!(" ± {}", percent_of(sd)));
+    format!("{}{spread} [{}, {}]", percent_of(*mean), percent_of(*low), percent_of(*high))
 }
 
 fn published_cell(row: &PublishedRow) -> String {
-    format!("{:.1} / {:.1} / {:.1} {}", row.accuracy, row.consistency, row.verifiability, row.system)
+    let [accuracy, consistency, verifiability] = [row.accuracy, row.consistency, row.verifiability].map(percent_of);
+    format!("{accuracy} / {consistency} / {verifiability} {}", row.system)
 }
 
-/// Points with their interval; p by the draws and by McNemar's test, each as computed and with Holm's correction.
+/// Points with their interval; p by the bootstrap and by McNemar's test, each before and after Holm's correction.
 pub fn difference_cells(difference: &Difference) -> Vec<String> {
-    let Difference { points, interval: [low, high], bootstrap, mcnemar } = difference;
+    let Difference { difference, interval: [low, high], bootstrap, mcnemar } = difference;
+    let [points, low, high] = [difference, low, high].map(|share| 100. * share);
     let p_values = [bootstrap, mcnemar].into_iter().flat_map(|PValue { p, holm }| [p_cell(*p), p_cell(*holm)]);
     std::iter::once(format!("{points:+.1} [{low:+.1}, {high:+.1}]")).chain(p_values).collect()
 }

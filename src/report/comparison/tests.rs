@@ -15,7 +15,7 @@ fn system(name: &str, right: &[(u64, usize)], missing: &[u64]) -> System {
 }
 
 fn row(system: &str) -> PublishedRow {
-    PublishedRow { system: system.into(), accuracy: 75.2, consistency: 6.8, verifiability: 0.9 }
+    PublishedRow::from_percent(system, [75.2, 6.8, 0.9])
 }
 
 fn comparison(compared: &Compared) -> Comparison {
@@ -24,7 +24,7 @@ fn comparison(compared: &Compared) -> Comparison {
     let pairs = (0..12).map(|pair| (format!("{pair}-C0"), pair / 2));
     let (set, decoding) = ("dev".to_owned(), "pair".to_owned());
     let data = SectionData { set, decoding, pairs: Some(PairSet::new(pairs)), systems, published: vec![row("random")] };
-    Comparison::new("a study", vec![data], compared)
+    Comparison::new("a sweep", vec![data], compared)
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn holms_correction_is_over_all_sections() {
 
 #[test]
 fn rows_are_compared_as_asked_for() {
-    let differences = comparison(&Compared::Rows(vec![[1, 2]])).sections.remove(0).differences;
+    let differences = comparison(&Compared::Rows(vec![[0, 1]])).sections.remove(0).differences;
     assert_eq!(differences.len(), 1);
-    let points = differences[0].tiers.unwrap().accuracy.points;
-    assert!((points + 50.).abs() < 1e-12, "row 1 minus row 2 on seed 1, the only one of both: {points}");
+    let difference = differences[0].tiers.unwrap().accuracy.difference;
+    assert!((difference + 0.5).abs() < 1e-12, "row 1 minus row 2 on seed 1, the only one of both: {difference}");
 }
 
 #[test]
@@ -91,5 +91,5 @@ fn every_format_has_every_number() {
     assert!(fields.iter().all(|&count| count == 16), "{csv}");
     assert_eq!(fields.len(), 1 + 3 * (3 + 2 + 2));
     assert!(csv.contains("score,dev,pair,to come,,accuracy,,,,,,,,,0,1\n"), "{csv}");
-    assert!(csv.contains("published,dev,pair,random,,verifiability,0.9,"), "{csv}");
+    assert!(csv.contains("published,dev,pair,random,,verifiability,0.009,"), "{csv}");
 }

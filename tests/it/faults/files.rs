@@ -49,8 +49,8 @@ fn is_noticed(run: &Run, newest: &Path, file: &str, change: Change) -> Result<()
     fs::write(&path, bytes).unwrap();
     let found = found.map_err(|error| error.message)?.ok_or("no checkpoint")?;
     ensure(found.checkpoint.folder != newest, || "it was trusted".to_owned())?;
-    let named = found.passed_over.iter().map(|passed| &passed.why.file).eq([&path]);
-    ensure(named && !found.best_is_lost, || format!("{:?}", found.passed_over))
+    let named = found.skipped.iter().map(|skipped| &skipped.why.file).eq([&path]);
+    ensure(named && !found.best_is_lost, || format!("{:?}", found.skipped))
 }
 
 #[test]
@@ -127,5 +127,5 @@ fn checkpoints_none_of_which_can_be_trusted() {
     let output = tiered(["train", "--resume", text(&run.folder)]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(65), "{said}");
-    assert!(said.contains("no checkpoint can be trusted") && said.contains("state.json"), "{said}");
+    assert!(said.contains("no checkpoint is intact") && said.contains("state.json"), "{said}");
 }

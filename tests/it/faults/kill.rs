@@ -189,7 +189,7 @@ fn signals() {
             let run = rig.run();
             stopped(&run, signal, rig.reference().training.mul_f64(*moment))?;
             let events = std::fs::read_to_string(run.folder.join("events.jsonl")).map_err(|error| error.to_string())?;
-            ensure(events.contains("and saved"), || events.clone())?;
+            ensure(events.contains("the run is saved"), || events.clone())?;
             ensure(run.newest()?.is_some(), || "nothing was saved".to_owned())?;
             run.ends_as_if_uninterrupted()
         });

@@ -56,7 +56,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// A folder `before`, in which there is something for every command: a trained run, predictions, a study, and old
+    /// A folder `before`, in which there is something for every command: a trained run, predictions, a sweep, and old
     /// outputs to replace.
     fn new() -> Self {
         let tiny = Tiny::new();
@@ -75,12 +75,12 @@ impl Rig {
         let predictions = before.join("run/eval/stories-dev-all/predictions.jsonl");
         std::fs::copy(predictions, before.join("predictions.jsonl")).unwrap();
         std::fs::write(before.join("story.txt"), "entities: cup\nThe cup fell.\nThe cup broke.\n").unwrap();
-        let study = format!(
+        let sweep = format!(
             "name = 'tiny'\nbase = '{}'\nseeds = [0, 1]\n[[evaluate]]\nname = 'dev'\nfile = '{}'\nsplit = 'dev'\n",
             rig.tiny.path("tiny.toml").display(),
             stories.display(),
         );
-        std::fs::write(before.join("study.toml"), study).unwrap();
+        std::fs::write(before.join("sweep.toml"), sweep).unwrap();
         std::fs::copy(rig.tiny.path("tiny.toml"), before.join("tiny.toml")).unwrap();
         // Training has chosen what `model calibrate` would choose.
         std::fs::remove_file(before.join("run/best/decode.json")).unwrap();
@@ -197,7 +197,7 @@ fn files(folder: &Path, outputs: &[&str]) -> Files {
 }
 
 /// Sweeps through one command; "STORIES" in it is the file of them.
-fn sweep(name: &str, command: &str, outputs: &[&str]) {
+fn at_every_operation(name: &str, command: &str, outputs: &[&str]) {
     static RIG: OnceLock<Rig> = OnceLock::new();
     let rig = RIG.get_or_init(Rig::new);
     let arguments = command.replace("STORIES", text(&rig.tiny.stories())).replace("MIRROR", &rig.mirror.url);
@@ -207,76 +207,80 @@ fn sweep(name: &str, command: &str, outputs: &[&str]) {
 
 #[test]
 fn data_check() {
-    sweep("data check", "data check STORIES", &[]);
+    at_every_operation("data check", "data check STORIES", &[]);
 }
 
 #[test]
 fn data_stats() {
-    sweep("data stats", "data stats STORIES", &[]);
+    at_every_operation("data stats", "data stats STORIES", &[]);
 }
 
 #[test]
 fn data_synthesize() {
-    sweep("data synthesize", "data synthesize --lang en --pairs 2 --seed 0 --out made.json --force", &["made.json"]);
+    at_every_operation(
+        "data synthesize",
+        "data synthesize --lang en --pairs 2 --seed 0 --output made.json --force",
+        &["made.json"],
+    );
 }
 
 #[test]
 fn data_reorder() {
-    sweep("data reorder", "data reorder --data STORIES --out made.json --force", &["made.json"]);
+    at_every_operation("data reorder", "data reorder --data STORIES --output made.json --force", &["made.json"]);
 }
 
 #[test]
 fn score() {
-    sweep("score", "score predictions.jsonl --save saved.jsonl --force", &["saved.jsonl"]);
+    at_every_operation("score", "score predictions.jsonl --output saved.jsonl --force", &["saved.jsonl"]);
 }
 
 #[test]
 fn eval() {
-    sweep("eval", "eval run --data STORIES --split train", &["run/eval", "run/README.md"]);
+    at_every_operation("eval", "eval run --data STORIES --split train", &["run/eval", "run/README.md"]);
 }
 
 #[test]
 fn predict() {
-    sweep("predict", "predict run story.txt", &[]);
+    at_every_operation("predict", "predict run story.txt", &[]);
 }
 
 #[test]
 fn model_calibrate() {
-    sweep("model calibrate", "model calibrate run", &["run/best/decode.json"]);
+    at_every_operation("model calibrate", "model calibrate run", &["run/best/decode.json"]);
 }
 
 #[test]
 fn report_text() {
-    sweep("report text", "report text run --data STORIES --split train", &[]);
+    at_every_operation("report text", "report text run --data STORIES --split train", &[]);
 }
 
 #[test]
 fn model_export() {
-    sweep("model export", "model export run --out exported", &["exported"]);
+    at_every_operation("model export", "model export run --output exported", &["exported"]);
 }
 
 #[test]
 fn report_html() {
-    sweep("report html", "report html run --output page.html --force", &["page.html"]);
+    at_every_operation("report html", "report html run --output page.html --force", &["page.html"]);
 }
 
 #[test]
 fn train() {
-    sweep("train", "train --config tiny.toml --out new --resume", &["new/best", "new/last"]);
+    at_every_operation("train", "train --config tiny.toml --output new --resume", &["new/best", "new/last"]);
 }
 
 #[test]
 fn model_fetch() {
     let outputs = ["hub/**/config.json", "hub/**/model.safetensors"];
-    sweep("model fetch", &format!("model fetch {MODEL}"), &outputs);
+    at_every_operation("model fetch", &format!("model fetch {MODEL}"), &outputs);
 }
 
 #[test]
 fn data_fetch() {
-    sweep("data fetch", "data fetch trip --from MIRROR --out fetched", &["fetched/**/www.json"]);
+    at_every_operation("data fetch", "data fetch trip --from MIRROR --output fetched", &["fetched/**/www.json"]);
 }
 
 #[test]
-fn study() {
-    sweep("study", "study run study.toml --out study", &["study/**/best/model.safetensors"]);
+fn sweep() {
+    at_every_operation("sweep", "sweep run sweep.toml --output sweep", &["sweep/**/best/model.safetensors"]);
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tiered::checkpoint::{Found, Store};
+use tiered::checkpoint::{CheckpointStore, LatestCheckpoint};
 use tiered::durable::FileDigest;
 
 /// Steps of an epoch: 8 pairs, 2 a step.
@@ -126,7 +126,7 @@ impl Run<'_> {
     /// The command that begins the run or goes on with it.
     pub fn arguments(&self) -> Vec<String> {
         let config = self.rig.tiny.path("tiny.toml");
-        let words = ["train", "--config", text(&config), "--out", text(&self.folder), "--resume"];
+        let words = ["train", "--config", text(&config), "--output", text(&self.folder), "--resume"];
         let sets = self.rig.sets.iter().flat_map(|set| ["--set", set]);
         words.into_iter().chain(sets).map(str::to_owned).collect()
     }
@@ -180,15 +180,15 @@ impl Run<'_> {
         ensure(found == *expected, || format!("other weights: {found:?} instead of {expected:?}"))
     }
 
-    pub fn store(&self) -> Store {
-        Store::new(self.folder.join("checkpoints"))
+    pub fn store(&self) -> CheckpointStore {
+        CheckpointStore::new(self.folder.join("checkpoints"))
     }
 
     /// The newest good checkpoint, which must be the newest of all.
-    pub fn newest(&self) -> Result<Option<Found>, String> {
+    pub fn newest(&self) -> Result<Option<LatestCheckpoint>, String> {
         let found = self.store().newest().map_err(|error| error.message)?;
-        let passed_over = found.as_ref().map_or(0, |found| found.passed_over.len());
-        ensure(passed_over == 0, || format!("{found:?}"))?;
+        let skipped = found.as_ref().map_or(0, |found| found.skipped.len());
+        ensure(skipped == 0, || format!("{found:?}"))?;
         Ok(found)
     }
 

@@ -24,18 +24,18 @@ fn every_part_is_done() {
     let run = |threads: &str, limit: &[(&str, &str)]| {
         let run = tiny.path(&format!("{threads}-{}", limit.iter().map(|(a, b)| [*a, *b].concat()).collect::<String>()));
         let threads = format!("threads={threads}");
-        limited(limit, &["train", "--config", text(&config), "--out", text(&run), "--set", &threads]);
+        limited(limit, &["train", "--config", text(&config), "--output", text(&run), "--set", &threads]);
         limited(limit, &["eval", text(&run), "--data", text(&tiny.stories()), "--split", "train"]);
         run
     };
     let trained = |run: &Path| weights::read(&run.join("last/model.safetensors")).unwrap();
-    let beliefs = |run: &Path| -> Vec<f32> {
+    let conflict_probs = |run: &Path| -> Vec<f32> {
         let pairs = read_predictions(&run.join("eval/stories-train-all/predictions.jsonl")).unwrap().pairs;
         let entities = pairs.iter().flat_map(|pair| &pair.stories).flat_map(|story| &story.entities);
-        entities.flat_map(|entity| entity.beliefs.clone()).collect()
+        entities.flat_map(|entity| entity.conflict_probs.clone()).collect()
     };
     let alone = run("1", &[]);
-    let (expected, expected_beliefs) = (trained(&alone), beliefs(&alone));
+    let (expected, expected_conflict_probs) = (trained(&alone), conflict_probs(&alone));
     for threads in ["2", "3"] {
         for limit in limits {
             let run = run(threads, limit);
@@ -43,7 +43,7 @@ fn every_part_is_done() {
                 let difference = (tensor - &expected[&name]).abs().max().double_value(&[]);
                 assert!(difference < 1e-3, "{threads} threads, {limit:?}: {name} differs by {difference}");
             }
-            let differ = beliefs(&run).iter().zip(&expected_beliefs).any(|(a, b)| (a - b).abs() > 1e-3);
+            let differ = conflict_probs(&run).iter().zip(&expected_conflict_probs).any(|(a, b)| (a - b).abs() > 1e-3);
             assert!(!differ, "{threads} threads, {limit:?}");
         }
     }

@@ -41,21 +41,21 @@ impl Mirror {
 }
 
 fn fetch(hub: &Hub, server: &Server, out: &TempDir, more: &[&str]) -> Output {
-    let arguments = [&["data", "fetch"][..], more, &["--from", &server.url, "--out", text(out.path())]].concat();
+    let arguments = [&["data", "fetch"][..], more, &["--from", &server.url, "--output", text(out.path())]].concat();
     hub.tiered(&arguments)
 }
 
-/// A story file with one partition of this name.
-fn stories(partition: &str) -> String {
-    serde_json::json!({ partition: clean_file()["test"] }).to_string()
+/// A story file with one split of this name.
+fn stories(split: &str) -> String {
+    serde_json::json!({ split: clean_file()["test"] }).to_string()
 }
 
-/// What is no story file is neither kept nor trusted the next time.
+/// What is not a story file is neither kept nor trusted the next time.
 #[test]
 fn a_file_of_unknown_hash_must_hold_stories() {
     for content in ["one", "{}", "{\"train\": {}}"] {
         let mirror = Mirror::new(content);
-        ends(&mirror.fetch(&["trip"]), 65, &["www.json", "no story file"]);
+        ends(&mirror.fetch(&["trip"]), 65, &["www.json", "not a story file"]);
         assert_eq!(fs::read_dir(mirror.www().parent().unwrap()).unwrap().count(), 0, "{content}");
         mirror.serves(&stories("train"));
         ends(&mirror.fetch(&["trip"]), 0, &[]);
@@ -83,7 +83,7 @@ fn several_at_once_fetch_it_once() {
         }
     });
     assert_eq!(fs::read_to_string(out.path().join("data/trip/www.json")).unwrap(), content);
-    ends(&fetch(&hub, &server, &out, &["trip"]), 0, &["there already"]);
+    ends(&fetch(&hub, &server, &out, &["trip"]), 0, &["already present"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_file_of_unknown_hash_is_held_against_the_first_fetched() {
     let said = ends(
         &mirror.fetch(&["trip"]),
         0,
-        &["nothing tells the hash", &sha256(one.as_bytes()), "licence", "TIERED_DATA"],
+        &["its hash could not be checked", &sha256(one.as_bytes()), "licence", "TIERED_DATA"],
     );
     assert!(!said.contains("verified"), "{said}");
     let request = &mirror.server.requests()[0];
@@ -102,7 +102,7 @@ fn a_file_of_unknown_hash_is_held_against_the_first_fetched() {
     let lock = mirror.www().with_file_name("www.json.sha256");
     assert_eq!(fs::read_to_string(&lock).unwrap(), format!("{}  www.json\n", sha256(one.as_bytes())));
 
-    ends(&mirror.fetch(&["trip"]), 0, &["there already"]);
+    ends(&mirror.fetch(&["trip"]), 0, &["already present"]);
     assert_eq!(mirror.server.requests().len(), 1);
 
     fs::remove_file(mirror.www()).unwrap();

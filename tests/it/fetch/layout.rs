@@ -42,12 +42,12 @@ fn what_is_there_is_kept() {
     let hub = Hub::new(files());
     hub.fetch_ends(0, &[]);
     hub.hub.forget();
-    hub.fetch_ends(0, &["model.safetensors: there already"]);
+    hub.fetch_ends(0, &["model.safetensors: already present"]);
     assert_eq!(hub.hub.requests().len(), 1, "the commit is asked for, no file");
     // Another commit with the same content: linked, not fetched.
     fs::remove_dir_all(hub.snapshot()).unwrap();
     hub.storage.forget();
-    hub.fetch_ends(0, &["model.safetensors: there already"]);
+    hub.fetch_ends(0, &["model.safetensors: already present"]);
     assert!(hub.snapshot().join("model.safetensors").is_file() && hub.storage.requests().is_empty());
 }
 
@@ -79,16 +79,16 @@ fn shards_are_those_that_the_index_names() {
 fn a_folder_of_its_own() {
     let hub = Hub::new(files());
     let out = hub.home().join("own");
-    let fetch = || hub.tiered(&["model", "fetch", MODEL, "--out", text(&out)]);
+    let fetch = || hub.tiered(&["model", "fetch", MODEL, "--output", text(&out)]);
     ends(&fetch(), 0, &[&format!("encoder.path = \"{}\"", out.display())]);
     let names = ["config.json", "model.safetensors", "tokenizer.json"];
     let mut found: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     found.sort();
     assert_eq!(found, names);
     assert!(!hub.model().exists() && names.iter().all(|name| !out.join(name).is_symlink()));
-    ends(&fetch(), 0, &["model.safetensors: there already"]);
+    ends(&fetch(), 0, &["model.safetensors: already present"]);
     fs::write(out.join("config.json"), "mine").unwrap();
-    ends(&fetch(), 73, &["config.json", "--out"]);
+    ends(&fetch(), 73, &["config.json", "--output"]);
     assert_eq!(fs::read_to_string(out.join("config.json")).unwrap(), "mine");
 }
 
@@ -116,7 +116,7 @@ fn offline_nothing_is_asked_for() {
         let mut command = hub.command(env!("CARGO_BIN_EXE_tiered"));
         command.args(["model", "fetch", MODEL]).env(variable, "1").output().unwrap()
     };
-    ends(&offline("HF_HUB_OFFLINE"), 69, &["HF_HUB_OFFLINE is set"]);
+    ends(&offline("HF_HUB_OFFLINE"), 69, &["HF_HUB_OFFLINE forbids network access"]);
     assert!(hub.hub.requests().is_empty());
     hub.fetch_ends(0, &[]);
     hub.hub.forget();
@@ -188,7 +188,7 @@ fn a_config_names_a_model_of_the_cache() {
     let (config, out) = (tiny.config(), tiny.path("run"));
     let train = |encoder: &str| {
         let path = format!("encoder.path={encoder}");
-        hub.tiered(&["train", "--config", text(&config), "--set", &path, "--out", text(&out), "--dry-run"])
+        hub.tiered(&["train", "--config", text(&config), "--set", &path, "--output", text(&out), "--dry-run"])
     };
     ends(&train("org/tiny"), 66, &["tiered model fetch org/tiny", text(hub.home())]);
     assert!(hub.hub.requests().is_empty(), "training never downloads");
@@ -230,6 +230,6 @@ fn huggingface_hub_finds_what_was_fetched_and_is_found() {
     let theirs = tiny_hub(&tiny);
     ends(&download(&theirs, "0"), 0, &[text(&theirs.snapshot())]);
     theirs.hub.forget();
-    theirs.fetch_ends(0, &["model.safetensors: there already"]);
+    theirs.fetch_ends(0, &["model.safetensors: already present"]);
     assert_eq!(theirs.hub.requests().len(), 1);
 }

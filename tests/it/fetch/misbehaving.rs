@@ -37,7 +37,7 @@ fn is_absent(hub: &Hub) {
 #[test]
 fn a_connection_that_is_cut_is_taken_up_again() {
     let hub = storage(|request| Some(cut(request, 60_000)));
-    hub.fetch_ends(0, &["another try", "hash verified"]);
+    hub.fetch_ends(0, &["trying again", "hash verified"]);
     is_complete(&hub);
     let from: Vec<_> = hub.storage.requests().iter().map(Request::from).collect();
     assert_eq!(from, [None, Some(60_000), Some(120_000), Some(180_000)]);
@@ -46,10 +46,10 @@ fn a_connection_that_is_cut_is_taken_up_again() {
 #[test]
 fn what_arrived_is_kept_for_the_next_time() {
     let hub = storage(|request| (request.earlier < 5).then(|| cut(request, 10_000)));
-    hub.fetch_ends(69, &["given up after 5 tries", "is kept"]);
+    hub.fetch_ends(69, &["gave up after 5 tries", "is kept"]);
     is_absent(&hub);
     assert_eq!(fs::metadata(hub.incomplete(&content(WEIGHTS))).unwrap().len(), 50_000);
-    hub.fetch_ends(0, &["goes on after 50000 bytes"]);
+    hub.fetch_ends(0, &["resuming after 50000 bytes"]);
     is_complete(&hub);
     assert_eq!(hub.storage.requests().last().unwrap().from(), Some(50_000));
 }
@@ -70,7 +70,7 @@ fn a_killed_fetch_goes_on() {
     child.kill().unwrap();
     child.wait().unwrap();
     is_absent(&hub);
-    hub.fetch_ends(0, &["goes on after 70000 bytes"]);
+    hub.fetch_ends(0, &["resuming after 70000 bytes"]);
     is_complete(&hub);
 }
 
@@ -80,7 +80,7 @@ fn a_part_of_something_else_is_thrown_away() {
     let incomplete = hub.incomplete(&content(WEIGHTS));
     fs::create_dir_all(incomplete.parent().unwrap()).unwrap();
     fs::write(&incomplete, vec![0; 70_000]).unwrap();
-    hub.fetch_ends(0, &["goes on after 70000 bytes", "hash verified"]);
+    hub.fetch_ends(0, &["resuming after 70000 bytes", "hash verified"]);
     is_complete(&hub);
     assert_eq!(hub.storage.requests().iter().map(Request::from).collect::<Vec<_>>(), [Some(70_000), None]);
 
@@ -114,7 +114,7 @@ fn a_server_without_ranges_begins_anew() {
         if request.from().is_some() { wrong } else { answer.ending(Ends::Cut(60_000)) }
     };
     let hub = storage(move |request| Some(other(request)));
-    hub.fetch_ends(69, &["another range", "given up"]);
+    hub.fetch_ends(69, &["another range", "gave up"]);
     is_absent(&hub);
 }
 
@@ -158,11 +158,11 @@ fn refusals_say_what_to_do() {
 #[test]
 fn troubles_that_pass() {
     let hub = hub(|request| (request.earlier < 2).then(|| Answer::new(503, "")));
-    hub.fetch_ends(0, &["answers 503", "another try"]);
+    hub.fetch_ends(0, &["answered 503", "trying again"]);
     is_complete(&hub);
 
     let hub = self::hub(|_| Some(Answer::new(500, "")));
-    hub.fetch_ends(69, &["500", "given up after 5 tries"]);
+    hub.fetch_ends(69, &["500", "gave up after 5 tries"]);
     assert_eq!(hub.hub.requests().len(), 5);
 }
 
@@ -173,12 +173,12 @@ fn a_server_that_asks_to_wait() {
         hub(move |request| is_first(request).then(|| Answer::new(429, "").with("retry-after", seconds)))
     };
     let (hub, began) = (asks("1"), Instant::now());
-    hub.fetch_ends(0, &["429", "another try in 1 s"]);
+    hub.fetch_ends(0, &["429", "trying again in 1 s"]);
     assert!(began.elapsed() >= Duration::from_secs(1));
     is_complete(&hub);
 
     let (hub, began) = (asks("100000"), Instant::now());
-    hub.fetch_ends(69, &["429", "wait for 100000 s"]);
+    hub.fetch_ends(69, &["429", "wait 100000 s"]);
     assert!(began.elapsed() < Duration::from_secs(20));
     assert_eq!(hub.hub.requests().len(), 1);
 }
@@ -188,8 +188,8 @@ fn redirects_that_lead_astray() {
     let of_file =
         |to: &'static str| hub(move |request| request.path.contains("/resolve/").then(|| Answer::redirect(to)));
     for (to, words) in [
-        ("file:///etc/passwd", &["not over http", "not followed"][..]),
-        ("ftp://127.0.0.1/x", &["not over http"]),
+        ("file:///etc/passwd", &["not an http or https address", "not followed"][..]),
+        ("ftp://127.0.0.1/x", &["not an http or https address"]),
         ("http://me:secret@127.0.0.1/x", &["user's name"]),
         ("/org/tiny/resolve/again", &["after 10 redirects"]),
     ] {
@@ -199,7 +199,7 @@ fn redirects_that_lead_astray() {
         is_absent(&hub);
     }
     of_file("http://127.0.0.1:1/x").fetch_ends(69, &["no answer"]);
-    hub(|_| Some(Answer::new(302, ""))).fetch_ends(69, &["does not say where to"]);
+    hub(|_| Some(Answer::new(302, ""))).fetch_ends(69, &["redirects without an address"]);
 }
 
 /// The hub's announcements count, not those of whom it redirects to.
@@ -245,7 +245,7 @@ fn a_server_that_falls_silent() {
         Some(if request.earlier == 0 { answer.ending(Ends::Stalls(1000)) } else { answer })
     });
     let began = Instant::now();
-    hub.fetch_ends(0, &["another try"]);
+    hub.fetch_ends(0, &["trying again"]);
     assert!(began.elapsed() < Duration::from_secs(30));
     is_complete(&hub);
 }
@@ -268,13 +268,13 @@ fn names_that_lead_out_of_the_folder() {
     };
     for commit in ["../../escaped", "", "main", "0123456789ABCDEF0123456789ABCDEF01234567"] {
         let hub = listed(commit);
-        hub.fetch_ends(77, &["is no commit"]);
+        hub.fetch_ends(77, &["is not a commit"]);
         is_absent(&hub);
     }
     for etag in ["../../escaped", "", "a/b", "..", "a b"] {
         let answer = move || Answer::new(200, "{}").with("etag", format!("\"{etag}\""));
         let hub = hub(move |request| request.path.contains("/resolve/").then(answer));
-        hub.fetch_ends(77, &["is no hash"]);
+        hub.fetch_ends(77, &["is not a hash"]);
         is_absent(&hub);
     }
 }
@@ -282,12 +282,12 @@ fn names_that_lead_out_of_the_folder() {
 #[test]
 fn what_is_no_hub() {
     for body in ["<html>Sign in to the network</html>", "{}", "[]", "{\"sha\": 1}"] {
-        hub(move |_| Some(Answer::new(200, body))).fetch_ends(69, &["not what the hub tells"]);
+        hub(move |_| Some(Answer::new(200, body))).fetch_ends(69, &["not the hub's description"]);
     }
     let hub = hub(|_| None);
     let mut command = hub.command(env!("CARGO_BIN_EXE_tiered"));
     command.args(["model", "fetch", MODEL]);
-    ends(&command.env("HF_ENDPOINT", "http://127.0.0.1:1").output().unwrap(), 69, &["no answer", "given up"]);
+    ends(&command.env("HF_ENDPOINT", "http://127.0.0.1:1").output().unwrap(), 69, &["no answer", "gave up"]);
     ends(&command.env("HF_ENDPOINT", "gopher://x").output().unwrap(), 78, &["HF_ENDPOINT"]);
     assert!(!hub.home().join("hub").exists());
 }
@@ -300,6 +300,6 @@ fn a_full_disk() {
     command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tiered"), "model", "fetch", MODEL]);
     ends(&command.output().unwrap(), 74, &[".incomplete", "make room"]);
     is_absent(&hub);
-    hub.fetch_ends(0, &["goes on after 102400 bytes"]);
+    hub.fetch_ends(0, &["resuming after 102400 bytes"]);
     is_complete(&hub);
 }

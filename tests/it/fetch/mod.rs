@@ -1,4 +1,4 @@
-//! `tiered fetch`, against servers on this machine that keep to the rules, and that do not.
+//! `tiered model fetch` and `tiered data fetch`, against servers on this machine that keep to the rules, and that do not.
 
 mod data;
 mod hub;

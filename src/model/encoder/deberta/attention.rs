@@ -4,10 +4,10 @@ use super::config::{DebertaConfig, PositionTerms};
 use super::position::Distances;
 use crate::batch::LengthGroup;
 use crate::model::encoder::{EncoderConfig, Family};
-use crate::model::layers::{Mode, dropout, linear, new_linear, product};
+use crate::model::layers::{Mode, affine, dropout, linear, new_linear};
 use tch::{Kind, Tensor, nn};
 
-/// Attention whose scores are sums of content to content, content to position and position to content.
+/// Attention whose scores are the sum of content to content, content to position, and position to content.
 pub struct DisentangledAttention {
     content: ContentProjections,
     positions: PositionProjections,
@@ -17,37 +17,37 @@ pub struct DisentangledAttention {
     position_dropout: f64,
 }
 
-/// What makes queries, keys and values of the hidden states.
+/// The projections from hidden states to queries, keys and values.
 enum ContentProjections {
-    /// Version 1: one matrix, in which each head has its queries, keys and values side by side; keys have no bias.
+    /// Version 1: one matrix, in which each head has its queries, keys and values side by side. Keys have no bias.
     Fused { in_proj: nn::Linear, query_bias: Tensor, value_bias: Tensor },
     /// Versions 2 and 3.
     Apart { query: nn::Linear, key: nn::Linear, value: nn::Linear },
 }
 
-/// What makes keys (for content to position) and queries (for position to content) of relative positions.
+/// The projections from relative positions to keys (content to position) and queries (position to content).
 enum PositionProjections {
-    /// Their own, where the term is there.
+    /// Separate ones, for the terms that exist.
     Own { key: Option<nn::Linear>, query: Option<nn::Linear> },
     /// Those of the content.
     Shared,
 }
 
-/// Each `[heads, B, L, D]`.
+/// Each `[heads, count, length, depth]`.
 struct QueriesKeysValues {
     queries: Tensor,
     keys: Tensor,
     values: Tensor,
 }
 
-/// Keys and queries of each distance of the batch, each `[heads, 2L - 1, D]`.
+/// Keys and queries of each distance in the batch, each `[heads, 2·length - 1, depth]`.
 struct RelativeKeysQueries {
     keys: Option<Tensor>,
     queries: Option<Tensor>,
 }
 
 impl DisentangledAttention {
-    /// `p` is the checkpoint's `attention.self` of a layer.
+    /// `p` is a layer's `attention.self` in the checkpoint.
     pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
         DisentangledAttention {
             content: ContentProjections::new(p, config),
@@ -76,16 +76,16 @@ impl DisentangledAttention {
             let tokens = group.count * group.length;
             let content = self.content.split(&projected.narrow(0, start, tokens), group, self.heads);
             let relative = relative.as_ref().map(|(distances, of_batch)| {
-                (of_batch.narrow(distances.longest - group.length, 2 * group.length - 1), &distances.places[i])
+                (of_batch.narrow(distances.longest - group.length, 2 * group.length - 1), &distances.indices[i])
             });
-            let context = self.attend(&content, relative, mode); // [heads, B, L, D]
+            let context = self.attend(&content, relative, mode); // [heads, count, length, depth]
             contexts.push(context.permute([1, 2, 0, 3]).reshape([tokens, -1]));
             start += tokens;
         }
         Tensor::cat(&contexts, 0) // [T, H]
     }
 
-    /// Equation 4, with the scale of section 3.1: softmax(A / √(terms · D)) · V.
+    /// Equation 4, with the scale of section 3.1: softmax(A / √(terms · depth)) · V.
     fn attend(
         &self,
         content: &QueriesKeysValues,
@@ -95,14 +95,14 @@ impl DisentangledAttention {
         let QueriesKeysValues { queries, keys, values } = content;
         let scale = 1. / ((self.terms.count() * queries.size()[3]) as f64).sqrt();
         let queries = queries * scale;
-        let mut scores = queries.matmul(&keys.transpose(2, 3)).to_kind(Kind::Float); // [heads, B, L, L]
-        if let Some((relative, places)) = relative {
+        let mut scores = queries.matmul(&keys.transpose(2, 3)).to_kind(Kind::Float); // [heads, count, length, length]
+        if let Some((relative, indices)) = relative {
             if let Some(relative_keys) = &relative.keys {
-                scores += by_distance(&queries, relative_keys, places);
+                scores += by_distance(&queries, relative_keys, indices);
             }
             if let Some(relative_queries) = &relative.queries {
-                // The key's side: row j, column i. The published programs take δ(i, j) here, as for content to position.
-                let transposed = by_distance(keys, &(relative_queries * scale), &places.transpose(0, 1));
+                // The key's side: row j, column i. The published code uses δ(i, j) here, as for content to position.
+                let transposed = by_distance(keys, &(relative_queries * scale), &indices.transpose(0, 1));
                 scores += transposed.transpose(2, 3);
             }
         }
@@ -111,10 +111,10 @@ impl DisentangledAttention {
     }
 
     fn relative(&self, distances: &Distances, mode: Mode) -> RelativeKeysQueries {
-        let vectors = dropout(&distances.vectors, self.position_dropout, mode); // [P, H]
+        let vectors = dropout(&distances.vectors, self.position_dropout, mode); // [used, H]
         let project = |layer: &nn::Linear| {
-            let projected = linear(&vectors, layer, mode).index_select(0, &distances.vector_of); // [2L - 1, H]
-            projected.view([projected.size()[0], self.heads, -1]).transpose(0, 1) // [heads, 2L - 1, D]
+            let projected = linear(&vectors, layer, mode).index_select(0, &distances.vector_of); // [2·length - 1, H]
+            projected.view([projected.size()[0], self.heads, -1]).transpose(0, 1) // [heads, 2·length - 1, depth]
         };
         let (key, query) = match (&self.positions, &self.content) {
             (PositionProjections::Own { key, query }, _) => (key.as_ref(), query.as_ref()),
@@ -122,26 +122,27 @@ impl DisentangledAttention {
                 (self.terms.content_to_position.then_some(key), self.terms.position_to_content.then_some(query))
             }
             (PositionProjections::Shared, ContentProjections::Fused { .. }) => {
-                unreachable!("version 1 shares nothing; its config is refused if it says so")
+                unreachable!("version 1 shares no projections; a config that sets this is refused")
             }
         };
         RelativeKeysQueries { keys: key.map(project), queries: query.map(project) }
     }
 }
 
-/// Scores of vectors against those of the distances, at each pair of tokens.
+/// Scores of vectors against the vectors of distances, for each pair of tokens.
 ///
 /// # Shapes
-/// `vectors [heads, B, L, D]`, `relative [heads, 2L - 1, D]`, `places [L, L]` -> `[heads, B, L, L]` float32
-fn by_distance(vectors: &Tensor, relative: &Tensor, places: &Tensor) -> Tensor {
-    let [heads, count, length, depth] = vectors.size()[..] else { panic!("vectors are [heads, B, L, D]") };
+/// `vectors [heads, count, length, depth]`, `relative [heads, 2·length - 1, depth]`, `indices [length, length]` ->
+/// `[heads, count, length, length]` float32
+fn by_distance(vectors: &Tensor, relative: &Tensor, indices: &Tensor) -> Tensor {
+    let [heads, count, length, depth] = vectors.size()[..] else { panic!("vectors are [heads, count, length, depth]") };
     let all = vectors.reshape([heads, count * length, depth]).bmm(&relative.transpose(1, 2));
     let all = all.view([heads, count, length, 2 * length - 1]);
-    all.gather(3, &places.expand([heads, count, length, length], false), false).to_kind(Kind::Float)
+    all.gather(3, &indices.expand([heads, count, length, length], false), false).to_kind(Kind::Float)
 }
 
 impl RelativeKeysQueries {
-    /// Some distances only.
+    /// A range of the distances.
     fn narrow(&self, start: i64, length: i64) -> Self {
         let part = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| tensor.narrow(1, start, length));
         RelativeKeysQueries { keys: part(&self.keys), queries: part(&self.queries) }
@@ -165,31 +166,31 @@ impl ContentProjections {
         }
     }
 
-    /// One product for all three. `[T, H]` -> `[T, 3H]`, laid out as [`ContentProjections::split`] knows
+    /// One matmul for all three. `[T, H]` -> `[T, 3H]`, in the layout that [`ContentProjections::split`] reads
     fn forward(&self, hidden: &Tensor, heads: i64, mode: Mode) -> Tensor {
         match self {
             ContentProjections::Fused { in_proj, query_bias, value_bias } => {
                 let of_heads = |bias: &Tensor| bias.view([heads, -1]);
                 let parts = [of_heads(query_bias), of_heads(&query_bias.zeros_like()), of_heads(value_bias)];
                 let bias = Tensor::stack(&parts, 1).flatten(0, -1); // [3H]
-                product(hidden, &in_proj.ws, &bias, mode.precision)
+                affine(hidden, &in_proj.ws, &bias, mode.precision)
             }
             ContentProjections::Apart { query, key, value } => {
                 let parts = [query, key, value];
                 let weight = Tensor::cat(&parts.map(|part| &part.ws), 0);
                 let bias = Tensor::cat(&parts.map(|part| part.bs.as_ref().expect("made with a bias")), 0);
-                product(hidden, &weight, &bias, mode.precision)
+                affine(hidden, &weight, &bias, mode.precision)
             }
         }
     }
 
-    /// `[B·L, 3H]` of one length
+    /// `[count·length, 3H]` of one length
     fn split(&self, projected: &Tensor, group: &LengthGroup, heads: i64) -> QueriesKeysValues {
         let &LengthGroup { count, length } = group;
         let parts = match self {
             ContentProjections::Fused { .. } => projected.view([count, length, heads, 3, -1]).permute([3, 2, 0, 1, 4]),
             ContentProjections::Apart { .. } => projected.view([count, length, 3, heads, -1]).permute([2, 3, 0, 1, 4]),
-        }; // [3, heads, B, L, D]
+        }; // [3, heads, count, length, depth]
         QueriesKeysValues { queries: parts.get(0), keys: parts.get(1), values: parts.get(2) }
     }
 }

@@ -1,19 +1,19 @@
-//! What `config.json` says of DeBERTa alone.
+//! The keys of `config.json` that only DeBERTa has.
 
 use crate::model::encoder::EncoderConfig;
 use crate::model::encoder::config::MAX_SIZE;
-use crate::outside::shown;
+use crate::untrusted::shown;
 use serde::{Deserialize, Serialize};
 
-/// The keys of versions 1 to 3. What is absent is off, as in Hugging Face's program: a checkpoint that has its weights
-/// all the same is refused for them.
+/// The keys of versions 1 to 3. An absent key is off, as in Hugging Face's code. A checkpoint that has weights for it
+/// all the same is refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DebertaConfig {
     #[serde(default)]
     pub relative_attention: bool,
     #[serde(default)]
     pub pos_att_type: PositionTerms,
-    /// k, the largest distance told apart; below 1, `max_position_embeddings`.
+    /// k, the largest distance that is distinguished; below 1 means `max_position_embeddings`.
     #[serde(default = "unlimited")]
     pub max_relative_positions: i64,
     /// Whether absolute positions are added to the words.
@@ -22,15 +22,16 @@ pub struct DebertaConfig {
     /// Width of the word embeddings, if it is not `hidden_size`.
     #[serde(default)]
     pub embedding_size: Option<i64>,
-    /// Whether relative positions are projected as the content is.
+    /// Whether relative positions share the projections of the content.
     #[serde(default)]
     pub share_att_key: bool,
-    /// Above 0, so many distances on either side have a vector, those from the half on shared by ever more of them.
+    /// If above 0, this many distances on either side have a vector. Those from the half on share vectors with more and
+    /// more neighbours.
     #[serde(default = "unlimited")]
     pub position_buckets: i64,
     #[serde(default)]
     pub norm_rel_ebd: PositionNorm,
-    /// Above 0, a convolution over so many tokens is added to the first layer.
+    /// If above 0, a convolution over this many tokens is added to the first layer.
     #[serde(default)]
     pub conv_kernel_size: i64,
     #[serde(default = "one")]
@@ -51,7 +52,7 @@ const fn one() -> i64 {
     1
 }
 
-/// Which terms beside content to content the attention scores have (`pos_att_type`, as `c2p|p2c` or a list).
+/// Which terms the attention scores have in addition to content to content (`pos_att_type`, as `c2p|p2c` or a list).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Option<Terms>", into = "String")]
 pub struct PositionTerms {
@@ -99,7 +100,7 @@ impl From<PositionTerms> for String {
 }
 
 impl PositionTerms {
-    /// How many terms the scores have, content to content among them.
+    /// The number of terms of the scores, including content to content.
     pub fn count(self) -> i64 {
         1 + i64::from(self.content_to_position) + i64::from(self.position_to_content)
     }
@@ -147,7 +148,7 @@ impl TryFrom<String> for ConvolutionActivation {
 }
 
 impl DebertaConfig {
-    /// The largest distance told apart.
+    /// The largest distance that is distinguished.
     pub fn max_distance(&self, max_position_embeddings: i64) -> i64 {
         if self.max_relative_positions < 1 { max_position_embeddings } else { self.max_relative_positions }
     }
@@ -157,7 +158,7 @@ impl DebertaConfig {
         if self.position_buckets > 0 { self.position_buckets } else { self.max_distance(max_position_embeddings) }
     }
 
-    /// What version 1 does not have.
+    /// Refuses keys that version 1 does not have.
     pub(in crate::model::encoder) fn later_setting(&self) -> Option<String> {
         let later = [
             ("share_att_key", self.share_att_key),
@@ -166,10 +167,10 @@ impl DebertaConfig {
             ("conv_kernel_size", self.conv_kernel_size > 0),
         ];
         let (key, _) = later.into_iter().find(|(_, set)| *set)?;
-        Some(format!("{key} is set, which model_type deberta does not have; deberta-v2 does"))
+        Some(format!("{key} is set, but model_type deberta does not have it; deberta-v2 does"))
     }
 
-    /// What no encoder can be.
+    /// Values that have the right type but are invalid.
     pub(in crate::model::encoder) fn problem(&self, config: &EncoderConfig) -> Option<String> {
         let sizes = [
             ("embedding_size", self.embedding_size.unwrap_or(1), 1),
@@ -196,16 +197,16 @@ impl DebertaConfig {
             }
             if config.hidden_size % self.conv_groups != 0 {
                 let (groups, hidden) = (self.conv_groups, config.hidden_size);
-                return Some(format!("conv_groups is {groups}, which does not divide hidden_size {hidden}"));
+                return Some(format!("conv_groups is {groups}; it must divide hidden_size {hidden}"));
             }
             if self.conv_act.is_none() {
-                return Some("conv_kernel_size is set, and conv_act is missing".into());
+                return Some("conv_kernel_size is set, but conv_act is missing".into());
             }
         }
         None
     }
 
-    /// How many numbers there are at least for relative positions and convolution.
+    /// The least number of parameters for relative positions and convolution.
     pub(in crate::model::encoder) fn least_parameters(&self, config: &EncoderConfig) -> u128 {
         let hidden = config.hidden_size as u128;
         let mut numbers = 0;

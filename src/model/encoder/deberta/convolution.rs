@@ -1,4 +1,4 @@
-//! The convolution that version 2 can have beside its first layer, over neighbouring tokens.
+//! The convolution over neighbouring tokens that version 2 can have beside its first layer.
 
 use super::config::{ConvolutionActivation, DebertaConfig};
 use crate::batch::LengthGroup;
@@ -17,7 +17,7 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// `None` if the config has none.
+    /// `None` if the config has no convolution.
     pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Option<Self> {
         let (hidden, kernel) = (config.hidden_size, deberta.conv_kernel_size);
         let activation = deberta.conv_act.filter(|_| kernel > 0)?;
@@ -38,7 +38,8 @@ impl Convolution {
         let mut start = 0;
         let mut convolved = Vec::with_capacity(groups.len());
         for &LengthGroup { count, length } in groups {
-            let block = input.narrow(0, start, count * length).view([count, length, -1]).transpose(1, 2); // [B, H, L]
+            // [count, H, length]
+            let block = input.narrow(0, start, count * length).view([count, length, -1]).transpose(1, 2);
             convolved.push(self.convolve(&block, mode).transpose(1, 2).reshape([count * length, -1]));
             start += count * length;
         }
@@ -50,7 +51,7 @@ impl Convolution {
         layer_norm(&(output + activated), &self.norm)
     }
 
-    /// Beyond the ends of a sequence are zeros. `[B, H, L]` -> `[B, H, L]`
+    /// Sequences are padded with zeros. `[count, H, length]` -> `[count, H, length]`
     fn convolve(&self, block: &Tensor, mode: Mode) -> Tensor {
         let [block, weight, bias] = [block, &self.weight, &self.bias].map(|tensor| mode.precision.cast(tensor));
         block.conv1d(&weight, Some(&bias), 1, (self.weight.size()[2] - 1) / 2, 1, self.groups)

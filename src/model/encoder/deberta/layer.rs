@@ -1,4 +1,4 @@
-//! One layer: disentangled attention, feed-forward, norm after.
+//! One layer: disentangled attention and feed-forward, each followed by a norm.
 
 use super::attention::DisentangledAttention;
 use super::config::DebertaConfig;
@@ -11,7 +11,7 @@ use tch::{Tensor, nn};
 pub struct Layer {
     attention: DisentangledAttention,
     attention_output: nn::Linear,
-    /// Version 1 writes its norm out; it is the usual one.
+    /// Version 1 implements its norm itself; it is the usual layer norm.
     attention_norm: nn::LayerNorm,
     intermediate: nn::Linear,
     output: nn::Linear,

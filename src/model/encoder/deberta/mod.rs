@@ -1,5 +1,5 @@
-//! The layers of DeBERTa (He et al., 2021; versions 2 and 3: He et al., 2023): attention by content and relative
-//! position apart, by libtorch's operations.
+//! The layers of DeBERTa (He et al., 2021; versions 2 and 3: He et al., 2023), with libtorch's operations. Their
+//! attention treats content and relative position separately.
 
 mod attention;
 mod config;
@@ -26,7 +26,7 @@ pub struct Deberta {
 }
 
 impl Deberta {
-    /// `p` is the checkpoint's `encoder`.
+    /// `p` is the `encoder` of the checkpoint.
     pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
         let layers = p / "layer";
         let layer = |i| Layer::new(&(&layers / i), config, deberta);

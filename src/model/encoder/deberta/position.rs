@@ -1,4 +1,4 @@
-//! Relative positions: which vector each distance between two tokens has.
+//! Relative positions: the vector of each distance between two tokens.
 
 use super::config::{DebertaConfig, PositionNorm};
 use crate::batch::LengthGroup;
@@ -6,24 +6,24 @@ use crate::model::encoder::EncoderConfig;
 use crate::model::layers::{layer_norm, new_layer_norm};
 use tch::{Device, Kind, Tensor, nn};
 
-/// The vectors of relative positions, P in the paper.
+/// The vectors of relative positions (P in the paper).
 pub struct RelativePositions {
     /// `[2·span, H]`
     table: Tensor,
     norm: Option<nn::LayerNorm>,
     span: i64,
-    /// (buckets, largest distance), if distances are put into buckets.
+    /// (buckets, largest distance), if distances share buckets.
     buckets: Option<(i64, i64)>,
 }
 
-/// The relative positions of a batch, whose longest sequence has L tokens.
+/// The relative positions of a batch; `length` is that of its longest sequence.
 pub struct Distances {
-    /// `[P, H]` the vectors that occur.
+    /// `[used, H]` the vectors that occur.
     pub vectors: Tensor,
-    /// `[2L - 1]` which of them each distance from -(L - 1) to L - 1 has.
+    /// `[2·length - 1]` which of them belongs to each distance from -(length - 1) to length - 1.
     pub vector_of: Tensor,
-    /// For each run of sequences of l tokens, `[l, l]`: i - j + l - 1 at (i, j), the distance counted from 0.
-    pub places: Vec<Tensor>,
+    /// For each run of sequences of l tokens, `[l, l]`: at (i, j) the index i - j + l - 1 of the distance.
+    pub indices: Vec<Tensor>,
     pub longest: i64,
 }
 
@@ -42,23 +42,23 @@ impl RelativePositions {
         }
     }
 
-    /// Those of sequences of these lengths.
+    /// The relative positions of sequences of these lengths.
     pub fn of(&self, groups: &[LengthGroup]) -> Distances {
         let device = self.table.device();
         let longest = groups.iter().map(|group| group.length).max().unwrap_or(1);
         let distances = Tensor::arange_start(1 - longest, longest, (Kind::Int64, Device::Cpu));
-        let rows = self.rows(&distances); // [2L - 1], ascending
+        let rows = self.rows(&distances); // [2·length - 1], ascending
         let (lowest, highest) = (rows.int64_value(&[0]), rows.int64_value(&[-1]));
         let vectors = self.table.narrow(0, lowest, highest - lowest + 1);
         Distances {
             vectors: self.norm.as_ref().map_or(vectors.shallow_clone(), |norm| layer_norm(&vectors, norm)),
             vector_of: (rows - lowest).to_device(device),
-            places: groups.iter().map(|group| places(group.length, device)).collect(),
+            indices: groups.iter().map(|group| indices(group.length, device)).collect(),
             longest,
         }
     }
 
-    /// δ of the paper: the row of each distance, which beyond the span is that of the span's end.
+    /// δ in the paper: the row of each distance. Distances beyond the span have the row at its end.
     fn rows(&self, distances: &Tensor) -> Tensor {
         let near = match self.buckets {
             Some((buckets, max_distance)) => log_buckets(distances, buckets, max_distance),
@@ -68,13 +68,14 @@ impl RelativePositions {
     }
 }
 
-fn places(length: i64, device: Device) -> Tensor {
+fn indices(length: i64, device: Device) -> Tensor {
     let numbers = Tensor::arange(length, (Kind::Int64, device));
     numbers.unsqueeze(1) - numbers.unsqueeze(0) + (length - 1)
 }
 
-/// Distances up to half the number of buckets keep a bucket of their own; beyond, buckets grow by a factor, so that the
-/// last one ends at the largest distance. In float32 as Hugging Face computes it: ends of buckets are rounded alike.
+/// Distances up to half the number of buckets have a bucket each. Beyond that, buckets grow by a factor, so that the
+/// last one ends at the largest distance. Computed in float32 like Hugging Face's, so that the bounds of buckets round
+/// alike.
 ///
 /// # Shapes
 /// `distances [..]` int64, on the CPU -> `[..]` int64

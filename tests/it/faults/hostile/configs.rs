@@ -99,7 +99,7 @@ fn run_folder(tiny: &Tiny) -> PathBuf {
     fs::copy(tiny.encoder().join("config.json"), run.join("encoder/config.json")).unwrap();
     let encoder = json_of(&tiny.encoder().join("config.json"));
     let model = json!({"encoder": encoder, "max_sentences": 5, "dropout": 0.1, "detector": {
-        "kind": "belief", "inputs": "both", "context": "sentence", "layers": 1, "width": 64, "heads": 2,
+        "kind": "paper", "inputs": "both", "context": "sentence", "layers": 1, "width": 64, "heads": 2,
         "feed_forward": 64, "pair_width": 8}});
     fs::write(run.join("model.json"), model.to_string()).unwrap();
     run
@@ -208,7 +208,11 @@ fn a_tokenizer_of_another_encoder_is_refused() {
     let output = tiny.train("run", &["--dry-run"]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(78), "{message}");
-    assert!(message.contains("the encoder's vocab_size is") && message.contains("do not belong together"), "{message}");
+    assert!(
+        message.contains("the encoder's vocab_size is")
+            && message.contains("use the tokenizer.json and the config.json of the same model"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -227,7 +231,7 @@ fn a_config_of_any_depth_and_length() {
         ["#".repeat(2 << 20), format!("a = {}", "[".repeat(900_000)), format!("a{} = 1", ".a".repeat(400_000)), tables]
     {
         fs::write(&config, text_of).unwrap();
-        let output = tiered(["train", "--config", text(&config), "--out", text(&tiny.path("run"))]);
+        let output = tiered(["train", "--config", text(&config), "--output", text(&tiny.path("run"))]);
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(78), "{}", &message[..message.len().min(500)]);
         assert!(message.contains("hostile.toml"), "{}", &message[..message.len().min(500)]);

@@ -75,13 +75,13 @@ impl Text {
     }
 }
 
-/// One to three groups of a plausible, a cloze and an order story in two partitions.
+/// One to three groups of a plausible, a cloze and an order story in two splits.
 fn good(rng: &mut ChaCha12Rng) -> Text {
     let rows = |opens: [u8; 3]| {
         opens.map(|open| json!({"h_location": [["Zoé", 0]], "open": [["chest", open]], "wet": [["wool hat", 5]]}))
     };
-    let mut partitions = serde_json::Map::new();
-    for partition in ["train", "test"] {
+    let mut splits = serde_json::Map::new();
+    for split in ["train", "test"] {
         let mut stories = serde_json::Map::new();
         for group in 0..rng.random_range(1..4) {
             let forms = [("", Value::Null, -1), ("-C0", json!("cloze"), 1), ("-O0", json!("order"), 2)];
@@ -99,9 +99,9 @@ fn good(rng: &mut ChaCha12Rng) -> Text {
                 stories.insert(key, story);
             }
         }
-        partitions.insert(partition.into(), stories.into());
+        splits.insert(split.into(), stories.into());
     }
-    Value::Object(partitions).into()
+    Value::Object(splits).into()
 }
 
 /// The ways in which a file is damaged.
@@ -232,8 +232,8 @@ fn repeat_key(place: &mut Text, rng: &mut ChaCha12Rng) {
 
 /// Ids that belong to no group, or all to one.
 fn unpair(file: &mut Text, rng: &mut ChaCha12Rng) {
-    let Text::Object(partitions) = file else { return };
-    for (_, stories) in partitions {
+    let Text::Object(splits) = file else { return };
+    for (_, stories) in splits {
         let Text::Object(stories) = stories else { continue };
         for (key, story) in stories {
             match rng.random_range(0..5) {

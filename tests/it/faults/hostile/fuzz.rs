@@ -84,8 +84,8 @@ fn manifest() {
 }
 
 #[test]
-fn study() {
-    run("study", entry::study, count(2_000, 100_000));
+fn sweep() {
+    run("sweep", entry::sweep, count(2_000, 100_000));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tiered::error::ErrorKind;
 use tiered::experiment::RunFolder;
-use tiered::outside::{component, model_id, relative, within};
+use tiered::untrusted::{component, model_id, relative, within};
 
 const TIME: Duration = Duration::from_millis(100);
 

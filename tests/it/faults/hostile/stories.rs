@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 use tiered::data::{Sentences, Severity, StoryFile, pairs, read_file, read_plain};
 use tiered::error::Result;
-use tiered::outside;
+use tiered::untrusted;
 
 /// What a file may cost, and how long it may be before it may cost more: longer ones are read too.
 const TIME: Duration = Duration::from_secs(1);
@@ -105,8 +105,8 @@ fn judge(path: &Path, outcome: &Result<StoryFile>) -> Result<bool, String> {
     check(file);
     for finding in &file.findings {
         fair(&finding.to_string())?;
-        let nameless = file.partitions.iter().any(|(name, _)| name.is_empty());
-        if finding.partition.is_empty() && finding.story.is_empty() && !nameless {
+        let nameless = file.splits.iter().any(|(name, _)| name.is_empty());
+        if finding.split.is_empty() && finding.story.is_empty() && !nameless {
             return Err(format!("no place in: {finding}"));
         }
     }
@@ -140,7 +140,7 @@ fn malformed_story_files() {
 
 /// Reads typed stories as `tiered predict` does; whether they were refused, or what is wrong with how.
 fn plain(bytes: &[u8]) -> Result<bool, String> {
-    let read = outside::text(bytes).map_err(|problem| format!("typed.txt: {problem}"));
+    let read = untrusted::text(bytes).map_err(|problem| format!("typed.txt: {problem}"));
     let read =
         read.and_then(|text| read_plain(text, "typed.txt", &[], Sentences::Split).map_err(|error| error.message));
     match read {
@@ -217,10 +217,7 @@ fn bombs() -> Vec<(&'static str, String)> {
             "a long key with many findings",
             file(&format!("\"{}\":{{{}}}", "k".repeat(30 << 20), list(90_000, |_| "\"f\":0".into()))),
         ),
-        (
-            "a long partition",
-            format!("{{\"{}\":{{{}}}}}", "k".repeat(30 << 20), list(90_000, |i| format!("\"{i}\":0"))),
-        ),
+        ("a long split", format!("{{\"{}\":{{{}}}}}", "k".repeat(30 << 20), list(90_000, |i| format!("\"{i}\":0")))),
         ("a long story", file(&story("1", &format!("\"{}\"", "x".repeat(60 << 20)), "{}", ""))),
         ("nested, closed", file(&format!("\"1\":{}{}", "[".repeat(30 << 20), "]".repeat(30 << 20)))),
         ("nested, open", "{\"a\":".repeat(12 << 20)),
@@ -251,7 +248,7 @@ fn bombs() -> Vec<(&'static str, String)> {
             let some = file(&list(100_000, |i| story(&i.to_string(), "\"A.\"", "{\"open\":[[\"a\",1]]}", "")));
             some + &" ".repeat(10 << 20)
         }),
-        ("more spaces than are read at once", " ".repeat(outside::MAX_UNREAD as usize + (1 << 20))),
+        ("more spaces than are read at once", " ".repeat(untrusted::MAX_UNREAD as usize + (1 << 20))),
     ]
 }
 
@@ -274,8 +271,8 @@ fn large_story_files() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let (outcome, time) = timed(|| {
             let file = read_file(&path);
-            let partitions = file.iter().flat_map(|file| &file.partitions);
-            let pairs: usize = partitions.map(|(_, stories)| pairs(stories, 0).len()).sum();
+            let splits = file.iter().flat_map(|file| &file.splits);
+            let pairs: usize = splits.map(|(_, stories)| pairs(stories, 0).len()).sum();
             (file, pairs)
         });
         let judged = outcome.as_ref().map(|(file, _)| judge(&path, file));
@@ -302,7 +299,7 @@ fn write_large_story_files() {
 }
 
 #[test]
-fn a_partition_of_a_shared_folder_is_no_path() {
+fn a_split_of_a_shared_folder_is_no_path() {
     let story_file = crate::support::clean_file().to_string().replace("\"test\"", "\"../../escaped\"");
     let directory = tempfile::TempDir::new().unwrap();
     let path = crate::support::write(&directory, "stories.json", &story_file);

@@ -1,0 +1,256 @@
+//! `tiered sweep`: runs, lists and compares the runs of a sweep.
+
+mod jobs;
+mod status;
+
+use super::format::FormatArgs;
+use super::output::{print, shown};
+use super::progress::Progress;
+use super::signal::Signals;
+use crate::error::{Error, ErrorKind, Result};
+use crate::say::{aside, counted, say};
+use crate::sweep::{
+    ConflictChoice, Happening, Outcome, Scheduler, Selection, Shard, StateChoice, Sweep, SweepRun, compared,
+};
+use crate::train::Event;
+use clap::Subcommand;
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Train and evaluate every run that is not done
+    Run(RunArgs),
+    /// Print a job array for a cluster, one task a run; nothing is run
+    Submit(SubmitArgs),
+    /// Print the state of every run
+    Status(SweepArgs),
+    /// Compare the runs: mean and spread over seeds, intervals, tests, published scores
+    Table(TableArgs),
+}
+
+/// A sweep and the folder of its runs.
+#[derive(clap::Args)]
+pub(super) struct SweepArgs {
+    /// The sweep file (configs/sweeps/*.toml)
+    file: PathBuf,
+    /// The folder of its runs [default: runs/sweeps/NAME]
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    sweep: SweepArgs,
+    /// Run this many runs at a time, each in its own process
+    #[arg(long, value_name = "J", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Run only every n-th run from the i-th, to divide a sweep among machines
+    #[arg(long, value_name = "i/n", conflicts_with = "task")]
+    shard: Option<Shard>,
+    /// Run only the run of this number
+    #[arg(long, value_name = "N")]
+    task: Option<usize>,
+    /// Check and list the runs, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct SubmitArgs {
+    #[command(flatten)]
+    sweep: SweepArgs,
+    /// What takes the jobs
+    #[arg(long, value_enum)]
+    scheduler: Scheduler,
+}
+
+#[derive(clap::Args)]
+pub(super) struct TableArgs {
+    #[command(flatten)]
+    sweep: SweepArgs,
+    /// Test the difference between these two rows, by number or name; may be repeated [default: each row and the first]
+    #[arg(long, value_name = "A,B")]
+    compare: Vec<String>,
+    /// Show only this evaluation, by its name in the sweep file; may be repeated [default: all]
+    #[arg(long = "evaluation", value_name = "NAME")]
+    evaluations: Vec<String>,
+    /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair), contrast
+    /// or own (threshold for the paper's detector, pair for the joint one); may be repeated [default: as in the sweep
+    /// file]
+    #[arg(long, value_enum)]
+    decode: Vec<ConflictChoice>,
+    /// Which states to predict: argmax (the most likely class) or calibrated (the choice made on dev); may be repeated
+    /// [default: as in the sweep file]
+    #[arg(long, value_enum)]
+    states: Vec<StateChoice>,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl SweepArgs {
+    fn open(&self) -> Result<Sweep> {
+        Sweep::open(&self.file, self.output.as_deref())
+    }
+}
+
+pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Run(args) => run_runs(args)?,
+        Command::Submit(args) => submit(args)?,
+        Command::Status(sweep) => status::show(&sweep.open()?)?,
+        Command::Table(args) => table(args)?,
+    }
+    Ok(())
+}
+
+fn submit(args: &SubmitArgs) -> Result<()> {
+    let output = args.sweep.output.as_ref().map(|output| output.display().to_string());
+    print(&args.sweep.open()?.job_array(args.scheduler, output.as_deref()))
+}
+
+fn table(args: &TableArgs) -> Result<()> {
+    let sweep = args.sweep.open()?;
+    let rows: Vec<String> = sweep.rows().into_iter().map(|(name, _)| name).collect();
+    let selection =
+        Selection { sets: args.evaluations.clone(), decode: args.decode.clone(), states: args.states.clone() };
+    let comparison = sweep.compare(&selection, &compared(&args.compare, &rows)?)?;
+    print(&shown(&comparison, args.format.format))
+}
+
+fn run_runs(args: &RunArgs) -> Result<()> {
+    let sweep = args.sweep.open()?;
+    let runs: Vec<&SweepRun> = match (args.task, args.shard) {
+        (Some(number), _) => vec![sweep.run(number)?],
+        (None, shard) => sweep.runs.iter().filter(|run| shard.is_none_or(|shard| shard.takes(run))).collect(),
+    };
+    if args.dry_run {
+        return list(&sweep, &runs);
+    }
+    sweep.write_index()?;
+    let signals = Signals::watch()?;
+    let stop = || signals.received();
+    let ends = match args.jobs {
+        1 => in_turn(&sweep, &runs, &stop),
+        jobs => jobs::run(&sweep, &runs, usize::from(jobs), args.sweep.output.as_deref(), &stop)?,
+    };
+    conclude(&sweep, &ends, runs.len())
+}
+
+/// How a run ended.
+struct End<'a> {
+    run: &'a SweepRun,
+    result: Result<Outcome>,
+}
+
+/// Runs one run after another in this process. A stop, or a run that could not be saved, ends the loop: no later run
+/// could be saved either.
+fn in_turn<'a>(sweep: &Sweep, runs: &[&'a SweepRun], stop: &dyn Fn() -> Option<&'static str>) -> Vec<End<'a>> {
+    let mut ends = Vec::new();
+    for (i, &run) in runs.iter().enumerate() {
+        if stop().is_some() {
+            break;
+        }
+        say!("task {} ({} of {}): {}", run.number, i + 1, runs.len(), run.name());
+        let result = one(sweep, run, stop);
+        if let Err(error) = &result {
+            aside!("{}task {}: {error}", if error.kind == ErrorKind::Resumable { "" } else { "error: " }, run.number);
+        }
+        let is_cut_short = matches!(&result, Err(error) if error.kind == ErrorKind::Resumable);
+        ends.push(End { run, result });
+        if is_cut_short {
+            break;
+        }
+    }
+    ends
+}
+
+fn one(sweep: &Sweep, run: &SweepRun, stop: &dyn Fn() -> Option<&'static str>) -> Result<Outcome> {
+    let mut progress: Option<Progress> = None;
+    let outcome = sweep.run_one(run, stop, &mut |happening| match happening {
+        Happening::Begins(experiment) => {
+            experiment.warnings.iter().for_each(|warning| aside!("warning: {warning}"));
+            if let Some(beginning) = experiment.beginning() {
+                say!("{beginning}");
+            }
+            progress = Some(Progress::new(experiment.steps() as u64));
+        }
+        Happening::Trains(event) => {
+            let Some(progress) = &mut progress else { return };
+            match event {
+                Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
+                Event::Step(step) => progress.step(step),
+                Event::Epoch { record, is_best } => progress.epoch(record, *is_best),
+            }
+        }
+        Happening::Evaluated { set, pairs } => {
+            if let Some(progress) = progress.take() {
+                progress.finish();
+            }
+            say!("evaluated on {set}: {}", counted(*pairs, "pair"));
+        }
+    });
+    if let Ok(outcome @ (Outcome::WasDone | Outcome::Held)) = outcome {
+        say!("{}", outcome_words(outcome));
+    }
+    outcome
+}
+
+fn outcome_words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::WasDone => "was already done",
+        Outcome::Held => "another process is running it",
+    }
+}
+
+fn list(sweep: &Sweep, runs: &[&SweepRun]) -> Result<()> {
+    let line = |run: &&SweepRun| format!("{:>4}  {}  {}\n", run.number, run.hash, run.name());
+    let lines: String = runs.iter().map(line).collect();
+    print(&format!(
+        "{lines}dry run: {} in {}; nothing was trained or written\n",
+        counted(runs.len(), "run"),
+        sweep.folder.display()
+    ))
+}
+
+/// Prints a summary. Returns an error if a run failed or was stopped.
+fn conclude(sweep: &Sweep, ends: &[End], runs: usize) -> Result<()> {
+    let count = |outcome: Outcome| ends.iter().filter(|end| end.result.as_ref().is_ok_and(|&o| o == outcome)).count();
+    let [done, was_done, held] = [Outcome::Done, Outcome::WasDone, Outcome::Held].map(count);
+    let errors: Vec<(&SweepRun, &Error)> =
+        ends.iter().filter_map(|end| Some((end.run, end.result.as_ref().err()?))).collect();
+    let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);
+    let stopped = stopped.len() + runs - ends.len();
+    say!(
+        "{}: {} done now, {was_done} done before, {held} held by other processes, {stopped} stopped or not started, \
+         {} failed",
+        sweep.file.name,
+        counted(done, "run"),
+        failed.len()
+    );
+    let again = format!("run the same command again to resume: tiered sweep run {}", arguments(sweep));
+    let lines: String =
+        failed.iter().map(|(run, e)| format!("\n  task {} ({}): {e}", run.number, run.name())).collect();
+    match (stopped, failed.first()) {
+        (0, None) => {
+            say!("compare them with: tiered sweep table {}", arguments(sweep));
+            Ok(())
+        }
+        (0, Some((_, first))) => {
+            let message =
+                format!("{} of {runs} runs failed; correct the errors below, then {again}{lines}", failed.len());
+            Err(Error::new(first.kind, message))
+        }
+        _ => Err(Error::new(ErrorKind::Resumable, format!("stopped before all runs were done; {again}{lines}"))),
+    }
+}
+
+/// The arguments that name the sweep and its folder on a command line.
+fn arguments(sweep: &Sweep) -> String {
+    let (file, folder) = (sweep.path.display(), sweep.folder.display());
+    match sweep.folder == Sweep::default_folder(&sweep.file.name) {
+        true => file.to_string(),
+        false => format!("{file} --output {folder}"),
+    }
+}

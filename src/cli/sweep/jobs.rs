@@ -1,0 +1,102 @@
+//! `tiered sweep run --jobs J`: every run in its own process of this program, with its output in a log file.
+
+use super::{End, outcome_words};
+use crate::durable::create_folder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::say::{counted, say};
+use crate::sweep::{Job, JobEnd, Outcome, State, Sweep, SweepRun, run_jobs};
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub(super) fn run<'a>(
+    sweep: &Sweep,
+    runs: &[&'a SweepRun],
+    at_a_time: usize,
+    out: Option<&Path>,
+    stop: &dyn Fn() -> Option<&'static str>,
+) -> Result<Vec<End<'a>>> {
+    let mut ends = Vec::new();
+    let mut todo = Vec::new();
+    for &run in runs {
+        match sweep.state(run)? {
+            State::Done => ends.push(End { run, result: Ok(Outcome::WasDone) }),
+            _ => todo.push(run),
+        }
+    }
+    let at_a_time = at_a_time.min(todo.len()).max(1);
+    let to_do = counted(todo.len(), "run");
+    say!("{to_do} to do, {at_a_time} at a time; their output is in {}", logs(sweep).display());
+    create_folder(&logs(sweep))?;
+    let jobs = todo.iter().map(|run| Ok(Job { number: run.number, command: command(sweep, run, at_a_time, out)? }));
+    run_jobs(jobs.collect::<Result<_>>()?, at_a_time, stop, |number, end| {
+        let Some(run) = todo.iter().copied().find(|run| run.number == number) else { return };
+        let result = result(sweep, run, end);
+        let words = match &result {
+            Ok(outcome) => outcome_words(*outcome).to_owned(),
+            Err(error) => error.message.clone(),
+        };
+        if end != JobEnd::NotStarted {
+            say!("task {number}: {}: {words}", run.name());
+        }
+        ends.push(End { run, result });
+    })?;
+    Ok(ends)
+}
+
+fn logs(sweep: &Sweep) -> PathBuf {
+    sweep.folder.join("logs")
+}
+
+fn log(sweep: &Sweep, run: &SweepRun) -> PathBuf {
+    logs(sweep).join(format!("task-{}.log", run.number))
+}
+
+/// The command that runs this program on one run. The cores are divided among the processes, unless the environment
+/// sets the number of threads.
+fn command(sweep: &Sweep, run: &SweepRun, at_a_time: usize, out: Option<&Path>) -> Result<Command> {
+    let program = std::env::current_exe().map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("the path of this program can't be found out: {error}"))
+    })?;
+    let path = log(sweep, run);
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::writing(&path, &e))?;
+    let again = file.try_clone().map_err(|error| Error::writing(&path, &error))?;
+    let mut command = Command::new(program);
+    command.args(["sweep", "run"]).arg(&sweep.path).args(["--task", &run.number.to_string()]);
+    if let Some(out) = out {
+        command.arg("--output").arg(out);
+    }
+    if std::env::var_os("OMP_NUM_THREADS").is_none() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        command.env("OMP_NUM_THREADS", (cores / at_a_time).max(1).to_string());
+    }
+    command.stdin(Stdio::null()).stdout(file).stderr(again);
+    Ok(command)
+}
+
+fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<Outcome> {
+    let log = log(sweep, run);
+    match end {
+        JobEnd::Code(0) if sweep.state(run)? == State::Done => Ok(Outcome::Done),
+        JobEnd::Code(0) => Ok(Outcome::Held),
+        JobEnd::NotStarted => Err(Error::new(ErrorKind::Resumable, "not started")),
+        JobEnd::Code(75) => Err(Error::new(ErrorKind::Resumable, last_line(&log))),
+        JobEnd::Killed(signal) => {
+            let remedy = "if memory was too small, lower --jobs";
+            let message = format!("ended by signal {signal}; {remedy}; its output: {}", log.display());
+            Err(Error::new(ErrorKind::Unavailable, message))
+        }
+        JobEnd::Code(code) => {
+            let message = match sweep.failure(run).filter(|failure| failure.code == code) {
+                Some(failure) => failure.message,
+                None => format!("exit code {code}; its last output: {}", last_line(&log)),
+            };
+            Err(Error::new(ErrorKind::of_code(code).unwrap_or(ErrorKind::Internal), message))
+        }
+    }
+}
+
+fn last_line(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    text.lines().last().unwrap_or("nothing").to_owned()
+}

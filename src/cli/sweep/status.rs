@@ -1,0 +1,31 @@
+//! `tiered sweep status`: prints one line per run.
+
+use crate::cli::output::print;
+use crate::error::Result;
+use crate::report::Table;
+use crate::sweep::{State, Sweep};
+
+pub(in crate::cli) fn show(sweep: &Sweep) -> Result<()> {
+    let mut table = Table::new(["task", "run", "state", "folder"]);
+    let (mut done, mut failures) = (0, String::new());
+    for run in &sweep.runs {
+        let state = sweep.state(run)?;
+        let failure = sweep.failure(run).filter(|_| !matches!(state, State::Done | State::Held));
+        let words = match state {
+            State::Done => "done".to_owned(),
+            State::Held => "running".to_owned(),
+            State::Trained { evaluated } => format!("{evaluated} of {} sets evaluated", sweep.file.evaluate.len()),
+            State::Begun { epochs } => format!("{epochs} of {} epochs", run.config.train.epochs),
+            State::Waiting => "waiting".to_owned(),
+        };
+        done += usize::from(state == State::Done);
+        let failed = failure.as_ref().map_or("", |_| ", failed");
+        if let Some(failure) = failure {
+            failures += &format!("task {} ({}) failed: {}\n", run.number, run.name(), failure.message);
+        }
+        table.push([run.number.to_string(), run.name(), format!("{words}{failed}"), run.hash.clone()]);
+    }
+    let runs = sweep.runs.len();
+    let folder = sweep.folder.display();
+    print(&format!("{}\n{failures}{done} of {runs} runs are done; their folders are in {folder}\n", table.to_text()))
+}

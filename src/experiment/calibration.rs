@@ -1,0 +1,69 @@
+//! Chooses temperature and state threshold on the dev pairs of a run, and saves them beside the weights.
+
+use super::prepared_inputs::{SourcePairs, read_pairs};
+use super::{TrainedRun, origin, own_decode};
+use crate::calibrate::{Calibrated, ChosenOn, Trial, best, fit_temperature, try_states};
+use crate::config::Sources;
+use crate::data::Pair;
+use crate::error::{Error, Result};
+use crate::prediction::PairPrediction;
+use crate::train::MixtureComponent;
+
+/// The choice, and the trials behind it.
+pub struct Calibration {
+    pub calibrated: Calibrated,
+    pub trials: Vec<Trial>,
+    /// Predictions of the dev pairs; no conflict is decoded.
+    pub predictions: Vec<PairPrediction>,
+}
+
+impl TrainedRun {
+    /// The pairs of the run's dev sources, as many as training used (`--limit`), and which of them each source has.
+    ///
+    /// # Errors
+    /// `Config` if the run has no dev sources; errors of reading the files.
+    pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<MixtureComponent>)> {
+        let mut sources = self.dev_sources()?.clone();
+        origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
+        let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
+        let SourcePairs { pairs, parts, .. } = read_pairs(&sources, self.config.seed, limit)?;
+        Ok((pairs, parts))
+    }
+
+    /// Chooses temperature and state threshold on dev pairs and saves them in the run folder. `progress` is called with
+    /// the number of pairs of each batch.
+    pub fn calibrate(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Calibration> {
+        let evaluation = self.evaluate(dev, progress).map_err(|error| match self.dev_sources() {
+            Ok(sources) => error.about(sources.files()),
+            Err(_) => error,
+        })?;
+        let calibration = self.choose(evaluation.predictions)?;
+        self.folder.save_calibrated(self.which, &calibration.calibrated)?;
+        Ok(calibration)
+    }
+
+    /// Chooses from predictions of the dev pairs, and saves nothing.
+    pub(super) fn choose(&self, predictions: Vec<PairPrediction>) -> Result<Calibration> {
+        let sources = self.dev_sources()?;
+        let conflicts = own_decode(&self.config);
+        let trials = try_states(&predictions, conflicts);
+        let calibrated = Calibrated {
+            temperature: fit_temperature(&predictions),
+            states: best(&trials).map(|trial| trial.states).unwrap_or_default(),
+            chosen_on: ChosenOn {
+                file: sources.files().into(),
+                split: sources.splits(),
+                pairs: predictions.len() as u64,
+                conflicts,
+            },
+        };
+        Ok(Calibration { calibrated, trials, predictions })
+    }
+
+    pub(super) fn dev_sources(&self) -> Result<&Sources> {
+        self.config.data.dev.as_ref().ok_or_else(|| {
+            let config = self.folder.config_file();
+            Error::config(format!("{}: has no data.dev; calibration needs the run's own dev pairs", config.display()))
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! The pairs on the page. Evaluations of one run may overlap, such as `all` and `cloze` of one file, and several runs
+//! may be evaluated on the same set. Every pair is listed once, with one answer of each run.
+
+use super::read::{EvaluatedSet, Run};
+use crate::prediction::PairPrediction;
+use std::collections::HashMap;
+
+/// A pair, with the answer of each run that was evaluated on it, in the order of the runs.
+pub struct Listed<'a> {
+    pub answers: Vec<Answer<'a>>,
+}
+
+/// The answer of one run.
+pub struct Answer<'a> {
+    pub run: usize,
+    /// The evaluations that contain the pair, as indices into the sets of the run. The first one's prediction is shown.
+    pub sets: Vec<usize>,
+    pub set: &'a EvaluatedSet,
+    pub prediction: &'a PairPrediction,
+}
+
+/// The pairs, in the order in which they are shown.
+pub struct Listing<'a> {
+    pub pairs: Vec<Listed<'a>>,
+    /// The number of each pair on the page.
+    numbers: HashMap<Key<'a>, usize>,
+}
+
+/// Id, gold conflict, sentences of the implausible and of the plausible story.
+pub type Key<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
+
+/// Two pairs are the same if their keys are. The key ignores the order of the stories, which depends on a run's seed.
+pub fn key(prediction: &PairPrediction) -> Key<'_> {
+    let stories = [prediction.implausible_story(), &prediction.stories[prediction.gold_plausible]];
+    (&prediction.id, prediction.gold_conflict, stories.map(|story| story.sentences.as_slice()))
+}
+
+impl<'a> Listing<'a> {
+    pub fn new(runs: &'a [Run]) -> Self {
+        let mut listing = Listing { pairs: Vec::new(), numbers: HashMap::new() };
+        for (r, run) in runs.iter().enumerate() {
+            for (s, set) in run.sets.iter().enumerate() {
+                for prediction in &set.predictions {
+                    listing.add(r, s, set, prediction);
+                }
+            }
+        }
+        listing
+    }
+
+    fn add(&mut self, run: usize, s: usize, set: &'a EvaluatedSet, prediction: &'a PairPrediction) {
+        let next = self.pairs.len();
+        let number = *self.numbers.entry(key(prediction)).or_insert(next);
+        if number == next {
+            self.pairs.push(Listed { answers: Vec::new() });
+        }
+        let answers = &mut self.pairs[number].answers;
+        match answers.iter_mut().find(|answer| answer.run == run) {
+            Some(answer) => answer.sets.push(s),
+            None => answers.push(Answer { run, sets: vec![s], set, prediction }),
+        }
+    }
+
+    /// The number of a pair on the page.
+    pub fn number(&self, prediction: &PairPrediction) -> Option<usize> {
+        self.numbers.get(&key(prediction)).copied()
+    }
+
+    /// Another set of the run that contains all pairs of this set. Of equal sets it is the first.
+    pub fn whole_of(&self, run: usize, set: usize) -> Option<usize> {
+        let answers = || self.pairs.iter().flat_map(|pair| &pair.answers);
+        let sets = || answers().filter(move |answer| answer.run == run).map(|answer| &answer.sets);
+        let count = |set| sets().filter(|sets| sets.contains(&set)).count();
+        let others = sets().flatten().copied().filter(|&other| other != set).collect::<std::collections::BTreeSet<_>>();
+        let is_whole = |&other: &usize| {
+            let has_all = sets().filter(|sets| sets.contains(&set)).all(|sets| sets.contains(&other));
+            has_all && (count(other) > count(set) || other < set)
+        };
+        others.into_iter().find(is_whole)
+    }
+}

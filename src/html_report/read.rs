@@ -1,0 +1,146 @@
+//! Reads from a run folder what the page needs.
+
+use crate::analysis::{Analysis, Facts, Source, facts};
+use crate::config::{Config, expand};
+use crate::data;
+use crate::decode::{Decode, StateDecode};
+use crate::error::{ErrorKind, Result};
+use crate::experiment::{CheckpointKind, RunFolder, own_decode};
+use crate::prediction::{PairPrediction, PredictionFormat};
+use crate::report::{DataDescription, Report};
+use crate::say::{aside, counted};
+use crate::train::EpochRecord;
+use std::path::Path;
+
+/// A run and its evaluations.
+pub struct Run {
+    pub name: String,
+    /// A line that describes it.
+    pub facts: String,
+    pub epochs: Vec<EpochRecord>,
+    /// The epoch of the best weights.
+    pub best_epoch: Option<u64>,
+    pub sets: Vec<EvaluatedSet>,
+}
+
+/// One evaluation of the best weights.
+pub struct EvaluatedSet {
+    /// "it.json, test"; with the kind unless it is "all".
+    pub name: String,
+    pub report: Report,
+    /// The decoding of conflicts on the page: that of the run's detector.
+    pub conflicts: Decode,
+    /// The decoding of states on the page: as chosen on dev.
+    pub states: StateDecode,
+    /// The decoded predictions.
+    pub predictions: Vec<PairPrediction>,
+    pub analysis: Analysis,
+}
+
+impl Run {
+    pub fn read(path: &Path) -> Result<Self> {
+        let folder = RunFolder::open(path)?;
+        let config = Config::open(&folder.config_file(), &[])?;
+        let epochs = folder.epochs()?;
+        let of_best = folder.evaluations()?.into_iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix()));
+        let sets = of_best.map(|name| EvaluatedSet::read(&folder, &config, &name)).collect::<Result<_>>()?;
+        let real = path.canonicalize();
+        let name = real.as_deref().unwrap_or(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (facts, best_epoch) = (described(&folder, &config, &epochs)?, folder.epoch_of(CheckpointKind::Best)?);
+        Ok(Run { name, facts, epochs, best_epoch, sets })
+    }
+}
+
+/// "joint detector on e5-small, 322 ... ".
+fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Result<String> {
+    let model = folder.model_config()?;
+    let encoder = config.encoder.path.file_name().unwrap_or_default().to_string_lossy();
+    let detector = match own_decode(config) {
+        Decode::Threshold => "the paper's detector",
+        Decode::Pair | Decode::Contrast => "joint detector",
+    };
+    let layers = counted(model.encoder.num_hidden_layers, "layer");
+    let epochs = counted(epochs.len(), "epoch");
+    Ok(format!("{detector} on {encoder} ({layers}), {epochs}, seed {}", config.seed))
+}
+
+impl EvaluatedSet {
+    fn read(folder: &RunFolder, config: &Config, name: &str) -> Result<Self> {
+        let report = folder.report(name)?;
+        let saved = folder.predictions(name, CheckpointKind::Best)?;
+        if saved.is_none() {
+            aside!(
+                "warning: {}: eval/{name} has no predictions of the present weights; its pairs are left out (`tiered \
+                 eval` makes new predictions)",
+                folder.path().display()
+            );
+        }
+        let saved = saved.unwrap_or_default();
+        let calibrated = folder.calibrated(CheckpointKind::Best)?;
+        let conflicts = own_decode(config);
+        let can_decode = saved.iter().all(PairPrediction::has_state_probabilities);
+        let states = calibrated.as_ref().map(|calibrated| calibrated.states).filter(|_| can_decode).unwrap_or_default();
+        let predictions = states.apply(&conflicts.apply(&saved));
+        let source = Source {
+            system: report.system.clone(),
+            data: DataDescription { pairs: predictions.len() as u64, ..report.data.clone() },
+            format: PredictionFormat::Lines,
+            decoding: conflicts.name().to_owned(),
+            states,
+            temperature: calibrated.map(|calibrated| calibrated.temperature),
+        };
+        let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, config, &predictions)?);
+        Ok(EvaluatedSet { name: set_name(&report.data), report, conflicts, states, predictions, analysis })
+    }
+}
+
+impl EvaluatedSet {
+    /// Whether it has predictions and gold states.
+    pub fn can_be_analysed(&self) -> bool {
+        !self.predictions.is_empty() && self.predictions.iter().all(PairPrediction::has_gold_states)
+    }
+
+    /// How its predictions are decoded, in words.
+    pub fn reading(&self) -> String {
+        let conflicts = match self.conflicts {
+            Decode::Threshold => "predicted conflict: sentences of conflict probability 0.5 or more",
+            Decode::Pair => "predicted conflict: the most likely sentence pair",
+            Decode::Contrast => "predicted conflict: the most likely sentence pair that the other story does not have",
+        };
+        let states = match self.states {
+            StateDecode::Argmax => "predicted states: the most likely class".to_owned(),
+            StateDecode::Threshold(p) => format!("predicted states: nontrivial states of probability {p} or more"),
+            StateDecode::ThresholdTop1(p) => format!(
+                "predicted states: nontrivial states of probability {p} or more, and where none at the conflict \
+                 reaches it, the most probable one"
+            ),
+        };
+        format!("{conflicts} · {states}")
+    }
+}
+
+fn set_name(data: &DataDescription) -> String {
+    let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
+    let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
+    let kind = if data.kind == "all" { String::new() } else { format!(", {}", data.kind) };
+    format!("{file}{split}{kind}{}", data.remark())
+}
+
+/// The locations of stories, if the story file still exists and has these pairs. Everything else works without it.
+///
+/// # Errors
+/// `Io` if the file exists and can't be read.
+fn facts_of(data: &DataDescription, config: &Config, predictions: &[PairPrediction]) -> Result<Facts> {
+    let Some((path, split)) = data.file.as_ref().zip(data.split.as_ref()) else { return Ok(Facts::new()) };
+    let read = expand(Path::new(path)).and_then(|path| data::read_file(&path));
+    let pairs = match read.and_then(|file| Ok(data::pairs(file.split(split)?, config.seed))) {
+        Err(error) if error.kind == ErrorKind::Io => return Err(error),
+        Err(_) => return Ok(Facts::new()),
+        Ok(pairs) => pairs,
+    };
+    let fits = |prediction: &PairPrediction| {
+        let pair = pairs.iter().find(|pair| pair.id == prediction.id);
+        pair.is_some_and(|pair| prediction.implausible_story().sentences == pair.implausible_story().sentences)
+    };
+    Ok(if predictions.iter().all(fits) { facts(&pairs) } else { Facts::new() })
+}

@@ -1,0 +1,112 @@
+//! Evaluates a trained run on one evaluation set. Writes its predictions and a report into the run folder.
+
+use super::file::EvaluationSet;
+use crate::calibrate::Calibrated;
+use crate::config::expand;
+use crate::data::{self, Pair};
+use crate::decode::{Decode, StateDecode};
+use crate::durable::{self, FileDigest};
+use crate::error::{Error, Result};
+use crate::experiment::{CheckpointKind, TrainedRun, evaluation_name, json_bytes};
+use crate::metrics::{Calibration, StateCounts};
+use crate::prediction::{PairPrediction, without_states, write_predictions};
+use crate::report::{DataDescription, Report, Seen, TierRow, published};
+use serde::{Deserialize, Serialize};
+
+/// `set.json` of an evaluation: the pairs that its predictions are of. It is written last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetRecord {
+    /// Of the story file.
+    sha256: String,
+    split: String,
+    kind: String,
+}
+
+impl SetRecord {
+    pub const FILE: &str = "set.json";
+
+    pub fn is_of(&self, set: &EvaluationSet, sha256: Option<&str>) -> bool {
+        self.split == set.split && self.kind == set.kind_name() && sha256.is_none_or(|sha256| self.sha256 == sha256)
+    }
+}
+
+impl EvaluationSet {
+    /// The SHA-256 of its file.
+    pub fn sha256(&self) -> Result<String> {
+        FileDigest::of_file(&expand(&self.file)?).map(|digest| digest.sha256)
+    }
+
+    /// # Errors
+    /// `MissingInput`, `Io`; `Data` if there are no such pairs, or if they are not the pairs of the published scores.
+    pub(super) fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
+        let file = data::read_file(&expand(&self.file)?)?;
+        let pairs = data::pairs(file.split(&self.split)?, seed);
+        let pairs = self.kind.map_or(pairs.clone(), |kind| data::of_kind(pairs, kind));
+        match pairs.is_empty() {
+            true => Err(Error::data(format!(
+                "{}: split {:?} has no pairs of kind {}",
+                file.path.display(),
+                self.split,
+                self.kind_name()
+            ))),
+            false => {
+                let ids = pairs.iter().map(|pair| pair.id.as_str());
+                let checked = self.published.map_or(Ok(()), |set| set.check(ids));
+                checked.map_err(|error| error.about(format_args!("evaluate {:?}", self.name)))?;
+                Ok(pairs)
+            }
+        }
+    }
+}
+
+/// Writes `eval/SET/` with predictions.jsonl, report.json and, last, set.json. Returns the number of pairs.
+pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
+    let pairs = set.pairs(run.config.seed)?;
+    let is_of = |kept: &Vec<PairPrediction>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
+    let predictions = match of_dev(run, set, &sha256).filter(is_of) {
+        Some(predictions) => predictions,
+        None => run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?.predictions,
+    };
+    let recorded = run.own_decode().apply(&predictions);
+    let record = run.folder.evaluation_file(&set.name, SetRecord::FILE)?;
+    if record.exists() {
+        durable::remove_file(&record)?;
+    }
+    write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
+    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &sha256, &recorded)?.to_json())?;
+    let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
+    durable::replace(&record, &json_bytes(&made)?)?;
+    Ok(recorded.len())
+}
+
+/// The predictions that training saved of its dev pairs, if the set has the same pairs.
+fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<PairPrediction>> {
+    let name = evaluation_name(&set.file, &set.split, set.kind_name(), CheckpointKind::Best).ok()?;
+    let data = run.folder.report(&name).ok()?.data;
+    let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn;
+    run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)
+}
+
+fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Result<Report> {
+    let calibrated = run.calibrated.as_ref();
+    let states = calibrated.map(|calibrated| calibrated.states).filter(|&states| states != StateDecode::Argmax);
+    let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();
+    let temperatures = std::iter::once(1.).chain(calibrated.map(|&Calibrated { temperature, .. }| temperature));
+    Ok(Report {
+        system: run.folder.path().display().to_string(),
+        data: DataDescription {
+            file: Some(set.file.display().to_string()),
+            split: Some(set.split.clone()),
+            kind: set.kind_name().to_owned(),
+            pairs: predictions.len() as u64,
+            limited: false,
+            seen: run.seen(sha256, &set.split)?,
+            sha256: Some(sha256.to_owned()),
+            without_states: without_states(predictions),
+        },
+        rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
+        states: StateCounts::of(predictions).scores(),
+        calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
+        published: set.published.map(published).unwrap_or_default(),
+    })
+}

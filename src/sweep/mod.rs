@@ -1,0 +1,111 @@
+//! Many runs: a base config, overridden by every combination of the values of some axes.
+//!
+//! ```text
+//! SWEEP/index.md         the runs: task, values, folder
+//! SWEEP/HASH/            the run folder of each run, named by a hash of its config
+//! SWEEP/HASH/sweep-run.json   written when the training of the run has ended
+//! SWEEP/locks/HASH       locked by the process that executes the run
+//! SWEEP/failed/HASH.json why a run failed; removed when it succeeds
+//! SWEEP/logs/            output of the processes of `--jobs`
+//! ```
+
+mod evaluate;
+mod file;
+mod index;
+mod jobs;
+mod run;
+mod run_files;
+mod submit;
+mod sweep_run;
+mod table;
+
+pub use file::{ConflictChoice, EvaluationSet, StateChoice, SweepFile};
+pub use jobs::{Job, JobEnd, run_jobs};
+pub use run::{Happening, Outcome};
+pub use run_files::{Failure, State};
+pub use submit::Scheduler;
+pub use sweep_run::{Shard, SweepRun};
+pub use table::{Selection, compared};
+
+use crate::error::{Error, Result};
+use run_files::RunFiles;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A sweep with the resolved configs of all its runs.
+pub struct Sweep {
+    /// The path of the sweep file, as the user named it.
+    pub path: PathBuf,
+    pub file: SweepFile,
+    /// The folder of its runs.
+    pub folder: PathBuf,
+    /// In the order of their numbers.
+    pub runs: Vec<SweepRun>,
+}
+
+impl Sweep {
+    /// Reads a sweep file and resolves every run. Writes nothing. The runs are in `folder`, else in
+    /// `runs/sweeps/NAME`.
+    ///
+    /// # Errors
+    /// `MissingInput`; `Config` if the file, its base or the config of a run is invalid, or two runs are the same.
+    pub fn open(path: &Path, folder: Option<&Path>) -> Result<Self> {
+        let file = SweepFile::open(path)?;
+        let runs = sweep_run::runs(&file).map_err(|error| error.about(path.display()))?;
+        let mut seen = BTreeMap::new();
+        for run in &runs {
+            if let Some(other) = seen.insert(&run.hash, run) {
+                return Err(Error::config(format!(
+                    "{}: runs {} ({}) and {} ({}) have the same config; change the values of one, or name files by \
+                     relative paths",
+                    path.display(),
+                    other.number,
+                    other.name(),
+                    run.number,
+                    run.name()
+                )));
+            }
+        }
+        let folder = folder.map_or_else(|| Self::default_folder(&file.name), Path::to_owned);
+        Ok(Sweep { path: path.to_owned(), file, folder, runs })
+    }
+
+    /// The default folder of the runs of a sweep.
+    pub fn default_folder(name: &str) -> PathBuf {
+        Path::new("runs/sweeps").join(name)
+    }
+
+    /// The run of a number.
+    ///
+    /// # Errors
+    /// `Usage` if there is none.
+    pub fn run(&self, number: usize) -> Result<&SweepRun> {
+        self.runs.iter().find(|run| run.number == number).ok_or_else(|| {
+            let (path, runs) = (self.path.display(), self.runs.len());
+            let message = format!("--task {number}: no such task; {path} has tasks 1 to {runs}");
+            Error::new(crate::error::ErrorKind::Usage, message)
+        })
+    }
+
+    /// The state of a run.
+    ///
+    /// # Errors
+    /// `Io`, `Data` if files of the run can't be read.
+    pub fn state(&self, run: &SweepRun) -> Result<State> {
+        self.files(run).state(run, &self.file.evaluate)
+    }
+
+    /// Why a run failed when it was last tried.
+    pub fn failure(&self, run: &SweepRun) -> Option<Failure> {
+        self.files(run).failure()
+    }
+
+    /// The run folder of a run.
+    pub fn run_folder(&self, run: &SweepRun) -> PathBuf {
+        self.files(run).path
+    }
+
+    fn files(&self, run: &SweepRun) -> RunFiles {
+        RunFiles::new(&self.folder, &run.hash)
+    }
+}

@@ -1,0 +1,119 @@
+//! Executes one run: starts or resumes its training, then evaluates it.
+
+use super::evaluate::evaluate;
+use super::run_files::{RunFiles, State};
+use super::{Sweep, SweepRun};
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::{CheckpointKind, Experiment, TrainedRun};
+use crate::train::Event;
+use std::path::Path;
+
+/// How an attempt at a run ended without an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// There was nothing to do.
+    WasDone,
+    /// Another process is executing it.
+    Held,
+}
+
+/// An event of a run.
+pub enum Happening<'a> {
+    /// It is about to be trained.
+    Begins(&'a Experiment),
+    Trains(&'a Event),
+    /// It was evaluated on a set.
+    Evaluated {
+        set: &'a str,
+        pairs: usize,
+    },
+}
+
+impl Sweep {
+    /// Does everything that is left to do of a run, until `stop` names a reason to stop. Does nothing if the run is
+    /// done or another process holds it.
+    ///
+    /// # Errors
+    /// `Resumable` if it was stopped; any error of the run, which is recorded for [`Sweep::failure`].
+    pub fn run_one(
+        &self,
+        run: &SweepRun,
+        stop: &dyn Fn() -> Option<&'static str>,
+        on: &mut dyn FnMut(&Happening),
+    ) -> Result<Outcome> {
+        let files = self.files(run);
+        let Some(_lock) = files.lock()? else { return Ok(Outcome::Held) };
+        let ended = self.work(run, &files, stop, on);
+        files.note(&ended)?;
+        ended
+    }
+
+    fn work(
+        &self,
+        run: &SweepRun,
+        files: &RunFiles,
+        stop: &dyn Fn() -> Option<&'static str>,
+        on: &mut dyn FnMut(&Happening),
+    ) -> Result<Outcome> {
+        let was_trained = files.is_trained(run)?;
+        if !was_trained {
+            // Report a set that can't be evaluated before hours of training.
+            self.file.evaluate.iter().try_for_each(|set| set.pairs(0).map(drop))?;
+            train(run, files, &self.folder.with_file_name("vectors"), stop, on)?;
+            files.note_trained(&self.file.name, run)?;
+        }
+        let mut todo = Vec::new();
+        for set in &self.file.evaluate {
+            let sha256 = set.sha256()?;
+            if !files.is_evaluated(set, Some(&sha256)) {
+                todo.push((set, sha256));
+            }
+        }
+        if todo.is_empty() && was_trained {
+            files.remove_checkpoints()?;
+            return Ok(Outcome::WasDone);
+        }
+        let run = TrainedRun::open(&files.path, CheckpointKind::Best, Some(&run.config.device))?;
+        for (set, sha256) in todo {
+            if let Some(reason) = stop() {
+                let message = format!("stopped by {reason} before the evaluation on {}", set.name);
+                return Err(Error::new(ErrorKind::Resumable, message));
+            }
+            let pairs = evaluate(&run, set, sha256)?;
+            on(&Happening::Evaluated { set: &set.name, pairs });
+        }
+        files.remove_checkpoints()?;
+        Ok(Outcome::Done)
+    }
+
+    /// Whether all of these runs are done.
+    ///
+    /// # Errors
+    /// As [`Sweep::state`].
+    pub fn are_done<'a>(&self, runs: impl IntoIterator<Item = &'a SweepRun>) -> Result<bool> {
+        for run in runs {
+            if self.state(run)? != State::Done {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn train(
+    run: &SweepRun,
+    files: &RunFiles,
+    vectors: &Path,
+    stop: &dyn Fn() -> Option<&'static str>,
+    on: &mut dyn FnMut(&Happening),
+) -> Result<()> {
+    let config = run.config.clone();
+    let experiment = match files.path.exists() {
+        true => Experiment::resume(&files.path, Some(config), &[], None)?,
+        false => Experiment::prepare(config, &files.path, None)?,
+    };
+    on(&Happening::Begins(&experiment));
+    experiment.keep_vectors(vectors).run(stop, |event| on(&Happening::Trains(event)))?;
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! The files of a run, and the state that they show.
+
+use super::evaluate::SetRecord;
+use super::file::EvaluationSet;
+use super::sweep_run::SweepRun;
+use crate::durable::{self, Lock};
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::{RunFolder, json_bytes};
+use crate::schema;
+use crate::untrusted::json_error;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Tries to take a lock, and the pause between them: another process may hold it for a moment, only to look.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The state of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Trained, and evaluated on all sets.
+    Done,
+    /// Another process is executing it.
+    Held,
+    Trained {
+        evaluated: usize,
+    },
+    /// Its training was started.
+    Begun {
+        epochs: usize,
+    },
+    Waiting,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Exit code.
+    pub code: u8,
+    pub message: String,
+}
+
+/// `sweep-run.json` of a run folder. It is there once training has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct SweepRunRecord {
+    sweep: String,
+    /// Axis and value.
+    values: Vec<(String, String)>,
+    epochs: u64,
+}
+
+pub struct RunFiles {
+    pub path: PathBuf,
+    lock: PathBuf,
+    failure: PathBuf,
+}
+
+impl RunFiles {
+    pub fn new(sweep: &Path, hash: &str) -> Self {
+        RunFiles {
+            path: sweep.join(hash),
+            lock: sweep.join("locks").join(hash),
+            failure: sweep.join("failed").join(format!("{hash}.json")),
+        }
+    }
+
+    /// The lock of a run. `None` if another process holds it or trains the run, for example `tiered train --resume`.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn lock(&self) -> Result<Option<Lock>> {
+        durable::create_folder(self.lock.parent().expect("it is in a folder"))?;
+        for _ in 0..TRIES {
+            if let Some(lock) = Lock::try_take(&self.lock)? {
+                return Ok(Some(lock).filter(|_| !self.is_trained_elsewhere()));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(None)
+    }
+
+    /// Call it only while holding the lock: looking takes the run folder's own lock for a moment.
+    fn is_trained_elsewhere(&self) -> bool {
+        let lock = self.path.join("lock");
+        lock.exists() && matches!(Lock::try_take(&lock), Ok(None))
+    }
+
+    /// Looking takes the lock for a moment.
+    fn is_held(&self) -> bool {
+        self.lock.exists() && matches!(Lock::try_take(&self.lock), Ok(None))
+    }
+
+    pub fn state(&self, run: &SweepRun, sets: &[EvaluationSet]) -> Result<State> {
+        if !self.path.exists() {
+            return Ok(if self.is_held() { State::Held } else { State::Waiting });
+        }
+        let evaluated = sets.iter().filter(|set| self.is_evaluated(set, None)).count();
+        Ok(match self.is_trained(run)? {
+            true if evaluated == sets.len() => State::Done,
+            _ if self.is_held() => State::Held,
+            true => State::Trained { evaluated },
+            false => State::Begun { epochs: self.epochs() },
+        })
+    }
+
+    /// The number of completed epochs.
+    fn epochs(&self) -> usize {
+        fs::read_to_string(self.path.join("metrics.jsonl")).map_or(0, |text| text.lines().count())
+    }
+
+    /// Whether the training of the run has ended.
+    ///
+    /// # Errors
+    /// `Data` if `sweep-run.json` can't be read.
+    pub fn is_trained(&self, run: &SweepRun) -> Result<bool> {
+        let record: Option<SweepRunRecord> = read(&self.record())?;
+        Ok(record.is_some_and(|record| record.epochs == run.config.train.epochs))
+    }
+
+    pub fn note_trained(&self, sweep: &str, run: &SweepRun) -> Result<()> {
+        let record =
+            SweepRunRecord { sweep: sweep.to_owned(), values: run.values.clone(), epochs: run.config.train.epochs };
+        durable::replace(&self.record(), &json_bytes(&record)?)
+    }
+
+    /// Removes the checkpoints. Nothing will resume from them: another number of epochs is another run.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn remove_checkpoints(&self) -> Result<()> {
+        let checkpoints = self.path.join("checkpoints");
+        if !checkpoints.exists() {
+            return Ok(());
+        }
+        for folder in fs::read_dir(&checkpoints).map_err(|error| Error::reading(&checkpoints, &error))? {
+            durable::remove_folder(&folder.map_err(|error| Error::reading(&checkpoints, &error))?.path())?;
+        }
+        durable::remove_folder(&checkpoints)
+    }
+
+    fn record(&self) -> PathBuf {
+        self.path.join("sweep-run.json")
+    }
+
+    /// Whether the run was evaluated on this set. The story file is compared only if its SHA-256 is given.
+    pub fn is_evaluated(&self, set: &EvaluationSet, sha256: Option<&str>) -> bool {
+        let record = read::<SetRecord>(&self.evaluation(set).join(SetRecord::FILE)).ok().flatten();
+        record.is_some_and(|record| record.is_of(set, sha256))
+    }
+
+    pub fn evaluation(&self, set: &EvaluationSet) -> PathBuf {
+        self.path.join("eval").join(&set.name)
+    }
+
+    pub fn folder(&self) -> Result<RunFolder> {
+        RunFolder::open(&self.path)
+    }
+
+    pub fn failure(&self) -> Option<Failure> {
+        read(&self.failure).ok().flatten()
+    }
+
+    /// Records the error that a run ended with, unless it was only stopped. Otherwise removes an earlier record.
+    pub fn note<T>(&self, ended: &Result<T>) -> Result<()> {
+        match ended {
+            Err(error) if error.kind != ErrorKind::Resumable => self.note_failure(error),
+            _ if self.failure.exists() => durable::remove_file(&self.failure),
+            _ => Ok(()),
+        }
+    }
+
+    fn note_failure(&self, error: &Error) -> Result<()> {
+        durable::create_folder(self.failure.parent().expect("it is in a folder"))?;
+        let failure = Failure { code: error.kind as u8, message: error.message.clone() };
+        durable::replace(&self.failure, &json_bytes(&failure)?)
+    }
+}
+
+/// A JSON file of ours; `None` if it is not there.
+fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
+    match fs::read(path) {
+        Ok(bytes) => {
+            let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
+            schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
+            serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| wrong(format!("{}; remove it, and run the sweep again", json_error(&error))))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::reading(path, &error)),
+    }
+}

@@ -1,0 +1,240 @@
+//! The runs of a sweep: one config for every combination of values.
+
+use super::file::{AxisValue, SweepFile};
+use crate::config::Config;
+use crate::durable::sha256;
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::flat;
+use crate::untrusted::shown;
+use std::collections::BTreeSet;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// The length of a folder's name, in characters.
+const HASH_LENGTH: usize = 12;
+
+/// Keys that do not change the result: where and how to compute, how often to save.
+const NOT_HASHED: [&str; 4] = ["device", "threads", "checkpoint.every", "checkpoint.keep"];
+
+/// One run of a sweep.
+#[derive(Debug, Clone)]
+pub struct SweepRun {
+    /// From 1. It is also the number of its task.
+    pub number: usize,
+    /// Axis and value, without the seed.
+    pub values: Vec<(String, String)>,
+    pub config: Config,
+    /// The hash of the config, which names the run folder.
+    pub hash: String,
+}
+
+impl SweepRun {
+    /// All its values and its seed.
+    pub fn name(&self) -> String {
+        match self.row_name().as_str() {
+            "" => format!("seed {}", self.config.seed),
+            values => format!("{values} / seed {}", self.config.seed),
+        }
+    }
+
+    /// Its values without the seed. The runs of one table row share them.
+    pub fn row_name(&self) -> String {
+        self.values.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" / ")
+    }
+
+    pub fn has(&self, axis: &str, value: &str) -> bool {
+        self.values.iter().any(|(a, v)| a == axis && v == value)
+    }
+}
+
+/// `i/n`: the i-th run and every n-th after it, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    pub index: usize,
+    pub count: usize,
+}
+
+impl Shard {
+    pub fn takes(self, run: &SweepRun) -> bool {
+        (run.number - 1) % self.count == self.index - 1
+    }
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match parts {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
+            _ => Err(format!("{text:?} is no shard; write i/n with i from 1 to n, e.g. 2/4")),
+        }
+    }
+}
+
+/// Every allowed combination of values. The seeds vary fastest, then the last axis.
+///
+/// # Errors
+/// `Config` naming the run.
+pub fn runs(file: &SweepFile) -> Result<Vec<SweepRun>> {
+    let mut combinations: Vec<Vec<(&str, &AxisValue)>> = vec![Vec::new()];
+    for axis in &file.axes {
+        let longer = |run: Vec<_>| axis.values.iter().map(move |v| [&run[..], &[(axis.name.as_str(), v)]].concat());
+        combinations = combinations.into_iter().flat_map(longer).collect();
+    }
+    combinations.retain(|values| values.iter().all(|(_, value)| goes_with(value, values)));
+    let seeds: Vec<Option<u64>> = match file.seeds.as_slice() {
+        [] => vec![None],
+        seeds => seeds.iter().copied().map(Some).collect(),
+    };
+    let with_seeds = combinations.iter().flat_map(|values| seeds.iter().map(move |&seed| (values, seed)));
+    let runs = with_seeds.enumerate().map(|(i, (values, seed))| run(file, i + 1, values, seed));
+    let runs: Vec<SweepRun> = runs.collect::<Result<_>>()?;
+    if runs.is_empty() {
+        return Err(Error::config("axes: `only` excludes every combination of values; correct `only`"));
+    }
+    let mut names = BTreeSet::new();
+    match runs.iter().find(|run| !names.insert(run.name())) {
+        Some(run) => {
+            Err(Error::config(format!("axes: two runs are called {:?}; give them different values", run.name())))
+        }
+        None => Ok(runs),
+    }
+}
+
+/// Whether a value is allowed in a run with these values.
+fn goes_with(value: &AxisValue, values: &[(&str, &AxisValue)]) -> bool {
+    let has = |(axis, name): (&String, &String)| values.iter().any(|(a, v)| a == axis && v.name == *name);
+    value.only.is_empty() || value.only.iter().any(|needed| needed.iter().all(has))
+}
+
+fn run(file: &SweepFile, number: usize, values: &[(&str, &AxisValue)], seed: Option<u64>) -> Result<SweepRun> {
+    let mut overrides = Vec::new();
+    for table in std::iter::once(&file.set).chain(values.iter().map(|(_, value)| &value.set)) {
+        flatten("", table, &mut overrides);
+    }
+    overrides.extend(seed.map(|seed| format!("seed={seed}")));
+    let values = values.iter().map(|(axis, value)| (axis.to_string(), value.name.clone())).collect();
+    let config = Config::open(&file.base, &overrides);
+    let mut run = match config {
+        Ok(config) => SweepRun { number, values, config, hash: String::new() },
+        // A missing base is not an error of this run.
+        Err(error) if error.kind != ErrorKind::Config => return Err(error.about("base")),
+        Err(error) => return Err(error.about(format!("run {number} ({})", shown(&format!("{values:?}"), 300)))),
+    };
+    run.hash = hash(&run.config)?;
+    Ok(run)
+}
+
+/// The keys of a table in the form of `--set`. Nested tables are flattened, so that they add to the tables that they
+/// override.
+fn flatten(prefix: &str, table: &Table, overrides: &mut Vec<String>) {
+    for (key, value) in table {
+        match value {
+            Value::Table(inner) => flatten(&format!("{prefix}{key}."), inner, overrides),
+            value => overrides.push(format!("{prefix}{key}={value}")),
+        }
+    }
+}
+
+/// A hash that is the same on every machine. Of an absolute path only the last name counts, and variables in a path are
+/// not replaced. Keys at their defaults do not count, so that a key added by a later version changes no hash.
+fn hash(config: &Config) -> Result<String> {
+    let defaults = flat(&least_config()?)?;
+    let counts = |key: &str, value: &Value| !NOT_HASHED.contains(&key) && defaults.get(key) != Some(value);
+    let keys = flat(config)?.into_iter().filter(|(key, value)| counts(key, value));
+    let lines: String = keys.map(|(key, value)| format!("{key} = {}\n", movable(value))).collect();
+    Ok(sha256(lines.as_bytes())[..HASH_LENGTH].to_owned())
+}
+
+/// A config in which every optional key has its default.
+fn least_config() -> Result<Config> {
+    toml::from_str("encoder.path = ''\ndata.train = { file = '', split = '' }")
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("the default config can't be read: {error}")))
+}
+
+fn movable(value: Value) -> Value {
+    match value {
+        Value::String(text) if Path::new(&text).is_absolute() => {
+            let name = Path::new(&text).file_name().unwrap_or_default();
+            Value::String(name.to_string_lossy().into_owned())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(movable).collect()),
+        Value::Table(table) => Value::Table(table.into_iter().map(|(key, value)| (key, movable(value))).collect()),
+        value => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "[encoder]\npath = 'e'\n[data]\ntrain = { file = 'f', split = 'train' }\n";
+    const SWEEP: &str = "
+name = 's'
+seeds = [0, 1]
+set = { train.epochs = 2 }
+evaluate = [{ name = 'dev', file = 'f', split = 'dev' }]
+[[axes]]
+name = 'detector'
+values = [{ name = 'paper' }, { name = 'joint', set = { model.detector.kind = 'joint' } }]
+[[axes]]
+name = 'context'
+values = [
+  { name = 'sentence' },
+  { name = 'story', set = { model.detector.context = 'story' }, only = [{ detector = 'joint' }] },
+]
+";
+
+    fn of(base: &str, sweep: &str) -> Result<Vec<SweepRun>> {
+        let folder = tempfile::TempDir::new().unwrap();
+        std::fs::write(folder.path().join("base.toml"), base).unwrap();
+        let path = folder.path().join("sweep.toml");
+        std::fs::write(&path, format!("base = '{}'\n{sweep}", folder.path().join("base.toml").display())).unwrap();
+        runs(&SweepFile::open(&path)?)
+    }
+
+    #[test]
+    fn runs_are_the_combinations_of_what_goes_together() {
+        let runs = of(BASE, SWEEP).unwrap();
+        let names: Vec<String> = runs.iter().map(SweepRun::name).collect();
+        let rows = ["paper / sentence", "joint / sentence", "joint / story"];
+        assert_eq!(names, rows.map(|row| [0, 1].map(|seed| format!("{row} / seed {seed}"))).concat());
+        assert!(runs.iter().all(|run| run.config.train.epochs == 2));
+        assert_eq!((runs[5].config.seed, runs[5].number), (1, 6));
+        let second: Shard = "2/4".parse().unwrap();
+        let taken: Vec<usize> = runs.iter().filter(|run| second.takes(run)).map(|run| run.number).collect();
+        assert_eq!(taken, [2, 6]);
+        assert!(["0/2", "3/2", "1", "a/b"].iter().all(|text| text.parse::<Shard>().is_err()));
+    }
+
+    #[test]
+    fn the_hash_is_of_what_comes_out_and_not_of_where() {
+        let hashes = |base: &str| of(base, SWEEP).unwrap().into_iter().map(|run| run.hash).collect::<Vec<_>>();
+        let here = hashes(BASE);
+        assert_eq!(here[0], "76a6bfb8d0a0", "the hash is the same in later versions");
+        let distinct: std::collections::BTreeSet<&String> = here.iter().collect();
+        assert_eq!(distinct.len(), here.len());
+        let elsewhere =
+            |files: &str| BASE.replace("'f'", &format!("'{files}/f'")).replace("'e'", &format!("'{files}/e'"));
+        assert_eq!(hashes(&elsewhere("/home/a")), hashes(&elsewhere("/mnt/b")));
+        assert_eq!(hashes(&format!("device = 'cpu'\nthreads = 2\n{BASE}")), here);
+        assert_ne!(hashes(&format!("{BASE}[train]\nlearning_rate = 1e-3\n")), here);
+    }
+
+    #[test]
+    fn a_wrong_key_is_named_with_its_run() {
+        let error = of(BASE, &SWEEP.replace("train.epochs", "train.epoch")).unwrap_err().message;
+        assert!(error.contains("run 1") && error.contains("did you mean `epochs`?"), "{error}");
+        for (from, to, said) in [
+            ("detector = 'joint' }]", "detector = 'joined' }]", "no axis \"detector\" has a value \"joined\""),
+            ("seeds = [0, 1]", "seeds = [1, 1]", "seeds: 1 occurs twice"),
+            ("name = 'story', set", "name = 'sentence', set", "two runs are called \"joint / sentence / seed 0\""),
+            ("name = 's'", "name = '../s'", "can't be used as a path"),
+            ("split = 'dev' }", "split = 'dev', published = 'trip' }", "must be one of trip-dev"),
+        ] {
+            let error = of(BASE, &SWEEP.replace(from, to)).unwrap_err();
+            assert!(error.kind == ErrorKind::Config && error.message.contains(said), "{}", error.message);
+        }
+    }
+}

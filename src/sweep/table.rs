@@ -1,0 +1,212 @@
+//! Compares the runs of a sweep by their saved predictions.
+
+use super::file::{ConflictChoice, EvaluationSet, StateChoice};
+use super::{Sweep, SweepRun};
+use crate::decode::{Decode, StateDecode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::{CheckpointKind, own_decode};
+use crate::metrics::{PairSet, Reached, reached};
+use crate::prediction::{PairPrediction, read_predictions};
+use crate::report::comparison::{Compared, Comparison, SectionData, System};
+use crate::report::{PublishedRow, published};
+use std::collections::BTreeMap;
+
+/// The evaluations and decodings to show.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Evaluation sets by name. Empty means all.
+    pub sets: Vec<String>,
+    /// Empty means those of the sweep file.
+    pub decode: Vec<ConflictChoice>,
+    /// Empty means those of the sweep file.
+    pub states: Vec<StateChoice>,
+}
+
+/// A way of decoding predictions.
+type Decoding = (ConflictChoice, StateChoice);
+
+/// The runs of each row, by its name. They differ only in their seed.
+type Rows<'a> = Vec<(String, Vec<&'a SweepRun>)>;
+
+/// The tiers that a run reaches on a set, by decoding.
+struct CellOutcomes {
+    pairs: PairSet,
+    by_decoding: Vec<Reached>,
+}
+
+impl Sweep {
+    /// The rows, in the order of their first runs. The runs of a row differ only in their seed.
+    pub fn rows(&self) -> Rows<'_> {
+        let mut rows: Rows = Vec::new();
+        for run in &self.runs {
+            let name = run.row_name();
+            match rows.iter_mut().find(|(row, _)| *row == name) {
+                Some((_, runs)) => runs.push(run),
+                None => rows.push((name, vec![run])),
+            }
+        }
+        rows
+    }
+
+    /// Compares the runs that were evaluated. The others are shown as missing.
+    ///
+    /// # Errors
+    /// `Usage` if a set does not exist; `Data` if predictions can't be read, or runs were evaluated on different pairs.
+    pub fn compare(&self, selection: &Selection, compared: &Compared) -> Result<Comparison> {
+        let decodings = self.decodings(selection);
+        let mut sections = Vec::new();
+        for set in self.sets(selection)? {
+            sections.extend(self.sections(set, &decodings)?);
+        }
+        Ok(Comparison::new(&self.file.name, sections, compared))
+    }
+
+    fn sets(&self, selection: &Selection) -> Result<Vec<&EvaluationSet>> {
+        let all = &self.file.evaluate;
+        let named = |name: &String| {
+            all.iter().find(|set| set.name == *name).ok_or_else(|| {
+                let names: Vec<&str> = all.iter().map(|set| set.name.as_str()).collect();
+                Error::new(
+                    ErrorKind::Usage,
+                    format!("--evaluation {name}: no such evaluation; name one of {}", names.join(", ")),
+                )
+            })
+        };
+        if selection.sets.is_empty() { Ok(all.iter().collect()) } else { selection.sets.iter().map(named).collect() }
+    }
+
+    fn decodings(&self, selection: &Selection) -> Vec<Decoding> {
+        let conflicts = if selection.decode.is_empty() { &self.file.decode } else { &selection.decode };
+        let states = if selection.states.is_empty() { &self.file.states } else { &selection.states };
+        conflicts.iter().flat_map(|&conflict| states.iter().map(move |&state| (conflict, state))).collect()
+    }
+
+    /// The sections of a set, one for each decoding.
+    fn sections(&self, set: &EvaluationSet, decodings: &[Decoding]) -> Result<Vec<SectionData>> {
+        let rows = self.rows();
+        let mut pairs: Option<PairSet> = None;
+        let mut outcomes = BTreeMap::new();
+        for run in rows.iter().flat_map(|(_, runs)| runs) {
+            let Some(run_outcomes) = self.outcomes(run, set, decodings)? else { continue };
+            if pairs.get_or_insert_with(|| run_outcomes.pairs.clone()) != &run_outcomes.pairs {
+                let folder = self.files(run).evaluation(set);
+                return Err(Error::data(format!(
+                    "{}: other runs were evaluated on other pairs; remove this folder and run the sweep again",
+                    folder.display()
+                )));
+            }
+            outcomes.insert(run.number, run_outcomes.by_decoding);
+        }
+        let section = |(i, decoding): (usize, &Decoding)| {
+            let system = |(name, runs): &(String, Vec<&SweepRun>)| {
+                let (done, missing): (Vec<&SweepRun>, Vec<&SweepRun>) =
+                    runs.iter().copied().partition(|run| outcomes.contains_key(&run.number));
+                System {
+                    name: if name.is_empty() { self.file.name.clone() } else { name.clone() },
+                    by_seed: done.iter().map(|run| (run.config.seed, outcomes[&run.number][i].clone())).collect(),
+                    missing: missing.iter().map(|run| run.config.seed).collect(),
+                    published: self.published(runs[0], set),
+                }
+            };
+            SectionData {
+                set: set.name.clone(),
+                decoding: decoding_name(*decoding),
+                pairs: pairs.clone(),
+                systems: rows.iter().map(system).collect(),
+                published: set.published.map(published).unwrap_or_default(),
+            }
+        };
+        Ok(decodings.iter().enumerate().map(section).collect())
+    }
+
+    /// The published scores of a row.
+    fn published(&self, run: &SweepRun, set: &EvaluationSet) -> Option<PublishedRow> {
+        let is_of = |row: &BTreeMap<String, String>| row.iter().all(|(axis, value)| run.has(axis, value));
+        let found = self.file.published.iter().find(|published| published.set == set.name && is_of(&published.row));
+        found.map(|published| published.as_row())
+    }
+
+    /// `None` if the run is not evaluated on the set.
+    fn outcomes(&self, run: &SweepRun, set: &EvaluationSet, decodings: &[Decoding]) -> Result<Option<CellOutcomes>> {
+        let files = self.files(run);
+        if !files.is_trained(run)? || !files.is_evaluated(set, None) {
+            return Ok(None);
+        }
+        let predictions = read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs;
+        let calibrated =
+            files.folder()?.calibrated(CheckpointKind::Best)?.map(|calibrated| calibrated.states).unwrap_or_default();
+        let decoded = |&(conflict, state): &Decoding| {
+            let conflict = match conflict {
+                ConflictChoice::Threshold => Decode::Threshold,
+                ConflictChoice::Pair => Decode::Pair,
+                ConflictChoice::Contrast => Decode::Contrast,
+                ConflictChoice::Own => own_decode(&run.config),
+            };
+            let states = if state == StateChoice::Calibrated { calibrated } else { StateDecode::Argmax };
+            let decoded =
+                |p: &PairPrediction| states.apply_to(PairPrediction { conflict: conflict.conflict(p), ..p.clone() });
+            reached(predictions.iter().map(decoded))
+        };
+        let by_decoding = decodings.iter().map(decoded).collect();
+        Ok(Some(CellOutcomes { pairs: PairSet::of(&predictions), by_decoding }))
+    }
+}
+
+fn decoding_name((conflict, state): Decoding) -> String {
+    let conflict = match conflict {
+        ConflictChoice::Threshold => "threshold",
+        ConflictChoice::Pair => "pair",
+        ConflictChoice::Contrast => "contrast",
+        ConflictChoice::Own => "each detector's own decoding",
+    };
+    let state = match state {
+        StateChoice::Argmax => "argmax",
+        StateChoice::Calibrated => "calibrated on dev",
+    };
+    format!("{conflict}, states {state}")
+}
+
+/// Reads pairs of rows `A,B`, each by number or by name. Without any, every row is compared with the first.
+///
+/// # Errors
+/// `Usage` if there is no such row.
+pub fn compared(row_pairs: &[String], rows: &[String]) -> Result<Compared> {
+    let usage = |message: String| Error::new(ErrorKind::Usage, message);
+    let index = |named: &str| {
+        let named = named.trim();
+        let by_number =
+            named.parse().ok().filter(|number| (1..=rows.len()).contains(number)).map(|number: usize| number - 1);
+        let found = by_number.or_else(|| rows.iter().position(|row| row == named));
+        found.ok_or_else(|| {
+            let list: Vec<String> = rows.iter().enumerate().map(|(i, row)| format!("\n  {} {row}", i + 1)).collect();
+            usage(format!("--compare: there is no row {named:?}; the rows are:{}", list.concat()))
+        })
+    };
+    let pair = |text: &String| {
+        let (first, second) = text
+            .split_once(',')
+            .ok_or_else(|| usage(format!("--compare {text}: names only one row; name two, e.g. --compare 1,3")))?;
+        Ok([index(first)?, index(second)?])
+    };
+    match row_pairs {
+        [] => Ok(Compared::WithFirst),
+        row_pairs => Ok(Compared::Rows(row_pairs.iter().map(pair).collect::<Result<_>>()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_named_by_number_or_by_name() {
+        let rows = ["paper / all".to_owned(), "joint / all".to_owned()];
+        let read = |asked: &str| compared(&[asked.to_owned()], &rows);
+        assert_eq!(read("2,1").unwrap(), Compared::Rows(vec![[1, 0]]));
+        assert_eq!(read("joint / all, 1").unwrap(), Compared::Rows(vec![[1, 0]]));
+        assert_eq!(compared(&[], &rows).unwrap(), Compared::WithFirst);
+        for wrong in ["1", "1,3", "0,1", "1,paper"] {
+            assert_eq!(read(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Synthesizes a file of pairs.
+
+use super::file::{MadeStory, Writer};
+use super::language::Voice;
+use super::plot::{Broken, Line, Plotter};
+use super::style::Style;
+use super::table::World;
+use super::thing::ThingId;
+use crate::data::Kind;
+use crate::error::{Error, ErrorKind, Result};
+use crate::language::Language;
+use crate::seed;
+use rand::RngExt;
+use rand_chacha::ChaCha12Rng;
+use std::io::Write;
+
+/// After this many failed attempts at one group, the tables must be wrong.
+const TRIES_A_GROUP: usize = 2000;
+
+/// What to synthesize.
+#[derive(Debug, Clone)]
+pub struct Order {
+    pub language: Language,
+    pub style: Style,
+    /// Pairs of a plausible and an implausible story.
+    pub pairs: usize,
+    pub seed: u64,
+    pub kinds: Kinds,
+    /// The split's name.
+    pub split: String,
+}
+
+/// How plausible stories are broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kinds {
+    Cloze,
+    Order,
+    /// Each plausible story is broken in both ways.
+    Both,
+}
+
+impl Kinds {
+    fn list(self) -> &'static [Kind] {
+        match self {
+            Kinds::Cloze => &[Kind::Cloze],
+            Kinds::Order => &[Kind::Order],
+            Kinds::Both => &Kind::ALL,
+        }
+    }
+}
+
+/// These random choices gave no story; others may.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Failed;
+
+/// A plausible story and its broken versions.
+struct Group {
+    plausible: MadeStory,
+    broken: Vec<MadeStory>,
+}
+
+/// Synthesizes stories and writes them as a story file with one split. The same order gives the same bytes.
+///
+/// # Errors
+/// `Io`, without a file name, if `output` fails; `Internal` if the tables allow no story.
+pub fn make_stories(world: &World, order: &Order, output: &mut dyn Write) -> Result<()> {
+    let mut writer = Writer::begin(output, &order.split)?;
+    let mut left = order.pairs;
+    let mut number = 0;
+    while left > 0 {
+        let kinds = order.kinds.list();
+        let group = group(world, order, number, &kinds[..kinds.len().min(left)])?;
+        writer.write(number as i64, 0, &group.plausible)?;
+        for broken in &group.broken {
+            writer.write(number as i64, 0, broken)?;
+        }
+        left -= group.broken.len();
+        number += 1;
+    }
+    writer.finish()
+}
+
+fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Group> {
+    let mut rng = seed::rng(order.seed, "story", number);
+    (0..TRIES_A_GROUP).find_map(|_| try_group(world, order, kinds, &mut rng).ok()).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Internal,
+            "the tables of data/world allow no story; check that some actions have weights above 0",
+        )
+    })
+}
+
+fn try_group(world: &World, order: &Order, kinds: &[Kind], rng: &mut ChaCha12Rng) -> Result<Group, Failed> {
+    let voice = Voice::draw(world, order.language, order.style, rng).ok_or(Failed)?;
+    let plotter = Plotter::new(world, &voice);
+    let room = plotter.room(rng)?;
+    let lines = plotter.plausible(room, rng)?;
+    let broken = kinds.iter().map(|kind| match kind {
+        Kind::Cloze => plotter.cloze(&lines, room, rng),
+        Kind::Order => plotter.order(&lines, rng),
+    });
+    let broken = broken.collect::<Result<Vec<_>, _>>()?;
+    let pronoun = world.rates.pronoun.of(order.style);
+    let pronouns = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
+    let teller = Teller { world, voice: &voice, room, pronouns };
+    Ok(Group {
+        plausible: teller.tell(&lines, &(0..lines.len()).map(Some).collect::<Vec<_>>(), None)?,
+        broken: broken.iter().map(|b| teller.tell(&b.lines, &b.origins, Some(b))).collect::<Result<_, _>>()?,
+    })
+}
+
+/// Puts all versions of one story into words in the same way.
+struct Teller<'a> {
+    world: &'a World,
+    voice: &'a Voice,
+    room: ThingId,
+    /// For each sentence of the plausible story, whether a pronoun stands for the actor.
+    pronouns: Vec<bool>,
+}
+
+impl Teller<'_> {
+    /// `Failed` if the story begins with a pronoun, repeats a sentence, or has names that are too similar.
+    fn tell(&self, lines: &[Line], origins: &[Option<usize>], broken: Option<&Broken>) -> Result<MadeStory, Failed> {
+        let is_pronoun = |origin: &Option<usize>| origin.is_some_and(|i| self.pronouns[i]);
+        let say = |(line, origin): (&Line, &Option<usize>)| self.voice.say(self.world, line, is_pronoun(origin));
+        let sentences: Vec<_> = lines.iter().zip(origins).map(say).collect();
+        if is_pronoun(&origins[0]) || !are_different(&sentences) {
+            return Err(Failed);
+        }
+        MadeStory::new(self.world, self.voice, self.room, lines, sentences, broken).ok_or(Failed)
+    }
+}
+
+fn are_different(sentences: &[String]) -> bool {
+    sentences.iter().enumerate().all(|(i, sentence)| !sentences[..i].contains(sentence))
+}

@@ -1,0 +1,329 @@
+//! Reads and checks the tables of `data/world/`, which are part of the program.
+
+use super::action::{Action, RawAction};
+use super::claim::{Claim, PROPERTIES, Property};
+use super::noun::{Adjective, Gender};
+use super::random::Lottery;
+use super::style::{PerStyle, WeightsPerStyle};
+use super::thing::{RawPlace, RawThing, Thing, ThingId};
+use crate::attribute::Attribute;
+use crate::error::{Error, Result};
+use crate::language::Language;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+const THINGS: (&str, &str) = ("data/world/things.toml", include_str!("../../data/world/things.toml"));
+const PLACES: (&str, &str) = ("data/world/places.toml", include_str!("../../data/world/places.toml"));
+const ACTIONS: (&str, &str) = ("data/world/actions.toml", include_str!("../../data/world/actions.toml"));
+const PEOPLE: (&str, &str) = ("data/world/people.toml", include_str!("../../data/world/people.toml"));
+const ADJECTIVES: (&str, &str) = ("data/world/adjectives.toml", include_str!("../../data/world/adjectives.toml"));
+const RATES: (&str, &str) = ("data/world/rates.toml", include_str!("../../data/world/rates.toml"));
+
+/// The physics and the words of the stories: `data/world/`, read and checked.
+#[derive(Debug)]
+pub struct World {
+    /// Things first, then places.
+    pub(super) things: Vec<Thing>,
+    pub(super) actions: Vec<Action>,
+    pub(super) rates: Rates,
+    pub(super) adjectives: Vec<Adjective>,
+    english: Vec<Person>,
+    italian: Vec<Person>,
+    /// For every thing and property, whether the thing can't have it (without a door, nothing is open).
+    lacks: Vec<[bool; PROPERTIES]>,
+    /// For every thing, what every step must respect.
+    nature: Vec<Nature>,
+    /// Whether the first can hold the second. Only furniture and the like is restricted.
+    holds: Vec<Vec<bool>>,
+    /// For every thing, those with names or meanings so similar that they must not be in the same story.
+    pub(super) rivals: Vec<Vec<ThingId>>,
+    /// Actions by how often plausible stories tell them.
+    pub(super) tellings: Lottery,
+    /// The same, without actions that touch nothing.
+    pub(super) deeds: Lottery,
+    /// Actions by how often they break a story.
+    pub(super) breakings: Lottery,
+    /// Actions with their effects, to find those that bring about a fact.
+    pub(super) effects: Vec<(usize, Claim)>,
+}
+
+/// What every step of every story must respect about a thing.
+#[derive(Debug)]
+struct Nature {
+    /// Its contents must be taken out before they are used.
+    shuts_away: bool,
+    /// It stands in its rooms and is used there.
+    stands: bool,
+    /// The rooms where it belongs; empty: any room.
+    rooms: Vec<ThingId>,
+}
+
+impl Nature {
+    fn of(thing: &Thing, things: &[Thing]) -> Self {
+        let rooms: Vec<_> = (0..).zip(things).filter(|(_, t)| thing.rooms.contains(&t.id)).map(|(id, _)| id).collect();
+        Nature {
+            shuts_away: thing.is("storage") && thing.is("opens") && !thing.is("heats"),
+            stands: (thing.is("fixed") || thing.is("furniture")) && !rooms.is_empty(),
+            rooms,
+        }
+    }
+}
+
+/// The number of entries in the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    pub actions: usize,
+    pub things: usize,
+    pub places: usize,
+}
+
+/// A person whom a story may be about.
+#[derive(Debug, Clone)]
+pub(super) struct Person {
+    /// The entity's name: "Anna", "nonna".
+    pub name: String,
+    /// The beginning of a sentence: "Anna", "La nonna".
+    pub subject: String,
+    pub gender: Gender,
+}
+
+/// Rates: how often what is told in which way. `rates.toml` explains them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rates {
+    pub lengths: BTreeMap<String, f64>,
+    pub rooms: BTreeMap<String, f64>,
+    pub support: f64,
+    pub follow: f64,
+    pub aside: f64,
+    pub reuse: PerStyle,
+    pub build: f64,
+    pub support_for: SupportFor,
+    pub possessive: PerStyle,
+    pub present: PerStyle,
+    pub pronoun: PerStyle,
+    pub implied: PerStyle,
+    pub compound: PerStyle,
+    pub adjective: PerStyle,
+    pub cloze_between: WeightsPerStyle,
+    pub cloze_after: WeightsPerStyle,
+    pub cloze_breakpoint: f64,
+    pub cloze_cause: BTreeMap<String, f64>,
+    pub order_cause: BTreeMap<String, f64>,
+    pub order_repetition: f64,
+    pub order_between: WeightsPerStyle,
+    pub order_before: WeightsPerStyle,
+}
+
+/// Weights of the needs that a sentence of their own brings about.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SupportFor {
+    conscious: f64,
+    exist: f64,
+    functional: f64,
+    reachable: f64,
+    untrue: f64,
+    other: f64,
+}
+
+impl SupportFor {
+    pub fn of(self, need: &Claim) -> f64 {
+        match *need {
+            Claim::Property { property: Property::Noted(Attribute::Conscious), .. } => self.conscious,
+            Claim::Property { value: false, .. } => self.untrue,
+            Claim::Property { property: Property::Noted(Attribute::Exist), .. } => self.exist,
+            Claim::Property { property: Property::Noted(Attribute::Functional), .. } => self.functional,
+            Claim::Reachable { .. } => self.reachable,
+            _ => self.other,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAdjectives {
+    adjectives: Vec<Adjective>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPeople {
+    english: RawNames,
+    italian: RawNames,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawNames {
+    women: Vec<String>,
+    men: Vec<String>,
+}
+
+impl RawNames {
+    fn resolve(self) -> Vec<Person> {
+        let person = |text: String, gender| {
+            // The noun alone is the name of "la nonna"; a sentence begins with her article too.
+            let name = text.split_once(' ').map_or(text.as_str(), |(_, noun)| noun).to_owned();
+            Person { name, subject: super::language::capitalized(&text), gender }
+        };
+        let women = self.women.into_iter().map(|name| person(name, Gender::Feminine));
+        women.chain(self.men.into_iter().map(|name| person(name, Gender::Masculine))).collect()
+    }
+}
+
+fn read<T: DeserializeOwned>((path, text): (&str, &str)) -> Result<T> {
+    toml::from_str(text).map_err(|error| Error::config(format!("{path}: {error}")))
+}
+
+impl World {
+    /// The tables of `data/world/`.
+    ///
+    /// # Errors
+    /// `Config` with the table, the entry and the remedy, if a table is invalid.
+    pub fn load() -> Result<Self> {
+        let mut things = Vec::new();
+        for (id, raw) in read::<BTreeMap<String, RawThing>>(THINGS)? {
+            let place = format!("{}: {id}", THINGS.0);
+            things.push(raw.resolve(id).map_err(|error| error.about(place))?);
+        }
+        for (id, raw) in read::<BTreeMap<String, RawPlace>>(PLACES)? {
+            let place = format!("{}: {id}", PLACES.0);
+            things.push(raw.resolve(id).map_err(|error| error.about(place))?);
+        }
+        check_things(&things)?;
+        let mut actions = Vec::new();
+        for (id, raw) in read::<BTreeMap<String, RawAction>>(ACTIONS)? {
+            let place = format!("{}: {id}", ACTIONS.0);
+            actions.push(raw.resolve(id, &things).map_err(|error| error.about(place))?);
+        }
+        let people: RawPeople = read(PEOPLE)?;
+        let rates: Rates = read(RATES)?;
+        check_rates(&rates, &things)?;
+        let holds = things.iter().map(|c| things.iter().map(|thing| c.holds(thing)).collect()).collect();
+        let effects = actions.iter().enumerate().flat_map(|(i, action)| action.makes.iter().map(move |&c| (i, c)));
+        Ok(World {
+            lacks: things.iter().map(lacks).collect(),
+            rivals: rivals(&things),
+            tellings: Lottery::new(actions.iter().map(|action| action.weight)),
+            deeds: Lottery::new(actions.iter().map(|action| if action.is_between { 0.0 } else { action.weight })),
+            breakings: Lottery::new(actions.iter().map(|action| action.breaks)),
+            nature: things.iter().map(|thing| Nature::of(thing, &things)).collect(),
+            effects: effects.collect(),
+            english: people.english.resolve(),
+            italian: people.italian.resolve(),
+            adjectives: read::<RawAdjectives>(ADJECTIVES)?.adjectives,
+            things,
+            actions,
+            rates,
+            holds,
+        })
+    }
+
+    /// The number of entries in the tables.
+    pub fn size(&self) -> Size {
+        let places = self.things.iter().filter(|thing| thing.phrases.is_some()).count();
+        Size { actions: self.actions.len(), things: self.things.len() - places, places }
+    }
+
+    pub(super) fn thing(&self, id: ThingId) -> &Thing {
+        &self.things[usize::from(id)]
+    }
+
+    pub(super) fn people(&self, language: Language) -> &[Person] {
+        match language {
+            Language::English => &self.english,
+            Language::Italian => &self.italian,
+        }
+    }
+
+    /// Whether the thing can't have the property.
+    pub(super) fn lacks(&self, thing: ThingId, property: Property) -> bool {
+        self.lacks[usize::from(thing)][property.index()]
+    }
+
+    fn nature(&self, thing: ThingId) -> &Nature {
+        &self.nature[usize::from(thing)]
+    }
+
+    /// Whether its contents must be taken out before they are used.
+    pub(super) fn shuts_away(&self, container: ThingId) -> bool {
+        self.nature(container).shuts_away
+    }
+
+    /// Whether it stands in its rooms and is used there.
+    pub(super) fn stands(&self, thing: ThingId) -> bool {
+        self.nature(thing).stands
+    }
+
+    pub(super) fn is_at_home(&self, thing: ThingId, room: ThingId) -> bool {
+        self.nature(thing).rooms.contains(&room)
+    }
+
+    /// Whether it may be in a room: it belongs there, or anywhere.
+    pub(super) fn is_found_in(&self, thing: ThingId, room: ThingId) -> bool {
+        self.nature(thing).rooms.is_empty() || self.is_at_home(thing, room)
+    }
+
+    /// The room where it belongs, if there is only one.
+    pub(super) fn only_room(&self, thing: ThingId) -> Option<ThingId> {
+        match self.nature(thing).rooms[..] {
+            [room] => Some(room),
+            _ => None,
+        }
+    }
+
+    pub(super) fn fits(&self, thing: ThingId, container: ThingId) -> bool {
+        self.holds[usize::from(container)][usize::from(thing)]
+    }
+}
+
+fn lacks(thing: &Thing) -> [bool; PROPERTIES] {
+    let mut lacks = [false; PROPERTIES];
+    lacks[Attribute::Open.index()] = !["opens", "peelable"].iter().any(|tag| thing.is(tag));
+    lacks[Attribute::Edible.index()] = !["food", "drink", "medicine"].iter().any(|tag| thing.is(tag));
+    lacks[Attribute::Power.index()] = !thing.is("electric");
+    lacks[Attribute::Running.index()] = !["electric", "tap", "burns"].iter().any(|tag| thing.is(tag));
+    lacks
+}
+
+/// Things that share a tag with a "~" in front: two words for one thing, or a thing and its plural.
+fn rivals(things: &[Thing]) -> Vec<Vec<ThingId>> {
+    let shares = |a: &Thing, b: &Thing| a.tags.iter().any(|tag| tag.starts_with('~') && b.tags.contains(tag));
+    let of = |thing: &Thing| (0..).zip(things).filter(|(_, other)| shares(thing, other)).map(|(id, _)| id).collect();
+    things.iter().map(of).collect()
+}
+
+fn check_things(things: &[Thing]) -> Result<()> {
+    let is_place = |id: &String| things.iter().any(|thing| thing.id == *id && thing.phrases.is_some());
+    let is_tag = |tag: &String| things.iter().any(|thing| thing.is(tag));
+    for thing in things {
+        let wrong = |why: String| Err(Error::config(format!("{}: {}: {why}", THINGS.0, thing.id)));
+        if let Some(room) = thing.rooms.iter().find(|room| !is_place(room)) {
+            return wrong(format!("room {room:?} is not in {}", PLACES.0));
+        }
+        if let Some(tag) = thing.holds.iter().find(|tag| !is_tag(tag)) {
+            return wrong(format!("holds {tag:?}, which is not a tag of any thing"));
+        }
+        if let Some(home) = thing.homes.iter().find(|home| !things.iter().any(|other| other.id == **home)) {
+            return wrong(format!("home {home:?} is not a thing"));
+        }
+    }
+    Ok(())
+}
+
+fn check_rates(rates: &Rates, things: &[Thing]) -> Result<()> {
+    let wrong = |why: String| Err(Error::config(format!("{}: {why}", RATES.0)));
+    if let Some(room) = rates.rooms.keys().find(|room| !things.iter().any(|t| t.id == **room && t.phrases.is_some())) {
+        return wrong(format!("room {room:?} is not in {}", PLACES.0));
+    }
+    let causes = || rates.cloze_cause.keys().chain(rates.order_cause.keys());
+    if let Some(name) = causes().find(|name| Attribute::from_name(name).is_none()) {
+        return wrong(format!("cause {name:?} is not an attribute"));
+    }
+    if let Some(length) = rates.lengths.keys().find(|length| !matches!(length.parse(), Ok(2_usize..=9))) {
+        return wrong(format!("length {length:?} must be a number of sentences from 2 to 9"));
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Input from outside: how much of it is read, which names stay in their folder, and how its text is shown.
+//!
+//! A file may come from an attacker or from a faulty program. These limits are far above real data (TRIP's longest
+//! story has 7 sentences and 27 entities) and far below what would fill memory.
+
+mod file;
+mod name;
+mod stream;
+
+pub use file::{json_error, read, read_if_there, read_regular, shown, text, toml_error};
+pub use name::{UnsafeName, component, model_id, relative, within};
+pub use stream::{Mark, TextStream};
+
+/// Bytes of a story file.
+pub const MAX_STORY_FILE: u64 = 4 << 30;
+/// Bytes of a story file that may be in memory before they are parsed.
+pub const MAX_UNREAD: u64 = 16 << 20;
+/// Bytes of one story in a story file.
+pub const MAX_STORY: usize = 1 << 20;
+/// Sentences of a story.
+pub const MAX_SENTENCES: usize = 128;
+/// Entities of a story.
+pub const MAX_ENTITIES: usize = 128;
+/// Characters of the name of a split, a story or an entity.
+pub const MAX_NAME: usize = 200;
+/// Bytes that the stories of a file and their pairs may take; a larger file may take more.
+pub const MAX_STORY_MEMORY: usize = 64 << 20;
+pub const STORY_MEMORY_A_BYTE: usize = 2;
+/// Pairs of names of a file that are compared with each other; a larger file may have more.
+pub const MAX_NAME_PAIRS: usize = 2_000_000;
+pub const BYTES_A_NAME_PAIR: usize = 128;
+/// Findings about one file.
+pub const MAX_FINDINGS: usize = 100_000;
+/// Bytes of stories that a person types.
+pub const MAX_PLAIN: u64 = 2 << 20;
+/// Bytes of a file of many questions about such stories.
+pub const MAX_BATCH: u64 = 64 << 20;
+/// Bytes of a file of predictions.
+pub const MAX_PREDICTIONS: u64 = 256 << 20;
+/// Bytes of a config, ours or an encoder's.
+pub const MAX_CONFIG: u64 = 1 << 20;
+/// Epochs of a config.
+pub const MAX_EPOCHS: u64 = 1_000_000;
+/// Combinations of the values and seeds of a sweep.
+pub const MAX_RUNS: usize = 10_000;
+/// Bytes of a `model.safetensors.index.json`.
+pub const MAX_INDEX: u64 = 8 << 20;
+/// Files that hold the weights of one model. Each stays open; real models have fewer.
+pub const MAX_SHARDS: usize = 256;
+/// The largest factor by which a tokenizer may lengthen a text before it splits it.
+pub const MAX_GROWTH: f64 = 10_000.;
+/// Bytes of a `tokenizer.json`, or of a vocabulary from which one is built.
+pub const MAX_TOKENIZER: u64 = 256 << 20;

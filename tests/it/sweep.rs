@@ -1,0 +1,377 @@
+//! Sweeps of tiny models: run, killed, stopped, shared, compared.
+
+use crate::support::{stderr, stdout, text};
+use crate::tiny::Tiny;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tiered::durable::Lock;
+use tiered::report::comparison::Comparison;
+use tiered::sweep::Sweep;
+
+/// Two detectors by two seeds, evaluated on two sets.
+struct Rig {
+    tiny: Tiny,
+    file: PathBuf,
+}
+
+impl Rig {
+    fn new(more: &str) -> Self {
+        let tiny = Tiny::new();
+        let (base, stories) = (tiny.config(), tiny.stories());
+        let sweep = format!(
+            "name = 'tiny'\nbase = '{base}'\nseeds = [0, 1]\nset = {{ model.dropout = 0.1 }}\ndecode = ['threshold', 'pair']\n\
+             [[axes]]\nname = 'detector'\nvalues = [{{ name = 'paper' }}, {{ name = 'joint', set.model.detector.kind = 'joint' }}]\n\
+             [[evaluate]]\nname = 'dev'\nfile = '{stories}'\nsplit = 'dev'\n\
+             [[evaluate]]\nname = 'seen'\nfile = '{stories}'\nsplit = 'train'\nkind = 'cloze'\n\
+             [[published]]\nsystem = 'RoBERTa'\nset = 'dev'\nrow = {{ detector = 'paper' }}\nscores = [73.6, 22.4, 10.6]\n\
+             {more}",
+            base = base.display(),
+            stories = stories.display(),
+        );
+        let file = tiny.path("tiny-sweep.toml");
+        fs::write(&file, sweep).unwrap();
+        Rig { tiny, file }
+    }
+
+    fn command(&self, what: &str, out: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["sweep", what, text(&self.file), "--output", text(&self.tiny.path(out))]).args(more);
+        command.env("OMP_NUM_THREADS", "1").stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, what: &str, out: &str, more: &[&str]) -> Output {
+        self.command(what, out, more).output().unwrap()
+    }
+
+    fn succeeds(&self, what: &str, out: &str, more: &[&str]) -> String {
+        let output = self.run(what, out, more);
+        assert!(output.status.success(), "{}\n{}", stdout(&output), stderr(&output));
+        stdout(&output)
+    }
+
+    fn table(&self, out: &str) -> String {
+        self.succeeds("table", out, &["--format=json"])
+    }
+
+    fn sweep(&self, out: &str) -> Sweep {
+        Sweep::open(&self.file, Some(&self.tiny.path(out))).unwrap()
+    }
+
+    /// All predictions of a sweep, by folder and set.
+    fn predictions(&self, out: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+        let of_run = |hash: &str| {
+            ["dev", "seen"].map(|set| {
+                let file = Path::new(hash).join("eval").join(set).join("predictions.jsonl");
+                (file.clone(), fs::read(self.tiny.path(out).join(file)).unwrap())
+            })
+        };
+        self.sweep(out).runs.iter().flat_map(|run| of_run(&run.hash)).collect()
+    }
+}
+
+/// A finished sweep, which the tests only read.
+fn shared() -> &'static Rig {
+    static SHARED: OnceLock<Rig> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let rig = Rig::new("");
+        let said = rig.succeeds("run", "done", &[]);
+        assert!(said.contains("tiny: 4 runs done now, 0 done before"), "{said}");
+        rig
+    })
+}
+
+/// Runs the sweep until a file operation, and kills it there.
+fn killed(rig: &Rig, out: &str, operation: u64) {
+    let mut command = rig.command("run", out, &[]);
+    command.env("TIERED_FAIL_POINT", format!("pause:{operation}")).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "paused"), "it has more than {operation} file operations to do");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// After which step each process that trained a run began.
+fn starts(sweep: &Sweep) -> Vec<u64> {
+    let of_run = |run| {
+        let events = fs::read_to_string(sweep.run_folder(run).join("events.jsonl")).unwrap();
+        let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        events.into_iter().filter(|event| event["event"] == "started").map(|event| event["step"].as_u64().unwrap())
+    };
+    sweep.runs.iter().flat_map(of_run).collect()
+}
+
+#[test]
+fn a_sweep_killed_twice_ends_with_the_same_table() {
+    let rig = shared();
+    killed(rig, "killed", 60);
+    assert!(rig.succeeds("status", "killed", &[]).contains("of 2 epochs"));
+    let missing = rig.succeeds("table", "killed", &[]);
+    assert!(missing.contains("missing") && !missing.contains("0.0 ["), "{missing}");
+    killed(rig, "killed", 160);
+    let status = rig.succeeds("status", "killed", &[]);
+    assert!(status.contains("done") && status.contains("waiting"), "{status}");
+    let said = rig.succeeds("run", "killed", &[]);
+    assert!(said.contains("was already done"), "{said}");
+    let starts = starts(&rig.sweep("killed"));
+    assert!(starts.len() > 4 && starts.iter().any(|&step| step > 0), "{starts:?}: none went on from a checkpoint");
+    assert_eq!(rig.table("killed"), rig.table("done"));
+    assert!(rig.predictions("killed") == rig.predictions("done"), "not one probability differs");
+}
+
+#[test]
+fn a_full_disk_stops_the_sweep_and_it_goes_on_when_there_is_room() {
+    let rig = shared();
+    let mut command = rig.command("run", "full", &[]);
+    let output = command.env("TIERED_FAIL_POINT", "errors:60").env("TIERED_RETRY_MS", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("task 1 (1 of 4)") && !said.contains("task 2 (2 of 4)"), "{said}");
+    assert!(stderr(&output).contains("make room"), "{}", stderr(&output));
+    rig.succeeds("run", "full", &[]);
+    assert_eq!(rig.table("full"), rig.table("done"));
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let rig = shared();
+    let files = || {
+        let sweep = rig.sweep("done");
+        let weights =
+            |run| sweep.run_folder(run).join("best/model.safetensors").metadata().unwrap().modified().unwrap();
+        sweep.runs.iter().map(weights).collect::<Vec<_>>()
+    };
+    let before = files();
+    let said = rig.succeeds("run", "done", &[]);
+    assert!(said.contains("0 runs done now, 4 done before"), "{said}");
+    assert_eq!(files(), before);
+    let sweep = rig.sweep("done");
+    let is_kept = |run| sweep.run_folder(run).join("checkpoints").exists();
+    assert!(!sweep.runs.iter().any(is_kept), "nothing goes on from a run that is done");
+    let status = rig.succeeds("status", "done", &[]);
+    assert!(status.contains("4 of 4 runs are done"), "{status}");
+    let index = fs::read_to_string(rig.tiny.path("done/index.md")).unwrap();
+    let last = rig.sweep("done").runs.pop().unwrap();
+    assert!(index.contains(&format!("| 4 | joint | 1 | [{0}]({0}) |", last.hash)), "{index}");
+}
+
+#[test]
+fn scores_are_not_shown_beside_those_of_other_pairs() {
+    let other = Tiny::new();
+    let set = "[[evaluate]]\nname = 'beside'\nsplit = 'dev'\npublished = 'trip-dev'\n";
+    let rig = Rig::new(&format!("{set}file = '{}'\n", other.stories().display()));
+    let output = rig.command("run", "out", &["--task", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("--published trip-dev: scores are published for 322 or 173 pairs"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(!stderr(&output).contains("epoch 1"), "refused before training");
+}
+
+#[test]
+fn the_table_has_intervals_tests_and_published_rows() {
+    let rig = shared();
+    let comparison: Comparison = serde_json::from_str(&rig.table("done")).unwrap();
+    let sets: Vec<&str> = comparison.sections.iter().map(|section| section.set.as_str()).collect();
+    assert_eq!(sets, ["dev", "dev", "seen", "seen"], "by both decodings");
+    let dev = &comparison.sections[0];
+    assert_eq!(dev.size.map(|size| (size.pairs, size.groups)), Some((4, 2)));
+    assert_eq!(dev.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["paper", "joint"]);
+    assert_eq!(dev.rows[0].seeds, [0, 1]);
+    assert!(dev.rows[0].scores.is_some_and(|scores| scores.accuracy.sd.is_some()));
+    assert!(dev.rows[0].published.as_ref().is_some_and(|row| row.consistency == 0.224));
+    assert_eq!((dev.differences.len(), dev.differences[0].rows, comparison.tests), (1, [1, 0], 12));
+    let one = rig.succeeds(
+        "table",
+        "done",
+        &["--evaluation", "seen", "--decode", "pair", "--compare", "paper,2", "--format=markdown"],
+    );
+    assert!(one.contains("## seen: 4 pairs in 4 groups, decoded by pair, states argmax") && one.contains("| 1 - 2 |"));
+    assert_eq!(one.matches("\n## ").count(), 0, "{one}");
+    for (format, word) in [("--format=latex", "\\toprule"), ("--format=csv", "what,set,decoding")] {
+        assert!(rig.succeeds("table", "done", &[format]).contains(word));
+    }
+    for wrong in [["--compare", "1,3"], ["--evaluation", "nowhere"]] {
+        assert_eq!(rig.run("table", "done", &wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn shards_and_jobs_come_to_the_same() {
+    let rig = shared();
+    assert!(rig.succeeds("run", "shared", &["--shard", "2/2"]).contains("2 runs done now"));
+    let said = rig.succeeds("run", "shared", &["--jobs", "2"]);
+    assert!(said.contains("2 runs done now, 2 done before") && said.contains("2 at a time"), "{said}");
+    assert_eq!(rig.table("shared"), rig.table("done"));
+    let log = fs::read_to_string(rig.tiny.path("shared/logs/task-1.log")).unwrap();
+    assert!(log.contains("evaluated on seen: 4 pairs"), "{log}");
+}
+
+fn send(signal: &str, child: &std::process::Child) {
+    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_signal_saves_and_asks_to_be_run_again() {
+    let rig = Rig::new("");
+    for (out, jobs) in [("one", "1"), ("two", "2")] {
+        let mut command = rig.command("run", out, &["--jobs", jobs]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        has_begun(&rig.sweep(out));
+        send("TERM", &child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(75), "{}\n{}", stdout(&output), stderr(&output));
+        assert!(stderr(&output).contains("tiered sweep run"), "{}", stderr(&output));
+    }
+    rig.succeeds("run", "one", &["--task", "1"]);
+    let again = rig.run("run", "one", &["--task", "1"]);
+    assert!(again.status.success() && stdout(&again).contains("was already done"));
+    assert_eq!(rig.run("run", "one", &["--task", "5"]).status.code(), Some(2));
+}
+
+/// Waits until the first run is being trained.
+fn has_begun(sweep: &Sweep) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let begun = sweep.run_folder(&sweep.runs[0]).join("config.toml");
+    while !begun.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A parent that is killed can tell its children nothing; the system does.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_runs_of_a_killed_parent_save_and_end() {
+    let rig = shared();
+    let mut command = rig.command("run", "orphaned", &["--jobs", "2"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    has_begun(&rig.sweep("orphaned"));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while rig.succeeds("status", "orphaned", &[]).contains("running") {
+        assert!(Instant::now() < deadline, "a run works on without its parent");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(!rig.succeeds("status", "orphaned", &[]).contains("4 of 4"), "the runs were too fast for this test");
+    rig.succeeds("run", "orphaned", &["--jobs", "2"]);
+    assert_eq!(rig.table("orphaned"), rig.table("done"));
+}
+
+/// Kills the process of a run in its training; false if that had ended already.
+fn kills_run(rig: &Rig, out: &str, number: usize) -> bool {
+    let mut command = rig.command("run", out, &["--jobs", "2"]);
+    let parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let sweep = rig.sweep(out);
+    let begun = sweep.run_folder(&sweep.runs[number - 1]).join("config.toml");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !begun.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let task = format!("--task {number} ");
+    Command::new("pkill").args(["-KILL", "-P", &parent.id().to_string(), "-f", "--", &task]).status().unwrap();
+    let output = parent.wait_with_output().unwrap();
+    let said = stderr(&output);
+    if output.status.success() {
+        return false;
+    }
+    assert_eq!(output.status.code(), Some(69), "{said}");
+    assert!(said.contains("1 of 4 runs failed") && said.contains("ended by signal 9"), "{said}");
+    true
+}
+
+#[test]
+fn a_run_that_is_killed_does_not_stop_the_others() {
+    let rig = shared();
+    for number in 1..=4 {
+        let killed = (0..20).map(|trial| format!("killed-{number}-{trial}")).find(|out| kills_run(rig, out, number));
+        let out = killed.expect("the runs are too fast for this test");
+        assert!(rig.succeeds("status", &out, &[]).contains("3 of 4 runs are done"));
+        rig.succeeds("run", &out, &["--jobs", "2"]);
+        assert_eq!(rig.table(&out), rig.table("done"));
+    }
+}
+
+#[test]
+fn a_run_that_is_held_is_left() {
+    let rig = Rig::new("");
+    let run = rig.sweep("held").runs.remove(0);
+    fs::create_dir_all(rig.tiny.path("held/locks")).unwrap();
+    let lock = Lock::take(&rig.tiny.path("held/locks").join(&run.hash)).unwrap();
+    let output = rig.run("run", "held", &["--task", "1"]);
+    assert!(
+        output.status.success() && stdout(&output).contains("another process is running it"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(rig.succeeds("status", "held", &[]).contains("running"));
+    drop(lock);
+    assert!(rig.succeeds("status", "held", &[]).contains("waiting"));
+}
+
+#[test]
+fn a_run_that_fails_does_not_stop_the_others() {
+    let wrong = "[[axes]]\nname = 'encoder'\nvalues = [{ name = 'gone', set.encoder.path = 'no/such/encoder' }, { name = 'there' }]\n";
+    let rig = Rig::new(wrong);
+    for jobs in ["1", "2"] {
+        let output = rig.run("run", "failing", &["--jobs", jobs, "--shard", "1/2"]);
+        assert_eq!(output.status.code(), Some(66), "{}\n{}", stdout(&output), stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("2 of 4 runs failed") && said.contains("no/such/encoder"), "{said}");
+    }
+    let status = rig.succeeds("status", "failing", &[]);
+    assert!(status.contains("waiting, failed") && status.contains("2 of 8 runs are done"), "{status}");
+    let table = rig.succeeds("table", "failing", &["--evaluation", "dev"]);
+    assert!(table.contains("0 of 2") && table.contains("1 of 2"), "{table}");
+}
+
+#[test]
+fn job_arrays_run_every_run() {
+    let rig = shared();
+    let script = |target: &str, out: &str| {
+        let file = rig.tiny.path(&format!("{target}.sh"));
+        fs::write(&file, rig.succeeds("submit", out, &["--scheduler", target])).unwrap();
+        file
+    };
+    for target in ["slurm", "shell"] {
+        let script = script(target, "done");
+        assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success(), "{target}");
+    }
+    let loop_of_all = script("shell", "done");
+    let output = Command::new("sh").arg(loop_of_all).env("TIERED", env!("CARGO_BIN_EXE_tiered")).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output).matches("was already done").count(), 4);
+    let slurm = rig.succeeds("submit", "done", &["--scheduler", "slurm"]);
+    assert!(slurm.contains("#SBATCH --array=1-4\n") && slurm.contains("scontrol requeue"));
+    let k8s = rig.succeeds("submit", "done", &["--scheduler", "k8s"]);
+    assert!(
+        k8s.contains("completions: 4\n") && k8s.contains("values: [75]") && k8s.contains("JOB_COMPLETION_INDEX + 1")
+    );
+}
+
+#[test]
+fn another_evaluation_set_is_evaluated_and_nothing_trained() {
+    let rig = Rig::new("");
+    rig.succeeds("run", "changed", &["--task", "1"]);
+    let sweep = fs::read_to_string(&rig.file).unwrap();
+    fs::write(&rig.file, sweep.replace("kind = 'cloze'", "kind = 'order'")).unwrap();
+    assert!(rig.succeeds("status", "changed", &[]).contains("1 of 2 sets evaluated"));
+    let said = rig.succeeds("run", "changed", &["--task", "1"]);
+    assert!(said.contains("evaluated on seen") && !said.contains("epoch") && !said.contains("on dev"), "{said}");
+}
+
+#[test]
+fn a_dry_run_lists_the_runs_and_writes_nothing() {
+    let rig = shared();
+    let said = rig.succeeds("run", "nothing", &["--dry-run"]);
+    assert!(said.contains("paper / seed 0") && said.contains("dry run: 4 runs"), "{said}");
+    assert!(!rig.tiny.path("nothing").exists());
+}
