@@ -49,10 +49,8 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
         drafts.iter_mut().for_each(Draft::split);
     }
     if drafts.is_empty() {
-        return Err(Error::data(match text.lines().count().max(1) {
-            _ if is_json => format!("{source}: contains no sentences; put stories into \"stories\""),
-            lines => format!("{source}: lines 1 to {lines} contain no sentence; write one sentence on each line"),
-        }));
+        let remedy = if is_json { "put stories into \"stories\"" } else { "write one sentence on each line" };
+        return Err(Error::data(format!("{source}: contains no sentences; {remedy}")));
     }
     // Entities that stand above the first story apply to every story that names none.
     let first = drafts.first().map(|draft| distinct(draft.entities.iter().map(String::as_str))).unwrap_or_default();
@@ -255,8 +253,8 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let cases = [
-            ("", "input: lines 1 to 1 contain no sentence; write one sentence on each line"),
-            ("{\"stories\": []}", "input: contains no sentences"),
+            ("", "input: contains no sentences; write one sentence on each line"),
+            ("{\"stories\": []}", "input: contains no sentences; put stories into"),
             ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
             ("A.\n\nentities: b\nB.", "input: story 1 names no entities"),
             ("entities: a", "input: story 1 has no sentences"),

@@ -12,6 +12,7 @@ type States = BTreeMap<String, BTreeMap<usize, BTreeMap<Attribute, u8>>>;
 
 /// One item. Its own scores (`consistent`, `valid_explanation`) are not read.
 #[derive(Deserialize)]
+#[serde(expecting = "an object about a pair")]
 struct Item {
     example_id: String,
     story_label: usize,
@@ -31,7 +32,7 @@ struct Item {
 /// probabilities and their gold values are 0, and a state that is not listed has class 0.
 pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
     let items: Vec<Item> =
-        serde_json::from_str(text).map_err(|error| format!("is not a published list: {}", json_error(&error)))?;
+        serde_json::from_str(text).map_err(|error| format!("is not a list of predictions as published with GITA: {}", json_error(&error)))?;
     let convert = |(i, item): (usize, Item)| {
         let position = format!("item {i} ({})", shown(&item.example_id, 40));
         prediction(item).map_err(|error| format!("{position}: {error}"))

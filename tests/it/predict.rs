@@ -157,7 +157,7 @@ fn questions_that_make_no_sense_are_refused() {
     let long = "A.\n".repeat(6);
     let cases: [(&str, &[&str], i32, &str); 8] = [
         ("A.\nB.\n", &[], 65, "standard input: story 1 names no entities; give them with --entities"),
-        ("", &["--entities", "a"], 65, "contain no sentence"),
+        ("", &["--entities", "a"], 65, "contains no sentences"),
         ("A.\n\nB.\n\nC.\n", &["--entities", "a"], 65, "contains 3 stories"),
         ("{\n \"sentences\": 3}", &[], 65, "line 2 column"),
         (&long, &["--entities", "a"], 65, "standard input: story 1: has 6 sentences, but the model reads at most 5"),

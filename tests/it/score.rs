@@ -208,7 +208,7 @@ fn wrong_predictions_are_refused_with_their_place() {
         (line(&|p| p.stories[0].entities[0].effects.predicted[0][0] = 3), "effects.predicted: h_location: 3"),
         (line(&|p| p.story_probs[0] = f32::NAN), "line 3"),
         ("{\"id\": 1}".into(), "line 1"),
-        ("[{\"id\": 1}]".into(), "not a published list"),
+        ("[{\"id\": 1}]".into(), "not a list of predictions as published with GITA"),
         ("".into(), "contains no predictions"),
     ];
     for (content, message) in cases {
