@@ -49,8 +49,11 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
         drafts.iter_mut().for_each(Draft::split);
     }
     if drafts.is_empty() {
-        let remedy = if is_json { "put stories into \"stories\"" } else { "write one sentence on each line" };
-        return Err(Error::data(format!("{source}: contains no sentences; {remedy}")));
+        return Err(Error::data(match text.lines().count() {
+            _ if is_json => format!("{source}: contains no sentences; put stories into \"stories\""),
+            0 | 1 => format!("{source}: no sentence in line 1; write one sentence on each line"),
+            lines => format!("{source}: no sentence in lines 1 to {lines}; write one sentence on each line"),
+        }));
     }
     // Entities that stand above the first story apply to every story that names none.
     let first = drafts.first().map(|draft| distinct(draft.entities.iter().map(String::as_str))).unwrap_or_default();
@@ -253,7 +256,8 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let cases = [
-            ("", "input: contains no sentences; write one sentence on each line"),
+            ("", "input: no sentence in line 1; write one sentence on each line"),
+            ("#\n---", "input: no sentence in lines 1 to 2; write one sentence on each line"),
             ("{\"stories\": []}", "input: contains no sentences; put stories into"),
             ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
             ("A.\n\nentities: b\nB.", "input: story 1 names no entities"),

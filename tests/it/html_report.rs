@@ -199,7 +199,7 @@ fn pairs_of_overlapping_evaluations_are_there_once() {
     }
     let page = fs::read_to_string(page(&[&run], "overlapping.html")).unwrap();
     assert_eq!(page.matches("<article ").count(), 4 + 4, "of dev, whole and by kind, and of the hostile file");
-    assert_eq!(page.matches("These pairs are part of stories.json, dev, its epoch").count(), 2);
+    assert_eq!(page.matches("These pairs are part of stories.json, dev, the epoch was chosen").count(), 2);
     let sets =
         |article: &str| article.split_once("data-set=\"").unwrap().1.split('"').next().unwrap().trim().to_owned();
     let mut sets: Vec<_> = page.split("<article ").skip(1).map(sets).collect();
