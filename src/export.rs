@@ -22,7 +22,7 @@ use crate::model::weights::{self, NamedTensors};
 use crate::report::words::predicate;
 use crate::schema::SchemaVersion;
 use crate::untrusted::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// The program that reads an export. Every export contains it.
@@ -153,9 +153,4 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 fn read_json(path: &Path, most: u64) -> Result<Value> {
     let wrong = |error: &serde_json::Error| Error::config(format!("{}: {}", path.display(), json_error(error)));
     serde_json::from_slice(&read(path, most)?).map_err(|error| wrong(&error))
-}
-
-/// The string at a key, if there is one.
-fn string<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    object.get(key)?.as_str()
 }

@@ -1,6 +1,6 @@
 //! The tiers of groups of pairs.
 
-use super::{Facts, PairFacts};
+use super::facts::{Facts, PairFacts};
 use crate::metrics::{Share, StoryGroups};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use serde::Serialize;

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod export;
+mod facts;
 mod groups;
 mod mistakes;
 mod order_sensitivity;
@@ -10,18 +11,17 @@ mod outcomes;
 mod recall;
 
 pub use attributes::{AttributeScores, Classified, Support};
+pub use facts::{Facts, PairFacts, facts};
 pub use groups::{GroupRow, Grouping};
 pub use mistakes::{MISTAKES, Mistake};
 pub use outcomes::{Outcome, Tier};
 pub use recall::{AttributeRecall, Confused, Recall};
 
-use crate::data::Pair;
 use crate::decode::StateDecode;
 use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, confidence_bins};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::DataDescription;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// All analyses of the predictions on one set. A share of nothing is undefined (`null`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,28 +73,6 @@ pub struct Source {
     pub states: StateDecode,
     /// The temperature of the story choice, if one was fitted.
     pub temperature: Option<f64>,
-}
-
-/// Facts about a pair that its predictions lack, from the story file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PairFacts {
-    /// The story's location, if the file has it.
-    pub location: Option<String>,
-    /// The number of entities of the implausible story.
-    pub entities: usize,
-}
-
-/// The facts of pairs by their id.
-pub type Facts = BTreeMap<String, PairFacts>;
-
-/// The facts of these pairs.
-pub fn facts(pairs: &[Pair]) -> Facts {
-    let of_pair = |pair: &Pair| {
-        let story = pair.implausible_story();
-        let location = Some(story.location.trim().to_lowercase()).filter(|location| !location.is_empty());
-        (pair.id.clone(), PairFacts { location, entities: story.entities.len() })
-    };
-    pairs.iter().map(of_pair).collect()
 }
 
 impl Analysis {

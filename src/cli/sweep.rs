@@ -1,5 +1,6 @@
 //! `tiered sweep`: runs, lists and compares the runs of a sweep.
 
+mod end;
 mod jobs;
 mod status;
 
@@ -14,6 +15,7 @@ use crate::sweep::{
 };
 use crate::train::Event;
 use clap::Subcommand;
+use end::{End, outcome_words};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -137,12 +139,6 @@ fn run_runs(args: &RunArgs) -> Result<()> {
     conclude(&sweep, &ends, runs.len())
 }
 
-/// How a run ended.
-struct End<'a> {
-    run: &'a SweepRun,
-    result: Result<Outcome>,
-}
-
 /// Runs one run after another in this process. A stop, or a run that could not be saved, ends the loop: no later run
 /// could be saved either.
 fn in_turn<'a>(sweep: &Sweep, runs: &[&'a SweepRun], stop: &dyn Fn() -> Option<&'static str>) -> Vec<End<'a>> {
@@ -194,14 +190,6 @@ fn one(sweep: &Sweep, run: &SweepRun, stop: &dyn Fn() -> Option<&'static str>) -
         say!("{}", outcome_words(outcome));
     }
     outcome
-}
-
-fn outcome_words(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::WasDone => "was already done",
-        Outcome::Held => "another process is running it",
-    }
 }
 
 fn list(sweep: &Sweep, runs: &[&SweepRun]) -> Result<()> {

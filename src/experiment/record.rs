@@ -8,7 +8,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
-use crate::model_card::{self, Facts, Source};
+use crate::model_card::{self, CardContents, Source};
 use crate::prediction::{PairPrediction, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
 use crate::schema;
@@ -238,11 +238,11 @@ impl RunFolder {
     pub fn write_card(&self, config: &Config) -> Result<()> {
         let of_best = self.evaluations()?.into_iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix()));
         let reports = of_best.map(|name| self.report(&name)).collect::<Result<_>>()?;
-        let card = model_card::card(&self.facts(config, reports)?)?;
+        let card = model_card::card(&self.card_contents(config, reports)?)?;
         durable::replace(&self.card_file(), card.as_bytes())
     }
 
-    fn facts(&self, config: &Config, reports: Vec<Report>) -> Result<Facts> {
+    fn card_contents(&self, config: &Config, reports: Vec<Report>) -> Result<CardContents> {
         let (inputs, model, epochs) = (self.inputs()?, self.model_config()?, self.epochs()?);
         let described = |Sources(sources): &Sources, digests: Option<&str>| -> Vec<Source> {
             let mut digests = digests.unwrap_or_default().split(' ').map(str::to_owned).filter(|one| !one.is_empty());
@@ -257,7 +257,7 @@ impl RunFolder {
         let of_dev = inputs.as_ref().and_then(|inputs| inputs.dev.as_deref());
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let real = self.path().canonicalize();
-        Ok(Facts {
+        Ok(CardContents {
             name: name(real.as_deref().unwrap_or(self.path())),
             encoder: name(&config.encoder.path),
             encoder_type: model.encoder.family.name().to_owned(),

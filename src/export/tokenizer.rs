@@ -3,7 +3,6 @@
 //! They name the general tokenizer class, which uses `tokenizer.json` unchanged. The classes of single model families
 //! build a tokenizer from its vocabulary, which may split words in another way than training did.
 
-use super::string;
 use serde_json::{Map, Value, json};
 
 /// The special tokens by their roles, as far as they are known.
@@ -41,6 +40,11 @@ pub fn settings(tokens: &Map<String, Value>, config: &Value, max_tokens: usize) 
         settings[role] = token.clone();
     }
     settings
+}
+
+/// The string at a key, if there is one.
+fn string<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    object.get(key)?.as_str()
 }
 
 fn added(tokenizer: &Value) -> impl Iterator<Item = &Value> {

@@ -1,8 +1,8 @@
 //! Every pair with its gold labels and predictions (TRIP, figure 6). The predictions of several runs are side by side.
 
 use super::difference::differences;
-use super::letter;
 use super::listing::{Answer, Listed};
+use super::names::{distinct, letter};
 use super::read::Run;
 use super::reasons::ReasonsView;
 use super::story::{StoryView, percent};
@@ -55,7 +55,7 @@ impl PairView {
             id: first.id.clone(),
             kind: first.kind.clone(),
             language: language(first).code(),
-            attributes: super::distinct(attributes),
+            attributes: distinct(attributes),
             answers,
         }
     }

@@ -1,8 +1,8 @@
 //! Paired tests between runs that were evaluated on the same pairs, as in `tiered compare`. Each run is decoded as on
 //! the rest of the page.
 
-use super::letter;
 use super::listing::key;
+use super::names::letter;
 use super::read::{EvaluatedSet, Run};
 use crate::metrics::{Difference, PairSet, Tiers, reached};
 use crate::report::comparison::{Compared, Comparison, RowDifference, Section, SectionData, System, difference_cells};

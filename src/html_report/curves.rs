@@ -1,7 +1,7 @@
 //! Losses and tiers by epoch (TRIP, figure 4).
 
 use super::chart::{Curve, Figure, Scale, colour, curve_chart};
-use super::letter;
+use super::names::letter;
 use super::read::Run;
 use crate::error::Result;
 use crate::loss::LossValues;

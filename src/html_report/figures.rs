@@ -2,9 +2,9 @@
 
 use super::chart::{Bar, DotRow, Figure, bar_chart, dot_chart, reliability_chart};
 use super::listing::Listing;
+use super::names::set_name;
 use super::read::{EvaluatedSet, Run};
 use super::scores::Score;
-use super::set_name;
 use crate::analysis::{Analysis, AttributeScores, Classified, Mistake};
 use crate::error::Result;
 use crate::metrics::Share;

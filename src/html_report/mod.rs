@@ -9,6 +9,7 @@ mod curves;
 mod difference;
 mod figures;
 mod listing;
+mod names;
 mod read;
 mod reasons;
 mod scores;
@@ -24,9 +25,9 @@ use chart::Figure;
 use compared::{ComparedView, compared};
 use figures::{AnalysisView, analysis};
 use listing::Listing;
+use names::{distinct, letter};
 use read::Run;
 use scores::{Headline, SetScores, headlines, scores};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 #[derive(Template)]
@@ -114,28 +115,9 @@ impl RunView {
     }
 }
 
-/// The distinct items, sorted.
-fn distinct<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// A, B, ... Z, then numbers.
-fn letter(number: usize) -> String {
-    u8::try_from(number).ok().filter(|n| *n < 26).map_or(number.to_string(), |n| char::from(b'A' + n).to_string())
-}
-
-/// The name of a set; with the name of its run if there are several runs.
-fn set_name(runs: &[Run], run: &Run, set: &str) -> String {
-    if runs.len() == 1 { set.to_owned() } else { format!("{}: {set}", run.name) }
-}
-
 /// A nonce computed from everything shown, so that the author of a story could not know it.
 fn nonce(runs: &[Run]) -> String {
     let shown =
         |run: &Run| format!("{}{:?}", run.name, run.sets.iter().map(|set| &set.predictions).collect::<Vec<_>>());
     sha256(runs.iter().map(shown).collect::<String>().as_bytes())
-}
-
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Internal, format!("a figure can't be drawn: {error}"))
 }

@@ -1,6 +1,6 @@
 //! The front matter, as YAML.
 
-use super::{Facts, set_name};
+use super::contents::{CardContents, LONGEST, set_name};
 use crate::metrics::Share;
 use crate::report::{Report, TierRow};
 use crate::untrusted::shown;
@@ -51,12 +51,12 @@ struct Metric {
 }
 
 /// The front matter, with the lines of dashes around it.
-pub fn front_matter(facts: &Facts) -> Result<String, String> {
+pub fn front_matter(contents: &CardContents) -> Result<String, String> {
     let matter = FrontMatter {
         library_name: "tiered",
         pipeline_tag: "text-classification",
         tags: ["tiered-reasoning", "physical-commonsense", "plausibility", "explanation"],
-        model_index: [Model { name: name(&facts.name), results: facts.reports.iter().map(result).collect() }],
+        model_index: [Model { name: name(&contents.name), results: contents.reports.iter().map(result).collect() }],
     };
     serde_saphyr::to_string(&matter).map(|yaml| format!("---\n{}\n---\n", yaml.trim_end())).map_err(|e| e.to_string())
 }
@@ -84,5 +84,5 @@ fn metrics(row: &TierRow) -> Vec<Metric> {
 }
 
 fn name(text: &str) -> String {
-    shown(text, super::LONGEST)
+    shown(text, LONGEST)
 }

@@ -6,6 +6,7 @@ use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
 use super::state::Step;
 use super::style::Style;
 use super::table::{Person, World};
+use super::text::capitalized;
 use super::thing::{Thing, ThingId};
 use crate::language::Language;
 use rand::RngExt;
@@ -34,11 +35,6 @@ pub(super) struct Voice {
     allowed: Vec<bool>,
     /// The nouns of the things that have an adjective in this story.
     looks: Vec<(ThingId, EnglishNoun, ItalianNoun)>,
-}
-
-pub(super) fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 impl Voice {

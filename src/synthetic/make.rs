@@ -1,5 +1,6 @@
 //! Synthesizes a file of pairs.
 
+use super::failed::Failed;
 use super::file::{MadeStory, Writer};
 use super::language::Voice;
 use super::plot::{Broken, Line, Plotter};
@@ -48,10 +49,6 @@ impl Kinds {
         }
     }
 }
-
-/// These random choices gave no story; others may.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Failed;
 
 /// A plausible story and its broken versions.
 struct Group {

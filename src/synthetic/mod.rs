@@ -12,7 +12,9 @@
 //! - `language` puts the story into words, `label` reads the tables' labels, and [`make_stories`] writes the file.
 
 mod action;
+mod adjective;
 mod claim;
+mod failed;
 mod file;
 mod form;
 mod label;
@@ -25,6 +27,7 @@ mod reorder;
 mod state;
 mod style;
 mod table;
+mod text;
 mod thing;
 
 pub use make::{Kinds, Order, make_stories};

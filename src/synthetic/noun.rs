@@ -1,8 +1,6 @@
 //! Nouns in both languages: articles, articulated prepositions, elision.
 
-use super::thing::Thing;
 use crate::error::{Error, Result};
-use serde::Deserialize;
 
 /// The grammatical number of a noun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,32 +209,6 @@ pub(super) fn ending(gender: Gender, plural: bool) -> char {
         (Gender::Feminine, false) => 'a',
         (Gender::Masculine, true) => 'i',
         (Gender::Feminine, true) => 'e',
-    }
-}
-
-/// An adjective that distinguishes a thing from others of its kind: "red", "ross@".
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Adjective {
-    en: String,
-    /// In Italian it follows the noun, with "@" for the ending.
-    it: String,
-    /// Tags of the things that can have it.
-    of: Vec<String>,
-}
-
-impl Adjective {
-    pub fn suits(&self, thing: &Thing) -> bool {
-        self.of.iter().any(|tag| thing.is(tag))
-    }
-
-    pub fn english(&self, noun: &EnglishNoun) -> EnglishNoun {
-        EnglishNoun { text: format!("{} {}", self.en, noun.text), number: noun.number }
-    }
-
-    pub fn italian(&self, noun: &ItalianNoun) -> ItalianNoun {
-        let adjective = self.it.replace('@', &noun.ending().to_string());
-        ItalianNoun { text: format!("{} {adjective}", noun.text), ..*noun }
     }
 }
 

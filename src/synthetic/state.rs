@@ -82,7 +82,7 @@ enum Whereabouts {
 }
 
 #[derive(Debug, Clone)]
-struct Facts {
+struct KnownThing {
     thing: ThingId,
     properties: [Option<Known<bool>>; PROPERTIES],
     place: Option<Known<Place>>,
@@ -93,7 +93,7 @@ struct Facts {
 pub(super) struct State<'w> {
     world: &'w World,
     sentence: u8,
-    things: Vec<Facts>,
+    things: Vec<KnownThing>,
     actor: [Option<Known<bool>>; PROPERTIES],
     room: Option<Known<Whereabouts>>,
     seat: Option<Known<Whereabouts>>,
@@ -206,14 +206,14 @@ impl<'w> State<'w> {
         })
     }
 
-    fn facts(&self, thing: ThingId) -> Option<&Facts> {
+    fn facts(&self, thing: ThingId) -> Option<&KnownThing> {
         self.things.iter().find(|facts| facts.thing == thing)
     }
 
-    fn facts_mut(&mut self, thing: ThingId) -> &mut Facts {
+    fn facts_mut(&mut self, thing: ThingId) -> &mut KnownThing {
         let known = self.things.iter().position(|facts| facts.thing == thing);
         let index = known.unwrap_or_else(|| {
-            self.things.push(Facts { thing, properties: [None; PROPERTIES], place: None });
+            self.things.push(KnownThing { thing, properties: [None; PROPERTIES], place: None });
             self.things.len() - 1
         });
         &mut self.things[index]
@@ -272,8 +272,8 @@ impl<'w> State<'w> {
                 contradicts.then_some((known.since, None, Attribute::HLocation))?
             }
             Claim::Undressed => {
-                let worn = |facts: &Facts| facts.place.filter(|known| known.value == Place::Worn);
-                let worn = |facts: &Facts| worn(facts).map(|known| (known.since, facts.thing));
+                let worn = |facts: &KnownThing| facts.place.filter(|known| known.value == Place::Worn);
+                let worn = |facts: &KnownThing| worn(facts).map(|known| (known.since, facts.thing));
                 let (since, thing) = self.things.iter().filter_map(worn).max()?;
                 (since, Some(thing), Attribute::Wearing)
             }

@@ -1,8 +1,9 @@
 //! Reads and checks the tables of `data/world/`, which are part of the program.
 
 use super::action::{Action, RawAction};
+use super::adjective::Adjective;
 use super::claim::{Claim, PROPERTIES, Property};
-use super::noun::{Adjective, Gender};
+use super::noun::Gender;
 use super::random::Lottery;
 use super::style::{PerStyle, WeightsPerStyle};
 use super::thing::{RawPlace, RawThing, Thing, ThingId};
@@ -166,7 +167,7 @@ impl RawNames {
         let person = |text: String, gender| {
             // The noun alone is the name of "la nonna"; a sentence begins with her article too.
             let name = text.split_once(' ').map_or(text.as_str(), |(_, noun)| noun).to_owned();
-            Person { name, subject: super::language::capitalized(&text), gender }
+            Person { name, subject: super::text::capitalized(&text), gender }
         };
         let women = self.women.into_iter().map(|name| person(name, Gender::Feminine));
         women.chain(self.men.into_iter().map(|name| person(name, Gender::Masculine))).collect()

@@ -5,6 +5,7 @@ mod arrays;
 mod bad_input;
 mod bench;
 mod calibrate;
+mod circles;
 mod command_line;
 mod compare;
 mod configs;

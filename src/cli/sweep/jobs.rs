@@ -1,6 +1,6 @@
 //! `tiered sweep run --jobs J`: every run in its own process of this program, with its output in a log file.
 
-use super::{End, outcome_words};
+use super::end::{End, outcome_words};
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::{counted, say};

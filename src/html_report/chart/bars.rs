@@ -1,6 +1,6 @@
 //! Horizontal bars with their numbers.
 
-use super::{Area, Drawn, Figure, INK, Numbers, SERIES, SOFT, WIDTH, figure, text};
+use super::canvas::{Area, Drawn, Figure, INK, Numbers, SERIES, SOFT, WIDTH, figure, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;

@@ -1,6 +1,6 @@
 //! A chart of lines over epochs, each with its name at its end.
 
-use super::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, figure, text};
+use super::canvas::{Area, Drawn, Figure, INK, LETTERS, LINE, Numbers, SERIES, SOFT, figure, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -78,7 +78,7 @@ fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
         .y_labels(4)
         .bold_line_style(LINE)
         .axis_style(LINE)
-        .label_style(("sans-serif", super::LETTERS).into_text_style(area).color(&SOFT))
+        .label_style(("sans-serif", LETTERS).into_text_style(area).color(&SOFT))
         .x_label_formatter(&|epoch| whole(*epoch, last))
         .y_label_formatter(&|value| format!("{value:.decimals$}"))
         .draw()?;

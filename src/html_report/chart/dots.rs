@@ -1,6 +1,6 @@
 //! A chart with two shares per row, as dots on one scale.
 
-use super::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, WIDTH, figure, line, percent, text};
+use super::canvas::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, WIDTH, figure, line, percent, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;

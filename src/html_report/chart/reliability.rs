@@ -1,6 +1,6 @@
 //! A chart of how often choices are right, by their confidence.
 
-use super::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, figure, percent, text};
+use super::canvas::{Area, Drawn, Figure, INK, LETTERS, LINE, Numbers, SERIES, SOFT, figure, percent, text};
 use crate::error::Result;
 use crate::metrics::ConfidenceBin;
 use plotters::prelude::*;
@@ -37,7 +37,7 @@ fn draw(area: &Area, bins: &[ConfidenceBin]) -> Drawn {
         .max_light_lines(0)
         .bold_line_style(LINE)
         .axis_style(LINE)
-        .label_style(("sans-serif", super::LETTERS).into_text_style(area).color(&SOFT))
+        .label_style(("sans-serif", LETTERS).into_text_style(area).color(&SOFT))
         .x_label_formatter(&|percent| format!("{percent:.0} %"))
         .y_label_formatter(&|percent| format!("{percent:.0}"))
         .draw()?;

@@ -3,7 +3,7 @@
 use super::{Line, Plotter};
 use crate::data::Kind;
 use crate::synthetic::action::MAX_ROLES;
-use crate::synthetic::make::Failed;
+use crate::synthetic::failed::Failed;
 use crate::synthetic::random::weighted;
 use crate::synthetic::state::{Strength, Violation, violations};
 use crate::synthetic::thing::ThingId;

@@ -4,7 +4,7 @@ use super::{Line, Plotter};
 use crate::language::Language;
 use crate::synthetic::action::Action;
 use crate::synthetic::claim::{Claim, Property, Role};
-use crate::synthetic::make::Failed;
+use crate::synthetic::failed::Failed;
 use crate::synthetic::random::any;
 use crate::synthetic::state::Step;
 use crate::synthetic::table::World;

@@ -9,8 +9,8 @@ pub(super) use breaks::Broken;
 
 use super::action::MAX_ROLES;
 use super::claim::Claim;
+use super::failed::Failed;
 use super::language::Voice;
-use super::make::Failed;
 use super::random::weighted;
 use super::state::{State, Step, violations};
 use super::style::Style;

@@ -1,0 +1,19 @@
+//! Names of runs and sets on the page.
+
+use super::read::Run;
+use std::collections::BTreeSet;
+
+/// The distinct items, sorted.
+pub fn distinct<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// A, B, ... Z, then numbers.
+pub fn letter(number: usize) -> String {
+    u8::try_from(number).ok().filter(|n| *n < 26).map_or(number.to_string(), |n| char::from(b'A' + n).to_string())
+}
+
+/// The name of a set; with the name of its run if there are several runs.
+pub fn set_name(runs: &[Run], run: &Run, set: &str) -> String {
+    if runs.len() == 1 { set.to_owned() } else { format!("{}: {set}", run.name) }
+}

@@ -1,0 +1,53 @@
+//! The contents of a card, and how it names files and sets.
+
+use crate::report::{DataDescription, Report};
+use crate::say::counted;
+
+/// The longest name that is shown, in characters.
+pub(super) const LONGEST: usize = 120;
+
+/// The contents of a card.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CardContents {
+    /// The name of the run.
+    pub name: String,
+    /// Name and type of the pretrained encoder.
+    pub encoder: String,
+    pub encoder_type: String,
+    /// The kind of conflict detector.
+    pub detector: String,
+    /// The splits that the weights were trained on.
+    pub train: Vec<Source>,
+    /// The splits that the best epoch was chosen on. Empty if the last epoch was kept.
+    pub dev: Vec<Source>,
+    pub seed: u64,
+    /// The number of trained epochs.
+    pub epochs: u64,
+    /// The epoch of the best weights.
+    pub best_epoch: Option<u64>,
+    /// Reports of the best weights, one for each set.
+    pub reports: Vec<Report>,
+}
+
+/// A split of a story file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub file: String,
+    pub split: String,
+    /// The largest number of pairs that were read, if not all.
+    pub limit: Option<usize>,
+    /// The SHA-256 of the file.
+    pub sha256: Option<String>,
+}
+
+/// "it.json, test: 48 pairs (all)".
+pub(super) fn set_name(data: &DataDescription) -> String {
+    let file = data.file.as_deref().map_or("stories", file_name);
+    let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
+    format!("{file}{split}: {} ({}){}", counted(data.pairs, "pair"), data.kind, data.remark())
+}
+
+/// The name of a file without its folder, which may be private.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
