@@ -31,8 +31,8 @@ struct Item {
 /// Reads the list and fills in what it lacks: the plausible story has no entities, `story_probs` are 0 and 1, conflict
 /// probabilities and their gold values are 0, and a state that is not listed has class 0.
 pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
-    let items: Vec<Item> =
-        serde_json::from_str(text).map_err(|error| format!("is not a list of predictions as published with GITA: {}", json_error(&error)))?;
+    let items: Vec<Item> = serde_json::from_str(text)
+        .map_err(|error| format!("is not a list of predictions as published with GITA: {}", json_error(&error)))?;
     let convert = |(i, item): (usize, Item)| {
         let position = format!("item {i} ({})", shown(&item.example_id, 40));
         prediction(item).map_err(|error| format!("{position}: {error}"))
