@@ -2,8 +2,9 @@
 //! ([`Targets`]).
 
 use super::corpus::{Corpus, PADDING_INPUT};
-use super::sample::Drawn;
-use super::{Sample, TokenSequence, Tokens};
+use super::sample::{Drawn, Sample};
+use super::tokenize::TokenSequence;
+use super::tokens::Tokens;
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Conflict, Entity, Pair, Story};
 use std::collections::{BTreeSet, HashMap};

@@ -1,6 +1,7 @@
 //! A set of pairs, with every input tokenized once.
 
-use super::{InputTokenizer, StoryInput, TokenSequence, Tokens};
+use super::tokenize::{InputTokenizer, StoryInput, TokenSequence};
+use super::tokens::Tokens;
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::durable::sha256;

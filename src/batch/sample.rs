@@ -1,6 +1,6 @@
 //! Samples the entities and the inputs that a training step reads.
 
-use super::Corpus;
+use super::corpus::Corpus;
 use crate::data::Story;
 use rand::seq::SliceRandom;
 use std::collections::BTreeSet;

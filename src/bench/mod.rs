@@ -6,6 +6,7 @@
 mod line;
 mod memory;
 mod operations;
+mod options;
 mod plot;
 pub mod profile;
 mod reference;
@@ -16,6 +17,7 @@ mod time;
 
 pub use line::Line;
 pub use operations::{Operations, TrainedLayers};
+pub use options::BenchOptions;
 pub use plot::draw;
 pub use reference::export;
 pub use report::{BenchReport, Memory, SizeReport};
@@ -27,17 +29,6 @@ use crate::machine::MatmulRates;
 use crate::train::AdamW;
 use sample::Sample;
 use time::{Measurement, measure};
-
-/// What to measure.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BenchOptions {
-    /// The step sizes, with one report for each.
-    pub pairs_per_step: Vec<usize>,
-    /// The number of measured steps of each size. Without it, as many as a fixed number of pairs needs.
-    pub steps: Option<usize>,
-    /// After so many seconds no new round of a size is started. The first round always is.
-    pub seconds: f64,
-}
 
 /// Measures every size. `on` is called with the report of each when it is done.
 ///

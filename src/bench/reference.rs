@@ -1,6 +1,6 @@
 //! Exports the same pairs and the same model for the reference implementation (`benches/reference/step.py`).
 
-use super::BenchOptions;
+use super::options::BenchOptions;
 use super::sample::Sample;
 use crate::batch::Layout;
 use crate::error::{Error, ErrorKind, Result};

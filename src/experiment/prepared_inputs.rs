@@ -7,7 +7,7 @@ use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{self, Pair};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
-use crate::model::tiered::whole_stories;
+use crate::model::config::whole_stories;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::train::MixtureComponent;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Computes named outputs, and from them predictions, from token tensors.
 
+pub mod config;
 pub mod detector;
 pub mod dropout_rng;
 pub mod encoder;
@@ -11,9 +12,10 @@ pub mod pretrained;
 pub mod tiered;
 pub mod weights;
 
+pub use config::ModelConfig;
 pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Norm, SentencePairs};
 pub use dropout_rng::DropoutRng;
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
 pub use pretrained::PretrainedWeights;
-pub use tiered::{ModelConfig, Output, TieredModel};
+pub use tiered::{Output, TieredModel};

@@ -1,80 +1,12 @@
 //! The tiered model: encoder, state heads, conflict detector, story choice (TRIP, section 3).
 
-use super::detector::{Conflicts, Context, Detector, DetectorConfig, DetectorInput, SentencePairs};
-use super::encoder::{Encoder, EncoderConfig};
+use super::config::ModelConfig;
+use super::detector::{Conflicts, Context, Detector, DetectorInput};
+use super::encoder::Encoder;
 use super::heads::StateHeads;
 use super::layers::{Mode, dropout, linear, new_linear, sentence_means};
-use crate::attribute::ATTRIBUTES;
-use crate::batch::{Batch, ClassFrequencies, WholeStories};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use crate::batch::{Batch, ClassFrequencies};
 use tch::{Kind, Tensor, nn};
-
-/// Everything that determines the shapes and names of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ModelConfig {
-    pub encoder: EncoderConfig,
-    #[serde(deserialize_with = "known_fields")]
-    pub detector: DetectorConfig,
-    /// What the state heads read in addition to the (entity, sentence) input.
-    #[serde(default)]
-    pub state_context: Context,
-    /// N: the sentences of the longest story that the model can read.
-    pub max_sentences: usize,
-    /// Whether the joint detector can predict that a single story has no conflict.
-    #[serde(default)]
-    pub no_conflict: bool,
-    /// Dropout of heads and detector.
-    pub dropout: f64,
-}
-
-/// Reads the detector in `model.json`, and ignores fields that a later version added. In a config, all fields must be
-/// known.
-fn known_fields<'de, D: Deserializer<'de>>(from: D) -> Result<DetectorConfig, D::Error> {
-    let mut fields = Map::deserialize(from)?;
-    let known = serde_json::to_value(DetectorConfig::default()).map_err(D::Error::custom)?;
-    fields.retain(|name, _| known.get(name).is_some());
-    DetectorConfig::deserialize(Value::Object(fields)).map_err(D::Error::custom)
-}
-
-/// The largest number of sentences that a model can be built for.
-const MAX_SENTENCES: usize = 1024;
-
-impl ModelConfig {
-    /// Values that have the right type but are invalid.
-    pub fn problem(&self) -> Option<String> {
-        if !(1..=MAX_SENTENCES).contains(&self.max_sentences) {
-            return Some(format!("max_sentences is {}; it must be from 1 to {MAX_SENTENCES}", self.max_sentences));
-        }
-        if !(0. ..1.).contains(&self.dropout) {
-            return Some("dropout must be at least 0 and below 1".into());
-        }
-        self.detector.problem().map(|problem| format!("detector: {problem}"))
-    }
-
-    /// Which whole stories are encoded in addition to the (entity, sentence) inputs.
-    pub fn whole_stories(&self) -> WholeStories {
-        whole_stories(&self.detector, self.state_context)
-    }
-
-    /// The least number of parameters of such a model: those of its matrices.
-    pub fn least_parameters(&self) -> u128 {
-        let hidden = self.encoder.hidden_size as u128;
-        let heads = 2 * ATTRIBUTES as u128 * hidden * hidden;
-        let detector = self.detector.least_parameters(hidden, self.max_sentences as u128);
-        self.encoder.least_parameters() + heads + detector
-    }
-}
-
-/// Which whole stories such a detector and such state heads need.
-pub fn whole_stories(detector: &DetectorConfig, state_context: Context) -> WholeStories {
-    match state_context {
-        Context::Story => WholeStories::AroundInputs,
-        Context::Sentence if detector.reads_stories() => WholeStories::Read,
-        Context::Sentence => WholeStories::Unread,
-    }
-}
 
 /// The outputs of the model for a batch.
 pub struct Output {
@@ -167,54 +99,4 @@ impl TieredModel {
         let story_scores = conflicts.story_scores(batch);
         Output { precondition_logits, effect_logits, conflicts, story_scores }
     }
-}
-
-impl Conflicts {
-    /// The story scores: the higher, the more plausible. Their softmax is the probability of being the plausible story.
-    ///
-    /// # Shapes
-    /// -> `[B, 2]`
-    pub fn story_scores(&self, batch: &Batch) -> Tensor {
-        match self {
-            Conflicts::Sentences { logits } => story_scores(logits, batch),
-            // A story is plausible if the conflict is in the other one.
-            Conflicts::SentencePairs(SentencePairs { log_probs, .. }) => {
-                log_probs.flatten(2, 3).logsumexp(2, false).flip([1])
-            }
-        }
-    }
-
-    /// For each row, the probability that a sentence takes part in a conflict. With sentence pairs, it is the sum over
-    /// the pairs of the sentence; if the detector does not distinguish entities, every row of a story has the same sum.
-    ///
-    /// # Shapes
-    /// -> `[R, N]`
-    pub fn conflict_probs(&self, batch: &Batch) -> Tensor {
-        match self {
-            Conflicts::Sentences { logits } => logits.sigmoid(),
-            Conflicts::SentencePairs(SentencePairs { of_entities: Some(log_probs), .. }) => {
-                in_either_sentence(&log_probs.exp())
-            }
-            Conflicts::SentencePairs(SentencePairs { log_probs, .. }) => {
-                in_either_sentence(&log_probs.exp().flatten(0, 1)).index_select(0, &batch.row_story)
-            }
-        }
-    }
-}
-
-/// Sums over the pairs of each sentence. `[R, N, N]` -> `[R, N]`, or `[2B, N, N]` -> `[2B, N]`
-fn in_either_sentence(probs: &Tensor) -> Tensor {
-    let as_first = probs.sum_dim_intlist(2, false, Kind::Float);
-    let as_second = probs.sum_dim_intlist(1, false, Kind::Float);
-    as_first + as_second
-}
-
-/// Minus half the sum of a story's conflict probabilities over entities and sentences (TRIP, section 3.1). If entities
-/// were sampled, the sum is an estimate.
-///
-/// # Shapes
-/// `conflict_logits [R, N]` -> `[B, 2]`
-pub fn story_scores(conflict_logits: &Tensor, batch: &Batch) -> Tensor {
-    let row_sums = (conflict_logits.sigmoid() * batch.mask_f32()).sum_dim_intlist(1, false, Kind::Float); // [R]
-    batch.sum_over_rows(&(row_sums * &batch.row_weight)).view([-1, 2]) * -0.5
 }

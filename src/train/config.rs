@@ -1,6 +1,6 @@
 //! How a model is trained.
 
-use super::Schedule;
+use super::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 
 /// How a model is trained. The defaults are the paper's (TRIP, section 4 and appendix B).

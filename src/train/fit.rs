@@ -1,9 +1,11 @@
 //! The training loop.
 
+use super::config::TrainConfig;
 use super::frozen::Vectors;
+use super::optim::{AdamW, Parameter};
 use super::order::{self, MixtureComponent};
 use super::poison::Poisoned;
-use super::{AdamW, DevRecord, EpochRecord, Parameter, Progress, TrainConfig};
+use super::progress::{DevRecord, EpochRecord, Progress};
 use crate::batch::{Corpus, Sample, Strata};
 use crate::calibrate;
 use crate::data::Pair;

@@ -1,6 +1,6 @@
 //! AdamW (Loshchilov and Hutter, 2019) with gradients clipped by their global norm.
 
-use super::AdamWConfig;
+use super::config::AdamWConfig;
 use crate::error::{Error, Result};
 use crate::model::kernels::parallel::{self, Rows};
 use crate::model::kernels::{Bf16, Element, Matrix};

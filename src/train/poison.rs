@@ -1,6 +1,6 @@
 //! Puts a value requested by [`crate::fault`] into a loss, a gradient or a weight, to test that it is detected.
 
-use super::Parameter;
+use super::optim::Parameter;
 use crate::fault::Poison;
 use crate::loss::Losses;
 use tch::Tensor;

@@ -1,6 +1,6 @@
 //! The progress of a run, and the scores of its epochs.
 
-use super::BestModelMetric;
+use super::config::BestModelMetric;
 use crate::decode::Decode;
 use crate::loss::{LossMean, LossValues};
 use crate::metrics::TierCounts;

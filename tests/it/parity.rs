@@ -10,10 +10,10 @@ use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
 use tiered::batch::{Batch, InputTokenizer, Targets, Tokens};
 use tiered::loss::{LossConfig, Losses, single_story_loss};
+use tiered::model::detector::story_scores;
 use tiered::model::detector::{DetectorInput, JointDetector, PaperDetector};
 use tiered::model::encoder::Family;
 use tiered::model::heads::StateHeads;
-use tiered::model::tiered::story_scores;
 use tiered::model::{
     Conflicts, DetectorConfig, DetectorInputs, DropoutRng, Encoder, EncoderConfig, Mode, Norm, Output, Precision,
     PretrainedWeights, SentencePairs,

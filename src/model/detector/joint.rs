@@ -1,7 +1,9 @@
 //! The joint detector: one distribution over the sentence pairs of both stories.
 
+use super::config::{Context, DetectorConfig, DetectorInputs, Norm};
+use super::conflicts::SentencePairs;
+use super::input::DetectorInput;
 use super::transformer::{TransformerLayer, only};
-use super::{Context, DetectorConfig, DetectorInput, DetectorInputs, Norm, SentencePairs};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::{Batch, StoryTokens};
 use crate::model::heads::attribute_log_probs;

@@ -4,57 +4,29 @@
 //! [`JointDetector`] uses that a pair has exactly one conflict: it predicts one distribution over all sentence pairs of
 //! both stories.
 
-mod config;
+pub(super) mod config;
+mod conflicts;
+mod input;
 mod joint;
 mod paper;
 mod standard;
 mod transformer;
 
 pub use config::{Context, DetectorConfig, DetectorInputs, DetectorKind, Norm};
+pub use conflicts::{Conflicts, SentencePairs, story_scores};
+pub use input::DetectorInput;
 pub use joint::JointDetector;
 pub use paper::PaperDetector;
 
+use super::config::ModelConfig;
 use super::layers::Mode;
-use super::tiered::ModelConfig;
 use crate::batch::Batch;
-use tch::{Tensor, nn};
-
-/// The output of a detector for a batch.
-pub enum Conflicts {
-    /// `[R, N]` logits of the conflict probability, for the sentence and the row's entity.
-    Sentences {
-        logits: Tensor,
-    },
-    SentencePairs(SentencePairs),
-}
-
-/// One distribution over the sentence pairs of both stories.
-pub struct SentencePairs {
-    /// `[B, 2, N, N]` log-probability that the conflict is in this story, between these two sentences. The
-    /// probabilities of a pair's two stories sum to 1.
-    pub log_probs: Tensor,
-    /// `[R, N, N]` the same for each entity, if the detector distinguishes them. The probabilities sum to those of
-    /// `log_probs`.
-    pub of_entities: Option<Tensor>,
-    /// `[2B, N·N + 1]` log-probabilities for single stories: of the sentence pairs and, last, of "no conflict". `None`
-    /// if the detector lacks this output.
-    pub single_story: Option<Tensor>,
-}
+use tch::nn;
 
 /// A detector of either kind.
 pub enum Detector {
     Paper(PaperDetector),
     Joint(JointDetector),
-}
-
-/// What a detector reads.
-pub struct DetectorInput<'a> {
-    /// `[U, H]`
-    pub embeddings: &'a Tensor,
-    /// `[U, 132]`; no gradient flows into them.
-    pub state_logits: &'a Tensor,
-    /// `[T, H]` every token of the batch.
-    pub tokens: &'a Tensor,
 }
 
 impl Detector {

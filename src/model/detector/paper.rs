@@ -1,8 +1,8 @@
 //! The paper's conflict detector: a transformer over the sentences of a story, for one entity at a time.
 
+use super::config::{DetectorConfig, DetectorInputs, Norm};
 use super::standard::RunningNorm;
 use super::transformer::{LAYER_NORM_EPS, TransformerLayer, only};
-use super::{DetectorConfig, DetectorInputs, Norm};
 use crate::attribute::SIDE_CLASSES;
 use crate::batch::Batch;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};

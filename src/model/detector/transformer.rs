@@ -1,6 +1,6 @@
 //! Transformer layers over the sentences of a story, for both detectors.
 
-use super::{DetectorConfig, Norm};
+use super::config::{DetectorConfig, Norm};
 use crate::model::layers::{Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 

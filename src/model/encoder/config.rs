@@ -1,6 +1,7 @@
 //! The keys of Hugging Face's `config.json` that an encoder needs.
 
-use super::deberta::DebertaConfig;
+use super::deberta::config::DebertaConfig;
+use super::sizes::{MAX_SIZE, Sizes};
 use crate::error::{Error, Result};
 use crate::untrusted::{self, MAX_CONFIG, json_error, shown};
 use serde::{Deserialize, Serialize};
@@ -23,9 +24,6 @@ pub struct EncoderConfig {
     pub hidden_dropout_prob: f64,
     pub attention_probs_dropout_prob: f64,
 }
-
-/// The largest size in a `config.json`.
-pub(super) const MAX_SIZE: i64 = 1 << 24;
 
 /// The supported families of encoders (`model_type`), each with its special keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,8 +153,8 @@ impl EncoderConfig {
             return Some("layer_norm_eps and the dropout probabilities must be at least 0 and below 1".into());
         }
         match &self.family {
-            Family::Deberta(deberta) => deberta.later_setting().or_else(|| deberta.problem(self)),
-            Family::DebertaV2(deberta) => deberta.problem(self),
+            Family::Deberta(deberta) => deberta.later_setting().or_else(|| deberta.problem(self.sizes())),
+            Family::DebertaV2(deberta) => deberta.problem(self.sizes()),
             _ => None,
         }
     }
@@ -167,8 +165,12 @@ impl EncoderConfig {
             [self.vocab_size, self.hidden_size, self.embedding_size(), self.num_hidden_layers, self.intermediate_size]
                 .map(|size| size as u128);
         let positions = if self.has_positions() { self.max_position_embeddings as u128 } else { 0 };
-        let relative = self.family.deberta().map_or(0, |deberta| deberta.least_parameters(self));
+        let relative = self.family.deberta().map_or(0, |deberta| deberta.least_parameters(self.sizes()));
         (vocabulary + positions) * embedding + layers * (4 * hidden * hidden + 2 * hidden * inner) + relative
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes { hidden: self.hidden_size, layers: self.num_hidden_layers, positions: self.max_position_embeddings }
     }
 
     /// The prefix of the weights inside a larger model of Hugging Face.

@@ -1,6 +1,6 @@
 //! Word, position and token-type embeddings. Only those rows of the word table that occur in training are trained.
 
-use super::EncoderConfig;
+use super::config::EncoderConfig;
 use crate::batch::Tokens;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm};
 use std::cell::RefCell;

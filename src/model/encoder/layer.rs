@@ -1,6 +1,6 @@
 //! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
-use super::EncoderConfig;
+use super::config::EncoderConfig;
 use crate::batch::LengthGroup;
 use crate::model::layers::{Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};

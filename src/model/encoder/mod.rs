@@ -3,11 +3,12 @@
 //! Names are those of Hugging Face's checkpoints. Tokens are packed without padding. Attention works on each run of
 //! sequences of equal length; everything else works on all T tokens at once.
 
-mod config;
+pub(super) mod config;
 pub mod deberta;
 mod embeddings;
 mod fused;
 mod layer;
+mod sizes;
 
 pub use config::{Activation, EncoderConfig, Family};
 pub use embeddings::{Embeddings, TRAINED_ROWS};

@@ -1,7 +1,7 @@
 //! Scaled dot-product attention within each of many short sequences that lie end to end.
 
-use super::Element;
 use super::dropout::{BLOCK, Dropout};
+use super::element::Element;
 use super::matrix::Matrix;
 use super::parallel::{self, Rows};
 use super::vector::{LANES, exp_of_negative, padded, small_product, sum};

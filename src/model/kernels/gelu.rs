@@ -1,6 +1,6 @@
 //! The activation of the feed-forward block, together with the bias of the matmul before it.
 
-use super::Element;
+use super::element::Element;
 use super::matrix::Matrix;
 use super::parallel::{self, Rows};
 use super::vector::normal;

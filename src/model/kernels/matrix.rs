@@ -1,6 +1,6 @@
 //! Tensors as rows that threads divide among themselves.
 
-use super::Element;
+use super::element::Element;
 use std::marker::PhantomData;
 use std::ops::Range;
 use tch::{Device, Tensor};

@@ -1,7 +1,7 @@
 //! The end of each block of a layer: bias, dropout, residual, layer norm.
 
-use super::Element;
 use super::dropout::{BLOCK, Dropout};
+use super::element::Element;
 use super::matrix::Matrix;
 use super::parallel::{self, Rows};
 use super::vector::sum;

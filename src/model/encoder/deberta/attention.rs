@@ -3,7 +3,7 @@
 use super::config::{DebertaConfig, PositionTerms};
 use super::position::Distances;
 use crate::batch::LengthGroup;
-use crate::model::encoder::{EncoderConfig, Family};
+use crate::model::encoder::config::{EncoderConfig, Family};
 use crate::model::layers::{Mode, affine, dropout, linear, new_linear};
 use tch::{Kind, Tensor, nn};
 

@@ -1,7 +1,6 @@
 //! The keys of `config.json` that only DeBERTa has.
 
-use crate::model::encoder::EncoderConfig;
-use crate::model::encoder::config::MAX_SIZE;
+use crate::model::encoder::sizes::{MAX_SIZE, Sizes};
 use crate::untrusted::shown;
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +158,7 @@ impl DebertaConfig {
     }
 
     /// Refuses keys that version 1 does not have.
-    pub(in crate::model::encoder) fn later_setting(&self) -> Option<String> {
+    pub fn later_setting(&self) -> Option<String> {
         let later = [
             ("share_att_key", self.share_att_key),
             ("position_buckets", self.position_buckets > 0),
@@ -171,7 +170,7 @@ impl DebertaConfig {
     }
 
     /// Values that have the right type but are invalid.
-    pub(in crate::model::encoder) fn problem(&self, config: &EncoderConfig) -> Option<String> {
+    pub fn problem(&self, encoder: Sizes) -> Option<String> {
         let sizes = [
             ("embedding_size", self.embedding_size.unwrap_or(1), 1),
             ("max_relative_positions", self.max_relative_positions, -1),
@@ -183,7 +182,7 @@ impl DebertaConfig {
         if let Some((name, size, least)) = sizes.into_iter().find(outside) {
             return Some(format!("{name} is {size}; it must be from {least} to {MAX_SIZE}"));
         }
-        let distance = self.max_distance(config.max_position_embeddings);
+        let distance = self.max_distance(encoder.positions);
         if self.position_buckets > 0 && !(2..2 * (distance - 1)).contains(&self.position_buckets) {
             return Some(format!(
                 "position_buckets is {}; for distances up to {distance} it must be from 2 to {}",
@@ -195,8 +194,8 @@ impl DebertaConfig {
             if self.conv_kernel_size % 2 == 0 {
                 return Some(format!("conv_kernel_size is {}; it must be odd", self.conv_kernel_size));
             }
-            if config.hidden_size % self.conv_groups != 0 {
-                let (groups, hidden) = (self.conv_groups, config.hidden_size);
+            if encoder.hidden % self.conv_groups != 0 {
+                let (groups, hidden) = (self.conv_groups, encoder.hidden);
                 return Some(format!("conv_groups is {groups}; it must divide hidden_size {hidden}"));
             }
             if self.conv_act.is_none() {
@@ -207,13 +206,13 @@ impl DebertaConfig {
     }
 
     /// The least number of parameters for relative positions and convolution.
-    pub(in crate::model::encoder) fn least_parameters(&self, config: &EncoderConfig) -> u128 {
-        let hidden = config.hidden_size as u128;
+    pub fn least_parameters(&self, encoder: Sizes) -> u128 {
+        let hidden = encoder.hidden as u128;
         let mut numbers = 0;
         if self.relative_attention {
             let projections = if self.share_att_key { 0 } else { self.pos_att_type.count() as u128 - 1 };
-            numbers += 2 * self.span(config.max_position_embeddings) as u128 * hidden;
-            numbers += config.num_hidden_layers as u128 * projections * hidden * hidden;
+            numbers += 2 * self.span(encoder.positions) as u128 * hidden;
+            numbers += encoder.layers as u128 * projections * hidden * hidden;
         }
         numbers + self.conv_kernel_size as u128 * hidden * hidden / self.conv_groups as u128
     }

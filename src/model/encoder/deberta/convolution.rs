@@ -2,7 +2,7 @@
 
 use super::config::{ConvolutionActivation, DebertaConfig};
 use crate::batch::LengthGroup;
-use crate::model::encoder::EncoderConfig;
+use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{Mode, dropout, layer_norm, new_layer_norm};
 use tch::{Tensor, nn};
 

@@ -4,7 +4,7 @@ use super::attention::DisentangledAttention;
 use super::config::DebertaConfig;
 use super::position::Distances;
 use crate::batch::LengthGroup;
-use crate::model::encoder::EncoderConfig;
+use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 

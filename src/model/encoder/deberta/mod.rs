@@ -2,7 +2,7 @@
 //! attention treats content and relative position separately.
 
 mod attention;
-mod config;
+pub(super) mod config;
 mod convolution;
 mod layer;
 mod position;
@@ -10,7 +10,7 @@ mod position;
 pub use config::{ConvolutionActivation, DebertaConfig, PositionNorm, PositionTerms};
 pub use position::log_buckets;
 
-use super::EncoderConfig;
+use super::config::EncoderConfig;
 use crate::batch::LengthGroup;
 use crate::model::layers::Mode;
 use convolution::Convolution;

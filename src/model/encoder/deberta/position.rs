@@ -2,7 +2,7 @@
 
 use super::config::{DebertaConfig, PositionNorm};
 use crate::batch::LengthGroup;
-use crate::model::encoder::EncoderConfig;
+use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{layer_norm, new_layer_norm};
 use tch::{Device, Kind, Tensor, nn};
 
