@@ -135,7 +135,7 @@ impl Reader {
 }
 
 fn is_test(attributes: &[syn::Attribute]) -> bool {
-    let is_test = |tokens: String| tokens == "test" || tokens.starts_with("test,");
+    let is_test = |tokens: String| tokens == "test" || tokens.starts_with("all(test,");
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) => list.path.is_ident("cfg") && is_test(list.tokens.to_string().replace(' ', "")),
         meta => meta.path().is_ident("test"),
