@@ -5,6 +5,8 @@ PYTHON ?= python3
 
 target := $(or $(CARGO_TARGET_DIR),target)
 tiered := $(target)/release/tiered
+# Which tests were skipped, and why.
+skips := $(target)/skips.txt
 encoder := checkpoints/encoders/e5-small/model.safetensors
 
 # Nothing to get where the environment says which libtorch to use.
@@ -51,7 +53,9 @@ test: $(libtorch) $(encoder)
 	$(PYTHON) scripts/formats.py --check
 	$(PYTHON) benches/table.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
-	$(CARGO) test --release
+	@rm -f $(skips)
+	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast
+	@$(PYTHON) scripts/skips.py $(skips)
 
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv

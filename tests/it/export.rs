@@ -1,6 +1,6 @@
 //! `tiered model export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{skipped, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -282,7 +282,7 @@ fn a_package_that_the_reader_lacks_is_named_in_a_line() {
 fn python() -> Option<impl Fn(&[&str]) -> Output> {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
     if !python.exists() {
-        println!("skipped: .venv is needed, and scripts/make-venv.sh was not run");
+        skipped(".venv is needed (make venv)");
         return None;
     }
     Some(move |arguments: &[&str]| Command::new(&python).args(arguments).env("HF_HUB_OFFLINE", "1").output().unwrap())

@@ -1,7 +1,7 @@
 //! `tiered report html --output`: what is on the page, that nothing on it comes from elsewhere or is run that a story brought
 //! with it, and that it works in a browser.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{skipped, stderr, stdout, text, tiered};
 use crate::tiny::{Tiny, sample};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -104,12 +104,12 @@ fn pages_work_in_a_browser() {
         let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-page.py");
         let Ok(output) = Command::new(&python).args([&script, &path]).output() else {
-            println!("skipped: {} is not there (scripts/get-readers.sh)", python.display());
+            skipped(".venv is needed (make readers)");
             return;
         };
         println!("{}", stdout(&output));
         match output.status.code() {
-            Some(3) => return,
+            Some(3) => return skipped("a package of make readers is needed"),
             code => assert_eq!(code, Some(0), "{}", stderr(&output)),
         }
     }

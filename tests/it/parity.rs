@@ -4,7 +4,7 @@ use crate::arrays::{
     Arrays, ENCODER, EVAL, accumulated, assert_close, check_encoder, check_every_token, check_slope, distance, encode,
     encoder, encoder_config, in_order, packed_inputs,
 };
-use crate::support::real_data;
+use crate::support::{real_data, skipped};
 use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
@@ -394,7 +394,7 @@ fn real_encoder_gives_hugging_faces_ids_and_vectors() {
     let Some(reference) = real_data("fixtures/e5-small-reference.jsonl") else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/encoders/e5-small");
     if !folder.exists() {
-        println!("skipped: {} is not there (scripts/get-encoder.py makes it)", folder.display());
+        skipped("checkpoints/encoders/e5-small is needed (make demo)");
         return;
     }
     let text = std::fs::read_to_string(reference).unwrap();

@@ -4,7 +4,7 @@ use crate::arrays::{
     Arrays, ENCODER, EVAL, assert_close, check_encoder, check_every_token, check_slope, distance, encode, encoder,
     encoder_config, packed_inputs,
 };
-use crate::support::fixture;
+use crate::support::{fixture, skipped};
 use crate::tiny::sample;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -150,7 +150,7 @@ fn every_family_in_bfloat16_is_near_float32() {
 fn minilm() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/encoders/minilm-l6");
     if !folder.exists() {
-        println!("skipped: {} is not there (scripts/get-minilm.py makes it)", folder.display());
+        skipped("checkpoints/encoders/minilm-l6 is needed (make minilm)");
         return None;
     }
     Some(folder)

@@ -4,6 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -21,10 +23,22 @@ const KNOWN: [(&str, &str); 6] = [
     ("fixtures/e5-small-reference.jsonl", "68364226bab0eab5"),
 ];
 
+/// Notes that this test, or a part of it, is skipped. `make test` lists these notes when all tests have run; in CI it
+/// fails if a reason isn't in tests/allowed-skips.txt.
+pub fn skipped(why: &str) {
+    let thread = std::thread::current();
+    let line = format!("{}: {why}\n", thread.name().unwrap_or("a thread"));
+    print!("skipped: {line}");
+    if let Some(file) = std::env::var_os("TIERED_SKIPS") {
+        let file = OpenOptions::new().create(true).append(true).open(file);
+        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the file of TIERED_SKIPS can be written");
+    }
+}
+
 /// A file of the real data, by its path below `TIERED_DATA`; `None`, with a line saying so, where it is not at hand
 /// or is another version.
 pub fn real_data(file: &str) -> Option<PathBuf> {
-    let skipped = |why: &str| println!("skipped: {file} is needed, and {why}");
+    let skipped = |why: &str| skipped(&format!("{file} is needed, and {why}"));
     let Some(directory) = std::env::var_os("TIERED_DATA") else {
         skipped("TIERED_DATA is not set");
         return None;
@@ -99,12 +113,12 @@ pub fn python(program: &str, arguments: &[&Path]) -> Option<Value> {
     match output {
         Ok(output) if output.status.success() => Some(serde_json::from_slice(&output.stdout).unwrap()),
         Ok(output) if stderr(&output).contains("ModuleNotFoundError") => {
-            println!("skipped: {} (scripts/get-readers.sh)", stderr(&output).lines().last().unwrap_or_default());
+            skipped(&format!("{} (make readers)", stderr(&output).lines().last().unwrap_or_default()));
             None
         }
         Ok(output) => panic!("{}", stderr(&output)),
         Err(_) => {
-            println!("skipped: {} is not there (scripts/get-readers.sh)", interpreter.display());
+            skipped(".venv is needed (make readers)");
             None
         }
     }

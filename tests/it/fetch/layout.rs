@@ -2,7 +2,7 @@
 
 use super::hub::{COMMIT, Hub, MODEL, TOKEN, content, ends, files, git_hash};
 use super::server::Answer;
-use crate::support::text;
+use crate::support::{skipped, text};
 use crate::tiny::Tiny;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -206,7 +206,7 @@ fn a_config_names_a_model_of_the_cache() {
 fn python() -> Option<PathBuf> {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
     if !python.exists() {
-        println!("skipped: .venv is needed, and scripts/make-venv.sh was not run");
+        skipped(".venv is needed (make venv)");
         return None;
     }
     Some(python)
