@@ -47,7 +47,7 @@ impl ModelConfig {
         if !(0. ..1.).contains(&self.dropout) {
             return Some("dropout must be at least 0 and below 1".into());
         }
-        self.detector.problem().map(|problem| format!("detector: {problem}"))
+        self.detector.validate().err().map(|problem| format!("detector: {problem}"))
     }
 
     /// Which whole stories are encoded in addition to the (entity, sentence) inputs.

@@ -137,36 +137,40 @@ impl SweepFile {
         let text = untrusted::text(bytes).map_err(wrong)?;
         let file: SweepFile =
             toml::from_str(text).map_err(|error| Error::config(explain(&path.display().to_string(), &error)))?;
-        file.problem().map_or(Ok(file), |problem| Err(wrong(shown(&problem, 500))))
+        file.validate().map_err(|problem| wrong(shown(&problem, 500)))?;
+        Ok(file)
     }
 
-    /// What is wrong with the file although its types are right.
-    fn problem(&self) -> Option<String> {
-        let names = std::iter::once(&self.name).chain(self.evaluate.iter().map(|set| &set.name));
-        if let Some(error) = names.map(|name| component(name)).find_map(Result::err) {
-            return Some(format!("name: {error}"));
+    /// # Errors
+    /// The first value that has the right type but is invalid.
+    fn validate(&self) -> Result<(), String> {
+        for name in std::iter::once(&self.name).chain(self.evaluate.iter().map(|set| &set.name)) {
+            component(name).map_err(|error| format!("name: {error}"))?;
         }
         if self.evaluate.is_empty() || self.decode.is_empty() || self.states.is_empty() {
-            return Some("evaluate, decode and states must not be empty; give each at least one value".to_owned());
+            return Err("evaluate, decode and states must not be empty; give each at least one value".to_owned());
         }
-        repeated("evaluate", self.evaluate.iter().map(|set| &set.name))
-            .or_else(|| repeated("axes", self.axes.iter().map(|axis| &axis.name)))
-            .or_else(|| repeated("seeds", &self.seeds))
-            .or_else(|| self.axes.iter().find_map(Axis::problem))
-            .or_else(|| self.too_many())
-            .or_else(|| self.evaluate.iter().find_map(EvaluationSet::problem))
-            .or_else(|| self.unknown_value())
+        distinct("evaluate", self.evaluate.iter().map(|set| &set.name))?;
+        distinct("axes", self.axes.iter().map(|axis| &axis.name))?;
+        distinct("seeds", &self.seeds)?;
+        self.axes.iter().try_for_each(Axis::validate)?;
+        self.validate_size()?;
+        self.evaluate.iter().try_for_each(EvaluationSet::validate)?;
+        self.validate_names()
     }
 
-    /// An error if there are too many combinations. All are built before `only` removes some.
-    fn too_many(&self) -> Option<String> {
+    /// There must not be too many combinations. All are built before `only` removes some.
+    fn validate_size(&self) -> Result<(), String> {
         let lengths = self.axes.iter().map(|axis| axis.values.len()).chain([self.seeds.len().max(1)]);
         let runs = lengths.fold(1, usize::saturating_mul);
-        (runs > MAX_RUNS).then(|| format!("axes: {runs} combinations are too many; give at most {MAX_RUNS}"))
+        if runs > MAX_RUNS {
+            return Err(format!("axes: {runs} combinations are too many; give at most {MAX_RUNS}"));
+        }
+        Ok(())
     }
 
-    /// A value or a set that `only` or `published` names and that does not exist.
-    fn unknown_value(&self) -> Option<String> {
+    /// The values and sets that `only` and `published` name must exist.
+    fn validate_names(&self) -> Result<(), String> {
         let exists = |axis: &str, value: &str| {
             self.axes.iter().any(|a| a.name == axis && a.values.iter().any(|v| v.name == value))
         };
@@ -174,20 +178,26 @@ impl SweepFile {
         let rows = only.chain(self.published.iter().map(|published| &published.row));
         let unknown = rows.flatten().find(|(axis, value)| !exists(axis, value));
         if let Some((axis, value)) = unknown {
-            return Some(format!("no axis {axis:?} has a value {value:?}, which `only` or `published` names"));
+            return Err(format!("no axis {axis:?} has a value {value:?}, which `only` or `published` names"));
         }
         let sets: BTreeSet<&String> = self.evaluate.iter().map(|set| &set.name).collect();
         let unknown = self.published.iter().find(|published| !sets.contains(&published.set));
-        unknown.map(|published| format!("published: there is no set {:?} in evaluate", published.set))
+        match unknown {
+            Some(published) => Err(format!("published: there is no set {:?} in evaluate", published.set)),
+            None => Ok(()),
+        }
     }
 }
 
 impl Axis {
-    fn problem(&self) -> Option<String> {
+    fn validate(&self) -> Result<(), String> {
         if self.name == "seed" {
-            return Some("axes: \"seed\" can't be an axis; list seeds as seeds = [0, 1, 2]".to_owned());
+            return Err("axes: \"seed\" can't be an axis; list seeds as seeds = [0, 1, 2]".to_owned());
         }
-        self.values.is_empty().then(|| format!("axes: {:?} has no values; give it at least one", self.name))
+        if self.values.is_empty() {
+            return Err(format!("axes: {:?} has no values; give it at least one", self.name));
+        }
+        Ok(())
     }
 }
 
@@ -197,9 +207,12 @@ impl EvaluationSet {
         self.kind.map_or("all", Kind::name)
     }
 
-    fn problem(&self) -> Option<String> {
-        (self.published == Some(PublishedSet::GitaStories))
-            .then(|| format!("evaluate {:?}: gita-stories is of single stories, and tables are of pairs", self.name))
+    fn validate(&self) -> Result<(), String> {
+        if self.published == Some(PublishedSet::GitaStories) {
+            let problem = "gita-stories is of single stories, and tables are of pairs";
+            return Err(format!("evaluate {:?}: {problem}", self.name));
+        }
+        Ok(())
     }
 }
 
@@ -209,10 +222,16 @@ impl PublishedEntry {
     }
 }
 
-fn repeated<T: Ord + std::fmt::Debug>(what: &str, names: impl IntoIterator<Item = T>) -> Option<String> {
+/// No item may occur twice.
+fn distinct<T: Ord + std::fmt::Debug>(what: &str, items: impl IntoIterator<Item = T>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    let twice = names.into_iter().find_map(|name| (!seen.insert(format!("{name:?}"))).then_some(name));
-    twice.map(|name| format!("{what}: {name:?} occurs twice"))
+    for item in items {
+        let name = format!("{item:?}");
+        if !seen.insert(item) {
+            return Err(format!("{what}: {name} occurs twice"));
+        }
+    }
+    Ok(())
 }
 
 fn published_set<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<PublishedSet>, D::Error> {

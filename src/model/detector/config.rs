@@ -98,13 +98,17 @@ impl Default for DetectorConfig {
 const MAX_SIZE: i64 = 1 << 20;
 
 impl DetectorConfig {
-    /// Values that have the right type but are invalid.
-    pub fn problem(&self) -> Option<&'static str> {
+    /// # Errors
+    /// A value that has the right type but is invalid.
+    pub fn validate(&self) -> Result<(), &'static str> {
         let sizes = [self.layers, self.width, self.heads, self.feed_forward, self.pair_width];
         if !sizes.iter().all(|size| (1..=MAX_SIZE).contains(size)) {
-            return Some("layers, width, heads, feed_forward and pair_width must be above 0 and at most 1048576");
+            return Err("layers, width, heads, feed_forward and pair_width must be above 0 and at most 1048576");
         }
-        (self.width % (2 * self.heads) != 0).then_some("width must be a multiple of 2 * heads")
+        if self.width % (2 * self.heads) != 0 {
+            return Err("width must be a multiple of 2 * heads");
+        }
+        Ok(())
     }
 
     /// The least number of parameters of such a detector: those of its matrices.

@@ -1,0 +1,69 @@
+//! What the parser's messages mean: the key that was probably meant, and names of today for old ones.
+
+use super::model::ModelOptions;
+use crate::checkpoint::CheckpointConfig;
+use crate::loss::LossConfig;
+use crate::model::DetectorConfig;
+use crate::train::{AdamWConfig, TrainConfig};
+use crate::untrusted::toml_error;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+/// Old names of keys and values of configs and sweep files, and their names now.
+const RENAMED: [(&str, &str); 5] = [
+    ("field `alone", "single_story"),
+    ("field `state_inputs", "state_sample_ratio"),
+    ("variant `belief", "paper"),
+    ("variant `tuned", "calibrated"),
+    ("field `beside", "published"),
+];
+
+/// The parser's message with line and column. For an unknown key it adds the key that was probably meant.
+pub fn explain(source: &str, error: &toml::de::Error) -> String {
+    let renamed = RENAMED.iter().find(|(old, _)| error.message().starts_with(&format!("unknown {old}`")));
+    if let Some((old, new)) = renamed {
+        let old = old.rsplit('`').next().unwrap_or_default();
+        return format!("{source}: {}\n`{old}` is `{new}` now", toml_error(error));
+    }
+    let meant = key_of_section(error.message()).or_else(|| suggestion(error.message()).map(str::to_owned));
+    let suggestion = meant.map(|key| format!("\ndid you mean `{key}`?")).unwrap_or_default();
+    format!("{source}: {}{suggestion}", toml_error(error))
+}
+
+/// For "unknown field `epochs`, expected ..." at the top of a config: the key of that name in a section
+/// (`train.epochs`).
+fn key_of_section(message: &str) -> Option<String> {
+    let (unknown, expected) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+    let is_top = expected.contains("`encoder`") && expected.contains("`train`");
+    let (section, _) = SECTIONS.iter().find(|(_, has_key)| is_top && has_key(unknown))?;
+    Some(format!("{section}.{unknown}"))
+}
+
+/// Whether a section of this type has this key; the value does not matter.
+fn has_key<T: DeserializeOwned>(key: &str) -> bool {
+    let outcome = T::deserialize(Table::from_iter([(key.to_owned(), Value::Boolean(true))]));
+    !outcome.is_err_and(|error| error.message().starts_with("unknown field"))
+}
+
+type HasKey = fn(&str) -> bool;
+
+/// The sections of a config, each with a function that knows its keys.
+const SECTIONS: [(&str, HasKey); 6] = [
+    ("train", has_key::<TrainConfig>),
+    ("train.adamw", has_key::<AdamWConfig>),
+    ("model", has_key::<ModelOptions>),
+    ("model.detector", has_key::<DetectorConfig>),
+    ("loss", has_key::<LossConfig>),
+    ("checkpoint", has_key::<CheckpointConfig>),
+];
+
+/// For "unknown field `a`, expected one of `b`, `c`": the expected name that is nearest. A name that is longer than all
+/// of ours has no near one.
+fn suggestion(message: &str) -> Option<&str> {
+    let (unknown, expected) = message.rsplit_once(", expected ")?;
+    let unknown = unknown.strip_prefix("unknown field `").or_else(|| unknown.strip_prefix("unknown variant `"))?;
+    let unknown = unknown.strip_suffix('`').filter(|unknown| unknown.len() < 100)?;
+    let near = |name: &&str| strsim::jaro_winkler(unknown, name);
+    let names = expected.split('`').skip(1).step_by(2);
+    names.filter(|name| near(name) > 0.75).max_by(|a, b| near(a).total_cmp(&near(b)))
+}

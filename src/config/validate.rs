@@ -1,0 +1,111 @@
+//! Values that have the right type but are invalid, or do not go together.
+
+use super::schema::Config;
+use crate::loss::{LossConfig, Normalization};
+use crate::model::{DetectorConfig, DetectorKind, Norm};
+use crate::train::TrainConfig;
+use crate::untrusted::MAX_EPOCHS;
+
+/// What must hold, and the error if it does not.
+pub(super) type Check = (bool, &'static str);
+
+/// # Errors
+/// That of the first check that does not hold.
+pub(super) fn all_hold(checks: &[Check]) -> Result<(), &'static str> {
+    checks.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(*problem))
+}
+
+/// From 0 to below 1.
+fn share(x: f64) -> bool {
+    (0. ..1.).contains(&x)
+}
+
+fn positive(x: f64) -> bool {
+    x > 0. && x.is_finite()
+}
+
+fn not_negative(x: f64) -> bool {
+    x >= 0. && x.is_finite()
+}
+
+impl Config {
+    /// # Errors
+    /// The first problem, with its key and what is allowed.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let Config { train, loss, .. } = self;
+        all_hold(&of_training(train))?;
+        all_hold(&self.of_run())?;
+        all_hold(&of_detector(&self.model.detector))?;
+        all_hold(&together(train, loss, &self.model.detector))?;
+        self.model.detector.validate().map_err(|problem| format!("model.detector: {problem}"))?;
+        self.data.validate(train.epochs)
+    }
+
+    fn of_run(&self) -> [Check; 5] {
+        let LossConfig { preconditions, effects, conflicts, story, single_story, .. } = self.loss;
+        let weights = [preconditions, effects, conflicts, story, single_story];
+        [
+            (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
+            (self.threads.is_none_or(|threads| (1..=4096).contains(&threads)), "threads must be from 1 to 4096"),
+            (
+                self.train.patience.is_none() || self.data.dev.is_some(),
+                "train.patience needs dev pairs to compare epochs on; set data.dev",
+            ),
+            (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
+            (weights.into_iter().all(not_negative), "loss: no weight may be negative"),
+        ]
+    }
+}
+
+fn of_training(train: &TrainConfig) -> [Check; 11] {
+    let adamw = &train.adamw;
+    [
+        ((1..=MAX_EPOCHS).contains(&train.epochs), "train.epochs must be from 1 to 1000000"),
+        (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
+        (positive(train.learning_rate), "train.learning_rate must be above 0"),
+        (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
+        (train.entities != Some(0), "train.entities must be at least 1"),
+        (train.patience != Some(0), "train.patience must be at least 1"),
+        (
+            train.state_sample_ratio > 0. && train.state_sample_ratio <= 1.,
+            "train.state_sample_ratio must be above 0, and at most 1",
+        ),
+        (share(train.warmup), "train.warmup must be at least 0 and below 1"),
+        (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
+        (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
+        (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
+    ]
+}
+
+fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
+    let is_joint = detector.kind == DetectorKind::Joint;
+    [
+        (
+            !is_joint || detector.norm == Norm::After && detector.residual_scale == 1. && !detector.standardize,
+            "model.detector: norm, residual_scale and standardize need kind = \"paper\"",
+        ),
+        (not_negative(detector.residual_scale), "model.detector.residual_scale must not be negative"),
+        (detector.sentence_layers >= 0, "model.detector.sentence_layers must not be negative"),
+        (
+            is_joint || (detector.sentence_layers == 0 && !detector.entities),
+            "model.detector: sentence_layers and entities need kind = \"joint\"",
+        ),
+    ]
+}
+
+/// Values that need others.
+fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 3] {
+    let is_real = loss.normalization == Normalization::Real;
+    [
+        (train.entities.is_none() || is_real, "train.entities needs loss.normalization = \"real\""),
+        (
+            train.state_sample_ratio == 1. || !detector.reads_inputs() && is_real,
+            "train.state_sample_ratio below 1 needs a detector that reads whole stories only (model.detector: kind = \
+             \"joint\", context = \"story\", inputs = \"embeddings\", entities = false) and loss.normalization = \"real\"",
+        ),
+        (
+            detector.kind == DetectorKind::Joint || loss.single_story == 0.,
+            "loss.single_story needs model.detector.kind = \"joint\"; the paper's detector does not need this loss",
+        ),
+    ]
+}
