@@ -6,6 +6,7 @@ mod folder;
 mod improbable;
 mod network;
 mod origin;
+mod poison;
 mod prepared_inputs;
 mod record;
 mod resume;
@@ -30,6 +31,7 @@ use crate::decode::Decode;
 use crate::durable::{self, Lock, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
+use crate::fault::Poison;
 use crate::loss::Normalization;
 use crate::machine::made_with;
 use crate::model::kernels::parallel;
@@ -39,6 +41,7 @@ use crate::train::{
     Diverged, EpochRecord, Event, Fit, Frozen, MixtureComponent, TrainConfig, Training, Vectors, order,
 };
 use network::Network;
+use poison::Poisoned;
 use prepared_inputs::PreparedInputs;
 use resume::Resumed;
 use save::{CheckpointWriter, RunInputs};
@@ -233,6 +236,9 @@ impl Experiment {
     ) -> Result<Option<EpochRecord>> {
         let (folder, _lock, found) = self.open_folder()?;
         let mut training = Training::new(self.fit(), self.network.parameters(&self.config.train));
+        if let Some(poison) = Poison::requested() {
+            training.observe(Box::new(Poisoned::new(poison)));
+        }
         let mut saver = CheckpointWriter::new(&folder, &self.facts, &self.network);
         if let Some(LatestCheckpoint { checkpoint, best_is_lost, .. }) = found {
             save::restore(&mut training, checkpoint)?;
@@ -286,15 +292,10 @@ impl Experiment {
 
     /// The vectors of the frozen encoder, if they are kept.
     fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
-        let Some(folder) = self.vectors.as_ref().filter(|_| self.reads_vectors()) else { return Ok(None) };
+        let Some(folder) = self.vectors.as_ref().filter(|_| reads_vectors(&self.network, &self.model_config)) else { return Ok(None) };
         let corpora: Vec<&Corpus> = std::iter::once(&self.train).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
         KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
-    }
-
-    /// Whether no step changes the encoder. Then each input is encoded once only.
-    fn reads_vectors(&self) -> bool {
-        self.network.encoder_is_frozen() && self.model_config.whole_stories() == WholeStories::Unread
     }
 
     /// The run's folder, its lock unless it is held already, and the checkpoint to resume from.
@@ -365,30 +366,30 @@ impl Experiment {
 
     fn fit(&self) -> Fit<'_> {
         let eval = self.compute.eval(&self.model_config);
-        let vectors = |corpus| Vectors::new(corpus, self.model_config.encoder.hidden_size, eval.device);
-        let frozen =
-            self.reads_vectors().then(|| Frozen { train: vectors(&self.train), dev: self.dev.as_ref().map(vectors) });
-        let dev = self.dev.as_ref();
-        Fit { dev, frozen, ..fit(&self.config, &self.network, &self.train, &self.parts, eval) }
+        let (config, network) = (&self.config, &self.network);
+        fit(config, &self.model_config, network, &self.train, self.dev.as_ref(), &self.parts, eval)
     }
 }
 
-/// Training as in the config, without dev pairs.
+/// Training as in the config.
 fn fit<'a>(
     config: &Config,
+    model: &ModelConfig,
     network: &'a Network,
     train: &'a Corpus,
+    dev: Option<&'a Corpus>,
     parts: &'a [MixtureComponent],
     eval: EvalConfig,
 ) -> Fit<'a> {
     let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
     let layout = Layout { pad_to_entities, ..eval.layout };
+    let vectors = |corpus| Vectors::new(corpus, model.encoder.hidden_size, eval.device);
     Fit {
         model: &network.model,
-        frozen: None,
+        frozen: reads_vectors(network, model).then(|| Frozen { train: vectors(train), dev: dev.map(vectors) }),
         train,
         parts,
-        dev: None,
+        dev,
         config: config.train,
         strata: match config.model.detector.kind {
             DetectorKind::Paper => Strata::One,
@@ -399,6 +400,11 @@ fn fit<'a>(
         decode: own_decode(config),
         seed: config.seed,
     }
+}
+
+/// Whether no step changes the encoder. Then each input is encoded once only.
+fn reads_vectors(network: &Network, model: &ModelConfig) -> bool {
+    network.encoder_is_frozen() && model.whole_stories() == WholeStories::Unread
 }
 
 /// The decoding of conflicts that fits the run's detector. Epochs and thresholds are chosen with it.

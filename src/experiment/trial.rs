@@ -54,7 +54,8 @@ impl Trial {
 
     /// The training run. Its steps change the model.
     pub fn fit(&self) -> Fit<'_> {
-        fit(&self.config, &self.network, &self.train, &self.parts, self.compute.eval(&self.model_config))
+        let eval = self.compute.eval(&self.model_config);
+        fit(&self.config, &self.model_config, &self.network, &self.train, None, &self.parts, eval)
     }
 
     /// The trained parameters.
