@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 use std::time::Duration;
-use tiered::batch::{InputTokenizer, tokenizer_json};
+use tiered::tokenizer::{InputTokenizer, tokenizer_json};
 use tiered::checkpoint::Manifest;
 use tiered::config::{Config, expand};
 use tiered::data::{Sentences, pairs, read_bytes, read_plain};

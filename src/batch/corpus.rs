@@ -1,12 +1,12 @@
 //! A set of pairs, with every input tokenized once.
 
 use super::index::{InputNumber, SentencePlace, StoryNumber};
-use super::tokenize::{InputTokenizer, StoryInput, TokenSequence};
 use super::tokens::Tokens;
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::durable::sha256;
 use crate::error::{Error, Result};
+use crate::tokenizer::{InputTokenizer, StoryInput, TokenSequence};
 use std::collections::{BTreeSet, HashMap};
 
 /// Pairs, and the tokens of each distinct (entity, sentence) input.

@@ -30,7 +30,6 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `tokenize` | text -> token ids |
 //! | `corpus` | numbers the distinct inputs and stories of all pairs |
 //! | `sample` | draws the entities and inputs that a step reads |
 //! | `rows` | stories -> rows of cells |
@@ -45,8 +44,6 @@ mod rows;
 mod sample;
 mod story_tokens;
 mod targets;
-mod tokenize;
-mod tokenizer_json;
 mod tokens;
 
 pub use collate::Batch;
@@ -56,6 +53,4 @@ pub use rows::Layout;
 pub use sample::{Sample, Strata};
 pub use story_tokens::StoryTokens;
 pub use targets::Targets;
-pub use tokenize::{InputTokenizer, StoryInput, TokenSequence};
-pub use tokenizer_json::tokenizer_json;
 pub use tokens::{LengthGroup, Tokens};

@@ -2,8 +2,8 @@
 
 use super::corpus::Corpus;
 use super::index::{DistinctStory, InputNumber, StoryNumber, TokenIndex, UniqueInput};
-use super::tokenize::TokenSequence;
 use super::tokens::Tokens;
+use crate::tokenizer::TokenSequence;
 use std::collections::HashMap;
 
 /// The sequences of a batch, and where each of them went.

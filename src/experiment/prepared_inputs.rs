@@ -1,7 +1,8 @@
 //! The inputs of a run: encoder config, tokenizer and pairs, with the SHA-256 of each file.
 
 use super::network::Network;
-use crate::batch::{Corpus, InputTokenizer, tokenizer_json};
+use crate::batch::Corpus;
+use crate::tokenizer::{InputTokenizer, tokenizer_json};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{self, Pair};

@@ -3,7 +3,8 @@
 use super::network::Network;
 use super::prepared_inputs::check_tokens;
 use super::{CheckpointKind, Compute, RunFolder};
-use crate::batch::{Corpus, InputTokenizer};
+use crate::batch::Corpus;
+use crate::tokenizer::InputTokenizer;
 use crate::calibrate::Calibrated;
 use crate::config::Config;
 use crate::data::Pair;

@@ -5,7 +5,8 @@ use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor, nn};
-use tiered::batch::{LengthGroup, TokenSequence, Tokens};
+use tiered::batch::{LengthGroup, Tokens};
+use tiered::tokenizer::TokenSequence;
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision};
 
 /// What a whole encoder may differ by.

@@ -5,7 +5,7 @@ use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
-use tiered::batch::{InputTokenizer, TokenSequence, tokenizer_json};
+use tiered::tokenizer::{InputTokenizer, TokenSequence, tokenizer_json};
 use tiered::error::{Error, ErrorKind};
 
 fn made(folder: &Path) -> InputTokenizer {

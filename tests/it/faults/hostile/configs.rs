@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tiered::batch::InputTokenizer;
+use tiered::tokenizer::InputTokenizer;
 use tiered::error::ErrorKind;
 use tiered::experiment::RunFolder;
 use tiered::model::EncoderConfig;
