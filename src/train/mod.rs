@@ -3,6 +3,7 @@
 mod config;
 mod fit;
 mod frozen;
+mod network;
 mod observer;
 mod optim;
 pub mod order;
@@ -13,6 +14,7 @@ mod training;
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
 pub use fit::{Diverged, Encoded, Fit, Frozen, Step};
 pub use frozen::Vectors;
+pub use network::Network;
 pub use observer::{Phase, StepObserver, Unobserved};
 pub use optim::{AdamW, Parameter};
 pub use order::MixtureComponent;

@@ -6,8 +6,8 @@ use safetensors::tensor::Dtype;
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{LengthGroup, Tokens};
-use tiered::tokenizer::TokenSequence;
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision};
+use tiered::tokenizer::TokenSequence;
 
 /// What a whole encoder may differ by.
 pub const ENCODER: f64 = 1e-4;

@@ -9,7 +9,6 @@ use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
 use tiered::batch::{Batch, Targets, Tokens};
-use tiered::tokenizer::InputTokenizer;
 use tiered::loss::{LossConfig, Losses, single_story_loss};
 use tiered::model::detector::story_scores;
 use tiered::model::detector::{DetectorInput, JointDetector, PaperDetector};
@@ -19,6 +18,7 @@ use tiered::model::{
     Conflicts, DetectorConfig, DetectorInputs, DropoutRng, Encoder, EncoderConfig, Mode, Norm, Output, Precision,
     PretrainedWeights, SentencePairs,
 };
+use tiered::tokenizer::InputTokenizer;
 use tiered::train::{AdamW, AdamWConfig, Parameter};
 
 const LAYER: f64 = 1e-5;

@@ -6,7 +6,6 @@ use std::fs;
 use tch::{Kind, Tensor};
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::batch::{Layout, Sample, Strata};
-use tiered::tokenizer::InputTokenizer;
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
@@ -14,6 +13,7 @@ use tiered::language::Language;
 use tiered::model::{Conflicts, Mode, Precision};
 use tiered::seed::rng;
 use tiered::synthetic::{Kinds, Order, Style, World, make_stories, reorder_stories};
+use tiered::tokenizer::InputTokenizer;
 use tiered::train::EpochRecord;
 
 /// Four pairs in each epoch, and from the second epoch on two more of another split.
@@ -127,7 +127,8 @@ fn every_cell_reads_its_entity_and_sentence() {
                         }
                     }
                     let conflict = present.and_then(|(entity, _)| story.conflict_target(entity));
-                    let takes_part = conflict.is_some_and(|conflict| [conflict.evidence, conflict.breakpoint].contains(&n));
+                    let takes_part =
+                        conflict.is_some_and(|conflict| [conflict.evidence, conflict.breakpoint].contains(&n));
                     assert_eq!(conflicts[c], f32::from(u8::from(takes_part)));
                     c += 1;
                 }
