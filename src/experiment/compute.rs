@@ -4,7 +4,7 @@ use crate::batch::Layout;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
-use crate::model::kernels::parallel;
+use crate::model::kernels::pin_threads;
 use crate::model::{ModelConfig, Precision};
 use tch::Device;
 
@@ -29,8 +29,7 @@ impl Compute {
         }
         let device = config.device.resolve()?;
         if config.deterministic && device == Device::Cpu {
-            parallel::pin()
-                .map_err(|why| Error::new(ErrorKind::Unavailable, format!("deterministic = true: {why}")))?;
+            pin_threads().map_err(|why| Error::new(ErrorKind::Unavailable, format!("deterministic = true: {why}")))?;
         }
         Ok(Compute { device, precision: config.precision.resolve(device) })
     }
