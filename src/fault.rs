@@ -1,7 +1,9 @@
 //! Injects faults that environment variables ask for, so that tests can break the very program that ships.
 //!
-//! This is always compiled in: tests then run the program that users run. Each check reads a cached variable, which
-//! costs nothing beside an fsync or a training step. Whoever can set the variables can end the program anyway.
+//! This is always compiled in: tests then run the program that users run. The check at a file operation reads a cached
+//! variable, which costs nothing beside an fsync. A training step contains no fault: `TIERED_POISON` is read once, when
+//! training starts, and only then an observer of the steps is installed that injects it. Whoever can set the variables
+//! can end the program anyway.
 //!
 //! | variable | effect |
 //! |---|---|
@@ -104,11 +106,9 @@ impl Poison {
         Some(Poison { target: target.to_owned(), value: value.parse().ok()?, step: step.parse().ok()? })
     }
 
-    /// The value to inject at this step (counted from 1), if any.
-    pub fn at(step: u64) -> Option<&'static Poison> {
-        static POISON: OnceLock<Option<Poison>> = OnceLock::new();
-        let poison = POISON.get_or_init(|| variable("TIERED_POISON", Poison::parse)).as_ref();
-        poison.filter(|poison| poison.step == step)
+    /// What `TIERED_POISON` asks for.
+    pub fn requested() -> Option<Poison> {
+        variable("TIERED_POISON", Poison::parse)
     }
 }
 

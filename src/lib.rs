@@ -21,6 +21,7 @@
 //! | 0 | [`seed`] | derives every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | reads story files into pairs; every irregularity becomes a named finding |
 //! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
+//! | 1 | [`tokenizer`] | reads tokenizer files, and turns text into token ids |
 //! | 1 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
 //! | 2 | [`fetch`] | downloads models and data and verifies them |
 //! | 2 | [`synthetic`] | writes labelled stories, in English and Italian, from a small physics of the household |
@@ -106,5 +107,6 @@ pub mod seed;
 pub mod sweep;
 pub mod synthetic;
 pub mod tensorboard;
+pub mod tokenizer;
 pub mod train;
 pub mod untrusted;

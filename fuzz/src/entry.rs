@@ -3,7 +3,6 @@
 use std::io::Cursor;
 use std::path::Path;
 use std::time::Duration;
-use tiered::batch::{InputTokenizer, tokenizer_json};
 use tiered::checkpoint::Manifest;
 use tiered::config::{Config, expand};
 use tiered::data::{Sentences, pairs, read_bytes, read_plain};
@@ -13,6 +12,7 @@ use tiered::metrics::{StateCounts, TierCounts};
 use tiered::model::header::Header;
 use tiered::prediction::{mean_predictions, parse_predictions, write_lines};
 use tiered::sweep::SweepFile;
+use tiered::tokenizer::{InputTokenizer, tokenizer_json};
 use tiered::untrusted;
 use tiered::untrusted::{MAX_EPOCHS, MAX_RUNS};
 

@@ -1,26 +1,27 @@
 //! A set of pairs, with every input tokenized once.
 
-use super::tokenize::{InputTokenizer, StoryInput, TokenSequence};
+use super::index::{InputNumber, SentencePlace, StoryNumber};
 use super::tokens::Tokens;
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::durable::sha256;
 use crate::error::{Error, Result};
+use crate::tokenizer::{InputTokenizer, StoryInput, TokenSequence};
 use std::collections::{BTreeSet, HashMap};
 
 /// Pairs, and the tokens of each distinct (entity, sentence) input.
 pub struct Corpus {
     pub pairs: Vec<Pair>,
-    /// Each distinct input. Input 0 is the padding: an empty entity in an empty sentence.
-    pub(super) inputs: Vec<TokenSequence>,
-    /// With [`WholeStories::AroundInputs`]: the number of the story and the sentence where each input stands.
-    pub(super) story_positions: Vec<Option<(usize, usize)>>,
-    /// `[pair][story][entity][sentence]` -> index into `inputs`.
-    pub(super) cells: Vec<[Vec<Vec<usize>>; 2]>,
-    /// Each distinct story, as one input.
-    pub(super) stories: Vec<StoryInput>,
-    /// `[pair][story]` -> index into `stories`.
-    pub(super) story_numbers: Vec<[usize; 2]>,
+    /// Each distinct input, by its number. The first is the padding.
+    inputs: Vec<TokenSequence>,
+    /// With [`WholeStories::AroundInputs`]: the sentence where each input stands; the padding stands nowhere.
+    places: Vec<Option<SentencePlace>>,
+    /// `[pair][story][entity][sentence]`
+    pub(super) cells: Vec<[Vec<Vec<InputNumber>>; 2]>,
+    /// Each distinct story, as one input, by its number.
+    stories: Vec<StoryInput>,
+    /// `[pair][story]`; empty if the model does not read whole stories.
+    story_numbers: Vec<[StoryNumber; 2]>,
 }
 
 /// How often each label occurs in the cells of a corpus, smoothed so that no frequency is 0 or 1.
@@ -43,9 +44,6 @@ pub enum WholeStories {
     AroundInputs,
 }
 
-/// Index of the padding input.
-pub(super) const PADDING_INPUT: usize = 0;
-
 impl Corpus {
     /// Tokenizes all pairs and, if the model reads them, whole stories.
     ///
@@ -53,23 +51,24 @@ impl Corpus {
     /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated silently.
     pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, whole: WholeStories) -> Result<Self> {
         let mut stories = Distinct::new();
-        let story_numbers: Vec<[usize; 2]> = match whole {
+        let mut number_story = |story: &Story| StoryNumber(stories.number(story.sentences.clone()));
+        let story_numbers: Vec<[StoryNumber; 2]> = match whole {
             WholeStories::Unread => Vec::new(),
-            _ => pairs.iter().map(|p| p.stories.each_ref().map(|s| stories.number(s.sentences.clone()))).collect(),
+            _ => pairs.iter().map(|pair| pair.stories.each_ref().map(&mut number_story)).collect(),
         };
         let mut inputs = Distinct::new();
         inputs.number((String::new(), String::new(), None));
         let around = |pair: usize, s: usize| (whole == WholeStories::AroundInputs).then(|| story_numbers[pair][s]);
         let mut number = |pair: usize, s: usize| number_inputs(&mut inputs, &pairs[pair].stories[s], around(pair, s));
         let cells = (0..pairs.len()).map(|pair| [number(pair, 0), number(pair, 1)]).collect();
-        let story_positions = match whole {
+        let places = match whole {
             WholeStories::AroundInputs => inputs.items.iter().map(|(_, _, place)| *place).collect(),
             _ => Vec::new(),
         };
         let texts = inputs.items.into_iter().map(|(entity, sentence, _)| (entity, sentence)).collect();
         let inputs = tokenizer.encode(texts)?;
         let stories = tokenizer.encode_stories(&stories.items)?;
-        let corpus = Corpus { pairs, inputs, story_positions, cells, stories, story_numbers };
+        let corpus = Corpus { pairs, inputs, places, cells, stories, story_numbers };
         corpus.check_lengths(max_tokens)?;
         Ok(corpus)
     }
@@ -80,11 +79,36 @@ impl Corpus {
         Corpus {
             pairs: pairs.iter().map(|&pair| self.pairs[pair].clone()).collect(),
             inputs: self.inputs.clone(),
-            story_positions: self.story_positions.clone(),
+            places: self.places.clone(),
             cells: pairs.iter().map(|&pair| self.cells[pair].clone()).collect(),
             stories: self.stories.clone(),
             story_numbers: numbers.copied().collect(),
         }
+    }
+
+    /// The tokens of an input.
+    pub(super) fn input(&self, InputNumber(number): InputNumber) -> &TokenSequence {
+        &self.inputs[number]
+    }
+
+    /// A distinct story, as one input.
+    pub(super) fn story(&self, StoryNumber(number): StoryNumber) -> &StoryInput {
+        &self.stories[number]
+    }
+
+    /// Whether an input is identified by its sentence too, so that its place in its story is known.
+    pub(super) fn tells_places_apart(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// The sentence where an input stands; `None` for the padding, or if places are not told apart.
+    pub(super) fn place(&self, InputNumber(number): InputNumber) -> Option<SentencePlace> {
+        self.places.get(number).copied().flatten()
+    }
+
+    /// The two stories of each of these pairs; empty if the model does not read whole stories.
+    pub(super) fn story_numbers(&self, pairs: &[usize]) -> Vec<StoryNumber> {
+        pairs.iter().filter_map(|&pair| self.story_numbers.get(pair)).flatten().copied().collect()
     }
 
     pub fn len(&self) -> usize {
@@ -131,24 +155,24 @@ impl Corpus {
 
     /// Numbers of all (entity, sentence) inputs, the shorter ones first. Inputs of the same length are ordered by their
     /// tokens only, so the order of the pairs does not matter.
-    pub fn by_length(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.inputs.len()).collect();
+    pub fn by_length(&self) -> Vec<InputNumber> {
+        let mut order: Vec<InputNumber> = (0..self.inputs.len()).map(InputNumber).collect();
         order.sort_by_key(|&input| {
-            let TokenSequence { ids, types, .. } = &self.inputs[input];
+            let TokenSequence { ids, types, .. } = self.input(input);
             (ids.len(), ids, types)
         });
         order
     }
 
     /// The (entity, sentence) inputs with these numbers, the shorter ones first.
-    pub fn tokens(&self, inputs: &[usize]) -> Tokens {
-        Tokens::pack(inputs.iter().map(|&input| &self.inputs[input]))
+    pub fn tokens(&self, inputs: &[InputNumber]) -> Tokens {
+        Tokens::pack(inputs.iter().map(|&input| self.input(input)))
     }
 
     /// SHA-256 of the tokens of all (entity, sentence) inputs, in the order of [`Corpus::by_length`].
     pub fn sha256_of_inputs(&self) -> String {
         let mut bytes = Vec::new();
-        for input in self.by_length().into_iter().map(|input| &self.inputs[input]) {
+        for input in self.by_length().into_iter().map(|input| self.input(input)) {
             for numbers in [&input.ids, &input.types] {
                 bytes.extend((numbers.len() as u64).to_le_bytes());
                 bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -182,7 +206,7 @@ impl Corpus {
     fn check_lengths(&self, max_tokens: usize) -> Result<()> {
         for (pair, numbers) in self.pairs.iter().zip(&self.story_numbers) {
             for (story, &number) in pair.stories.iter().zip(numbers) {
-                let tokens = self.stories[number].tokens.len();
+                let tokens = self.story(number).tokens.len();
                 if tokens > max_tokens {
                     return Err(Error::data(format!(
                         "story {}: as one input it has {tokens} tokens, but the encoder has {max_tokens} positions; \
@@ -196,7 +220,7 @@ impl Corpus {
             for (story, rows) in pair.stories.iter().zip(cells) {
                 for (entity, row) in story.entities.iter().zip(rows) {
                     for (n, &input) in row.iter().enumerate() {
-                        let tokens = self.inputs[input].len();
+                        let tokens = self.input(input).len();
                         if tokens > max_tokens {
                             return Err(Error::data(format!(
                                 "story {}, sentence {}: with entity \"{}\" it has {tokens} tokens, but the encoder has \
@@ -248,15 +272,16 @@ impl<T: Clone + Eq + std::hash::Hash> Distinct<T> {
     }
 }
 
-/// An entity and a sentence; if an input is identified by its position, also the number of the story and the sentence.
-type Named = (String, String, Option<(usize, usize)>);
+/// An entity and a sentence; if an input is identified by its place, also that.
+type Named = (String, String, Option<SentencePlace>);
 
-/// `[entity][sentence]` -> number of the input.
-fn number_inputs(inputs: &mut Distinct<Named>, story: &Story, around: Option<usize>) -> Vec<Vec<usize>> {
+/// `[entity][sentence]`
+fn number_inputs(inputs: &mut Distinct<Named>, story: &Story, around: Option<StoryNumber>) -> Vec<Vec<InputNumber>> {
     let row = |entity: &Entity| {
         let sentences = story.sentences.iter().enumerate();
         let named = |(n, sentence): (usize, &String)| {
-            inputs.number((entity.name.clone(), sentence.clone(), around.map(|number| (number, n))))
+            let place = around.map(|story| SentencePlace { story, sentence: n });
+            InputNumber(inputs.number((entity.name.clone(), sentence.clone(), place)))
         };
         sentences.map(named).collect()
     };

@@ -2,18 +2,55 @@
 //!
 //! A pair of stories repeats itself. The two stories share all but one or two sentences, and the pairs of a group share
 //! one story. So every (entity, sentence) is tokenized once for a corpus ([`Corpus`]) and encoded once for a batch
-//! ([`Batch`]). The rows of a batch point to its unique inputs.
+//! ([`Batch`]). The rows of a batch point to its unique inputs:
+//!
+//! ```text
+//! R rows of N cells: an entity of a story, sentence by sentence        (Row, Cell, CellIndex = N·row + sentence)
+//!
+//!   pair 0, story 0   cup     s0 s1 s2 .      s2 is where the two stories differ;
+//!                     table   s0 s1 s2 .      a dot is padding: no story has a fourth sentence here
+//!   pair 0, story 1   cup     s0 s1 s3 .
+//!                     table   s0 s1 s3 .
+//!          |
+//!          | cells[row, n]                                             each cell reads one unique input
+//!          v
+//! U unique inputs, the shorter ones first                              (UniqueInput)
+//!
+//!   padding | cup+s0 | cup+s1 | cup+s2 | cup+s3 | table+s0 | ...       here 9 for 12 cells
+//!          |                            \
+//!          | first[u]                    \ inputs[u]
+//!          v                              v
+//! T tokens, end to end, no padding      inputs of the whole corpus     (TokenIndex; InputNumber, 0 is the padding)
+//!
+//!   <s> </s></s> </s> <s> cup </s></s> The cup ... </s> ...
+//! ```
+//!
+//! A model that reads whole stories also has S distinct stories among its T tokens ([`StoryTokens`]): `StoryNumber` in
+//! the corpus, `DistinctStory` in the batch, and each of their sentences is a `SentenceIndex` = N·story + sentence.
+//!
+//! | file | what |
+//! |---|---|
+//! | `corpus` | numbers the distinct inputs and stories of all pairs |
+//! | `sample` | draws the entities and inputs that a step reads |
+//! | `rows` | stories -> rows of cells |
+//! | `packed` | inputs and stories -> tokens, each sequence once |
+//! | `collate`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
 
 mod collate;
 mod corpus;
+mod index;
+mod packed;
+mod rows;
 mod sample;
-mod tokenize;
-mod tokenizer_json;
+mod story_tokens;
+mod targets;
 mod tokens;
 
-pub use collate::{Batch, Layout, StoryTokens, Targets};
+pub use collate::Batch;
 pub use corpus::{ClassFrequencies, Corpus, WholeStories};
+pub use index::InputNumber;
+pub use rows::Layout;
 pub use sample::{Sample, Strata};
-pub use tokenize::{InputTokenizer, StoryInput, TokenSequence};
-pub use tokenizer_json::tokenizer_json;
+pub use story_tokens::StoryTokens;
+pub use targets::Targets;
 pub use tokens::{LengthGroup, Tokens};

@@ -1,6 +1,7 @@
 //! Samples the entities and the inputs that a training step reads.
 
 use super::corpus::Corpus;
+use super::index::InputNumber;
 use crate::data::Story;
 use rand::seq::SliceRandom;
 use std::collections::BTreeSet;
@@ -27,8 +28,8 @@ pub enum Strata {
 pub struct Sample {
     /// `[pair][story]` -> the story's sampled entities, ascending.
     pub(super) entities: Vec<[Vec<Drawn>; 2]>,
-    /// Numbers of the (entity, sentence) inputs that are encoded.
-    pub inputs: BTreeSet<usize>,
+    /// The (entity, sentence) inputs that are encoded.
+    pub inputs: BTreeSet<InputNumber>,
 }
 
 impl Sample {
@@ -81,7 +82,7 @@ impl Sample {
 
     /// Keeps this share of the inputs, chosen at random.
     pub fn keep_inputs(mut self, share: f64, rng: &mut impl rand::Rng) -> Self {
-        let mut shuffled: Vec<usize> = self.inputs.into_iter().collect();
+        let mut shuffled: Vec<InputNumber> = self.inputs.into_iter().collect();
         let count = (share * shuffled.len() as f64).ceil() as usize;
         shuffled.shuffle(rng);
         self.inputs = shuffled.into_iter().take(count).collect();

@@ -1,6 +1,6 @@
 //! Token sequences laid end to end, without padding.
 
-use super::tokenize::TokenSequence;
+use crate::tokenizer::TokenSequence;
 use tch::{Device, Tensor};
 
 /// T tokens: sequences sorted by length and laid end to end, without padding.

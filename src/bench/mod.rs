@@ -1,6 +1,6 @@
 //! Measures how fast this machine trains and evaluates a model, how much memory that needs, and where the time goes.
 //!
-//! The steps are those of a training epoch. Each is timed as a whole, and once more part by part ([`profile`]). A time
+//! The steps are those of a training epoch. Each is timed as a whole, and once more phase by phase ([`profile`]). A time
 //! is the median over rounds, so that another program that is busy for a while does not count.
 
 mod line;
@@ -40,7 +40,8 @@ pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport
     let samples = samples?;
     let loading_peak = memory::peak();
     let mut matmuls = MatmulRates::peak(trial.compute.device);
-    let (fit, parameters) = (trial.fit(), trial.parameters());
+    let (mut fit, parameters) = (trial.fit(), trial.parameters());
+    while fit.encode().is_some() {} // a frozen encoder encodes every input before the first step
     let trained = TrainedLayers::of(&parameters, &trial.model_config.encoder);
     let trained_parameters = parameters.iter().map(|parameter| parameter.tensor.numel()).sum();
     let mut optimiser = AdamW::new(parameters, fit.config.adamw);

@@ -1,12 +1,12 @@
 //! Repeats the steps of a sample and returns the median times.
 
 use super::memory;
-use super::profile::{self, Phases, Watch};
+use super::profile::{PhaseTimer, Phases, Watch};
 use super::sample::Sample;
 use crate::batch::LengthGroup;
 use crate::error::Result;
 use crate::experiment::Trial;
-use crate::train::{AdamW, Fit};
+use crate::train::{AdamW, Fit, Unobserved};
 
 /// The largest number of rounds.
 const ROUNDS: usize = 5;
@@ -33,19 +33,23 @@ pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample,
     let corpus = trial.train.subset(&sample.pairs().collect::<Vec<_>>());
     let is_own_peak = memory::reset_peak();
     let largest = sample.steps.last().expect("a sample has steps");
-    fit.step(optimiser, largest, 0, rate)?;
-    profile::step(fit, optimiser, largest, 0, rate)?;
+    fit.step(optimiser, largest, 0, rate, &mut Unobserved)?;
+    fit.step(optimiser, largest, 0, rate, &mut PhaseTimer::start(fit))?;
 
     let mut rounds: Vec<Round> = Vec::new();
     let mut whole = Watch::start(device);
     let mut spent = 0.;
     while rounds.is_empty() || (rounds.len() < ROUNDS && spent < seconds) {
         let mut round = Round::default();
-        for pairs in &sample.steps {
+        // A step has the same number in every round, so that it draws the same entities and inputs.
+        for (number, pairs) in (0..).zip(&sample.steps) {
             let mut watch = Watch::start(device);
-            fit.step(optimiser, pairs, rounds.len() as u64, rate)?;
+            fit.step(optimiser, pairs, number, rate, &mut Unobserved)?;
             round.train.push(watch.lap());
-            round.phases.push(profile::step(fit, optimiser, pairs, rounds.len() as u64, rate)?);
+            let mut timer = PhaseTimer::start(fit);
+            fit.step(optimiser, pairs, number, rate, &mut timer)?;
+            round.phases.push(timer.phases());
+            round.groups.push(timer.groups);
         }
         let mut watch = Watch::start(device);
         trial.evaluate(&corpus, sample.pairs_per_step, |_| round.eval.push(watch.lap()));
@@ -57,17 +61,18 @@ pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample,
         train_seconds: medians(&rounds, sample, |round, step| round.train[step]),
         eval_seconds: medians(&rounds, sample, |round, step| round.eval[step]),
         phases: (0..sample.steps.len()).map(|step| median_phases(&rounds, step)).collect(),
-        groups: sample.steps.iter().map(|pairs| fit.train.batch(pairs, fit.eval.layout).0.tokens.groups).collect(),
+        groups: rounds.swap_remove(0).groups,
         peak_memory: memory::peak().filter(|_| is_own_peak),
     })
 }
 
-/// The seconds of each step.
+/// The seconds of each step, and what it encodes.
 #[derive(Default)]
 struct Round {
     train: Vec<f64>,
     eval: Vec<f64>,
     phases: Vec<Phases>,
+    groups: Vec<Vec<LengthGroup>>,
 }
 
 fn medians(rounds: &[Round], sample: &Sample, of: impl Fn(&Round, usize) -> f64) -> Vec<f64> {

@@ -1,7 +1,9 @@
 //! Chooses temperature and state threshold on the dev pairs of a run, and saves them beside the weights.
 
-use super::prepared_inputs::{SourcePairs, read_pairs};
-use super::{TrainedRun, origin, own_decode};
+use super::fit::own_decode;
+use super::inputs::{SourcePairs, read_pairs};
+use super::origin;
+use super::run::TrainedRun;
 use crate::calibrate::{Calibrated, ChosenOn, Trial, best, fit_temperature, try_states};
 use crate::config::Sources;
 use crate::data::Pair;

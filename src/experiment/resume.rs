@@ -6,6 +6,7 @@ use crate::checkpoint::{Environment, Inputs, LatestCheckpoint};
 use crate::config::Config;
 use crate::durable::{Lock, remove_leftovers};
 use crate::error::{Error, Result};
+use crate::model::pretrained::WEIGHTS;
 use std::path::{Path, PathBuf};
 
 /// A run that was started before. While this exists, no other process can resume it.
@@ -41,7 +42,7 @@ impl Resumed {
 
     /// The weights to resume from.
     pub fn weights(&self) -> Option<PathBuf> {
-        self.found.as_ref().map(|found| found.checkpoint.file(super::network::WEIGHTS))
+        self.found.as_ref().map(|found| found.checkpoint.file(WEIGHTS))
     }
 
     pub fn beginning(&self) -> String {

@@ -1,9 +1,9 @@
 //! Loads the model of a run folder, to predict with it.
 
-use super::network::Network;
-use super::prepared_inputs::check_tokens;
-use super::{CheckpointKind, Compute, RunFolder};
-use crate::batch::{Corpus, InputTokenizer};
+use super::compute::Compute;
+use super::folder::{CheckpointKind, RunFolder};
+use super::inputs::check_tokens;
+use crate::batch::Corpus;
 use crate::calibrate::Calibrated;
 use crate::config::Config;
 use crate::data::Pair;
@@ -14,7 +14,8 @@ use crate::machine::DeviceChoice;
 use crate::metrics::tempered;
 use crate::model::{DetectorKind, ModelConfig};
 use crate::prediction::PairPrediction;
-use crate::train::Vectors;
+use crate::tokenizer::InputTokenizer;
+use crate::train::{Network, Vectors};
 use std::path::Path;
 
 /// A trained model with its tokenizer.

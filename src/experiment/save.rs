@@ -1,17 +1,19 @@
 //! When and how a run is saved, and what happens when saving fails.
 
 use super::folder::{CheckpointKind, RunFolder, config_text, json_bytes};
-use super::network::{Network, WEIGHTS};
 use super::steps::StepTable;
-use crate::checkpoint::{Checkpoint, CheckpointConfig, CheckpointStore, Environment, Every, Inputs, Manifest};
+use crate::checkpoint::{
+    Checkpoint, CheckpointConfig, CheckpointStore, Environment, Every, Inputs, LatestCheckpoint, Manifest,
+};
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
+use crate::model::pretrained::WEIGHTS;
 use crate::model::weights;
 use crate::say::aside;
 use crate::schema;
-use crate::train::{Event, Progress, Training};
+use crate::train::{Event, Network, Progress, Training};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,7 +38,7 @@ struct State {
 ///
 /// # Errors
 /// `Config` or `Data` if it does not fit, `Io`.
-pub fn restore(training: &mut Training, checkpoint: &Checkpoint) -> Result<()> {
+fn restore(training: &mut Training, checkpoint: &Checkpoint) -> Result<()> {
     let path = checkpoint.file(STATE);
     let bytes = std::fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
     let state: State =
@@ -119,8 +121,21 @@ impl<'a> CheckpointWriter<'a> {
         }
     }
 
+    /// Sets a training run to the state of a checkpoint, and continues saving from there.
+    ///
+    /// # Errors
+    /// `Config` or `Data` if it does not fit, `Io`.
+    pub fn continue_from(&mut self, found: &LatestCheckpoint, training: &mut Training) -> Result<()> {
+        restore(training, &found.checkpoint)?;
+        if found.best_is_lost {
+            training.progress.best = None;
+        }
+        self.resume(found.checkpoint.clone(), &training.progress);
+        Ok(())
+    }
+
     /// Continues from a checkpoint; `best`, `last` and the metrics are as they were when it was saved.
-    pub fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) {
+    fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) {
         self.best = checkpoint.manifest.best.clone().filter(|_| progress.best.is_some());
         self.newest = Some((position(progress), checkpoint));
         self.steps = StepTable::resume(self.folder.step_table(), progress);

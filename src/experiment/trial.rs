@@ -1,15 +1,16 @@
 //! A training run that saves nothing, for measurements.
 
-use super::network::Network;
-use super::prepared_inputs::{SourceCorpus, check_tokens, read_corpus, read_tokenizer, resolve_model};
-use super::{Compute, fit};
+use super::compute::Compute;
+use super::fit::fit;
+use super::inputs::PreparedInputs;
+use super::start;
 use crate::batch::Corpus;
 use crate::config::Config;
 use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::weights::NamedTensors;
 use crate::model::{EncoderConfig, ModelConfig, TieredModel};
-use crate::train::{Fit, MixtureComponent, Parameter};
+use crate::train::{Fit, MixtureComponent, Network, Parameter};
 use std::path::PathBuf;
 
 /// A model before its first step, and its training pairs.
@@ -32,29 +33,23 @@ impl Trial {
     pub fn prepare(config: Config, random_encoder: Option<EncoderConfig>) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
-        let (tokenizer, _) = read_tokenizer(&encoder_folder)?;
         let is_random = random_encoder.is_some();
-        let encoder = match random_encoder {
-            Some(encoder) => encoder,
-            None => EncoderConfig::open(&encoder_folder.join("config.json"))?,
+        let inputs = match random_encoder {
+            Some(encoder) => PreparedInputs::for_encoder(encoder, &config, &encoder_folder, None)?,
+            None => PreparedInputs::read(&config, &encoder_folder, None)?,
         };
-        let read = |sources| read_corpus(sources, &config, None, &tokenizer, encoder.max_tokens());
-        let SourceCorpus { corpus: train, parts, longest } = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?; // its longest story counts for the model too
-        let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
-        let dev = dev.map(|dev| dev.corpus);
-        check_tokens(&train, &encoder)?;
-        let model_config = resolve_model(&config, encoder, longest, &train, dev.as_ref())?;
+        let PreparedInputs { model_config, train, parts, .. } = inputs;
         let network = match is_random {
-            true => Network::random(&config, &model_config, &train, compute.device)?,
-            false => Network::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,
+            true => start::random(&config, &model_config, &train, compute.device)?,
+            false => start::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,
         };
         Ok(Trial { config, model_config, train, parts, compute, encoder_folder, network })
     }
 
     /// The training run. Its steps change the model.
     pub fn fit(&self) -> Fit<'_> {
-        fit(&self.config, &self.network, &self.train, &self.parts, self.compute.eval(&self.model_config))
+        let eval = self.compute.eval(&self.model_config);
+        fit(&self.config, &self.model_config, &self.network, &self.train, None, &self.parts, eval)
     }
 
     /// The trained parameters.

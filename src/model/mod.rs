@@ -6,7 +6,7 @@ pub mod dropout_rng;
 pub mod encoder;
 pub mod header;
 pub mod heads;
-pub mod kernels;
+pub(crate) mod kernels;
 pub mod layers;
 pub mod pretrained;
 pub mod tiered;

@@ -1,6 +1,6 @@
 //! A frozen encoder: every input is encoded once, before the first step.
 
-use crate::batch::{Batch, Corpus};
+use crate::batch::{Batch, Corpus, InputNumber};
 use crate::eval::{EvalConfig, Evaluation, evaluate_by};
 use crate::model::encoder::ForwardPass;
 use crate::model::{Encoder, Mode, TieredModel};
@@ -10,9 +10,9 @@ use tch::{Device, Kind, Tensor};
 ///
 /// Dropout inside the encoder is noise for training the encoder; a frozen one would gain nothing from it.
 pub struct Vectors {
-    /// Numbers of the inputs in the order in which they are encoded. The order is fixed, so that a run that stopped and
+    /// The inputs in the order in which they are encoded. The order is fixed, so that a run that stopped and
     /// resumed has the same batches and the same vectors.
-    order: Vec<usize>,
+    order: Vec<InputNumber>,
     encoded: usize,
     /// `[inputs, H]`
     vectors: Tensor,
@@ -62,8 +62,8 @@ impl Vectors {
         }
     }
 
-    fn numbers(&self, inputs: &[usize]) -> Tensor {
-        let numbers: Vec<i64> = inputs.iter().map(|&input| input as i64).collect();
+    fn numbers(&self, inputs: &[InputNumber]) -> Tensor {
+        let numbers: Vec<i64> = inputs.iter().map(|&InputNumber(number)| number as i64).collect();
         Tensor::from_slice(&numbers).to_device(self.vectors.device())
     }
 

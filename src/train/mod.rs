@@ -3,16 +3,21 @@
 mod config;
 mod fit;
 mod frozen;
+mod network;
+mod observer;
 mod optim;
 pub mod order;
-mod poison;
 mod progress;
 mod schedule;
+mod training;
 
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
-pub use fit::{Diverged, Event, Fit, Frozen, Step, StepRecord, Training};
+pub use fit::{Diverged, Encoded, Fit, Frozen, Step};
 pub use frozen::Vectors;
+pub use network::Network;
+pub use observer::{Phase, StepObserver, Unobserved};
 pub use optim::{AdamW, Parameter};
 pub use order::MixtureComponent;
 pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;
+pub use training::{Event, StepRecord, Training};

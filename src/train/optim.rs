@@ -2,10 +2,8 @@
 
 use super::config::AdamWConfig;
 use crate::error::{Error, Result};
-use crate::model::kernels::parallel::{self, Rows};
-use crate::model::kernels::{Bf16, Element, Matrix};
+use crate::model::kernels::{AdamWUpdate, Bf16};
 use crate::model::weights::NamedTensors;
-use std::ops::Range;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
 
@@ -38,21 +36,6 @@ pub struct AdamW {
     pub parameters: Vec<Parameter>,
     config: AdamWConfig,
     step: i32,
-}
-
-/// The constants of one step for one parameter.
-#[derive(Clone, Copy)]
-struct Update {
-    gradient_scale: f32,
-    beta1: f32,
-    beta2: f32,
-    /// The factor for the parameter: 1 − rate · decay.
-    keep: f32,
-    /// rate / (1 − β1ᵗ)
-    step_size: f32,
-    /// 1 / √(1 − β2ᵗ)
-    denominator_scale: f32,
-    epsilon: f32,
 }
 
 impl AdamW {
@@ -132,7 +115,7 @@ impl AdamW {
             self.step += 1;
             let _guard = tch::no_grad_guard();
             for (parameter, gradient) in self.parameters.iter_mut().zip(gradients).filter(|(_, g)| g.defined()) {
-                let update = Update::new(&self.config, self.step, rate * parameter.rate_scale, clip, parameter.decays);
+                let update = update(&self.config, self.step, rate * parameter.rate_scale, clip, parameter.decays);
                 parameter.apply(gradient, update);
             }
         }
@@ -152,55 +135,34 @@ fn global_norm(gradients: &[Tensor]) -> f64 {
     Tensor::stack(&norms, 0).norm().double_value(&[])
 }
 
-impl Update {
-    fn new(config: &AdamWConfig, step: i32, rate: f64, clip: f64, decays: bool) -> Self {
-        let decay = if decays { config.weight_decay } else { 0. };
-        Update {
-            gradient_scale: clip as f32,
-            beta1: config.beta1 as f32,
-            beta2: config.beta2 as f32,
-            keep: (1. - rate * decay) as f32,
-            step_size: (rate / (1. - config.beta1.powi(step))) as f32,
-            denominator_scale: (1. / (1. - config.beta2.powi(step)).sqrt()) as f32,
-            epsilon: config.epsilon as f32,
-        }
-    }
-
-    /// Updates one value; returns (parameter, first moment, second moment) after the step.
-    #[inline(always)]
-    fn value(self, p: f32, g: f32, m: f32, v: f32) -> (f32, f32, f32) {
-        let g = g * self.gradient_scale;
-        let m = self.beta1 * m + (1. - self.beta1) * g;
-        let v = self.beta2 * v + (1. - self.beta2) * g * g;
-        let p = p * self.keep - self.step_size * m / (v.sqrt() * self.denominator_scale + self.epsilon);
-        (p, m, v)
+/// The constants of one step for one parameter.
+fn update(config: &AdamWConfig, step: i32, rate: f64, clip: f64, decays: bool) -> AdamWUpdate {
+    let decay = if decays { config.weight_decay } else { 0. };
+    AdamWUpdate {
+        gradient_scale: clip as f32,
+        beta1: config.beta1 as f32,
+        beta2: config.beta2 as f32,
+        keep: (1. - rate * decay) as f32,
+        step_size: (rate / (1. - config.beta1.powi(step))) as f32,
+        denominator_scale: (1. / (1. - config.beta2.powi(step)).sqrt()) as f32,
+        epsilon: config.epsilon as f32,
     }
 }
 
 impl Parameter {
-    fn apply(&mut self, gradient: &Tensor, update: Update) {
+    fn apply(&mut self, gradient: &Tensor, update: AdamWUpdate) {
         let on_cpu = self.tensor.device() == Device::Cpu && self.tensor.is_contiguous();
+        let Parameter { tensor, first_moment, second_moment, .. } = &mut *self;
+        let same = gradient.contiguous();
         match gradient.kind() {
-            Kind::Float if on_cpu => self.apply_fused::<f32>(&gradient.contiguous(), update),
-            Kind::BFloat16 if on_cpu => self.apply_fused::<Bf16>(&gradient.contiguous(), update),
+            Kind::Float if on_cpu => update.apply::<f32>(tensor, first_moment, second_moment, &same),
+            Kind::BFloat16 if on_cpu => update.apply::<Bf16>(tensor, first_moment, second_moment, &same),
             _ => self.apply_by_tensor(&gradient.to_kind(Kind::Float), update),
         }
     }
 
-    /// Updates all values in one pass over memory.
-    fn apply_fused<S: Element>(&self, gradient: &Tensor, update: Update) {
-        let kernel = Apply::<S> {
-            parameter: Matrix::of(&self.tensor),
-            first_moment: Matrix::of(&self.first_moment),
-            second_moment: Matrix::of(&self.second_moment),
-            gradient: Matrix::of(gradient),
-            update,
-        };
-        parallel::run(&kernel, &parallel::split_if_large(self.tensor.numel(), WORTH_A_THREAD));
-    }
-
     /// The same with libtorch's operations, for other devices.
-    fn apply_by_tensor(&mut self, gradient: &Tensor, update: Update) {
+    fn apply_by_tensor(&mut self, gradient: &Tensor, update: AdamWUpdate) {
         let g = gradient * f64::from(update.gradient_scale);
         let (beta1, beta2) = (f64::from(update.beta1), f64::from(update.beta2));
         self.first_moment.copy_(&(&self.first_moment * beta1 + &g * (1. - beta1)));
@@ -209,35 +171,5 @@ impl Parameter {
         let step = &self.first_moment / denominator * f64::from(update.step_size);
         let next = &self.tensor * f64::from(update.keep) - step;
         self.tensor.copy_(&next);
-    }
-}
-
-/// With fewer numbers, a second thread costs more than it saves.
-const WORTH_A_THREAD: usize = 1 << 16;
-
-/// Applies [`Update::value`] to every number of a parameter.
-struct Apply<'a, S> {
-    parameter: Matrix<'a, f32>,
-    first_moment: Matrix<'a, f32>,
-    second_moment: Matrix<'a, f32>,
-    gradient: Matrix<'a, S>,
-    update: Update,
-}
-
-impl<S: Element> Rows for Apply<'_, S> {
-    #[inline(always)]
-    fn work(&self, _: usize, numbers: Range<usize>) {
-        // SAFETY: only this part has these numbers; nothing else uses parameters and moments during a step.
-        let (p, m, v, g) = unsafe {
-            (
-                self.parameter.span_mut(numbers.clone()),
-                self.first_moment.span_mut(numbers.clone()),
-                self.second_moment.span_mut(numbers.clone()),
-                self.gradient.span_mut(numbers),
-            )
-        };
-        for (((p, m), v), g) in p.iter_mut().zip(m).zip(v).zip(g) {
-            (*p, *m, *v) = self.update.value(*p, g.get(), *m, *v);
-        }
     }
 }

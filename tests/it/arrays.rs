@@ -5,8 +5,9 @@ use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor, nn};
-use tiered::batch::{LengthGroup, TokenSequence, Tokens};
+use tiered::batch::{LengthGroup, Tokens};
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision};
+use tiered::tokenizer::TokenSequence;
 
 /// What a whole encoder may differ by.
 pub const ENCODER: f64 = 1e-4;

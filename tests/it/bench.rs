@@ -5,10 +5,9 @@ use crate::tiny::Tiny;
 use serde_json::Value;
 use std::process::Output;
 use tiered::batch::Layout;
-use tiered::bench::profile;
+use tiered::bench::profile::PhaseTimer;
 use tiered::config::Config;
 use tiered::experiment::Trial;
-use tiered::model::weights::NamedTensors;
 use tiered::train::AdamW;
 
 fn bench(tiny: &Tiny, more: &[&str]) -> Output {
@@ -61,31 +60,29 @@ fn the_report_agrees_with_itself() {
     assert!(reference.join("heads.safetensors").exists() && reference.join("expected.safetensors").exists());
 }
 
+/// The phases that `bench` reports are those of the very step that training takes, whatever it samples or keeps frozen.
 #[test]
-fn a_step_taken_apart_is_the_same_step() {
+fn every_kind_of_step_is_timed_phase_by_phase() {
     let tiny = Tiny::new();
-    // With dropout: the parts must draw their noise as the whole does.
-    let open = || Trial::prepare(Config::open(&tiny.config(), &["model.dropout=0.3".into()]).unwrap(), None).unwrap();
-    let (whole, parts) = (open(), open());
-    let before: NamedTensors = whole.weights().iter().map(|(name, tensor)| (name.clone(), tensor.copy())).collect();
-    tch::no_grad(|| {
-        parts.weights().iter().for_each(|(name, tensor)| tensor.shallow_clone().copy_(&before[name]));
-    });
-    let optimiser = |trial: &Trial| AdamW::new(trial.parameters(), trial.fit().config.adamw);
-    let (mut of_whole, mut of_parts) = (optimiser(&whole), optimiser(&parts));
-    for step in 0..3 {
-        let pairs = [2 * step, 2 * step + 1];
-        let number = step as u64;
-        whole.fit().step(&mut of_whole, &pairs, number, 1e-2).map_err(|error| error.to_string()).unwrap();
-        let phases = profile::step(&parts.fit(), &mut of_parts, &pairs, number, 1e-2).unwrap();
-        assert!(phases.to_array().iter().all(|&seconds| seconds > 0.), "{phases:?}");
-    }
-    let after = parts.weights();
-    for (name, expected) in whole.weights() {
-        let difference = |other: &tch::Tensor| (&expected - other).abs().max().double_value(&[]);
-        assert!(difference(&after[&name]) < 1e-6, "{name}: {}", difference(&after[&name]));
-        let never_trained = name.contains("position_embeddings");
-        assert!(never_trained || difference(&before[&name]) > 0., "{name} did not move");
+    let joint = ["model.detector.kind=joint", "model.detector.context=story", "model.detector.inputs=embeddings"];
+    let sampled = [&joint[..], &["train.state_sample_ratio=0.3"]].concat();
+    for sets in [vec![], sampled, vec!["train.entities=1"], vec!["encoder.freeze=['encoder']"]] {
+        let sets: Vec<String> = sets.into_iter().map(str::to_owned).collect();
+        let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
+        let mut fit = trial.fit();
+        while fit.encode().is_some() {}
+        let mut optimiser = AdamW::new(trial.parameters(), fit.config.adamw);
+        let mut timer = PhaseTimer::start(&fit);
+        fit.step(&mut optimiser, &[0, 1], 0, 1e-2, &mut timer).unwrap();
+        let phases = timer.phases().to_array();
+        assert!(phases.iter().all(|&seconds| seconds > 0.), "{sets:?}: {phases:?}");
+        let encoded: i64 = timer.groups.iter().map(|group| group.count * group.length).sum();
+        let all = fit.train.unique_tokens(&[0, 1]) as i64;
+        match sets.last().map(String::as_str) {
+            None => assert!(encoded >= all, "{encoded} of {all}"), // and the padding, where a story is shorter
+            Some("encoder.freeze=['encoder']") => assert_eq!(encoded, 0),
+            Some(_) => assert!(0 < encoded && encoded < all, "{sets:?}: {encoded} of {all}"),
+        }
     }
 }
 

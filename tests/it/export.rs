@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use tch::{Device, Kind, Tensor, nn};
-use tiered::batch::{InputTokenizer, Tokens};
+use tiered::batch::Tokens;
 use tiered::experiment::{CheckpointKind, RunFolder};
 use tiered::model::heads::StateHeads;
 use tiered::model::heads::attribute_log_probs;
 use tiered::model::{Encoder, Mode, Precision, weights};
+use tiered::tokenizer::InputTokenizer;
 
 const TOLERANCE: f64 = 1e-4;
 

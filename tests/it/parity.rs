@@ -8,7 +8,7 @@ use crate::support::{real_data, skipped};
 use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
-use tiered::batch::{Batch, InputTokenizer, Targets, Tokens};
+use tiered::batch::{Batch, Targets, Tokens};
 use tiered::loss::{LossConfig, Losses, single_story_loss};
 use tiered::model::detector::story_scores;
 use tiered::model::detector::{DetectorInput, JointDetector, PaperDetector};
@@ -18,6 +18,7 @@ use tiered::model::{
     Conflicts, DetectorConfig, DetectorInputs, DropoutRng, Encoder, EncoderConfig, Mode, Norm, Output, Precision,
     PretrainedWeights, SentencePairs,
 };
+use tiered::tokenizer::InputTokenizer;
 use tiered::train::{AdamW, AdamWConfig, Parameter};
 
 const LAYER: f64 = 1e-5;

@@ -9,10 +9,11 @@ use crate::tiny::sample;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tch::{Device, Kind, Tensor, nn};
-use tiered::batch::{InputTokenizer, TokenSequence, Tokens, tokenizer_json};
+use tiered::batch::Tokens;
 use tiered::model::encoder::deberta::{DebertaConfig, PositionTerms, log_buckets};
 use tiered::model::encoder::{Family, Path as ComputedBy};
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision, PretrainedWeights};
+use tiered::tokenizer::{InputTokenizer, TokenSequence, tokenizer_json};
 
 const FAMILIES: [&str; 5] = ["bert", "roberta", "deberta", "deberta_v2", "deberta_v3"];
 

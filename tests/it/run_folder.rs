@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tch::{Device, Kind, Tensor, nn};
-use tiered::batch::{Corpus, InputTokenizer, Layout};
+use tiered::batch::{Corpus, Layout};
 use tiered::data::{Pair, pairs, read_file};
 use tiered::decode::Decode;
 use tiered::eval::{EvalConfig, evaluate};
@@ -17,6 +17,7 @@ use tiered::experiment::{CheckpointKind, RunFolder};
 use tiered::loss::{LossConfig, Losses};
 use tiered::model::{DetectorKind, Mode, ModelConfig, Precision, TieredModel, weights};
 use tiered::prediction::PairPrediction;
+use tiered::tokenizer::InputTokenizer;
 use tiered::train::EpochRecord;
 
 /// A run of two epochs that the tests only read; some evaluate it under names of their own.

@@ -4,6 +4,7 @@ use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use std::fs;
 use tch::{Kind, Tensor};
+use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::batch::{Layout, Sample, Strata};
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
@@ -12,6 +13,7 @@ use tiered::language::Language;
 use tiered::model::{Conflicts, Mode, Precision};
 use tiered::seed::rng;
 use tiered::synthetic::{Kinds, Order, Style, World, make_stories, reorder_stories};
+use tiered::tokenizer::InputTokenizer;
 use tiered::train::EpochRecord;
 
 /// Four pairs in each epoch, and from the second epoch on two more of another split.
@@ -76,6 +78,64 @@ fn dev_losses_are_averaged_as_those_of_training() {
         ] {
             assert!((of_train - of_dev).abs() < 1e-5 * of_dev, "{normalization}: {train:?}, {dev:?}");
         }
+    }
+}
+
+/// Every cell reads the tokens of its entity and its sentence, wherever they were packed, and has their labels.
+#[test]
+fn every_cell_reads_its_entity_and_sentence() {
+    let tiny = Tiny::new();
+    let tokenizer = InputTokenizer::open(&tiny.encoder().join("tokenizer.json")).unwrap();
+    let numbers = |tensor: &Tensor| Vec::<i64>::try_from(tensor.flatten(0, -1)).unwrap();
+    for (context, padded) in [("sentence", false), ("sentence", true), ("story", false)] {
+        let sets = [format!("model.state_context={context}")];
+        let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
+        let pad_to_entities = padded.then(|| trial.train.max_entities());
+        let layout = Layout { sentences: trial.model_config.max_sentences + 1, pad_to_entities };
+        let of = [3, 0, 5];
+        let (batch, targets) = trial.train.batch(&of, layout);
+        let [ids, positions, first] = [&batch.tokens.ids, &batch.tokens.positions, &batch.first].map(numbers);
+        let [cells, row_story] = [&batch.cells, &batch.row_story].map(numbers);
+        let [counted, read] = [&targets.cell_index, &targets.cell_input].map(numbers);
+        let [before, after] = [&targets.precondition_columns, &targets.effect_columns].map(numbers);
+        let conflicts = Vec::<f32>::try_from(&targets.conflicts).unwrap();
+        let (mut row, mut c) = (0, 0);
+        for (number, story) in of.iter().flat_map(|&p| &trial.train.pairs[p].stories).enumerate() {
+            let padding = (story.entities.len()..pad_to_entities.unwrap_or(0)).map(|_| None);
+            for entity in story.entities.iter().map(Some).chain(padding) {
+                assert_eq!(row_story[row], number as i64);
+                for n in 0..layout.sentences {
+                    let present = entity.zip(story.sentences.get(n));
+                    let text = present.map_or(Default::default(), |(e, sentence)| (e.name.clone(), sentence.clone()));
+                    let expected = tokenizer.encode(vec![text]).unwrap().remove(0).ids;
+                    let cell = row * layout.sentences + n;
+                    let start = first[cells[cell] as usize] as usize;
+                    let end = start + expected.len();
+                    assert_eq!(ids[start..end], expected, "story {}, cell {cell}", story.id);
+                    assert!(positions[start] == 0 && positions.get(end).is_none_or(|&position| position == 0));
+                    if present.is_none() && !padded {
+                        continue;
+                    }
+                    assert_eq!((counted[c], read[c]), (cell as i64, cells[cell]));
+                    for (columns, side) in [
+                        (&before, present.map(|(entity, _)| entity.preconditions[n])),
+                        (&after, present.map(|(entity, _)| entity.effects[n])),
+                    ] {
+                        for (a, attribute) in Attribute::ALL.into_iter().enumerate() {
+                            let class = side.map_or(0, |classes| i64::from(classes[a]));
+                            assert_eq!(columns[c * ATTRIBUTES + a], attribute.offset() as i64 + class);
+                        }
+                    }
+                    let conflict = present.and_then(|(entity, _)| story.conflict_target(entity));
+                    let takes_part =
+                        conflict.is_some_and(|conflict| [conflict.evidence, conflict.breakpoint].contains(&n));
+                    assert_eq!(conflicts[c], f32::from(u8::from(takes_part)));
+                    c += 1;
+                }
+                row += 1;
+            }
+        }
+        assert_eq!((cells.len(), counted.len()), (row * layout.sentences, c));
     }
 }
 

@@ -5,8 +5,8 @@ use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
-use tiered::batch::{InputTokenizer, TokenSequence, tokenizer_json};
 use tiered::error::{Error, ErrorKind};
+use tiered::tokenizer::{InputTokenizer, TokenSequence, tokenizer_json};
 
 fn made(folder: &Path) -> InputTokenizer {
     InputTokenizer::from_json(&tokenizer_json(folder).unwrap()).unwrap()

@@ -171,12 +171,12 @@ impl Layer {
         further: bool,
         gradients: &mut Vec<Gradient>,
     ) -> HiddenGradient {
-        let HiddenGradient { residual_grad, matmul_grad } = hidden;
+        let HiddenGradient { mut residual_grad, matmul_grad } = hidden;
         let weights = &pass.weights;
 
         let (output_grad, norm) = self.close_feed_forward(pass.dropouts).backward::<S>(
             &pass.output.normed,
-            &residual_grad,
+            &mut residual_grad,
             matmul_grad.as_ref(),
         );
         gradients.extend(of_bias_dropout_add_norm(
@@ -185,14 +185,14 @@ impl Layer {
             output_grad.tr().mm(&pass.activated),
             norm,
         ));
-        let inner_grad = output_grad.mm(&weights.output);
-        let bias_gradient = Gelu::<S>::new(&pass.inner, bias(&self.intermediate)).backward(&inner_grad);
+        let mut inner_grad = output_grad.mm(&weights.output);
+        let bias_gradient = Gelu::<S>::new(&pass.inner, bias(&self.intermediate)).backward(&mut inner_grad);
         gradients.extend(of_linear(&self.intermediate, inner_grad.tr().mm(&pass.attended.matmul_input), bias_gradient));
         let matmul_grad = inner_grad.mm(&weights.intermediate);
 
         let (output_grad, norm) = self.close_attention(pass.dropouts).backward::<S>(
             &pass.attended.normed,
-            &residual_grad,
+            &mut residual_grad,
             Some(&matmul_grad),
         );
         let weight_gradient = output_grad.tr().mm(&pass.context);

@@ -2,7 +2,7 @@
 
 use super::dropout::{BLOCK, Dropout};
 use super::element::Element;
-use super::matrix::Matrix;
+use super::matrix::{Matrix, MatrixMut};
 use super::parallel::{self, Rows};
 use super::vector::{LANES, exp_of_negative, padded, small_product, sum};
 use crate::batch::LengthGroup;
@@ -31,7 +31,7 @@ impl Sequences {
     }
 
     /// Sets the padding rows of a `[rows, width]` matrix to zero.
-    fn clear_excess(&self, matrix: &Tensor) {
+    fn clear_excess(&self, matrix: &mut Tensor) {
         let tokens = self.ends.last().map_or(0, |&end| end as i64);
         let _ = matrix.narrow(0, tokens, matrix.size()[0] - tokens).zero_();
     }
@@ -62,10 +62,10 @@ impl<'a, S: Element> Attention<'a, S> {
     /// The context. -> `[T, H]`
     pub fn forward(&self) -> Tensor {
         let shape = [self.qkv.rows() as i64, self.width() as i64];
-        let context = Tensor::empty(shape, (S::KIND, Device::Cpu));
-        let kernel = Forward { attention: self, context: Matrix::of(&context) };
+        let mut context = Tensor::empty(shape, (S::KIND, Device::Cpu));
+        let kernel = Forward { attention: self, context: MatrixMut::of(&mut context) };
         parallel::run(&kernel, &parallel::balanced(&self.sequences.ends));
-        self.sequences.clear_excess(&context);
+        self.sequences.clear_excess(&mut context);
         context
     }
 
@@ -73,16 +73,16 @@ impl<'a, S: Element> Attention<'a, S> {
     pub fn backward(&self, context_gradient: &Tensor) -> (Tensor, Tensor) {
         let parts = parallel::balanced(&self.sequences.ends);
         let width = 3 * self.width() as i64;
-        let qkv = Tensor::empty([self.qkv.rows() as i64, width], (S::KIND, Device::Cpu));
-        let sums = Tensor::zeros([parts.len() as i64, width], (Kind::Float, Device::Cpu));
+        let mut qkv = Tensor::empty([self.qkv.rows() as i64, width], (S::KIND, Device::Cpu));
+        let mut sums = Tensor::zeros([parts.len() as i64, width], (Kind::Float, Device::Cpu));
         let kernel = Backward {
             attention: self,
             context: Matrix::of(context_gradient),
-            qkv: Matrix::of(&qkv),
-            sums: Matrix::of(&sums),
+            qkv: MatrixMut::of(&mut qkv),
+            sums: MatrixMut::of(&mut sums),
         };
         parallel::run(&kernel, &parts);
-        self.sequences.clear_excess(&qkv);
+        self.sequences.clear_excess(&mut qkv);
         (qkv, sums.sum_dim_intlist(0, false, Kind::Float))
     }
 
@@ -207,7 +207,7 @@ fn softmax(row: &mut [f32], l: usize) {
 
 struct Forward<'a, 'k, S> {
     attention: &'k Attention<'a, S>,
-    context: Matrix<'k, S>,
+    context: MatrixMut<'k, S>,
 }
 
 impl<S: Element> Rows for Forward<'_, '_, S> {
@@ -236,9 +236,9 @@ impl<S: Element> Rows for Forward<'_, '_, S> {
 struct Backward<'a, 'k, S> {
     attention: &'k Attention<'a, S>,
     context: Matrix<'k, S>,
-    qkv: Matrix<'k, S>,
+    qkv: MatrixMut<'k, S>,
     /// The gradient of the bias, one row for each part.
-    sums: Matrix<'k, f32>,
+    sums: MatrixMut<'k, f32>,
 }
 
 impl<S: Element> Rows for Backward<'_, '_, S> {

@@ -1,6 +1,6 @@
 //! Dropout whose mask is computed from a key and the position, again in the backward pass, and never stored.
 
-use super::matrix::Matrix;
+use super::matrix::MatrixMut;
 use super::parallel::{self, Rows};
 use std::ops::Range;
 use tch::{Kind, Tensor};
@@ -64,11 +64,11 @@ impl Dropout {
     /// The factors as a float32 tensor on the CPU.
     pub fn mask(&self, shape: &[i64]) -> Tensor {
         let mask = Tensor::empty(shape, (Kind::Float, tch::Device::Cpu));
-        let flat = mask.view([-1, 1]);
+        let mut flat = mask.view([-1, 1]);
         let count = mask.numel();
         let blocks = count.div_ceil(BLOCK);
         let parts = parallel::split_if_large(blocks, WORTH_A_THREAD / BLOCK);
-        parallel::run(&Fill { dropout: *self, values: Matrix::of(&flat), count }, &parts);
+        parallel::run(&Fill { dropout: *self, values: MatrixMut::of(&mut flat), count }, &parts);
         mask
     }
 }
@@ -78,7 +78,7 @@ const WORTH_A_THREAD: usize = 1 << 16;
 
 struct Fill<'a> {
     dropout: Dropout,
-    values: Matrix<'a, f32>,
+    values: MatrixMut<'a, f32>,
     count: usize,
 }
 

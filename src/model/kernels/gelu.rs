@@ -1,7 +1,7 @@
 //! The activation of the feed-forward block, together with the bias of the matmul before it.
 
 use super::element::Element;
-use super::matrix::Matrix;
+use super::matrix::{Matrix, MatrixMut};
 use super::parallel::{self, Rows};
 use super::vector::normal;
 use std::ops::Range;
@@ -21,16 +21,20 @@ impl<'a, S: Element> Gelu<'a, S> {
 
     /// -> `[T, inner]`
     pub fn forward(&self) -> Tensor {
-        let outputs = Tensor::empty(self.shape(), (S::KIND, tch::Device::Cpu));
-        parallel::run(&Forward { gelu: self, outputs: Matrix::of(&outputs) }, &parallel::even(self.inputs.rows()));
+        let mut outputs = Tensor::empty(self.shape(), (S::KIND, tch::Device::Cpu));
+        parallel::run(
+            &Forward { gelu: self, outputs: MatrixMut::of(&mut outputs) },
+            &parallel::even(self.inputs.rows()),
+        );
         outputs
     }
 
     /// Replaces the gradient of the outputs by that of the inputs, in place; returns the gradient of the bias.
-    pub fn backward(&self, gradient: &Tensor) -> Tensor {
+    pub fn backward(&self, gradient: &mut Tensor) -> Tensor {
         let parts = parallel::even(self.inputs.rows());
-        let sums = Tensor::zeros([parts.len() as i64, self.bias.len() as i64], (Kind::Float, tch::Device::Cpu));
-        parallel::run(&Backward { gelu: self, gradient: Matrix::of(gradient), sums: Matrix::of(&sums) }, &parts);
+        let mut sums = Tensor::zeros([parts.len() as i64, self.bias.len() as i64], (Kind::Float, tch::Device::Cpu));
+        let kernel = Backward { gelu: self, gradient: MatrixMut::of(gradient), sums: MatrixMut::of(&mut sums) };
+        parallel::run(&kernel, &parts);
         sums.sum_dim_intlist(0, false, Kind::Float)
     }
 
@@ -41,7 +45,7 @@ impl<'a, S: Element> Gelu<'a, S> {
 
 struct Forward<'a, 'g, S> {
     gelu: &'g Gelu<'a, S>,
-    outputs: Matrix<'g, S>,
+    outputs: MatrixMut<'g, S>,
 }
 
 impl<S: Element> Rows for Forward<'_, '_, S> {
@@ -61,9 +65,9 @@ impl<S: Element> Rows for Forward<'_, '_, S> {
 
 struct Backward<'a, 'g, S> {
     gelu: &'g Gelu<'a, S>,
-    gradient: Matrix<'g, S>,
+    gradient: MatrixMut<'g, S>,
     /// The gradient of the bias, one row for each part.
-    sums: Matrix<'g, f32>,
+    sums: MatrixMut<'g, f32>,
 }
 
 impl<S: Element> Rows for Backward<'_, '_, S> {
@@ -97,8 +101,8 @@ mod tests {
         let _ = inputs.get(1).narrow(0, 3, 1).fill_(f64::NAN);
         let bias = Tensor::zeros([20], float);
         let gelu = Gelu::<f32>::new(&inputs, &bias);
-        let gradient = Tensor::ones([2, 20], float);
-        let of_bias = gelu.backward(&gradient);
+        let mut gradient = Tensor::ones([2, 20], float);
+        let of_bias = gelu.backward(&mut gradient);
         for values in [gelu.forward(), gradient] {
             let nan = Vec::<i64>::try_from(values.isnan().nonzero().view([-1])).unwrap();
             assert_eq!(nan, [1, 3]);

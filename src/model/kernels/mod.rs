@@ -1,20 +1,23 @@
-//! The operations of an encoder layer between its matmuls. Each takes one pass over memory, forward and backward.
+//! The operations of an encoder layer between its matmuls, and the optimiser's. Each takes one pass over memory.
 //!
-//! libtorch would need a dozen passes and new memory for each. Everything here works on contiguous CPU tensors in
-//! float32; only the inputs of matmuls are rounded to their precision.
+//! docs/kernels.md says what each fuses, and why libtorch's own operations aren't used. Everything here works on
+//! contiguous CPU tensors in float32; only the inputs of matmuls are rounded to their precision. What is exported is safe
+//! to call: raw memory stays inside ([`matrix`]).
 
+mod adamw;
 mod attention;
 mod dropout;
 mod element;
 mod gelu;
 mod matrix;
 mod norm;
-pub mod parallel;
+mod parallel;
 mod vector;
 
+pub use adamw::AdamWUpdate;
 pub use attention::{Attention, Sequences};
 pub use dropout::Dropout;
 pub use element::{Bf16, Element};
 pub use gelu::Gelu;
-pub use matrix::Matrix;
 pub use norm::{BiasDropoutAddNorm, NormGradients, Normed};
+pub use parallel::pin as pin_threads;

@@ -2,7 +2,7 @@
 
 use super::dropout::{BLOCK, Dropout};
 use super::element::Element;
-use super::matrix::Matrix;
+use super::matrix::{Matrix, MatrixMut};
 use super::parallel::{self, Rows};
 use super::vector::sum;
 use std::ops::Range;
@@ -64,9 +64,9 @@ impl BiasDropoutAddNorm<'_> {
     pub fn forward<S: Element>(&self, x: &Tensor, residual: &Normed) -> (Normed, Tensor) {
         let (t, h) = x.size2().expect("x is [T, H]");
         let float = (Kind::Float, Device::Cpu);
-        let standard = Tensor::empty([t, h], float);
-        let inverse_deviation = Tensor::empty([t, 1], float);
-        let matmul_input = Tensor::empty([t, h], (S::KIND, Device::Cpu));
+        let mut standard = Tensor::empty([t, h], float);
+        let mut inverse_deviation = Tensor::empty([t, 1], float);
+        let mut matmul_input = Tensor::empty([t, h], (S::KIND, Device::Cpu));
         let kernel = Forward::<S> {
             x: Matrix::of(x),
             bias: vector(self.bias),
@@ -77,9 +77,9 @@ impl BiasDropoutAddNorm<'_> {
             shift: vector(self.shift),
             eps: self.eps as f32,
             dropout: self.dropout,
-            standard: Matrix::of(&standard),
-            inverse_deviation: Matrix::of(&inverse_deviation),
-            matmul_input: Matrix::of(&matmul_input),
+            standard: MatrixMut::of(&mut standard),
+            inverse_deviation: MatrixMut::of(&mut inverse_deviation),
+            matmul_input: MatrixMut::of(&mut matmul_input),
         };
         parallel::run(&kernel, &parallel::even(t as usize));
         let (scale, shift) = (self.scale.shallow_clone(), self.shift.shallow_clone());
@@ -93,22 +93,22 @@ impl BiasDropoutAddNorm<'_> {
     pub fn backward<S: Element>(
         &self,
         normed: &Normed,
-        residual_grad: &Tensor,
+        residual_grad: &mut Tensor,
         matmul_grad: Option<&Tensor>,
     ) -> (Tensor, NormGradients) {
         let (t, h) = residual_grad.size2().expect("residual_grad is [T, H]");
-        let x = Tensor::empty([t, h], (S::KIND, Device::Cpu));
+        let mut x = Tensor::empty([t, h], (S::KIND, Device::Cpu));
         let parts = parallel::even(t as usize);
-        let sums = Tensor::zeros([parts.len() as i64, 3 * h], (Kind::Float, Device::Cpu));
+        let mut sums = Tensor::zeros([parts.len() as i64, 3 * h], (Kind::Float, Device::Cpu));
         let kernel = Backward::<S> {
-            residual_grad: Matrix::of(residual_grad),
+            residual_grad: MatrixMut::of(residual_grad),
             matmul_grad: matmul_grad.map(Matrix::of),
             standard: Matrix::of(&normed.standard),
             inverse_deviation: Matrix::of(&normed.inverse_deviation),
             scale: vector(self.scale),
             dropout: self.dropout,
-            x: Matrix::of(&x),
-            sums: Matrix::of(&sums),
+            x: MatrixMut::of(&mut x),
+            sums: MatrixMut::of(&mut sums),
         };
         parallel::run(&kernel, &parts);
         let sums = sums.sum_dim_intlist(0, false, Kind::Float);
@@ -131,9 +131,9 @@ struct Forward<'a, S> {
     shift: &'a [f32],
     eps: f32,
     dropout: Dropout,
-    standard: Matrix<'a, f32>,
-    inverse_deviation: Matrix<'a, f32>,
-    matmul_input: Matrix<'a, S>,
+    standard: MatrixMut<'a, f32>,
+    inverse_deviation: MatrixMut<'a, f32>,
+    matmul_input: MatrixMut<'a, S>,
 }
 
 impl<S: Element> Rows for Forward<'_, S> {
@@ -170,15 +170,15 @@ impl<S: Element> Rows for Forward<'_, S> {
 }
 
 struct Backward<'a, S> {
-    residual_grad: Matrix<'a, f32>,
+    residual_grad: MatrixMut<'a, f32>,
     matmul_grad: Option<Matrix<'a, S>>,
     standard: Matrix<'a, f32>,
     inverse_deviation: Matrix<'a, f32>,
     scale: &'a [f32],
     dropout: Dropout,
-    x: Matrix<'a, S>,
+    x: MatrixMut<'a, S>,
     /// The gradients of scale, shift and bias side by side, one row for each part.
-    sums: Matrix<'a, f32>,
+    sums: MatrixMut<'a, f32>,
 }
 
 impl<S: Element> Rows for Backward<'_, S> {
@@ -239,8 +239,8 @@ mod tests {
             let (normed, matmul_grad) =
                 norm.forward::<f32>(&Tensor::rand([3, 20], float), &Normed::unscaled(&residual));
             assert_eq!(is_nan(&matmul_grad), [false, true, false]);
-            let residual_grad = Tensor::rand([3, 20], float);
-            let (x, gradients) = norm.backward::<f32>(&normed, &residual_grad, None);
+            let mut residual_grad = Tensor::rand([3, 20], float);
+            let (x, gradients) = norm.backward::<f32>(&normed, &mut residual_grad, None);
             assert_eq!((is_nan(&residual_grad), is_nan(&x)), (vec![false, true, false], vec![false, true, false]));
             assert!(gradients.bias.isnan().all().int64_value(&[]) == 1);
         }

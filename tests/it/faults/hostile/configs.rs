@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tiered::batch::InputTokenizer;
 use tiered::error::ErrorKind;
 use tiered::experiment::RunFolder;
 use tiered::model::EncoderConfig;
+use tiered::tokenizer::InputTokenizer;
 
 const STRANGE: [&str; 14] = [
     "0",

@@ -1,7 +1,6 @@
-//! The inputs of a run: encoder config, tokenizer and pairs, with the SHA-256 of each file.
+//! The inputs of a run: encoder config, tokenizer and pairs, and the SHA-256 of each file.
 
-use super::network::Network;
-use crate::batch::{Corpus, InputTokenizer, tokenizer_json};
+use crate::batch::Corpus;
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{self, Pair};
@@ -9,9 +8,12 @@ use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::model::config::whole_stories;
 use crate::model::{EncoderConfig, ModelConfig};
+use crate::tokenizer::{InputTokenizer, tokenizer_json};
 use crate::train::MixtureComponent;
 use std::path::Path;
-use tch::Device;
+
+/// The encoder's sizes, in its folder.
+const ENCODER_CONFIG: &str = "config.json";
 
 /// The inputs, read and checked.
 pub struct PreparedInputs {
@@ -22,7 +24,6 @@ pub struct PreparedInputs {
     pub dev: Option<Corpus>,
     /// Which dev pairs belong to which source.
     pub dev_parts: Vec<MixtureComponent>,
-    pub inputs: Inputs,
     /// The bytes of the `tokenizer.json`.
     pub tokenizer: Vec<u8>,
 }
@@ -33,49 +34,56 @@ impl PreparedInputs {
     /// # Errors
     /// Errors of data, encoder or config.
     pub fn read(config: &Config, encoder_folder: &Path, limit: Option<usize>) -> Result<Self> {
-        let encoder_file = encoder_folder.join("config.json");
-        let encoder = EncoderConfig::open(&encoder_file)?;
+        let encoder = EncoderConfig::open(&encoder_folder.join(ENCODER_CONFIG))?;
+        Self::for_encoder(encoder, config, encoder_folder, limit)
+    }
+
+    /// The same for another encoder, of which the folder holds only the tokenizer.
+    ///
+    /// # Errors
+    /// Errors of data, tokenizer or config.
+    pub fn for_encoder(
+        encoder: EncoderConfig,
+        config: &Config,
+        encoder_folder: &Path,
+        limit: Option<usize>,
+    ) -> Result<Self> {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
         let read = |sources| read_corpus(sources, config, limit, &tokenizer, encoder.max_tokens());
         let SourceCorpus { corpus: train, parts, longest } = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?;
+        let dev = config.data.dev.as_ref().map(read).transpose()?; // its longest story counts for the model too
         let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
         let (dev, dev_parts) = dev.map(|dev| (dev.corpus, dev.parts)).unzip();
         for corpus in std::iter::once(&train).chain(&dev) {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
         }
+        let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
+        let dev_parts = dev_parts.unwrap_or_default();
+        Ok(PreparedInputs { model_config, train, parts, dev, dev_parts, tokenizer: tokenizer_bytes })
+    }
+
+    /// The SHA-256 of each file that was read.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`.
+    pub fn digests(&self, config: &Config, encoder_folder: &Path, limit: Option<usize>) -> Result<Inputs> {
         let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
         let data = |Sources(sources): &Sources| {
             let digests: Result<Vec<String>> = sources.iter().map(|source| digest(&expand(&source.file)?)).collect();
             digests.map(|digests| digests.join(" "))
         };
-        let inputs = Inputs {
+        Ok(Inputs {
             train: data(&config.data.train)?,
             dev: config.data.dev.as_ref().map(data).transpose()?,
-            tokenizer: sha256(&tokenizer_bytes),
-            encoder_config: digest(&encoder_file)?,
+            tokenizer: sha256(&self.tokenizer),
+            encoder_config: digest(&encoder_folder.join(ENCODER_CONFIG))?,
             limit,
-        };
-        let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
-        Ok(PreparedInputs {
-            model_config,
-            train,
-            parts,
-            dev,
-            dev_parts: dev_parts.unwrap_or_default(),
-            inputs,
-            tokenizer: tokenizer_bytes,
         })
-    }
-
-    /// An untrained network on the pretrained encoder.
-    pub fn pretrained(&self, config: &Config, encoder_folder: &Path, device: Device) -> Result<Network> {
-        Network::pretrained(config, &self.model_config, encoder_folder, &self.train, device)
     }
 }
 
 /// An encoder's tokenizer, and the bytes of the `tokenizer.json` that was read or built.
-pub fn read_tokenizer(encoder_folder: &Path) -> Result<(InputTokenizer, Vec<u8>)> {
+fn read_tokenizer(encoder_folder: &Path) -> Result<(InputTokenizer, Vec<u8>)> {
     let bytes = tokenizer_json(encoder_folder)?;
     let tokenizer = InputTokenizer::from_json(&bytes);
     let tokenizer = tokenizer.map_err(|error| error.about(encoder_folder.join("tokenizer.json").display()))?;
@@ -88,13 +96,13 @@ pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
 }
 
 /// The pairs of some sources, ready for a model.
-pub struct SourceCorpus {
-    pub corpus: Corpus,
-    pub parts: Vec<MixtureComponent>,
-    pub longest: usize,
+struct SourceCorpus {
+    corpus: Corpus,
+    parts: Vec<MixtureComponent>,
+    longest: usize,
 }
 
-pub fn read_corpus(
+fn read_corpus(
     sources: &Sources,
     config: &Config,
     limit: Option<usize>,
@@ -166,7 +174,7 @@ fn read_source(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
 }
 
 /// The model of a config. It reads stories of `longest` sentences, unless the config sets another number.
-pub fn resolve_model(
+fn resolve_model(
     config: &Config,
     encoder: EncoderConfig,
     longest: usize,

@@ -1,0 +1,59 @@
+//! Where the sentences of whole stories are among the tokens of a batch.
+
+use super::corpus::Corpus;
+use super::index::{DistinctStory, SentenceIndex, SentencePlace, StoryNumber, TokenIndex, index_tensor};
+use super::packed::Packed;
+use tch::{Device, Tensor};
+
+/// The tokens of the sentences of S distinct stories. Each story is encoded as one input.
+pub struct StoryTokens {
+    /// S.
+    pub distinct: i64,
+    /// Indices among the T tokens: those of the stories' tokens, without special tokens.
+    pub token: Tensor,
+    /// The sentence of each of these tokens, as N·story + sentence.
+    pub sentence: Tensor,
+    /// `[2B]` which of the S distinct stories each story of the batch is.
+    pub of_story: Tensor,
+    /// `[U]` the sentence in which each input stands, as N·story + sentence; 0 for the padding input. Only if an input
+    /// is identified by its sentence too.
+    pub of_input: Option<Tensor>,
+}
+
+impl StoryTokens {
+    /// `stories`: the 2B stories of the batch. `sentences`: N.
+    pub(super) fn new(corpus: &Corpus, packed: &Packed, stories: &[StoryNumber], sentences: usize) -> Self {
+        let index = |DistinctStory(story), sentence| SentenceIndex(story * sentences + sentence);
+        let (mut token, mut sentence) = (Vec::new(), Vec::new());
+        for &(story, TokenIndex(first)) in &packed.stories {
+            for (t, of) in corpus.story(story).sentences.iter().enumerate() {
+                if let Some(n) = *of {
+                    token.push(TokenIndex(first + t));
+                    sentence.push(index(packed.distinct(story), n));
+                }
+            }
+        }
+        let at = |SentencePlace { story, sentence }| index(packed.distinct(story), sentence);
+        let of_input = corpus.tells_places_apart().then(|| {
+            let places = packed.inputs.iter().map(|&(input, _)| corpus.place(input));
+            index_tensor(places.map(|place| place.map_or(SentenceIndex(0), at)))
+        });
+        StoryTokens {
+            distinct: packed.stories.len() as i64,
+            token: index_tensor(token),
+            sentence: index_tensor(sentence),
+            of_story: index_tensor(stories.iter().map(|&story| packed.distinct(story))),
+            of_input,
+        }
+    }
+
+    pub(super) fn to_device(&self, device: Device) -> Self {
+        StoryTokens {
+            distinct: self.distinct,
+            token: self.token.to_device(device),
+            sentence: self.sentence.to_device(device),
+            of_story: self.of_story.to_device(device),
+            of_input: self.of_input.as_ref().map(|sentences| sentences.to_device(device)),
+        }
+    }
+}

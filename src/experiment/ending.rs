@@ -1,0 +1,65 @@
+//! The errors of a run that does not finish. Each is noted in the run's folder, and says how to go on.
+
+use super::folder::RunFolder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::say::aside;
+use crate::train::Diverged;
+
+/// Where a run ends.
+pub struct Ending<'a> {
+    pub folder: &'a RunFolder,
+    pub step: u64,
+    /// The name of the newest checkpoint.
+    pub newest: Option<&'a str>,
+}
+
+impl Ending<'_> {
+    /// The run was asked to stop. `saved`: whether it could be saved first.
+    pub fn stopped(&self, reason: &str, saved: bool) -> Error {
+        let step = self.step;
+        let message = match (saved, self.newest) {
+            (true, _) => format!("stopped by {reason} after step {step}; the run is saved"),
+            (false, Some(newest)) => {
+                format!(
+                    "stopped by {reason} after step {step}, which could not be saved; the newest checkpoint is {newest}"
+                )
+            }
+            (false, None) => format!("stopped by {reason} after step {step}; nothing could be saved"),
+        };
+        self.folder.note("stopped", step, &message);
+        Error::new(ErrorKind::Resumable, format!("{message}; {}", self.how_to_go_on()))
+    }
+
+    /// The run finished, but its end, its best epoch or its calibration is not on disk.
+    pub fn unsaved(&self) -> Error {
+        let newest = self.newest.map_or("its first step".to_owned(), |newest| format!("the checkpoint {newest}"));
+        let message =
+            format!("the run finished, but could not be saved (see events.jsonl); it can resume from {newest}");
+        self.folder.note("unsaved", self.step, &message);
+        Error::new(ErrorKind::Resumable, format!("{message}; make room, then {}", self.how_to_go_on()))
+    }
+
+    /// A loss, a gradient or a weight is not finite.
+    pub fn diverged(&self, diverged: &Diverged) -> Error {
+        let kept = match self.newest {
+            Some(newest) => format!("the checkpoint {newest} is kept"),
+            None => "no checkpoint was saved yet".to_owned(),
+        };
+        self.folder.note("diverged", diverged.step, &diverged.to_string());
+        let message = format!("{diverged}; {kept}; try a lower train.learning_rate");
+        Error::new(ErrorKind::Diverged, message)
+    }
+
+    fn how_to_go_on(&self) -> String {
+        format!("resume with: tiered train --resume {}", self.folder.path().display())
+    }
+}
+
+/// Notes that dev scores, vectors or the model card could not be written. The run is not affected: `tiered eval` writes
+/// them again.
+pub fn note_unrecorded(folder: &RunFolder, step: u64, recorded: Result<()>) {
+    if let Err(error) = recorded {
+        aside!("warning: {error}");
+        folder.note("record-failed", step, &error.message);
+    }
+}

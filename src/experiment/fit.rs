@@ -1,0 +1,53 @@
+//! What a config says about training, as the parts of a training run.
+
+use crate::batch::{Corpus, Layout, Strata, WholeStories};
+use crate::config::Config;
+use crate::decode::Decode;
+use crate::eval::EvalConfig;
+use crate::loss::Normalization;
+use crate::model::{DetectorKind, ModelConfig};
+use crate::train::{Fit, Frozen, MixtureComponent, Network, Vectors};
+
+/// Training as in the config.
+pub fn fit<'a>(
+    config: &Config,
+    model: &ModelConfig,
+    network: &'a Network,
+    train: &'a Corpus,
+    dev: Option<&'a Corpus>,
+    parts: &'a [MixtureComponent],
+    eval: EvalConfig,
+) -> Fit<'a> {
+    let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
+    let layout = Layout { pad_to_entities, ..eval.layout };
+    let vectors = |corpus| Vectors::new(corpus, model.encoder.hidden_size, eval.device);
+    Fit {
+        model: &network.model,
+        frozen: reads_vectors(network, model).then(|| Frozen { train: vectors(train), dev: dev.map(vectors) }),
+        train,
+        parts,
+        dev,
+        config: config.train,
+        strata: match config.model.detector.kind {
+            DetectorKind::Paper => Strata::One,
+            DetectorKind::Joint => Strata::Conflict,
+        },
+        loss: config.loss,
+        eval: EvalConfig { layout, ..eval },
+        decode: own_decode(config),
+        seed: config.seed,
+    }
+}
+
+/// Whether no step changes the encoder. Then each input is encoded once only.
+pub fn reads_vectors(network: &Network, model: &ModelConfig) -> bool {
+    network.encoder_is_frozen() && model.whole_stories() == WholeStories::Unread
+}
+
+/// The decoding of conflicts that fits the run's detector. Epochs and thresholds are chosen with it.
+pub fn own_decode(config: &Config) -> Decode {
+    match config.model.detector.kind {
+        DetectorKind::Paper => Decode::Threshold,
+        DetectorKind::Joint => Decode::Pair,
+    }
+}

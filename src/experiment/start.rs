@@ -1,0 +1,91 @@
+//! The network with which a run starts, as its config says.
+
+use super::folder::{CheckpointKind, RunFolder};
+use crate::batch::Corpus;
+use crate::config::{Config, Freeze, OutputBias, expand};
+use crate::error::{Error, Result};
+use crate::model::{EncoderConfig, ModelConfig, PretrainedWeights};
+use crate::train::Network;
+use std::path::Path;
+use tch::Device;
+
+/// An untrained model on a pretrained encoder.
+pub fn pretrained(
+    config: &Config,
+    model: &ModelConfig,
+    encoder_folder: &Path,
+    train: &Corpus,
+    device: Device,
+) -> Result<Network> {
+    let weights = PretrainedWeights::open(encoder_folder)?;
+    weights.require_numbers(model.encoder.least_parameters())?;
+    starting(config, model, train, device, |network| network.load_encoder(weights))
+}
+
+/// An untrained model on an untrained encoder.
+pub fn random(config: &Config, model: &ModelConfig, train: &Corpus, device: Device) -> Result<Network> {
+    starting(config, model, train, device, |network| {
+        network.draw_word_embeddings();
+        Ok(())
+    })
+}
+
+/// The model of a checkpoint, to continue training.
+pub fn resumed(config: &Config, model: &ModelConfig, file: &Path, train: &Corpus, device: Device) -> Result<Network> {
+    let network = Network::trained(model, file, device)?;
+    choose_trained(&network, &config.encoder.freeze, train);
+    Ok(network)
+}
+
+/// `fill` sets the encoder's weights.
+fn starting(
+    config: &Config,
+    model: &ModelConfig,
+    train: &Corpus,
+    device: Device,
+    fill: impl FnOnce(&mut Network) -> Result<()>,
+) -> Result<Network> {
+    check_freeze(&config.encoder.freeze, model)?;
+    tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
+    let mut network = Network::new(model, device);
+    fill(&mut network)?;
+    if config.model.output_bias == OutputBias::Frequency {
+        network.model.set_output_bias(&train.class_frequencies());
+    }
+    if let Some(run) = &config.init_from {
+        let weights = RunFolder::open(&expand(run)?)?.weights_file(CheckpointKind::Best);
+        network.load(&weights).map_err(|error| error.about("init_from"))?;
+    }
+    choose_trained(&network, &config.encoder.freeze, train);
+    Ok(network)
+}
+
+/// Freezes parts. If the embeddings are not frozen, trains those of their rows that occur in training.
+fn choose_trained(network: &Network, freeze: &[Freeze], train: &Corpus) {
+    network.freeze(&frozen_prefixes(freeze, &network.model.encoder.config));
+    if !freeze.iter().any(|part| matches!(part, Freeze::Embeddings | Freeze::Encoder)) {
+        network.train_rows(&train.token_ids());
+    }
+}
+
+/// The beginnings of the names of frozen variables.
+fn frozen_prefixes(parts: &[Freeze], encoder: &EncoderConfig) -> Vec<String> {
+    let encoder = encoder.prefix();
+    let prefixes = parts.iter().flat_map(|part| match part {
+        Freeze::Embeddings => vec![format!("{encoder}.embeddings.")],
+        Freeze::Layers(k) => (0..*k).map(|layer| format!("{encoder}.encoder.layer.{layer}.")).collect(),
+        Freeze::Encoder => vec![format!("{encoder}.")],
+    });
+    prefixes.collect()
+}
+
+fn check_freeze(parts: &[Freeze], model: &ModelConfig) -> Result<()> {
+    let layers = model.encoder.num_hidden_layers;
+    match parts.iter().find(|part| matches!(part, Freeze::Layers(k) if i64::from(*k) > layers)) {
+        Some(part) => {
+            let part = String::from(*part);
+            Err(Error::config(format!("encoder.freeze: \"{part}\" is too many; the encoder has {layers} layers")))
+        }
+        None => Ok(()),
+    }
+}

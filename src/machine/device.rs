@@ -1,0 +1,46 @@
+//! The device that a config chooses.
+
+use crate::error::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+use tch::{Cuda, Device};
+
+/// The device, as written in a config: `auto`, `cpu` or `cuda:N`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeviceChoice(pub String);
+
+impl Default for DeviceChoice {
+    fn default() -> Self {
+        DeviceChoice("auto".into())
+    }
+}
+
+impl From<String> for DeviceChoice {
+    fn from(text: String) -> Self {
+        DeviceChoice(text)
+    }
+}
+
+impl DeviceChoice {
+    /// The device, if this libtorch can use it.
+    ///
+    /// # Errors
+    /// `Config` if the text is not one of the three forms; `Unavailable` if there is no such GPU.
+    pub fn resolve(&self) -> Result<Device> {
+        let gpus = Cuda::device_count().max(0) as usize;
+        let wanted = match self.0.as_str() {
+            "auto" => return Ok(if gpus > 0 { Device::Cuda(0) } else { Device::Cpu }),
+            "cpu" => return Ok(Device::Cpu),
+            "cuda" => Some(0),
+            other => other.strip_prefix("cuda:").and_then(|number| number.parse().ok()),
+        };
+        match wanted {
+            Some(gpu) if gpu < gpus => Ok(Device::Cuda(gpu)),
+            Some(gpu) => Err(Error::new(
+                ErrorKind::Unavailable,
+                format!("device cuda:{gpu}: this libtorch sees {gpus} GPUs; use device = \"cpu\" or \"auto\""),
+            )),
+            None => Err(Error::config(format!("device = {:?}: must be auto, cpu or cuda:N", self.0))),
+        }
+    }
+}

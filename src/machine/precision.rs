@@ -1,0 +1,68 @@
+//! The precision that a config chooses, and the one that suits this machine.
+
+use super::processor::{cpuinfo, features, proc_value};
+use crate::model::Precision;
+use serde::{Deserialize, Serialize};
+use tch::Device;
+
+/// The precision of matmuls, as written in a config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PrecisionChoice {
+    /// Chosen by device and processor ([`preferred`]).
+    #[default]
+    Auto,
+    Fp32,
+    Bf16,
+}
+
+impl From<Precision> for PrecisionChoice {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::Fp32 => PrecisionChoice::Fp32,
+            Precision::Bf16 => PrecisionChoice::Bf16,
+        }
+    }
+}
+
+impl PrecisionChoice {
+    pub fn resolve(self, device: Device) -> Precision {
+        match self {
+            PrecisionChoice::Fp32 => Precision::Fp32,
+            PrecisionChoice::Bf16 => Precision::Bf16,
+            PrecisionChoice::Auto => preferred(device, &cpuinfo()),
+        }
+    }
+}
+
+/// bf16 loses digits; it must be at least this many times as fast to be worth it.
+pub const BF16_ADVANTAGE: f64 = 1.5;
+
+/// Processor makers, each with the feature that makes bf16 [`BF16_ADVANTAGE`] times as fast on their processors. On
+/// Intel's the same feature gave 1.2 times. Processors that are not listed compute in fp32 (benches/README.md).
+const FAST_BF16: [(&str, &str); 1] = [("AuthenticAMD", "avx512_bf16")];
+
+/// What `auto` chooses: bf16 on GPUs and on processors of [`FAST_BF16`]. It measures no time, so that the load of the
+/// machine can't change the numbers of a run.
+pub fn preferred(device: Device, cpuinfo: &str) -> Precision {
+    let (maker, features) = (proc_value(cpuinfo, "vendor_id"), features(cpuinfo).unwrap_or_default());
+    let is_fast = FAST_BF16.iter().any(|(of, feature)| maker == Some(of) && features.contains(feature));
+    if device != Device::Cpu || is_fast { Precision::Bf16 } else { Precision::Fp32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_decides_and_not_its_load() {
+        let on = |maker: &str, flags: &str| {
+            preferred(Device::Cpu, &format!("vendor_id\t: {maker}\nflags\t\t: fpu {flags}\n"))
+        };
+        assert_eq!(on("AuthenticAMD", "avx2 avx512_bf16"), Precision::Bf16);
+        assert_eq!(on("AuthenticAMD", "avx2"), Precision::Fp32);
+        assert_eq!(on("GenuineIntel", "avx2 avx512_bf16"), Precision::Fp32);
+        assert_eq!(preferred(Device::Cpu, ""), Precision::Fp32);
+        assert_eq!(preferred(Device::Cuda(0), ""), Precision::Bf16);
+    }
+}

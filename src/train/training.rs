@@ -1,0 +1,147 @@
+//! The training loop: which step comes next, and what follows from the last one.
+
+use super::fit::{Diverged, Encoded, Fit, Frozen, Step};
+use super::observer::{StepObserver, Unobserved};
+use super::optim::{AdamW, Parameter};
+use super::order;
+use super::progress::{EpochRecord, Progress};
+use crate::loss::LossValues;
+use serde::Serialize;
+use std::time::Instant;
+
+/// What has just been completed.
+#[derive(Debug)]
+pub enum Event {
+    /// A frozen encoder encoded more inputs, before the first step.
+    Encoded {
+        inputs: usize,
+        of: usize,
+    },
+    Step(StepRecord),
+    /// The weights are those after the epoch.
+    Epoch {
+        record: EpochRecord,
+        is_best: bool,
+    },
+}
+
+/// One optimiser step.
+#[derive(Debug, Clone, Serialize)]
+pub struct StepRecord {
+    /// Counted from 1.
+    pub epoch: u64,
+    /// Counted from 1, over the whole run.
+    pub step: u64,
+    /// The number of steps of the whole run.
+    pub steps: u64,
+    pub losses: LossValues,
+    pub gradient_norm: f64,
+    pub learning_rate: f64,
+    pub pairs: usize,
+}
+
+/// A training run between two steps.
+pub struct Training<'a> {
+    fit: Fit<'a>,
+    pub optimiser: AdamW,
+    pub progress: Progress,
+    /// The number of steps of the run at the end of each epoch.
+    ends: Vec<u64>,
+    /// The steps of an epoch, each a list of pairs.
+    order: Option<(u64, Vec<Vec<usize>>)>,
+    observer: Box<dyn StepObserver>,
+}
+
+impl<'a> Training<'a> {
+    /// A run at its first step. `optimiser` and `progress` can then be set to those of another run of the same kind.
+    pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
+        let optimiser = AdamW::new(parameters, fit.config.adamw);
+        let ends = order::cumulative_steps(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
+        Training { fit, optimiser, progress: Progress::default(), ends, order: None, observer: Box::new(Unobserved) }
+    }
+
+    /// Sets who watches the steps.
+    pub fn observe(&mut self, observer: Box<dyn StepObserver>) {
+        self.observer = observer;
+    }
+
+    /// The vectors of the frozen encoder, if it is frozen.
+    pub fn frozen(&mut self) -> Option<&mut Frozen> {
+        self.fit.frozen.as_mut()
+    }
+
+    /// The number of steps of the whole run.
+    pub fn steps(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Whether all steps of an epoch are done, but not its evaluation.
+    pub fn evaluation_is_due(&self) -> bool {
+        self.ends.get(self.progress.epochs.len()).is_some_and(|&end| self.progress.step >= end)
+    }
+
+    pub fn is_over(&self) -> bool {
+        let steps_are_taken = self.progress.step >= self.steps() && !self.evaluation_is_due();
+        steps_are_taken || self.fit.config.patience.is_some_and(|patience| self.progress.since_best() >= patience)
+    }
+
+    /// Takes the next step, or evaluates after the last step of an epoch; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Diverged`]; then nothing has changed.
+    pub fn advance(&mut self) -> Result<Option<Event>, Diverged> {
+        if self.is_over() {
+            return Ok(None);
+        }
+        if let Some(Encoded { inputs, of }) = self.fit.encode() {
+            return Ok(Some(Event::Encoded { inputs, of }));
+        }
+        if self.evaluation_is_due() {
+            return self.finish_epoch().map(Some);
+        }
+        self.take_step().map(|record| Some(Event::Step(record)))
+    }
+
+    fn take_step(&mut self) -> Result<StepRecord, Diverged> {
+        let started = Instant::now();
+        let Progress { step, .. } = self.progress;
+        let (steps, config) = (self.steps(), self.fit.config);
+        let over = self.ends.partition_point(|&end| end <= step);
+        let start = over.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let epoch = over as u64 + 1;
+        let pairs = self.pairs(epoch, (step - start) as usize);
+        let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
+        let observer = self.observer.as_mut();
+        let Step { losses, counts, gradient_norm } =
+            self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer)?;
+        self.progress.step += 1;
+        self.progress.losses.add(losses, counts);
+        self.progress.train_seconds += started.elapsed().as_secs_f64();
+        let (step, pairs) = (step + 1, pairs.len());
+        Ok(StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs })
+    }
+
+    /// The pairs of one step of an epoch.
+    fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
+        let Fit { train, parts, config, seed, .. } = &self.fit;
+        let (_, order) = match self.order.take() {
+            Some(order) if order.0 == epoch => self.order.insert(order),
+            _ => self.order.insert((epoch, order::steps(&train.pairs, parts, config.pairs_per_step, *seed, epoch))),
+        };
+        order[step].clone()
+    }
+
+    fn finish_epoch(&mut self) -> Result<Event, Diverged> {
+        let started = Instant::now();
+        let Progress { step, losses, train_seconds, .. } = self.progress;
+        let dev = self.fit.dev.map(|dev| self.fit.evaluate(dev));
+        if let Some(what) = dev.as_ref().and_then(|dev| dev.losses.not_finite()) {
+            return Err(Diverged { step, what: what.to_owned(), pairs: vec!["of dev".to_owned()] });
+        }
+        let dev_seconds = started.elapsed().as_secs_f64();
+        let epoch = self.progress.epochs.len() as u64 + 1;
+        let record = EpochRecord { epoch, step, train: losses.mean(), dev, train_seconds, dev_seconds };
+        let is_best = self.progress.finish_epoch(record.clone());
+        Ok(Event::Epoch { record, is_best })
+    }
+}
