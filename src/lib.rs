@@ -29,6 +29,7 @@
 //! | 2 | [`decode`] | reads the sentences in conflict and the predicted states from probabilities |
 //! | 2 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
 //! | 2 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
+//! | 3 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
 //! | 3 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
 //! | 3 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
 //! | 3 | [`model`] | computes named outputs from token tensors |
@@ -48,7 +49,7 @@
 //! | 10 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
 //! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
-//! `model_card`, `synthetic` and `language` do not use tensors: they never name `tch`.
+//! `model_card`, `synthetic`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
 //! In comments about tensors a capital letter means the same everywhere:
@@ -93,6 +94,7 @@ pub mod fault;
 pub mod fetch;
 pub mod html_report;
 pub mod language;
+pub mod llm;
 pub mod loss;
 pub mod machine;
 pub mod metrics;

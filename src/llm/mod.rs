@@ -1,0 +1,7 @@
+//! Asks language models the three tiers' questions, and scores their answers.
+//!
+//! stories -> prompts -> a server's log-probabilities -> answers, tier by tier -> scores. Knows no tensors.
+
+mod scorer;
+
+pub use scorer::{OptionScore, Request, Scorer};
