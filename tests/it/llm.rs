@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::TempDir;
-use tiered::data::Conflict;
+use tiered::data::{Conflict, Pair};
 use tiered::durable::sha256;
 use tiered::error::{ErrorKind, Result};
+use tiered::llm::har::{ask_har, demonstration, har_shots, told};
 use tiered::llm::record::{RunFacts, find_records, sample_lines, task_hash, write_records};
 use tiered::llm::score::{ModelScores, ScoreReport, score};
 use tiered::llm::{
@@ -18,6 +19,7 @@ use tiered::llm::{
     Wording, ask, gold_states, questions, read_stories,
 };
 use tiered::metrics::Share;
+use tiered::prediction::PairPrediction;
 
 const OFFICIAL: &str = "data/gita4calamita/GITA4CALAMITA.jsonl";
 const DENSE: &str = "data/gita/GITA_test.json";
@@ -660,4 +662,80 @@ fn templates_are_found_where_models_keep_them() {
         "{{ messages[-1]['content'].strip().split(' ')[0].upper() }} {{ strftime_now('%d %b %Y') }} {{ date_string }}";
     let python = ChatTemplate::new(python, "", "").unwrap();
     assert_eq!(python.render("", vec![Message::user(" ask me")]).unwrap(), "ASK 26 Jul 2024 26 Jul 2024");
+}
+
+/// HAR asks one question after the other in one growing text, and its answers are predictions about pairs.
+#[test]
+fn har_goes_on_after_its_own_answers() {
+    let set = read_stories(&sample(), Protocol::Har, None).unwrap();
+    let pairs = tiered::data::pairs(&set.checked, 0);
+    let shots = har_shots(&pairs, &pairs[..4].iter().map(|pair| pair.id.clone()).collect::<Vec<_>>()).unwrap();
+    let answers = ask_har(&pairs[4..], &shots, false, 4, &Drawn::new(1), &|_| ()).unwrap();
+    for (answer, pair) in answers.iter().zip(&pairs[4..]) {
+        answer.prediction.check().unwrap();
+        assert_eq!((&answer.prediction.id, answer.steps.len()), (&pair.id, 6));
+        for steps in answer.steps.windows(2) {
+            let said = format!("{}{}", steps[0].question.prompt, steps[0].chosen().unwrap());
+            assert!(steps[1].question.prompt.starts_with(&said), "{said}");
+        }
+        assert_eq!(answer.steps[0].question.options, [" A", " B"]);
+        assert!(answer.steps[0].question.prompt.ends_with("Story"));
+    }
+    let reached =
+        |is_so: fn(&PairPrediction) -> bool| answers.iter().filter(|answer| is_so(&answer.prediction)).count();
+    let accurate = reached(PairPrediction::is_accurate);
+    assert!(accurate > 0 && accurate < answers.len() && reached(PairPrediction::is_consistent) < accurate);
+    // Shown in the other order, the prompt is another, and the prediction still has the order of the pair.
+    let swapped = ask_har(&pairs[4..6], &shots, true, 1, &Drawn::new(1), &|_| ()).unwrap();
+    let first = &swapped[0].steps[0].question.prompt;
+    assert!(first.ends_with(&format!("{}Story", told([&pairs[4].stories[1], &pairs[4].stories[0]]))));
+    let says_a = swapped[0].steps[0].chosen() == Some(" A");
+    assert_eq!(swapped[0].prediction.plausible, usize::from(says_a));
+    assert_eq!(swapped[0].prediction.stories[0].id, pairs[4].stories[0].id);
+}
+
+/// A model that knows the answers: it prefers the gold continuation wherever it is.
+struct Knowing<'a>(&'a [Pair]);
+
+impl Scorer for Knowing<'_> {
+    fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
+        let pair = self.0.iter().find(|pair| request.name.ends_with(&format!(" {}", pair.id))).unwrap();
+        let gold = demonstration(pair).unwrap();
+        let told = told(pair.stories.each_ref());
+        let after = request.prompt.rsplit_once(&told).unwrap().1;
+        let rest = gold.strip_prefix(&told).unwrap().strip_prefix(after).unwrap_or_else(|| panic!("{after}\n{gold}"));
+        // The longest option that is the beginning of what is still to say.
+        let fits = |option: &String| if rest.starts_with(option.as_str()) { option.len() as f64 } else { 0. };
+        let score = |option: &String| OptionScore::Exact { logprob: fits(option) - 1000., is_greedy: false };
+        Ok(request.continuations.iter().map(score).collect())
+    }
+}
+
+/// A model that says what the worked example says reaches all tiers, so that the questions can lead there.
+#[test]
+fn hars_own_answers_are_verifiable() {
+    let set = read_stories(&sample(), Protocol::Har, None).unwrap();
+    let mut pairs = tiered::data::pairs(&set.checked, 0);
+    pairs.retain(|pair| demonstration(pair).is_ok());
+    assert!(pairs.len() > 20, "{}", pairs.len());
+    let answers = ask_har(&pairs, &pairs[..1], false, 2, &Knowing(&pairs), &|_| ()).unwrap();
+    let verifiable = answers.iter().filter(|answer| answer.prediction.is_verifiable()).count();
+    assert_eq!(verifiable, pairs.len());
+}
+
+#[test]
+fn hars_examples_are_named_or_need_the_full_training_split() {
+    let set = read_stories(&sample(), Protocol::Har, None).unwrap();
+    let pairs = tiered::data::pairs(&set.checked, 0);
+    let error = har_shots(&pairs, &[]).unwrap_err();
+    assert!(error.message.contains("589") && error.message.contains("--shot ID"), "{error}");
+    let path = sample();
+    let arguments = ["llm", "prompt", "--data", text(&path), "--protocol", "har", "--tier", "1", "--row", "5"];
+    let shots = ["--shots-split", "test", "--shot", pairs[0].id.as_str(), "--shot", pairs[1].id.as_str()];
+    let output = tiered(arguments.into_iter().chain(shots));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected = [demonstration(&pairs[0]), demonstration(&pairs[1])].map(Result::unwrap).join("\n");
+    assert_eq!(stdout(&output), format!("{expected}\n\n{}Story\n", told(pairs[5].stories.each_ref())));
+    let missing = tiered(arguments.into_iter().chain(["--shots-split", "test", "--shot", "no-C0"]));
+    assert!(missing.status.code() == Some(65) && stderr(&missing).contains("no such pair"), "{}", stderr(&missing));
 }

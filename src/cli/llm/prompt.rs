@@ -1,7 +1,9 @@
 //! `tiered llm prompt`: prints a prompt.
 
 use crate::cli::output::print;
+use crate::data::pairs;
 use crate::error::{Error, ErrorKind, Result};
+use crate::llm::har::{first_prompt, har_shots};
 use crate::llm::record::find_records;
 use crate::llm::score::{Linked, link};
 use crate::llm::{ChatTemplate, Plan, Protocol, Question, StorySet, Style, Tier, questions, read_stories, stories_of};
@@ -9,9 +11,9 @@ use std::path::PathBuf;
 
 /// Print the prompt that asks about one story
 ///
-/// Prints exactly what a language model reads, and a line end. Shots are drawn from the stories asked in the same tier. In
-/// tiers 2 and 3 these depend on the model's answers: name its records with --records, else every implausible story counts
-/// as asked.
+/// Prints exactly what a language model reads, and a line end. Shots are drawn from the stories asked in the same tier.
+/// In tiers 2 and 3 these depend on the model's answers: name its records with --records, else every implausible story
+/// counts as asked. By protocol har, a row is a pair, and the prompt of tier 1 is printed; later tiers go on after it.
 #[derive(clap::Args)]
 pub(in crate::cli) struct Args {
     /// Story file: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
@@ -38,6 +40,13 @@ pub(in crate::cli) struct Args {
     /// Recorded answers (files or a folder) that tell which stories a tier asks about; may be repeated
     #[arg(long, value_name = "PATH")]
     records: Vec<PathBuf>,
+    /// By protocol har, a pair to show as an example, by its id; repeat it for more [default: HAR's four, which need
+    /// TRIP's full training split]
+    #[arg(long = "shot", value_name = "ID")]
+    examples: Vec<String>,
+    /// By protocol har, the split that the examples are from
+    #[arg(long, value_name = "NAME", default_value = "train")]
+    shots_split: String,
     /// Print the continuations that are scored after the prompt instead, one a line in quotes
     #[arg(long)]
     options: bool,
@@ -45,6 +54,9 @@ pub(in crate::cli) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let set = read_stories(&args.data, args.protocol, args.split.as_deref())?;
+    if args.protocol == Protocol::Har {
+        return Ok(print(&format!("{}\n", of_har(args, &set)?))?);
+    }
     let question = question(args, &set)?;
     let text = match args.options {
         false => question.prompt,
@@ -103,4 +115,24 @@ fn recorded(args: &Args, set: &StorySet, tier: Tier) -> Result<Vec<usize>> {
         Tier::State => !set.stories[row].plausible && linked.reached(Tier::Conflict, row),
     };
     Ok((0..set.stories.len()).filter(is_asked).collect())
+}
+
+/// HAR's prompt of tier 1.
+fn of_har(args: &Args, set: &StorySet) -> Result<String> {
+    let about = |problem: String| Error::new(ErrorKind::Usage, format!("{}: {problem}", args.data.display()));
+    if args.tier != 1 || args.options {
+        return Err(about(
+            "by protocol har, the options and the tiers after the first depend on the model's answers".into(),
+        ));
+    }
+    if set.checked.is_empty() {
+        return Err(about("protocol har needs states of entities, as in the files of TRIP and GITA".into()));
+    }
+    let pairs_of = |set: &StorySet| pairs(&set.checked, 0);
+    let examples = read_stories(&args.data, Protocol::Har, Some(&args.shots_split))?;
+    let examples = har_shots(&pairs_of(&examples), &args.examples)?;
+    let asked = pairs_of(set);
+    let pair =
+        asked.get(args.row).ok_or_else(|| about(format!("has {} pairs, and no row {}", asked.len(), args.row)))?;
+    first_prompt(&examples, pair.stories.each_ref())
 }

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 
 /// Score recorded answers of language models, tier by tier
 ///
-/// Reads samples_*.jsonl as lm-evaluation-harness and `tiered llm eval` write them, one file a tier, or folders of them;
-/// the files of one folder are one model's. Files of later tiers may be missing. Everything is computed from the stories
-/// and the log-probabilities; what a file claims to be right is not used.
+/// Reads samples_*.jsonl as lm-evaluation-harness and `tiered llm eval` write them, one file a tier, or folders of
+/// them; the files of one folder are one model's. Files of later tiers may be missing. Everything is computed from the
+/// stories and the log-probabilities; what a file claims to be right is not used.
 #[derive(clap::Args)]
 pub(in crate::cli) struct Args {
     /// Files of samples, or folders that contain them

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct HarAnswer {
     /// For `tiered score`: the stories in the order of the pair, whatever order they were shown in.
     pub prediction: PairPrediction,
-    /// All questions with their answers, in the order in which they were asked. They end early if an answer is undecided.
+    /// All questions with their answers, in the order in which they were asked. They end early if an answer is
+    /// undecided.
     pub steps: Vec<Answer>,
 }
 

@@ -1,11 +1,11 @@
-//! HAR's in-context protocol for TRIP (Zhang et al., "From Heuristic to Analytic", EMNLP 2023, "ICL-HAR"): both stories of
-//! a pair in one prompt, after four worked examples, and the tiers one after another in one text, each after the model's own
-//! answers to those before.
+//! HAR's in-context protocol for TRIP (Zhang et al., "From Heuristic to Analytic", EMNLP 2023, "ICL-HAR"): both stories
+//! of a pair in one prompt, after four worked examples, and the tiers one after another in one text, each after the
+//! model's own answers to those before.
 //!
-//! Its authors' program lets the model write and reads its text; here every step is a choice among options by likelihood,
-//! which is ours. The sentences in conflict have their names from 1, states their names from HAR. The authors also show
-//! examples of single states before the four; we don't. The figures are those of trained systems: [`HarAnswer`] is a
-//! prediction about a pair, and `tiered score` scores it.
+//! Its authors' program lets the model write and reads its text; here every step is a choice among options by
+//! likelihood, which is ours. The sentences in conflict have their names from 1, states their names from HAR. The
+//! authors also show examples of single states before the four; we don't. The figures are those of trained systems:
+//! [`HarAnswer`] is a prediction about a pair, and `tiered score` scores it.
 
 mod ask;
 mod text;
@@ -31,8 +31,8 @@ pub fn har_shots(pairs: &[Pair], ids: &[String]) -> Result<Vec<Pair>> {
         return shots.ok_or_else(|| {
             let most = SHOTS.iter().max().expect("four") + 1;
             Error::data(format!(
-                "HAR's four examples are pairs {SHOTS:?} of TRIP's full training split, and this split has {} of the {most} \
-                 pairs needed; name four pairs of it with --shot ID",
+                "HAR's four examples are pairs {SHOTS:?} of TRIP's full training split, and this split has {} of the \
+                 {most} pairs needed; name four pairs of it with --shot ID",
                 cloze.len()
             ))
         });

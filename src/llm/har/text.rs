@@ -115,8 +115,8 @@ impl Explaining<'_> {
     }
 }
 
-/// The effect of the first sentence and the precondition of the second that explain a conflict: the first attribute of an
-/// entity that is false in one and true in the other, else the first nontrivial state of each side.
+/// The effect of the first sentence and the precondition of the second that explain a conflict: the first attribute of
+/// an entity that is false in one and true in the other, else the first nontrivial state of each side.
 fn explanation(story: &Story, conflict: Conflict) -> Option<[Explaining<'_>; 2]> {
     let mut states = story.entities.iter().flat_map(|entity| {
         Attribute::ALL.into_iter().map(move |attribute| {
@@ -137,8 +137,8 @@ fn explanation(story: &Story, conflict: Conflict) -> Option<[Explaining<'_>; 2]>
     Some([state(effect.0, effect.1, effect.2), state(precondition.0, precondition.1, precondition.3)])
 }
 
-/// The states that an entity may have, each with its attribute and class: a person's five attributes, a thing's fifteen. A
-/// text that stands for several (a thing can be "dry" in one way only) occurs once.
+/// The states that an entity may have, each with its attribute and class: a person's five attributes, a thing's
+/// fifteen. A text that stands for several (a thing can be "dry" in one way only) occurs once.
 pub(super) fn states_of(entity: &str) -> Vec<(&'static str, Attribute, u8)> {
     let attributes = Attribute::ALL.into_iter().filter(|attribute| attribute.is_human() == is_person(entity));
     let classes = attributes.flat_map(|attribute| (1..attribute.classes() as u8).map(move |class| (attribute, class)));
@@ -233,11 +233,11 @@ mod tests {
 
     #[test]
     fn an_example_tells_the_tiers_in_hars_words() {
-        let expected = "Story A: \n1. Ada shut the chest.\n2. Ada looked into the chest.\nStory B: \n1. Ada opened the chest.\n\
-                        2. Ada looked into the chest.\nStory B is more plausible.\nIn Story A, sentences 1 and 2 conflict with \
-                        each other.\nFor sentence 1:\nAfter Ada shut the chest, what is the state of the chest? The chest is \
-                        now closed.\nFor sentence 2:\nBefore Ada looked into the chest, what was the state of the chest? The \
-                        chest was open.\n";
+        let expected = "Story A: \n1. Ada shut the chest.\n2. Ada looked into the chest.\nStory B: \n1. Ada opened the \
+                        chest.\n2. Ada looked into the chest.\nStory B is more plausible.\nIn Story A, sentences 1 and 2 \
+                        conflict with each other.\nFor sentence 1:\nAfter Ada shut the chest, what is the state of the \
+                        chest? The chest is now closed.\nFor sentence 2:\nBefore Ada looked into the chest, what was \
+                        the state of the chest? The chest was open.\n";
         assert_eq!(demonstration(&pair()).unwrap(), expected);
         let prompt = first_prompt(&[pair()], pair().stories.each_ref()).unwrap();
         assert_eq!(prompt, format!("{expected}\n\n{}Story", told(pair().stories.each_ref())));

@@ -88,8 +88,8 @@ fn line(place: usize, answer: &Answer, story: &Story, plan: &Plan) -> Value {
     line
 }
 
-/// Log-probability and whether it is greedy, as text, with the digits that Python prints. An answer in words has log-probability 0, the other options
-/// have the lowest number.
+/// Log-probability and whether it is greedy, as text, with the digits that Python prints. An answer in words has
+/// log-probability 0, the other options have the lowest number.
 fn score(score: &OptionScore) -> Value {
     let (logprob, is_greedy) = match *score {
         OptionScore::Exact { logprob, is_greedy } => (logprob, is_greedy),

@@ -1,5 +1,5 @@
-//! How often a model answers the same when the options are named in the other order: an answer that turns with the order
-//! says little about the story.
+//! How often a model answers the same when the options are named in the other order: an answer that turns with the
+//! order says little about the story.
 
 use super::link::Linked;
 use super::pairs::{Ranked, ranked_pairs};

@@ -1,9 +1,9 @@
 //! Turns the records of `pairs` into predictions about pairs, so that language models and trained systems are scored by
 //! the same program on the same pairs.
 //!
-//! A language model names one state and no entity. Its answer is right if any gold state of the conflict is of that name;
-//! then the gold states of that name at the conflict are predicted, else a state that is not gold. So verifiability counts
-//! right answers of tier 3, which ask for less than a trained system's.
+//! A language model names one state and no entity. Its answer is right if any gold state of the conflict is of that
+//! name; then the gold states of that name at the conflict are predicted, else a state that is not gold. So
+//! verifiability counts right answers of tier 3, which ask for less than a trained system's.
 
 use super::link::Linked;
 use crate::attribute::{ATTRIBUTES, Attribute};
@@ -28,8 +28,8 @@ struct Answers<'a> {
     state: Option<&'a Sample>,
 }
 
-/// Predictions about the pairs of a checked story file, in its order. Pairs of which a story was not asked about are left
-/// out.
+/// Predictions about the pairs of a checked story file, in its order. Pairs of which a story was not asked about are
+/// left out.
 ///
 /// # Errors
 /// `Data` if the records are of a cascade, of other stories, or of no pair.
@@ -37,8 +37,8 @@ pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Sto
     let wrong = |problem: &str| Err(Error::data(problem).about(records.folder.display()));
     if linked.cascade || !linked.known[2] {
         return wrong(
-            "tiers 2 and 3 did not ask about every implausible story, so that there are no predictions about pairs; ask \
-             with --protocol pairs",
+            "tiers 2 and 3 did not ask about every implausible story, so that there are no predictions about pairs; \
+             ask with --protocol pairs",
         );
     }
     let answers = answers(records);
@@ -137,8 +137,8 @@ fn story_prediction(story: &data::Story, answers: Answers, margin: Option<f64>) 
     }
 }
 
-/// `[N][N]` probabilities of sentence pairs i < j: the softmax of the options' scores, times the probability that there is
-/// a conflict. All 0 but the chosen one's where a score is not known exactly.
+/// `[N][N]` probabilities of sentence pairs i < j: the softmax of the options' scores, times the probability that there
+/// is a conflict. All 0 but the chosen one's where a score is not known exactly.
 fn conflict_probs(sample: &Sample, conflict: f64) -> Vec<Vec<f32>> {
     let n = sample.story.sentences.len();
     let logprob = |score: &OptionScore| match score {

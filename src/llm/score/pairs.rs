@@ -1,5 +1,5 @@
-//! Pairs ranked by the margin of "true" over "false": what a model would choose if it saw both stories of a pair, whatever
-//! its bias to one of the words.
+//! Pairs ranked by the margin of "true" over "false": what a model would choose if it saw both stories of a pair,
+//! whatever its bias to one of the words.
 
 use super::link::Linked;
 use crate::data::Kind;

@@ -90,8 +90,8 @@ pub fn calamita_leaderboard() -> Vec<CalamitaRow> {
 /// Scores the records of one or more models.
 ///
 /// # Errors
-/// `Data` if the records of a model contradict each other ([`link`]), or two models were asked about other stories or by
-/// another protocol.
+/// `Data` if the records of a model contradict each other ([`link`]), or two models were asked about other stories or
+/// by another protocol.
 pub fn score(records: &[Records]) -> Result<ScoreReport> {
     let linked: Vec<Linked> = records.iter().map(link).collect::<Result<_>>()?;
     let first = linked.first().ok_or_else(|| Error::data("there are no records"))?;
@@ -169,8 +169,8 @@ impl ScoreReport {
         let theirs = StoryCounts { all: 356, implausible: 238, cloze: 115, order: 122, plausible: 119 };
         if (self.protocol, self.cascade, self.stories) != (Protocol::Gita4calamita, true, theirs) {
             return Err(Error::data(
-                "--published gita-stories: the scores are published for the 356 stories of GITA4CALAMITA by the protocol \
-                 gita4calamita, and these answers are others; leave --published out",
+                "--published gita-stories: the scores are published for the 356 stories of GITA4CALAMITA by the \
+                 protocol gita4calamita, and these answers are others; leave --published out",
             ));
         }
         self.published = rows;

@@ -15,11 +15,13 @@ const UNKNOWN: &str = "–";
 const BY_STORY: &str = "By story: accuracy is a share of all stories, consistency and verifiability of all implausible \
                         ones, asked or not. Kinds are the letters of ids.";
 
-const OF_PAIRS: &str = "Pairs: an implausible story and the plausible one of its group, ranked by the margin of \"true\" over \
-                        \"false\"; a tie counts half. Kinds are by type. Not the protocol of GITA4CALAMITA.";
+const OF_PAIRS: &str = "Pairs: an implausible story and the plausible one of its group, ranked by the margin of \
+                        \"true\" over \"false\"; a tie counts half. Kinds are by type. Not the protocol of \
+                        GITA4CALAMITA.";
 
-const LEADERBOARD: &str = "The CALAMITA leaderboard was measured in another way: prompts plain even for instruct models, \
-                           kinds by type, consistency and verifiability of 239 stories, survivors by example_id.";
+const LEADERBOARD: &str = "The CALAMITA leaderboard was measured in another way: prompts plain even for instruct \
+                           models, kinds by type, consistency and verifiability of 239 stories, survivors by \
+                           example_id.";
 
 impl ScoreReport {
     pub fn to_text(&self) -> String {
