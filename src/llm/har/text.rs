@@ -234,10 +234,10 @@ mod tests {
     #[test]
     fn an_example_tells_the_tiers_in_hars_words() {
         let expected = "Story A: \n1. Ada shut the chest.\n2. Ada looked into the chest.\nStory B: \n1. Ada opened the \
-                        chest.\n2. Ada looked into the chest.\nStory B is more plausible.\nIn Story A, sentences 1 and 2 \
-                        conflict with each other.\nFor sentence 1:\nAfter Ada shut the chest, what is the state of the \
-                        chest? The chest is now closed.\nFor sentence 2:\nBefore Ada looked into the chest, what was \
-                        the state of the chest? The chest was open.\n";
+                        chest.\n2. Ada looked into the chest.\nStory B is more plausible.\nIn Story A, sentences 1 and \
+                        2 conflict with each other.\nFor sentence 1:\nAfter Ada shut the chest, what is the state of \
+                        the chest? The chest is now closed.\nFor sentence 2:\nBefore Ada looked into the chest, what \
+                        was the state of the chest? The chest was open.\n";
         assert_eq!(demonstration(&pair()).unwrap(), expected);
         let prompt = first_prompt(&[pair()], pair().stories.each_ref()).unwrap();
         assert_eq!(prompt, format!("{expected}\n\n{}Story", told(pair().stories.each_ref())));
