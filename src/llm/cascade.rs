@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::question::{Question, questions};
 use super::scorer::{OptionScore, Request, Scorer};
 use super::story::Story;
-use super::tier::Tier;
+use super::tier::{Protocol, Tier};
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,8 +57,12 @@ impl Answer {
 ///
 /// # Errors
 /// Those of the scorer, and those of [`questions`]; `Data` if a story's options all score exactly 0 or every story of a
-/// tier is tied, which a server does that does not score what it is asked.
+/// tier is tied, which a server does that does not score what it is asked; `Internal` for protocol `har`, which has
+/// [`ask_har`](super::har::ask_har).
 pub fn ask(stories: &[Story], plan: &Plan, scorer: &dyn Scorer, on_step: OnStep) -> Result<Vec<TierAnswers>> {
+    if plan.protocol == Protocol::Har {
+        return Err(Error::new(ErrorKind::Internal, "protocol har asks about pairs, not about single stories"));
+    }
     let mut tiers: Vec<TierAnswers> = Vec::new();
     for tier in Tier::ALL.into_iter().filter(|tier| *tier <= plan.last) {
         let asked = stories_of(stories, plan, tier, tiers.last());

@@ -33,7 +33,7 @@ pub(in crate::cli) struct Args {
     row: usize,
     /// Render a chat with this template: tokenizer_config.json, or a file of Jinja [default: plain text]
     #[arg(long, value_name = "FILE")]
-    template: Option<PathBuf>,
+    chat_template: Option<PathBuf>,
     /// How many shots to show
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=5))]
     shots: u8,
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn question(args: &Args, set: &StorySet) -> Result<Question> {
     let tier = Tier::from_number(args.tier.into()).expect("1 to 3");
-    let style = match &args.template {
+    let style = match &args.chat_template {
         Some(path) => Style::Chat(ChatTemplate::read(path)?),
         None => Style::Plain,
     };
