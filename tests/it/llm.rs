@@ -15,8 +15,8 @@ use tiered::llm::har::{ask_har, demonstration, har_shots, told};
 use tiered::llm::record::{RunFacts, find_records, sample_lines, task_hash, write_records};
 use tiered::llm::score::{ModelScores, ScoreReport, score};
 use tiered::llm::{
-    ChatTemplate, Message, OptionScore, Plan, Protocol, Question, Request, Scorer, Story, StorySet, Style, Tier,
-    Wording, ask, gold_states, questions, read_stories,
+    Answer, ChatTemplate, Message, OptionScore, Plan, Protocol, Question, Request, Scorer, Story, StorySet, Style,
+    Tier, Wording, ask, gold_states, questions, read_stories,
 };
 use tiered::metrics::Share;
 use tiered::prediction::PairPrediction;
@@ -738,4 +738,33 @@ fn hars_examples_are_named_or_need_the_full_training_split() {
     assert_eq!(stdout(&output), format!("{expected}\n\n{}Story\n", told(pairs[5].stories.each_ref())));
     let missing = tiered(arguments.into_iter().chain(["--shots-split", "test", "--shot", "no-C0"]));
     assert!(missing.status.code() == Some(65) && stderr(&missing).contains("no such pair"), "{}", stderr(&missing));
+}
+
+/// TRIP has stories of other lengths than five, and some whose conflict has no state that is an option.
+#[test]
+fn trip_is_asked_about_stories_of_any_length() {
+    let Some(path) = real_data("data/trip/www.json") else { return };
+    let error = read_stories(&path, Protocol::Trip, None).unwrap_err();
+    assert!(error.kind == ErrorKind::Data && error.message.contains("--split"), "{error}");
+    let set = read_stories(&path, Protocol::Trip, Some("dev")).unwrap();
+    let plan = Plan { cascade: false, ..Plan::new(Protocol::Trip, Style::Plain) };
+    assert_eq!(plan.departures(), ["every implausible story asked in every tier"]);
+    let tiers = ask(&set.stories, &plan, &Drawn::new(2), &|_| ()).unwrap();
+    let mut lengths = BTreeSet::new();
+    for answer in &tiers[1].answers {
+        let story = &set.stories[answer.question.story];
+        let n = story.sentences.len();
+        lengths.insert(n);
+        assert_eq!(answer.question.options.len(), n * (n - 1) / 2);
+        let right = answer.question.options.iter().filter(|option| story.is_right(Tier::Conflict, option));
+        assert_eq!(right.count(), 1, "{}", story.name());
+    }
+    assert!(lengths.len() > 1 && lengths.contains(&5), "{lengths:?}");
+    let right = |answer: &Answer| {
+        let story = &set.stories[answer.question.story];
+        answer.question.options.iter().filter(|option| story.is_right(Tier::State, option)).count()
+    };
+    let right: Vec<usize> = tiers[2].answers.iter().map(right).collect();
+    assert!(right.contains(&0) && right.iter().any(|&count| count > 1), "none, or several, are right");
+    assert_eq!(tiers[1].answers.len(), right.len());
 }
