@@ -34,6 +34,7 @@
 //! | 3 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
 //! | 3 | [`model`] | computes named outputs from token tensors |
 //! | 4 | [`analysis`] | shows what was right and why, and prints it in each format |
+//! | 4 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
 //! | 4 | [`model_card`] | writes the model card of a run |
 //! | 4 | [`loss`] | computes the named losses from outputs and targets |
 //! | 4 | [`machine`] | chooses the device and the precision, and measures how fast this machine multiplies |
@@ -49,7 +50,7 @@
 //! | 10 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
 //! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
-//! `model_card`, `synthetic` and `language` do not use tensors: they never name `tch`.
+//! `model_card`, `synthetic`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
 //! In comments about tensors a capital letter means the same everywhere:
@@ -94,6 +95,7 @@ pub mod fault;
 pub mod fetch;
 pub mod html_report;
 pub mod language;
+pub mod llm;
 pub mod loss;
 pub mod machine;
 pub mod metrics;

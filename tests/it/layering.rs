@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// These do not use tensors.
-const WITHOUT_TCH: [&str; 13] = [
+const WITHOUT_TCH: [&str; 14] = [
     "attribute",
     "baseline",
     "data",
@@ -17,6 +17,7 @@ const WITHOUT_TCH: [&str; 13] = [
     "analysis",
     "model_card",
     "synthetic",
+    "llm",
     "language",
 ];
 
