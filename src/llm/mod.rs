@@ -3,5 +3,6 @@
 //! stories -> prompts -> a server's log-probabilities -> answers, tier by tier -> scores. Knows no tensors.
 
 mod scorer;
+pub mod server;
 
 pub use scorer::{OptionScore, Request, Scorer};
