@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use super::{Event, Listener};
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::{Address, Failure, Token, Tries, asked_pause, broken, failure};
+use crate::http::{Address, Failure, Token, Tries, asked_pause, broken, failure, first_pause};
 use crate::untrusted::shown;
 use std::io::Read;
 use std::time::Duration;
@@ -162,7 +162,7 @@ impl Client {
     }
 
     fn persistently<T>(&self, on: Listener, mut act: impl FnMut() -> Result<T, Failure>) -> Result<T> {
-        let mut tries = Tries::new(KEPT);
+        let mut tries = Tries::new(first_pause(), KEPT);
         loop {
             match act() {
                 Ok(done) => return Ok(done),

@@ -10,4 +10,4 @@ mod tries;
 pub use address::{Address, escaped};
 pub use connection::{Connection, authorities, broken, failure};
 pub use token::Token;
-pub use tries::{Failure, Tries, Wait, asked_pause};
+pub use tries::{Failure, Tries, Wait, asked_pause, first_pause};

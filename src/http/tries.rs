@@ -7,7 +7,6 @@ use ureq::http::HeaderMap;
 
 /// The number of tries in a row without progress after which we give up.
 const TRIES: u32 = 5;
-/// The pause after the first failed try. Each later pause is twice the one before.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause that we accept from a server.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
@@ -32,16 +31,22 @@ pub struct Wait {
     pub pause: Duration,
 }
 
+/// The pause after the first failed try: a second, or as [`fault`] says. Each later pause is twice the one before.
+pub fn first_pause() -> Duration {
+    fault::retry_pause(PAUSE)
+}
+
 /// Counts the tries in a row without progress.
 pub struct Tries {
     failed: u32,
+    first_pause: Duration,
     /// What the message says about giving up, such as what is kept.
     given_up: &'static str,
 }
 
 impl Tries {
-    pub fn new(given_up: &'static str) -> Self {
-        Tries { failed: 0, given_up }
+    pub fn new(first_pause: Duration, given_up: &'static str) -> Self {
+        Tries { failed: 0, first_pause, given_up }
     }
 
     /// The wait before the next try. A try with progress resets the count.
@@ -62,7 +67,7 @@ impl Tries {
             let message = format!("{why}; gave up after {TRIES} tries; {}", self.given_up);
             return Err(Error { message, ..why });
         }
-        let usual = fault::retry_pause(PAUSE) * 2u32.pow(self.failed - 1);
+        let usual = self.first_pause * 2u32.pow(self.failed - 1);
         Ok(Wait { why, pause: asked.map_or(usual, |asked| asked.max(usual)) })
     }
 }
@@ -84,7 +89,7 @@ mod tests {
 
     #[test]
     fn pauses_double_until_we_give_up() {
-        let mut tries = Tries::new("nothing is lost");
+        let mut tries = Tries::new(PAUSE, "nothing is lost");
         let pauses: Vec<u64> = (0..4).map(|_| tries.next(again(None), false).unwrap().pause.as_secs()).collect();
         assert_eq!(pauses, [1, 2, 4, 8]);
         let error = tries.next(again(None), false).unwrap_err();
@@ -93,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_server_may_ask_for_a_longer_pause_but_not_for_any() {
-        let mut tries = Tries::new("");
+        let mut tries = Tries::new(PAUSE, "");
         assert_eq!(tries.next(again(Some(30)), false).unwrap().pause.as_secs(), 30);
         assert_eq!(tries.next(again(Some(0)), false).unwrap().pause.as_secs(), 2, "not a shorter one");
         assert_eq!(tries.next(again(None), true).unwrap().pause.as_secs(), 1, "after progress");

@@ -1,7 +1,7 @@
 //! Asks one server, and reads JSON back: the key for this origin only, limits, tries.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::{Address, Connection, Failure, Token, Tries, Wait, asked_pause, authorities, broken, failure};
+use crate::http::{Address, Connection, Failure, Token, Tries, Wait, asked_pause, authorities, broken, failure, first_pause};
 use crate::untrusted::shown;
 use serde_json::Value;
 use std::io::Read;
@@ -24,6 +24,8 @@ pub struct Settings {
     pub connection: Connection,
     /// The variable that the key is read from, for messages.
     pub key_variable: String,
+    /// The pause before a request is tried again for the first time.
+    pub first_pause: Duration,
 }
 
 impl Settings {
@@ -55,7 +57,7 @@ impl Settings {
         let source = format!("the environment variable {key_variable}");
         let key = variable(key_variable).map(|text| Token::parse(&text, &source)).transpose()?.flatten();
         let connection = Connection { authorities: authorities(&variable, PathBuf::from)?, timeout };
-        Ok(Settings { address, key, connection, key_variable: key_variable.to_owned() })
+        Ok(Settings { address, key, connection, key_variable: key_variable.to_owned(), first_pause: first_pause() })
     }
 }
 
@@ -105,7 +107,7 @@ impl Client {
     /// `Refused` if it sends too much or redirects; `Unavailable`.
     pub fn ask(&self, path: &str, body: Option<&Value>) -> Result<Reply> {
         let address = self.settings.address.join(path)?;
-        let mut tries = Tries::new(GIVEN_UP);
+        let mut tries = Tries::new(self.settings.first_pause, GIVEN_UP);
         loop {
             self.require_going_on()?;
             match self.try_once(&address, body) {
