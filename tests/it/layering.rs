@@ -15,10 +15,10 @@ const WITHOUT_TCH: [&str; 15] = [
     "report",
     "fetch",
     "http",
-    "llm",
     "analysis",
     "model_card",
     "synthetic",
+    "llm",
     "language",
 ];
 

@@ -4,22 +4,14 @@ use super::answer::field;
 use super::client::{Client, Reply};
 use super::kind::ServerKind;
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use crate::llm::Message;
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/chat/completions";
 
-/// A turn of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
-    /// `system`, `user` or `assistant`.
-    pub role: String,
-    pub content: String,
-}
-
 /// What is asked in words.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct Conversation<'a> {
     /// For messages: "tier 2, row 54 (98)".
     pub name: &'a str,
     pub messages: &'a [Message],
@@ -34,12 +26,12 @@ pub struct Question<'a> {
 ///
 /// # Errors
 /// As [`Client::get_done`]; `Data` if the answer has no text.
-pub fn say(client: &Client, kind: ServerKind, model: &str, question: &Question) -> Result<String> {
+pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation) -> Result<String> {
     let mut body = json!({
-        "model": model, "messages": question.messages, "max_tokens": question.max_tokens, "temperature": 0.0,
+        "model": model, "messages": asked.messages, "max_tokens": asked.max_tokens, "temperature": 0.0,
         "stream": false,
     });
-    if let Some(form) = question.form {
+    if let Some(form) = asked.form {
         body["response_format"] = form.clone();
     }
     if kind != ServerKind::Other {
@@ -67,6 +59,23 @@ fn adapt(body: &mut Value, message: &str) -> bool {
     refused.is_some_and(|name| fields.remove(name).is_some())
 }
 
+/// Which of the options an answer is: the one that it is word for word, or the only one whose words stand in it. Case
+/// and punctuation don't count.
+pub fn option_said(text: &str, options: &[&str]) -> Option<usize> {
+    let words = |text: &str| {
+        let plain = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
+        format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (text, options) = (words(text), options.iter().map(|option| words(option)).collect::<Vec<_>>());
+    let exact = options.iter().position(|option| *option == text);
+    let mut within = options.iter().enumerate().filter(|(_, option)| text.contains(option.as_str()));
+    let only = match (within.next(), within.next()) {
+        (Some((number, _)), None) => Some(number),
+        _ => None,
+    };
+    exact.or(only)
+}
+
 fn read(answer: &Value) -> Result<String> {
     let message = field(answer, "/choices/0/message")?;
     match &message["content"] {
@@ -88,6 +97,13 @@ mod tests {
         assert!(adapt(&mut body, "'temperature' does not support 0."));
         assert_eq!(body, json!({"max_completion_tokens": 5}));
         assert!(!adapt(&mut body, "'temperature' does not support 0.") && !adapt(&mut body, "other"));
+    }
+
+    #[test]
+    fn an_answer_in_words_is_one_option_or_none() {
+        let said = |text: &str| option_said(text, &["false", "true", "in pieces", "0 and 1"]);
+        assert_eq!((said("True."), said("The story is false"), said(" In pieces\n")), (Some(1), Some(0), Some(2)));
+        assert_eq!((said("Sentences 0 and 1"), said("10 and 1"), said("true or false"), said("")), (Some(3), None, None, None));
     }
 
     #[test]

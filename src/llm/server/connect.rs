@@ -1,6 +1,6 @@
 //! Connects to a server: finds out what it is, chooses a way that tells the truth, and then answers requests.
 
-use super::chat::{self, Question};
+use super::chat::{self, Conversation};
 use super::client::Client;
 use super::cut::Cutter;
 use super::identity::Identity;
@@ -11,9 +11,12 @@ use super::scored::Scored;
 use super::scoring::Asker;
 use super::tokenizer::{Bos, Tokenizer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::llm::{OptionScore, Request, Scorer};
+use crate::llm::{Message, OptionScore, Request, Scorer};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most tokens of an answer in words; the longest option has some.
+const MOST_SAID: u32 = 32;
 
 /// What the user chooses.
 #[derive(Debug, Clone, Default)]
@@ -243,21 +246,30 @@ impl Server {
     /// What the model says; what it said before if that stands in the journal.
     ///
     /// # Errors
-    /// As [`Client::ask`], with the question's name.
-    pub fn say(&self, question: &Question) -> Result<String> {
-        let form = question.form.map_or_else(String::new, ToString::to_string);
-        let messages = serde_json::json!(question.messages).to_string();
-        let key = self.key(&messages, &format!("{} tokens, {form}", question.max_tokens));
+    /// As [`Client::ask`], with the name of what is asked.
+    pub fn say(&self, asked: &Conversation) -> Result<String> {
+        let form = asked.form.map_or_else(String::new, ToString::to_string);
+        let messages = serde_json::json!(asked.messages).to_string();
+        let key = self.key(&messages, &format!("{} tokens, {form}", asked.max_tokens));
         if let Some(Entry::Said { text }) = self.journal.get(&key) {
             return Ok(text);
         }
         let Identity { kind, model, .. } = &self.asker.identity;
-        let text = chat::say(&self.asker.client, *kind, model, question).map_err(|error| error.about(question.name))?;
+        let text = chat::say(&self.asker.client, *kind, model, asked).map_err(|error| error.about(asked.name))?;
         self.asked.fetch_add(1, Ordering::Relaxed);
         match self.journal.keep(&key, Entry::Said { text: text.clone() })? {
             Entry::Said { text } => Ok(text),
             Entry::Scored(_) => Ok(text),
         }
+    }
+
+    /// Which option the model says when the prompt is all that it is told.
+    fn option_said(&self, request: &Request) -> Result<Vec<OptionScore>> {
+        let messages = [Message::user(request.prompt)];
+        let asked = Conversation { name: request.name, messages: &messages, max_tokens: MOST_SAID, form: None };
+        let options: Vec<&str> = request.continuations.iter().map(|text| text.trim()).collect();
+        let said = chat::option_said(&self.say(&asked)?, &options);
+        Ok((0..options.len()).map(|number| OptionScore::Said(said == Some(number))).collect())
     }
 }
 
@@ -270,6 +282,9 @@ fn needs_tokenizer() -> Error {
 
 impl Scorer for Server {
     fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
+        if self.way() == Way::Said {
+            return self.option_said(request);
+        }
         let scored = self.scored(request).map_err(|error| error.about(request.name))?;
         Ok(scored.iter().map(Scored::score).collect())
     }

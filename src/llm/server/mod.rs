@@ -24,7 +24,7 @@ mod tokenizer;
 mod top;
 mod wire;
 
-pub use chat::{Message, Question};
+pub use chat::Conversation;
 pub use client::{Client, Settings};
 pub use connect::{Choices, Server};
 pub use identity::Identity;
