@@ -84,7 +84,9 @@ impl ChatTemplate {
                 Some(source) => source,
                 None if beside.is_file() => self::text(&beside)?,
                 None => {
-                    return Err(about(Error::config("has no `chat_template`; name a file of Jinja, or prompt plainly")));
+                    return Err(about(Error::config(
+                        "has no `chat_template`; name a file of Jinja, or prompt plainly",
+                    )));
                 }
             };
             return Self::new(&source, &token(&config, "bos_token"), &token(&config, "eos_token")).map_err(about);

@@ -103,7 +103,10 @@ mod tests {
     fn an_answer_in_words_is_one_option_or_none() {
         let said = |text: &str| option_said(text, &["false", "true", "in pieces", "0 and 1"]);
         assert_eq!((said("True."), said("The story is false"), said(" In pieces\n")), (Some(1), Some(0), Some(2)));
-        assert_eq!((said("Sentences 0 and 1"), said("10 and 1"), said("true or false"), said("")), (Some(3), None, None, None));
+        assert_eq!(
+            (said("Sentences 0 and 1"), said("10 and 1"), said("true or false"), said("")),
+            (Some(3), None, None, None)
+        );
     }
 
     #[test]

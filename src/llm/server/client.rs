@@ -1,7 +1,9 @@
 //! Asks one server, and reads JSON back: the key for this origin only, limits, tries.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::{Address, Connection, Failure, Token, Tries, Wait, asked_pause, authorities, broken, failure, first_pause};
+use crate::http::{
+    Address, Connection, Failure, Token, Tries, Wait, asked_pause, authorities, broken, failure, first_pause,
+};
 use crate::untrusted::shown;
 use serde_json::Value;
 use std::io::Read;
