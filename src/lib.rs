@@ -30,11 +30,11 @@
 //! | 2 | [`decode`] | reads the sentences in conflict and the predicted states from probabilities |
 //! | 2 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
 //! | 2 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
-//! | 3 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
 //! | 3 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
 //! | 3 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
 //! | 3 | [`model`] | computes named outputs from token tensors |
 //! | 4 | [`analysis`] | shows what was right and why, and prints it in each format |
+//! | 4 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
 //! | 4 | [`model_card`] | writes the model card of a run |
 //! | 4 | [`loss`] | computes the named losses from outputs and targets |
 //! | 4 | [`machine`] | chooses the device and the precision, and measures how fast this machine multiplies |

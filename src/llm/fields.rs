@@ -36,12 +36,12 @@ fn text(doc: &Value, field: &str) -> Result<String, String> {
 }
 
 fn sentences(doc: &Value) -> Result<Vec<String>, String> {
-    const WRONG: &str = "`sentences` must be a list of at least two strings";
+    const WRONG: &str = "`sentences` must be a list of strings";
     let list = doc["sentences"].as_array().ok_or(WRONG)?;
     let sentences: Option<Vec<_>> = list.iter().map(|sentence| sentence.as_str().map(str::to_owned)).collect();
     match sentences {
         Some(sentences) if sentences.len() > MAX_SENTENCES => Err(format!("has more than {MAX_SENTENCES} sentences")),
-        Some(sentences) if sentences.len() > 1 => Ok(sentences),
+        Some(sentences) if !sentences.is_empty() => Ok(sentences),
         _ => Err(WRONG.to_owned()),
     }
 }
@@ -128,7 +128,8 @@ mod tests {
         for (field, value) in [
             ("states", json!(["dry"])),
             ("confl_sents", json!(["a"])),
-            ("sentences", json!(["a"])),
+            ("sentences", json!([])),
+            ("sentences", json!(["a", 2])),
             ("plausible", json!(1)),
             ("type", json!("swap")),
             ("story_id", json!("3")),

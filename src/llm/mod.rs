@@ -15,6 +15,7 @@ mod prompt;
 mod python_random;
 mod question;
 mod read;
+pub mod record;
 mod scorer;
 pub mod server;
 mod shots;

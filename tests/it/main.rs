@@ -20,6 +20,7 @@ mod gita;
 mod html_report;
 mod joint;
 mod layering;
+mod llm;
 mod metrics;
 mod mutation;
 mod overfit;
