@@ -20,6 +20,7 @@ fn stories() -> String {
             "-O0" => (json!("order"), Some(("è già lì", [1, 3]))),
             _ => (Value::Null, None),
         };
+        let state = ["open", "exist", "location"][number % 3];
         let word = broken.map_or("aperta", |(word, _)| word);
         let sentences: Vec<String> = (0..5)
             .map(|i| format!("Nell'ora {i} la scatola {number} {}.", if i == 2 { word } else { "c'è" }))
@@ -28,7 +29,7 @@ fn stories() -> String {
             "story_id": number, "example_id": format!("{number}{letter}"), "type": kind, "sentences": sentences,
             "length": 5, "plausible": broken.is_none(), "breakpoint": broken.map_or(-1, |(_, pair)| pair[1] as i64),
             "confl_sents": broken.map_or(vec![], |(_, pair)| vec![pair[0]]), "confl_pairs": [],
-            "states": ["open", "exist", "location"][number % 3],
+            "states": state,
         })
         .to_string()
     };
