@@ -13,6 +13,7 @@ BEGIN, END = "<!-- tables: scripts/formats.py -->", "<!-- end of tables -->"
 ORDER = [
     ("What an evaluation leaves", ["report", "stories", "prediction", "weights", "set"]),
     ("What commands print", ["answer", "analysis", "comparison", "compare", "finding", "stats", "doctor", "bench"]),
+    ("Language models", ["llm-scores"]),
     ("A run folder", ["run", "model", "origin", "epoch", "event", "decode"]),
     ("A checkpoint", ["manifest", "state"]),
     ("A sweep", ["sweep-run", "failure"]),

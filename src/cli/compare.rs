@@ -6,13 +6,13 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::metrics::{PairSet, Reached, reached};
-use crate::prediction::PairPrediction;
+use crate::prediction::{PairPrediction, PredictionFormat, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::schema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How many differing pairs the text lists without `--all`.
 const LISTED: usize = 20;
@@ -21,10 +21,12 @@ const TIERS: [&str; 4] = ["wrong", "accurate", "consistent", "verifiable"];
 
 /// Compare finished runs: scores, paired tests, and the pairs where they differ
 ///
-/// Uses every evaluation (`tiered eval`) that all of the runs have. Each run is compared with the first.
+/// Uses every evaluation (`tiered eval`) that all of the runs have. Each run is compared with the first. A file of
+/// predictions, such as a language model's (`tiered llm score --predictions`), takes part in the evaluations of the same
+/// pairs.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Run folders, made by `tiered train`
+    /// Run folders, made by `tiered train`, or files of predictions (predictions.jsonl)
     #[arg(value_name = "RUN", num_args = 2.., required = true)]
     runs: Vec<PathBuf>,
     /// Only this evaluation, by its name in the run folders; may be repeated [default: all that the runs share]
@@ -71,14 +73,14 @@ struct DifferingPair {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let folders = args.runs.iter().map(|run| RunFolder::open(run)).collect::<Result<Vec<_>>>()?;
+    let systems = args.runs.iter().map(|run| Predictor::open(run)).collect::<Result<Vec<_>>>()?;
     let names = args.runs.iter().map(|run| run.display().to_string()).collect::<Vec<_>>();
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", twice.1)).into());
     }
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
-    for set in sets(args, &folders)? {
-        let predictions = predictions(&folders, &set)?;
+    for set in sets(args, &systems)? {
+        let predictions = predictions(&systems, &set)?;
         for (conflicts, states) in decodings(args) {
             if states != StateDecode::Argmax {
                 require_probabilities(&set, &names, &predictions)?;
@@ -136,13 +138,100 @@ fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<PairPred
     )))
 }
 
+/// Who predicted: a run, which has evaluations, or a file, which has one.
+enum Predictor<'a> {
+    Run(RunFolder),
+    File(&'a Path, Vec<PairPrediction>),
+}
+
+impl<'a> Predictor<'a> {
+    fn open(path: &'a Path) -> Result<Self> {
+        if !path.is_file() {
+            return RunFolder::open(path).map(Predictor::Run);
+        }
+        let file = read_predictions(path)?;
+        if file.format != PredictionFormat::Lines {
+            let problem = "a published list has no probabilities to decode; compare files of predictions.jsonl";
+            return Err(Error::data(format!("{}: {problem}", path.display())));
+        }
+        Ok(Predictor::File(path, file.pairs))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Predictor::Run(folder) => folder.path(),
+            Predictor::File(path, _) => path,
+        }
+    }
+
+    /// The predictions on a set, and what is wrong if there are none by the present weights.
+    fn predictions(&self, set: &str) -> Result<Option<Vec<PairPrediction>>> {
+        let is_last = set.ends_with(CheckpointKind::Last.suffix());
+        let which = if is_last { CheckpointKind::Last } else { CheckpointKind::Best };
+        match self {
+            Predictor::Run(folder) => folder.predictions(set, which),
+            Predictor::File(_, pairs) => Ok(Some(pairs.clone())),
+        }
+    }
+
+    /// A problem with its predictions on a set, with the remedy.
+    fn wrong(&self, set: &str, problem: &str) -> Error {
+        let path = self.path().display();
+        Error::data(match self {
+            Predictor::Run(_) => format!("{path}: its evaluation {set} {problem}; evaluate again with `tiered eval`"),
+            Predictor::File(..) => format!("{path}: {problem}; name a file of the same pairs"),
+        })
+    }
+}
+
+/// What the only set is called if no run is compared.
+const OF_FILES: &str = "predictions";
+
+/// The evaluations to compare on. Those of runs count; where files of predictions take part, only those of their pairs,
+/// unless some are named.
+fn sets(args: &Args, systems: &[Predictor]) -> Result<Vec<String>> {
+    let folders: Vec<&RunFolder> =
+        systems.iter().filter_map(|system| if let Predictor::Run(run) = system { Some(run) } else { None }).collect();
+    if folders.is_empty() {
+        return match args.evaluations.first() {
+            None => Ok(vec![OF_FILES.to_owned()]),
+            Some(_) => Err(Error::new(
+                ErrorKind::Usage,
+                "--evaluation: files of predictions have no evaluations; leave it out",
+            )),
+        };
+    }
+    let sets = sets_of_runs(args, &folders)?;
+    let files = systems.iter().filter(|system| matches!(system, Predictor::File(..)));
+    let files: Vec<&Predictor> = files.filter(|_| args.evaluations.is_empty()).collect();
+    if files.is_empty() {
+        return Ok(sets);
+    }
+    let mut shared = Vec::new();
+    for set in &sets {
+        let of_run = Predictor::Run(folders[0].clone()).predictions(set)?.map(|pairs| PairSet::of(&pairs));
+        let is_of = |file: &&Predictor| matches!(file, Predictor::File(_, pairs) if Some(PairSet::of(pairs)) == of_run);
+        if files.iter().all(is_of) {
+            shared.push(set.clone());
+        }
+    }
+    match shared.is_empty() {
+        false => Ok(shared),
+        true => Err(Error::data(format!(
+            "{}: is of other pairs than the evaluations of the runs ({}); evaluate a run on these pairs with `tiered eval`",
+            files[0].path().display(),
+            sets.join(", ")
+        ))),
+    }
+}
+
 /// The evaluations named by `--evaluation`, else those that all runs have.
-fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
+fn sets_of_runs(args: &Args, folders: &[&RunFolder]) -> Result<Vec<String>> {
     let each = folders.iter().map(|folder| Ok(folder.evaluations()?.into_iter().collect()));
     let each: Vec<BTreeSet<String>> = each.collect::<Result<_>>()?;
     let lacks = |set: &String| each.iter().position(|of_run| !of_run.contains(set));
     if let Some((set, run)) = args.evaluations.iter().find_map(|set| Some((set, lacks(set)?))) {
-        let run = args.runs[run].display();
+        let run = folders[run].path().display();
         return Err(Error::new(
             ErrorKind::MissingInput,
             format!("{run}: has no evaluation {set}; evaluate it with: tiered eval {run} --data FILE"),
@@ -153,9 +242,9 @@ fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
     }
     let shared: Vec<String> = each[0].iter().filter(|set| lacks(set).is_none()).cloned().collect();
     if shared.is_empty() {
-        let lists = args.runs.iter().zip(&each).map(|(run, sets)| {
+        let lists = folders.iter().zip(&each).map(|(run, sets)| {
             let sets = sets.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            format!("{}: {}", run.display(), if sets.is_empty() { "none" } else { &sets })
+            format!("{}: {}", run.path().display(), if sets.is_empty() { "none" } else { &sets })
         });
         let lists = lists.collect::<Vec<_>>().join("; ");
         let remedy = "evaluate each with: tiered eval RUN --data FILE";
@@ -165,33 +254,28 @@ fn sets(args: &Args, folders: &[RunFolder]) -> Result<Vec<String>> {
     Ok(shared)
 }
 
-/// The predictions of each run on a set.
+/// The predictions of each system on a set.
 ///
 /// # Errors
-/// `Data` if a run's predictions were made by weights that it no longer has, are of other pairs than the first run's,
-/// or are of pairs with other sentences or labels.
-fn predictions(folders: &[RunFolder], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
-    let which = if set.ends_with(CheckpointKind::Last.suffix()) { CheckpointKind::Last } else { CheckpointKind::Best };
+/// `Data` if a run's predictions were made by weights that it no longer has, are of other pairs than the first one's, or
+/// are of pairs with other sentences or labels.
+fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
     let mut all: Vec<Vec<PairPrediction>> = Vec::new();
-    for folder in folders {
-        let wrong = |problem: &str| {
-            let run = folder.path().display();
-            Error::data(format!("{run}: its evaluation {set} {problem}; evaluate again with `tiered eval`"))
-        };
-        let of_run =
-            folder.predictions(set, which)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
-        if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&of_run)) {
-            return Err(wrong(&format!("is of other pairs than that of {}", folders[0].path().display())));
+    for system in systems {
+        let wrong = |problem: &str| system.wrong(set, problem);
+        let predicted = system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
+        if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predicted)) {
+            return Err(wrong(&format!("is of other pairs than that of {}", systems[0].path().display())));
         }
         let first = all.first().map(Vec::as_slice).unwrap_or_default();
-        if let Some((pair, _)) = first.iter().zip(&of_run).find(|(one, other)| question(one) != question(other)) {
+        if let Some((pair, _)) = first.iter().zip(&predicted).find(|(one, other)| question(one) != question(other)) {
             return Err(wrong(&format!(
                 "has a pair {} with another conflict or other sentences than that of {}",
                 pair.id,
-                folders[0].path().display()
+                systems[0].path().display()
             )));
         }
-        all.push(of_run);
+        all.push(predicted);
     }
     Ok(all)
 }

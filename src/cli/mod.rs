@@ -67,7 +67,7 @@ enum Command {
     /// Sweeps of many runs: run them, show their status, compare them
     #[command(subcommand)]
     Sweep(sweep::Command),
-    /// Language models: ask them the questions of the three tiers
+    /// Language models: ask them, score what they answer
     #[command(subcommand)]
     Llm(llm::Command),
     Baseline(baseline::Args),

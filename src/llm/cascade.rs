@@ -1,14 +1,14 @@
 //! Asks the tiers one after another: a tier's stories, and the pool of its shots, depend on the whole tier before.
 
 use super::choice::Choice;
+use super::parallel::in_parallel;
 use super::plan::Plan;
 use super::question::{Question, questions};
 use super::scorer::{OptionScore, Request, Scorer};
 use super::story::Story;
-use super::tier::Tier;
+use super::tier::{Protocol, Tier};
 use crate::error::{Error, ErrorKind, Result};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,8 +57,12 @@ impl Answer {
 ///
 /// # Errors
 /// Those of the scorer, and those of [`questions`]; `Data` if a story's options all score exactly 0 or every story of a
-/// tier is tied, which a server does that does not score what it is asked.
+/// tier is tied, which a server does that does not score what it is asked; `Internal` for protocol `har`, which has
+/// [`ask_har`](super::har::ask_har).
 pub fn ask(stories: &[Story], plan: &Plan, scorer: &dyn Scorer, on_step: OnStep) -> Result<Vec<TierAnswers>> {
+    if plan.protocol == Protocol::Har {
+        return Err(Error::new(ErrorKind::Internal, "protocol har asks about pairs, not about single stories"));
+    }
     let mut tiers: Vec<TierAnswers> = Vec::new();
     for tier in Tier::ALL.into_iter().filter(|tier| *tier <= plan.last) {
         let asked = stories_of(stories, plan, tier, tiers.last());
@@ -93,33 +97,22 @@ pub fn ask_all(
     scorer: &dyn Scorer,
     on_step: OnStep,
 ) -> Result<Vec<Answer>> {
-    let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-    let answers: Mutex<Vec<Option<Result<Answer>>>> = Mutex::new(questions.iter().map(|_| None).collect());
-    let work = || {
-        while !failed.load(Ordering::Relaxed) {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(question) = questions.get(place) else { break };
-            let answer = ask_one(question, scorer);
-            if answer.is_err() {
-                failed.store(true, Ordering::Relaxed);
-            }
-            answers.lock().expect("no thread panicked")[place] = Some(answer);
-            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-            on_step(Step { tier: question.tier, done, total: questions.len() });
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..concurrency.clamp(1, questions.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
-    let answers = answers.into_inner().expect("no thread panicked").into_iter().flatten();
-    let answers: Vec<Answer> = answers.collect::<Result<_>>()?;
+    let done = AtomicUsize::new(0);
+    let answers = in_parallel(questions.len(), concurrency, &|place| {
+        let answer = ask_one(&questions[place], scorer)?;
+        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+        on_step(Step { tier: questions[place].tier, done, total: questions.len() });
+        Ok(answer)
+    })?;
     require_not_all_tied(&answers)?;
     Ok(answers)
 }
 
-fn ask_one(question: &Question, scorer: &dyn Scorer) -> Result<Answer> {
+/// Asks one question.
+///
+/// # Errors
+/// Those of the scorer; `Data` if its scores are none.
+pub(super) fn ask_one(question: &Question, scorer: &dyn Scorer) -> Result<Answer> {
     let (prompt, continuations) = question.asked();
     let scores = scorer.score(&Request { name: &question.name, prompt, continuations: &continuations })?;
     check(question, &scores)?;

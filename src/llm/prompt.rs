@@ -24,12 +24,12 @@ pub enum Wording {
     FalseOrTrue,
 }
 
-const STORY: &str = "Please read the following story and answer if the story is plausible taking into account the order \
-                     of the events. Please answer with true or false.";
+const STORY: &str = "Please read the following story and answer if the story is plausible taking into account the \
+                     order of the events. Please answer with true or false.";
 
 const CONFLICT: &str = "The following story is implausible. Identify the breakpoint, and then select the sentence \
-                        responsible for the implausibility. Please identify the breakpoint sentence and the conflicting \
-                        sentence.";
+                        responsible for the implausibility. Please identify the breakpoint sentence and the \
+                        conflicting sentence.";
 
 const STATE: &str = "The following story is implausible. Identify the physical state that causes the conflict in the \
                      story. These are the descriptions of each physical state:";
@@ -74,9 +74,10 @@ pub fn question(tier: Tier, story: &Story) -> String {
             let numbered: String = numbered.collect();
             format!("The story is as follows: \n{numbered}\nThe conflicting sentence and the breakpoint are:")
         }
-        Tier::State => format!(
-            "The story is as follows: \n{running}\nThe physical state that causes the conflict in the implausible story is: "
-        ),
+        Tier::State => {
+            let closing = "The physical state that causes the conflict in the implausible story is: ";
+            format!("The story is as follows: \n{running}\n{closing}")
+        }
     }
 }
 

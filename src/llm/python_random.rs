@@ -1,5 +1,5 @@
-//! Python's `random.Random(seed).sample`, which drew the shots of GITA4CALAMITA: MT19937 (Matsumoto and Nishimura, 1998)
-//! seeded by `init_by_array`, and CPython's `Random._randbelow` and `Random.sample` (versions 3.11 and 3.12).
+//! Python's `random.Random(seed).sample`, which drew the shots of GITA4CALAMITA: MT19937 (Matsumoto and Nishimura,
+//! 1998) seeded by `init_by_array`, and CPython's `Random._randbelow` and `Random.sample` (versions 3.11 and 3.12).
 
 const WORDS: usize = 624;
 const MIDDLE: usize = 397;

@@ -52,8 +52,8 @@ pub fn questions(
     asked: &[usize],
 ) -> Result<(Vec<Question>, Option<String>)> {
     if let Some(&story) = asked.iter().find(|&&index| tier > Tier::Story && stories[index].conflict.is_none()) {
-        let problem = "is implausible, but names no sentences in conflict, which tier 2 needs; add its `confl_sents` and \
-                       `breakpoint`, or leave it out";
+        let problem = "is implausible, but names no sentences in conflict, which tier 2 needs; add its `confl_sents` \
+                       and `breakpoint`, or leave it out";
         return Err(Error::data(format!("{}: {problem}", stories[story].name())));
     }
     let (shots, remark) = shots(stories, plan, tier, asked);

@@ -36,8 +36,8 @@ pub struct StorySet {
     pub checked: Vec<data::Story>,
 }
 
-/// Reads the stories to ask about. `split` is needed where a dense file has several. By `gita4calamita` the stories of a
-/// dense file are taken as released, contradictions and all; by the other protocols they are checked as `data check`
+/// Reads the stories to ask about. `split` is needed where a dense file has several. By `gita4calamita` the stories of
+/// a dense file are taken as released, contradictions and all; by the other protocols they are checked as `data check`
 /// does.
 ///
 /// # Errors
@@ -177,8 +177,8 @@ impl StorySet {
             return Ok(());
         }
         Err(Error::data(
-            "its dense states do not name the one state that causes a conflict, which tier 3 of gita4calamita needs; use \
-             the official GITA4CALAMITA.jsonl, or --protocol trip, where any gold state is right",
+            "its dense states do not name the one state that causes a conflict, which tier 3 of gita4calamita needs; \
+             use the official GITA4CALAMITA.jsonl, or --protocol trip, where any gold state is right",
         )
         .about(self.path.display()))
     }

@@ -8,9 +8,9 @@ pub const SEED: u32 = 1234;
 /// The largest number of shots.
 pub const MOST_SHOTS: usize = 5;
 
-/// For each story asked, the places of its shots in the pool. `places` has the place of each story in the pool, if it is
-/// there. One generator serves the stories in order: it draws one more than `shots`, leaves out the story itself if it
-/// was drawn, and keeps the first `shots`. A pool that is too small for that gives what there is ([`is_short`]).
+/// For each story asked, the places of its shots in the pool. `places` has the place of each story in the pool, if it
+/// is there. One generator serves the stories in order: it draws one more than `shots`, leaves out the story itself if
+/// it was drawn, and keeps the first `shots`. A pool that is too small for that gives what there is ([`is_short`]).
 pub fn draw_shots(places: &[Option<usize>], pool: usize, shots: usize, seed: u32) -> Vec<Vec<usize>> {
     let mut random = PythonRandom::new(seed);
     let draw = |own: &Option<usize>| {
@@ -20,7 +20,8 @@ pub fn draw_shots(places: &[Option<usize>], pool: usize, shots: usize, seed: u32
     places.iter().map(draw).collect()
 }
 
-/// Whether a pool has too few stories to give each of its own so many shots by the program's rule, which draws one more.
+/// Whether a pool has too few stories to give each of its own so many shots by the program's rule, which draws one
+/// more.
 pub fn is_short(pool: usize, shots: usize) -> bool {
     shots > 0 && pool <= shots
 }

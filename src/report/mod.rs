@@ -13,7 +13,9 @@ pub mod words;
 pub use answer::{
     Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict, explaining_cells,
 };
-pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_stories};
+pub use published::{
+    KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_models, published_stories,
+};
 pub use stories::{StoryReport, StoryRow};
 pub use table::{Table, TableFormat};
 pub use tables::{INTERVALS, of_states, percent, share, title};

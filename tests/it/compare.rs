@@ -56,3 +56,37 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     let output = compare(&[text(&a), text(&b)]);
     assert!(output.status.code() == Some(65) && stderr(&output).contains("other sentences"), "{}", stderr(&output));
 }
+
+/// A file of predictions, such as a language model's, stands beside runs on the evaluation of the same pairs.
+#[test]
+fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &[]);
+    let evaluated = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "train"]);
+    assert!(evaluated.status.success(), "{}", stderr(&evaluated));
+    let copy = |set: &str| {
+        let path = tiny.path(&format!("{set}.jsonl"));
+        std::fs::copy(run.join("eval").join(set).join("predictions.jsonl"), &path).unwrap();
+        path
+    };
+    let (dev, train) = (copy("stories-dev-all"), copy("stories-train-all"));
+    let compared = |paths: &[&std::path::Path]| {
+        let output =
+            tiered(["compare"].into_iter().chain(paths.iter().map(|path| text(path))).chain(["--format=json"]));
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    for (paths, set) in [([&*run, &*dev], "stories-dev-all"), ([&*run, &*train], "stories-train-all")] {
+        let answer = compared(&paths);
+        let differing = answer["differing"].as_array().unwrap();
+        assert!(!differing.is_empty());
+        assert!(differing.iter().all(|of_set| of_set["set"] == set && of_set["differ"].as_array().unwrap().is_empty()));
+    }
+    let other = tiny.path("renamed.jsonl");
+    std::fs::copy(&dev, &other).unwrap();
+    assert_eq!(compared(&[&dev, &other])["differing"][0]["set"], "predictions");
+    let output = tiered(["compare", text(&dev), text(&train)]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
+    let output = tiered(["compare", text(&dev), text(&other), "--evaluation", "stories-dev-all"]);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("leave it out"), "{}", stderr(&output));
+}

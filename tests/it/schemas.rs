@@ -1,6 +1,7 @@
 //! What the program writes keeps to the schemas of `docs/schemas/`, and is read with more fields than there are, but not
 //! of a newer version.
 
+use crate::llm::recorded_pairs;
 use crate::support::{clean_file, stderr, stdout, text, tiered, write};
 use crate::tiny::Tiny;
 use serde_json::{Map, Value, json};
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
+use tiered::llm::Wording;
 
 /// Real documents by the name of their schema.
 type Documents = BTreeMap<&'static str, Vec<Value>>;
@@ -107,11 +109,20 @@ fn of_commands(tiny: &Tiny, run: &Path) -> Documents {
         ("compare", documents(&json(&["compare", text(run), text(&other)]))),
         ("comparison", documents(&json(&[&["baseline"], &split[..]].concat()))),
         ("doctor", documents(&json(&["doctor"]))),
+        ("llm-scores", llm_scores()),
         ("finding", values(&json(&["data", "check", text(&faulty)]), true)),
         ("reference", read(&reference.join("pairs.json"))),
         ("stats", documents(&json(&["data", "stats", text(&stories)]))),
     ]
     .into()
+}
+
+/// Scores of a language model, with all that the command can print.
+fn llm_scores() -> Vec<Value> {
+    let folder = tempfile::TempDir::new().unwrap();
+    recorded_pairs(folder.path(), Wording::TrueOrFalse);
+    let more = ["--swapped", text(folder.path()), "--published", "calamita", "--format", "json"];
+    values(&said(&tiered(["llm", "score", text(folder.path())].into_iter().chain(more))), false)
 }
 
 /// A sweep of which one run fails.

@@ -88,15 +88,16 @@ fn line(place: usize, answer: &Answer, story: &Story, plan: &Plan) -> Value {
     line
 }
 
-/// Log-probability and whether it is greedy, as text. An answer in words has log-probability 0, the other options
-/// have the lowest number.
+/// Log-probability and whether it is greedy, as text, with the digits that Python prints. An answer in words has
+/// log-probability 0, the other options have the lowest number.
 fn score(score: &OptionScore) -> Value {
     let (logprob, is_greedy) = match *score {
         OptionScore::Exact { logprob, is_greedy } => (logprob, is_greedy),
         OptionScore::AtMost(bound) => (bound, false),
         OptionScore::Said(said) => (if said { 0. } else { f64::MIN }, said),
     };
-    json!([format!("{logprob:?}"), if is_greedy { "True" } else { "False" }])
+    let digits = json!(logprob).to_string();
+    json!([digits, if is_greedy { "True" } else { "False" }])
 }
 
 /// Fields that the harness does not have: only where something differs from its meaning.

@@ -1,0 +1,105 @@
+//! `tiered llm score`: scores recorded answers of language models.
+
+use crate::cli::format::{Format, FormatArgs};
+use crate::cli::out_file::{OutFile, Replacing};
+use crate::cli::output::print;
+use crate::error::{Error, ErrorKind, Result};
+use crate::llm::record::{Records, find_records};
+use crate::llm::score::{agreement, calamita_leaderboard, link, pair_predictions, score};
+use crate::llm::{Protocol, read_stories};
+use crate::prediction::{PairPrediction, write_lines};
+use crate::report::{Table, published_models};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Score recorded answers of language models, tier by tier
+///
+/// Reads samples_*.jsonl as lm-evaluation-harness and `tiered llm eval` write them, one file a tier, or folders of
+/// them; the files of one folder are one model's. Files of later tiers may be missing. Everything is computed from the
+/// stories and the log-probabilities; what a file claims to be right is not used.
+#[derive(clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Files of samples, or folders that contain them
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Print published scores below; may be repeated
+    #[arg(long, value_enum, value_name = "SET")]
+    published: Vec<Published>,
+    /// The same model's answers to the same questions with the options named in the other order: print how often they
+    /// agree
+    #[arg(long, value_name = "PATH")]
+    swapped: Option<PathBuf>,
+    /// Write the answers of protocol pairs as predictions.jsonl to this file, for `tiered score`; needs --data
+    #[arg(long, value_name = "FILE", requires = "data")]
+    predictions: Option<PathBuf>,
+    /// The story file that was asked about, with states of entities (for --predictions)
+    #[arg(long, value_name = "FILE", requires = "predictions")]
+    data: Option<PathBuf>,
+    /// Its split, if it has several
+    #[arg(long, value_name = "NAME", requires = "data")]
+    split: Option<String>,
+    #[command(flatten)]
+    replacing: Replacing,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// Published scores of language models on GITA4CALAMITA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Published {
+    /// Table 3 of GITA4CALAMITA: the same protocol
+    GitaStories,
+    /// The CALAMITA leaderboard: another protocol, in a table of its own
+    Calamita,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let out = args.predictions.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
+    let records = find_records(&args.paths)?;
+    let mut report = score(&records)?;
+    if args.published.contains(&Published::GitaStories) {
+        report = report.with_published(published_models())?;
+    }
+    if args.published.contains(&Published::Calamita) {
+        report.calamita_leaderboard = calamita_leaderboard();
+    }
+    if let Some(path) = &args.swapped {
+        let swapped = find_records(std::slice::from_ref(path))?;
+        let [first, second] = [only(&records, "--swapped")?, only(&swapped, "--swapped")?];
+        report.agreement = Some(agreement(&link(first)?, &link(second)?)?);
+    }
+    if let Some(out) = &out {
+        let predictions = predictions(args, only(&records, "--predictions")?)?;
+        out.write(|file| write_lines(file, out.path(), &predictions))?;
+    }
+    if out.is_some_and(|out| out.is_standard_output()) {
+        return Ok(());
+    }
+    let text = match args.format.format {
+        Format::Json => report.to_json(),
+        Format::Text => report.to_text(),
+        Format::Markdown => report.to_markdown(),
+        Format::Csv => report.in_tables(Table::to_csv),
+        Format::Latex => report.in_tables(Table::to_latex),
+    };
+    Ok(print(&text)?)
+}
+
+/// The only model, for a flag that is about one.
+fn only<'a>(records: &'a [Records], flag: &str) -> Result<&'a Records> {
+    match records {
+        [records] => Ok(records),
+        _ => Err(Error::new(ErrorKind::Usage, format!("{flag}: is about one model; name the files of one"))),
+    }
+}
+
+fn predictions(args: &Args, records: &Records) -> Result<Vec<PairPrediction>> {
+    let data = args.data.as_deref().expect("clap requires it");
+    let set = read_stories(data, Protocol::Pairs, args.split.as_deref())?;
+    if set.checked.is_empty() {
+        let problem =
+            "has no states of entities, which predictions.jsonl needs; name the file in the format of TRIP and GITA";
+        return Err(Error::data(problem).about(data.display()));
+    }
+    pair_predictions(records, &link(records)?, &set.checked)
+}

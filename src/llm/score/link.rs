@@ -1,0 +1,157 @@
+//! Puts the tiers of a model's records together: the same story is the same `doc`, never the same `example_id`.
+
+use crate::error::{Error, Result};
+use crate::llm::record::{Records, Sample};
+use crate::llm::story::Story;
+use crate::llm::tier::{Protocol, Tier};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A model's answers, story by story.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linked {
+    pub model: String,
+    pub protocol: Protocol,
+    /// Whether only stories were asked about that the tier before got right.
+    pub cascade: bool,
+    /// All stories of tier 1, in its order.
+    pub stories: Vec<Story>,
+    /// For each tier, for each story: whether the answer was right; `None` where it was not asked.
+    pub right: [Vec<Option<bool>>; 3],
+    /// Whether a tier's figure is known: its file is there, or a later one tells it, or nothing was left to ask.
+    pub known: [bool; 3],
+    /// For each story of tier 1, the margin of "true" over "false"; `None` where a score is not known exactly.
+    pub margins: Vec<Option<f64>>,
+}
+
+impl Linked {
+    /// Whether a story reached a tier: its answer there and in all tiers before is right.
+    pub fn reached(&self, tier: Tier, story: usize) -> bool {
+        Tier::ALL.iter().filter(|&&other| other <= tier).all(|&tier| self.is_right(tier, story))
+    }
+
+    /// Whether the answer in this tier is right, whatever the other tiers say.
+    pub fn is_right(&self, tier: Tier, story: usize) -> bool {
+        self.right[tier as usize][story] == Some(true)
+    }
+}
+
+/// Links the tiers of one model.
+///
+/// # Errors
+/// `Data` if tier 1 is missing; if a later tier has a story that tier 1 has not, that is plausible, or, in a cascade,
+/// that the tier before did not get right; or if it lacks one that it must have.
+pub fn link(records: &Records) -> Result<Linked> {
+    let about = |error: Error| error.about(records.folder.display());
+    let first = records.tiers.get(&Tier::Story).ok_or_else(|| {
+        about(Error::data("tier 1 (samples_story_class_*.jsonl) is missing; every figure is a share of its stories"))
+    })?;
+    let setting = |sample: &Sample| (sample.protocol, sample.cascade);
+    let (protocol, cascade) = first.first().map_or((Protocol::Gita4calamita, true), setting);
+    if records.tiers.values().flatten().any(|sample| setting(sample) != (protocol, cascade)) {
+        return Err(about(Error::data("its tiers are of different protocols; score the files of one run")));
+    }
+    let stories: Vec<Story> = first.iter().map(|sample| sample.story.clone()).collect();
+    let mut linked = Linked {
+        model: records.model.clone(),
+        protocol,
+        cascade,
+        margins: first.iter().map(margin).collect(),
+        right: [
+            first.iter().map(|s| Some(s.is_right())).collect(),
+            vec![None; stories.len()],
+            vec![None; stories.len()],
+        ],
+        known: [true, false, false],
+        stories,
+    };
+    for tier in [Tier::Conflict, Tier::State] {
+        add(&mut linked, tier, records.tiers.get(&tier)).map_err(about)?;
+    }
+    Ok(linked)
+}
+
+fn margin(sample: &Sample) -> Option<f64> {
+    Some(sample.logprob("true")? - sample.logprob("false")?)
+}
+
+/// Adds the answers of a later tier, or what their absence tells.
+fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<Sample>>) -> Result<()> {
+    let (this, before) = (tier as usize, tier as usize - 1);
+    let due = due(linked, before);
+    let Some(samples) = samples else {
+        // Nothing was left to ask.
+        linked.known[this] = linked.cascade && linked.known[before] && due.is_empty();
+        return Ok(());
+    };
+    let asked = places(&linked.stories, tier, samples)?;
+    for (sample, &story) in samples.iter().zip(&asked) {
+        require_askable(linked, tier, story)?;
+        linked.right[this][story] = Some(sample.is_right());
+    }
+    if linked.cascade && !linked.known[before] {
+        // Tier 2's file is missing: tier 3 asked exactly the stories that were right there.
+        let right = |story: usize| due_before(linked, before, story).then(|| asked.contains(&story));
+        linked.right[before] = (0..linked.stories.len()).map(right).collect();
+        linked.known[before] = true;
+    } else if let Some(&missing) = due.iter().find(|story| !asked.contains(story)) {
+        let name = linked.stories[missing].name();
+        let counts = format!("{tier} has {} stories, and {} are due", asked.len(), due.len());
+        return Err(Error::data(format!("{counts}: {name} is missing; a tier that isn't whole has no figure")));
+    }
+    linked.known[this] = true;
+    Ok(())
+}
+
+/// The stories that the next tier must ask about.
+fn due(linked: &Linked, before: usize) -> Vec<usize> {
+    let is_due = |&story: &usize| {
+        let right = linked.right[before][story] == Some(true);
+        !linked.stories[story].plausible && (right || !linked.cascade)
+    };
+    (0..linked.stories.len()).filter(is_due).collect()
+}
+
+/// Whether a story was due in a tier whose file is missing.
+fn due_before(linked: &Linked, tier: usize, story: usize) -> bool {
+    !linked.stories[story].plausible && linked.right[tier - 1][story] == Some(true)
+}
+
+fn require_askable(linked: &Linked, tier: Tier, story: usize) -> Result<()> {
+    let name = linked.stories[story].name();
+    if linked.stories[story].plausible {
+        return Err(Error::data(format!("{tier} has {name}, which is plausible; it asks implausible stories only")));
+    }
+    let earlier = Tier::ALL.into_iter().filter(|other| *other < tier && linked.known[*other as usize]);
+    match earlier.into_iter().find(|&other| !linked.is_right(other, story)) {
+        Some(wrong) if linked.cascade => {
+            let remedy = "the files are of different runs; score those of one run";
+            Err(Error::data(format!("{tier} has {name}, which {wrong} did not get right: {remedy}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// For each sample of a later tier, the story of tier 1 with the same `doc`.
+fn places(stories: &[Story], tier: Tier, samples: &[Sample]) -> Result<Vec<usize>> {
+    let mut by_doc: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
+    for (place, story) in stories.iter().enumerate() {
+        by_doc.entry(canonical(&story.doc)).or_default().push_back(place);
+    }
+    let place = |sample: &Sample| {
+        let places = by_doc.get_mut(&canonical(&sample.story.doc));
+        places.and_then(VecDeque::pop_front).ok_or_else(|| {
+            let name = sample.story.name();
+            Error::data(format!("{tier} has {name}, which tier 1 has not, or not as often; score the files of one run"))
+        })
+    };
+    samples.iter().map(place).collect()
+}
+
+/// A story as text that does not depend on the order of its fields.
+fn canonical(doc: &Value) -> String {
+    let mut fields: Vec<String> =
+        doc.as_object().into_iter().flatten().map(|(name, value)| format!("{name:?}: {value}")).collect();
+    fields.sort_unstable();
+    fields.join("\n")
+}

@@ -1,0 +1,143 @@
+//! Pairs ranked by the margin of "true" over "false": what a model would choose if it saw both stories of a pair,
+//! whatever its bias to one of the words.
+
+use super::link::Linked;
+use crate::data::Kind;
+use crate::llm::story::Story;
+use crate::llm::tier::Tier;
+use crate::metrics::{Share, StoryGroups};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An implausible story of tier 1 with the plausible one of its group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked {
+    /// Places in tier 1.
+    pub plausible: usize,
+    pub implausible: usize,
+    pub kind: Kind,
+    /// The plausible story's margin less the implausible one's; `None` where one of them is not known.
+    pub difference: Option<f64>,
+}
+
+/// How many pairs are ranked rightly, where a tie counts half.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankShare {
+    pub right: u64,
+    pub tied: u64,
+    pub total: u64,
+    /// Between 0 and 1; `null` if there are no pairs.
+    pub fraction: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_95: Option<[f64; 2]>,
+}
+
+/// Of all pairs and by kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankShares<T> {
+    pub overall: T,
+    pub cloze: T,
+    pub order: T,
+}
+
+/// The tiers of pairs. *Gated*: shares of all pairs in which the tiers before are right too. *Ungated*: shares of all
+/// pairs in which this tier's answer is right, whatever the tiers before said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairFigures {
+    pub accuracy: RankShares<RankShare>,
+    /// Only if every implausible story was asked about in tiers 2 and 3. A tied pair does not pass the gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later: Option<LaterFigures>,
+    /// Pairs with a margin that is not known; they count as wrong.
+    pub undecided: u64,
+    /// Implausible stories without a plausible one in their group; they are in no pair.
+    pub unpaired: u64,
+}
+
+/// Consistency and verifiability of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LaterFigures {
+    pub consistency_gated: RankShares<Share>,
+    pub consistency_ungated: RankShares<Share>,
+    pub verifiability_gated: RankShares<Share>,
+    pub verifiability_ungated: RankShares<Share>,
+}
+
+/// Every implausible story with the first plausible story of its group.
+pub fn ranked_pairs(linked: &Linked) -> Vec<Ranked> {
+    let mut first: BTreeMap<i64, usize> = BTreeMap::new();
+    for (place, story) in linked.stories.iter().enumerate().filter(|(_, story)| story.plausible) {
+        first.entry(story.group).or_insert(place);
+    }
+    let pair = |(implausible, story): (usize, &Story)| {
+        let &plausible = first.get(&story.group)?;
+        let difference = linked.margins[plausible].zip(linked.margins[implausible]).map(|(a, b)| a - b);
+        Some(Ranked { plausible, implausible, kind: kind(story, &linked.stories[plausible]), difference })
+    };
+    linked.stories.iter().enumerate().filter(|(_, story)| !story.plausible).filter_map(pair).collect()
+}
+
+/// By `type`; where that is null, the same sentences in another order make an order story.
+fn kind(story: &Story, plausible: &Story) -> Kind {
+    let sorted = |story: &Story| {
+        let mut sentences = story.sentences.clone();
+        sentences.sort_unstable();
+        sentences
+    };
+    story.made.unwrap_or_else(|| if sorted(story) == sorted(plausible) { Kind::Order } else { Kind::Cloze })
+}
+
+impl PairFigures {
+    /// `None` if no story has a counterpart.
+    pub fn of(linked: &Linked) -> Option<Self> {
+        let pairs = ranked_pairs(linked);
+        let groups = StoryGroups::of_numbers(linked.stories.iter().map(|story| story.group));
+        let group = |pair: &Ranked| linked.stories[pair.implausible].group;
+        let rank = |pairs: &[&Ranked]| rank(pairs, &groups, &group);
+        let share = |is_so: &dyn Fn(&Ranked) -> bool| {
+            by_kind(&pairs, |pairs| groups.share(pairs.iter().map(|pair| (group(pair), is_so(pair)))))
+        };
+        let is_right = |tier: Tier, pair: &Ranked| linked.is_right(tier, pair.implausible);
+        let is_ranked = |pair: &Ranked| pair.difference.is_some_and(|difference| difference > 0.);
+        let consistent = |pair: &Ranked| is_ranked(pair) && is_right(Tier::Conflict, pair);
+        let later = (!linked.cascade && linked.known[2]).then(|| LaterFigures {
+            consistency_gated: share(&consistent),
+            consistency_ungated: share(&|pair| is_right(Tier::Conflict, pair)),
+            verifiability_gated: share(&|pair| consistent(pair) && is_right(Tier::State, pair)),
+            verifiability_ungated: share(&|pair| is_right(Tier::State, pair)),
+        });
+        let implausible = linked.stories.iter().filter(|story| !story.plausible).count();
+        (!pairs.is_empty()).then(|| PairFigures {
+            accuracy: by_kind(&pairs, rank),
+            later,
+            undecided: pairs.iter().filter(|pair| pair.difference.is_none()).count() as u64,
+            unpaired: (implausible - pairs.len()) as u64,
+        })
+    }
+}
+
+fn by_kind<T>(pairs: &[Ranked], of: impl Fn(&[&Ranked]) -> T) -> RankShares<T> {
+    let of_kind = |kind| of(&pairs.iter().filter(|pair| pair.kind == kind).collect::<Vec<_>>());
+    RankShares {
+        overall: of(&pairs.iter().collect::<Vec<_>>()),
+        cloze: of_kind(Kind::Cloze),
+        order: of_kind(Kind::Order),
+    }
+}
+
+fn rank(pairs: &[&Ranked], groups: &StoryGroups, group: &dyn Fn(&Ranked) -> i64) -> RankShare {
+    let halves = |pair: &Ranked| match pair.difference {
+        Some(difference) if difference > 0. => 2,
+        Some(0.) => 1,
+        _ => 0,
+    };
+    let share = groups.share_of_counts(pairs.iter().map(|pair| (group(pair), halves(pair), 2)));
+    let count = |wanted: u64| pairs.iter().filter(|pair| halves(pair) == wanted).count() as u64;
+    RankShare {
+        right: count(2),
+        tied: count(1),
+        total: pairs.len() as u64,
+        fraction: share.fraction(),
+        interval_95: share.interval,
+    }
+}

@@ -1,0 +1,179 @@
+//! Scores of language models, beside baselines and published rows.
+
+use super::agreement::Agreement;
+use super::baseline::{always_first, by_chance};
+use super::figures::{TierTally, story_figures};
+use super::link::{Linked, link};
+use super::pairs::PairFigures;
+use crate::error::{Error, Result};
+use crate::llm::record::Records;
+use crate::llm::story::{Story, StoryKind};
+use crate::llm::tier::{Protocol, Tier};
+use crate::metrics::KindShares;
+use crate::report::PublishedStoryRow;
+use serde::{Deserialize, Serialize};
+
+/// Models that were asked about the same stories by the same protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoreReport {
+    pub protocol: Protocol,
+    /// Whether only stories were asked about that the tier before got right.
+    pub cascade: bool,
+    pub stories: StoryCounts,
+    pub models: Vec<ModelScores>,
+    /// Answers without a model, on these stories.
+    pub baselines: Vec<PublishedStoryRow>,
+    /// Scores to compare with, measured in the same way.
+    pub published: Vec<PublishedStoryRow>,
+    /// Scores that were measured in another way, to be read apart.
+    pub calamita_leaderboard: Vec<CalamitaRow>,
+    /// With the answers of a run whose options were named in the other order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
+}
+
+/// The denominators. Kinds are the letters of ids; implausible stories without a letter count in `implausible` only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoryCounts {
+    pub all: u64,
+    pub implausible: u64,
+    pub cloze: u64,
+    pub order: u64,
+    pub plausible: u64,
+}
+
+/// One model's figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelScores {
+    pub model: String,
+    /// What differs from the protocol.
+    pub departures: Vec<String>,
+    pub accuracy: KindShares,
+    /// `null` if the file of tier 2 is missing and no other tells it.
+    pub consistency: Option<KindShares>,
+    /// `null` if the file of tier 3 is missing.
+    pub verifiability: Option<KindShares>,
+    /// `null` if no implausible story has a plausible one.
+    pub pairs: Option<PairFigures>,
+    pub tiers: Vec<TierTally>,
+}
+
+/// A row of the CALAMITA leaderboard: prompts plain even for instruct models, kinds by `type`, consistency and
+/// verifiability of 239 stories, survivors looked up by `example_id`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalamitaRow {
+    pub system: String,
+    pub accuracy: f64,
+    pub consistency: f64,
+    pub verifiability: f64,
+}
+
+/// The CALAMITA leaderboard on GITA4CALAMITA (arXiv 2512.04759), as it prints its scores.
+const CALAMITA: [(&str, [f64; 3]); 4] = [
+    ("Minerva-7B-instruct-v1.0", [0.38, 0.02, 0.00]),
+    ("LLaMAntino-3-ANITA-8B-Inst-DPO-ITA", [0.59, 0.18, 0.08]),
+    ("Llama-3.1-8B-Instruct", [0.72, 0.29, 0.14]),
+    ("Llama-3.1-70B-Instruct", [0.88, 0.65, 0.36]),
+];
+
+/// The rows of the CALAMITA leaderboard.
+pub fn calamita_leaderboard() -> Vec<CalamitaRow> {
+    let row = |(system, [accuracy, consistency, verifiability]): (&str, [f64; 3])| CalamitaRow {
+        system: system.to_owned(),
+        accuracy,
+        consistency,
+        verifiability,
+    };
+    CALAMITA.into_iter().map(row).collect()
+}
+
+/// Scores the records of one or more models.
+///
+/// # Errors
+/// `Data` if the records of a model contradict each other ([`link`]), or two models were asked about other stories or
+/// by another protocol.
+pub fn score(records: &[Records]) -> Result<ScoreReport> {
+    let linked: Vec<Linked> = records.iter().map(link).collect::<Result<_>>()?;
+    let first = linked.first().ok_or_else(|| Error::data("there are no records"))?;
+    for (other, records) in linked.iter().zip(records) {
+        let differs = match () {
+            () if (other.protocol, other.cascade) != (first.protocol, first.cascade) => "by another protocol",
+            () if !has_same_stories(other, first) => "about other stories",
+            () => continue,
+        };
+        let problem = format!("was asked {differs} than {}; score the two apart", first.model);
+        return Err(Error::data(problem).about(records.folder.display()));
+    }
+    Ok(ScoreReport {
+        protocol: first.protocol,
+        cascade: first.cascade,
+        stories: StoryCounts::of(&first.stories),
+        baselines: vec![always_first(&first.stories), by_chance(&first.stories)],
+        models: linked.iter().zip(records).map(|(linked, records)| ModelScores::of(linked, records)).collect(),
+        published: Vec::new(),
+        calamita_leaderboard: Vec::new(),
+        agreement: None,
+    })
+}
+
+fn has_same_stories(a: &Linked, b: &Linked) -> bool {
+    let docs = |linked: &Linked| linked.stories.iter().map(|story| story.doc.clone()).collect::<Vec<_>>();
+    docs(a) == docs(b)
+}
+
+impl StoryCounts {
+    pub fn of(stories: &[Story]) -> Self {
+        let count = |is_so: &dyn Fn(&Story) -> bool| stories.iter().filter(|story| is_so(story)).count() as u64;
+        StoryCounts {
+            all: stories.len() as u64,
+            implausible: count(&|story| !story.plausible),
+            cloze: count(&|story| story.kind == StoryKind::Cloze),
+            order: count(&|story| story.kind == StoryKind::Order),
+            plausible: count(&|story| story.kind == StoryKind::Plausible),
+        }
+    }
+}
+
+impl ModelScores {
+    fn of(linked: &Linked, records: &Records) -> Self {
+        let [accuracy, consistency, verifiability] = story_figures(linked);
+        let departures = records.facts.facts.get("departures").and_then(serde_json::Value::as_array);
+        let departures = departures.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned));
+        let tally = |tier: Tier| records.tiers.get(&tier).map(|samples| TierTally::of(tier, samples));
+        ModelScores {
+            model: linked.model.clone(),
+            departures: departures.collect(),
+            accuracy: accuracy.unwrap_or_default(),
+            consistency,
+            verifiability,
+            pairs: PairFigures::of(linked),
+            tiers: Tier::ALL.into_iter().filter_map(tally).collect(),
+        }
+    }
+
+    /// The model, and what differs from the protocol.
+    pub fn name(&self) -> String {
+        match self.departures.is_empty() {
+            true => self.model.clone(),
+            false => format!("{} ({})", self.model, self.departures.join("; ")),
+        }
+    }
+}
+
+impl ScoreReport {
+    /// Adds the rows of table 3 of GITA4CALAMITA.
+    ///
+    /// # Errors
+    /// `Data` if these are other stories, or another protocol.
+    pub fn with_published(mut self, rows: Vec<PublishedStoryRow>) -> Result<Self> {
+        let theirs = StoryCounts { all: 356, implausible: 238, cloze: 115, order: 122, plausible: 119 };
+        if (self.protocol, self.cascade, self.stories) != (Protocol::Gita4calamita, true, theirs) {
+            return Err(Error::data(
+                "--published gita-stories: the scores are published for the 356 stories of GITA4CALAMITA by the \
+                 protocol gita4calamita, and these answers are others; leave --published out",
+            ));
+        }
+        self.published = rows;
+        Ok(self)
+    }
+}
