@@ -131,7 +131,7 @@ fn check(question: &Question, scores: &[OptionScore]) -> Result<()> {
         OptionScore::AtMost(bound) => Some(*bound),
         OptionScore::Said(_) => None,
     };
-    if let Some(wrong) = scores.iter().filter_map(logprob).find(|score| !(*score <= 0.)) {
+    if let Some(wrong) = scores.iter().filter_map(logprob).find(|score| score.is_nan() || *score > 0.) {
         return Err(Error::data(format!("{name}: the server gave {wrong} as a log-probability; it must be at most 0")));
     }
     if scores.iter().all(|score| matches!(score, OptionScore::Exact { logprob: 0., .. })) {

@@ -168,7 +168,7 @@ fn scores(line: &Value) -> Result<Vec<OptionScore>, String> {
         let (Some(logprob), Some(is_greedy)) = (pair.get(0).and_then(number), pair.get(1).and_then(flag)) else {
             return Err(format!("`{field}` {WRONG}"));
         };
-        if !(logprob <= 0.) {
+        if logprob.is_nan() || logprob > 0. {
             return Err(format!("`{field}`: {logprob} is no log-probability; it must be at most 0"));
         }
         scores.push(match (line.get("said"), line["at_most"][i].as_bool()) {
