@@ -22,6 +22,7 @@
 //! | 1 | [`data`] | reads story files into pairs; every irregularity becomes a named finding |
 //! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
 //! | 1 | [`tokenizer`] | reads tokenizer files, and turns text into token ids |
+//! | 1 | [`http`] | connects to servers: addresses, secrets, authorities, when to try again |
 //! | 1 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
 //! | 2 | [`fetch`] | downloads models and data and verifies them |
 //! | 2 | [`synthetic`] | writes labelled stories, in English and Italian, from a small physics of the household |
@@ -49,7 +50,7 @@
 //! | 9 | [`html_report`] | writes one HTML page about run folders |
 //! | 10 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
-//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
+//! `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
 //! `model_card`, `synthetic`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
@@ -94,6 +95,7 @@ pub mod export;
 pub mod fault;
 pub mod fetch;
 pub mod html_report;
+pub mod http;
 pub mod language;
 pub mod llm;
 pub mod loss;

@@ -20,6 +20,7 @@ mod read;
 pub mod record;
 pub mod score;
 mod scorer;
+pub mod server;
 mod shots;
 mod story;
 mod template;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// These do not use tensors.
-const WITHOUT_TCH: [&str; 14] = [
+const WITHOUT_TCH: [&str; 15] = [
     "attribute",
     "baseline",
     "data",
@@ -14,6 +14,7 @@ const WITHOUT_TCH: [&str; 14] = [
     "calibrate",
     "report",
     "fetch",
+    "http",
     "analysis",
     "model_card",
     "synthetic",
