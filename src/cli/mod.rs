@@ -13,6 +13,7 @@ mod eval;
 mod export;
 mod fetch;
 mod format;
+mod llm;
 mod man;
 mod model;
 mod out_file;
@@ -66,6 +67,9 @@ enum Command {
     /// Sweeps of many runs: run them, show their status, compare them
     #[command(subcommand)]
     Sweep(sweep::Command),
+    /// Language models: ask them, score what they answer
+    #[command(subcommand)]
+    Llm(llm::Command),
     Baseline(baseline::Args),
     Bench(bench::Args),
     Doctor(doctor::Args),
@@ -178,6 +182,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Data(command) => data::run(&command),
         Command::Model(command) => model::run(&command),
         Command::Sweep(command) => sweep::run(&command),
+        Command::Llm(command) => llm::run(&command),
         Command::Baseline(args) => baseline::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -2,6 +2,7 @@
 //!
 //! stories -> prompts -> a server's log-probabilities -> answers, tier by tier -> scores. Knows no tensors.
 
+pub mod piqa;
 mod scorer;
 
 pub use scorer::{OptionScore, Request, Scorer};

@@ -1,0 +1,18 @@
+//! `tiered llm piqa`: the South Slavic PIQA benchmark, and English PIQA.
+
+mod prompt;
+mod score;
+mod tables;
+
+#[derive(clap::Subcommand)]
+pub(super) enum Command {
+    Prompt(prompt::Args),
+    Score(score::Args),
+}
+
+pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Prompt(args) => Ok(prompt::run(args)?),
+        Command::Score(args) => Ok(score::run(args)?),
+    }
+}
