@@ -65,7 +65,7 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::Io as u8, "reading or writing failed"),
     (
         ErrorKind::Resumable as u8,
-        "training stopped before its end; resume it with `train --resume`, or with the same `sweep run`",
+        "stopped before its end; resume with `train --resume`, or with the same `sweep run` or `llm eval`",
     ),
     (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
     (

@@ -21,6 +21,7 @@
 //! | 0 | [`seed`] | derives every random choice from (seed, purpose, number) |
 //! | 1 | [`data`] | reads story files into pairs; every irregularity becomes a named finding |
 //! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
+//! | 1 | [`http`] | connects to servers: addresses, secrets, authorities, when to try again |
 //! | 1 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
 //! | 2 | [`fetch`] | downloads models and data and verifies them |
 //! | 2 | [`synthetic`] | writes labelled stories, in English and Italian, from a small physics of the household |
@@ -29,11 +30,11 @@
 //! | 2 | [`decode`] | reads the sentences in conflict and the predicted states from probabilities |
 //! | 2 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
 //! | 2 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
-//! | 3 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
 //! | 3 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
 //! | 3 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
 //! | 3 | [`model`] | computes named outputs from token tensors |
 //! | 4 | [`analysis`] | shows what was right and why, and prints it in each format |
+//! | 4 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
 //! | 4 | [`model_card`] | writes the model card of a run |
 //! | 4 | [`loss`] | computes the named losses from outputs and targets |
 //! | 4 | [`machine`] | chooses the device and the precision, and measures how fast this machine multiplies |
@@ -48,7 +49,7 @@
 //! | 9 | [`html_report`] | writes one HTML page about run folders |
 //! | 10 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
-//! `attribute`, `baseline`, `data`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
+//! `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
 //! `model_card`, `synthetic`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
@@ -93,6 +94,7 @@ pub mod export;
 pub mod fault;
 pub mod fetch;
 pub mod html_report;
+pub mod http;
 pub mod language;
 pub mod llm;
 pub mod loss;

@@ -1,23 +1,15 @@
 //! Sends one request at a time. Handles redirects, the token, limits and retries.
 
-use super::settings::{Settings, Token};
-use super::url::Address;
+use super::settings::Settings;
 use super::{Event, Listener};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault;
+use crate::http::{Address, Failure, Token, Tries, asked_pause, broken, failure, first_pause};
 use crate::untrusted::shown;
 use std::io::Read;
 use std::time::Duration;
 use ureq::http::{HeaderMap, Request};
-use ureq::tls::TlsConfig;
 use ureq::{Agent, Body};
 
-/// The number of tries in a row without progress after which we give up.
-const TRIES: u32 = 5;
-/// The pause after the first failed try. Each later pause is twice the one before.
-const PAUSE: Duration = Duration::from_secs(1);
-/// The longest pause that we accept from a server.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The largest number of redirects in a row.
 const REDIRECTS: usize = 10;
 /// The slowest acceptable transfer over one try, in bytes a second; each try has some extra seconds.
@@ -35,19 +27,6 @@ pub struct Client {
     token: Option<Token>,
     /// What to add to the message if the server refuses.
     refused: &'static str,
-}
-
-/// Why a try failed.
-pub enum Failure {
-    /// Another try is worthwhile, after this pause if the server asked for one.
-    Again(Error, Option<Duration>),
-    Final(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Final(error)
-    }
 }
 
 /// A reply that is not a redirect, unless redirects were not to be followed.
@@ -104,19 +83,7 @@ impl Client {
     }
 
     fn new(settings: &Settings, home: Address, token: Option<Token>, refused: &'static str) -> Self {
-        let timeout = Some(settings.timeout);
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .tls_config(TlsConfig::builder().root_certs(settings.authorities.clone()).build())
-            .user_agent(concat!("tiered/", env!("CARGO_PKG_VERSION")))
-            .timeout_resolve(timeout)
-            .timeout_connect(timeout)
-            .timeout_send_request(timeout)
-            .timeout_recv_response(timeout)
-            .timeout_per_read(timeout)
-            .build();
-        Client { agent: config.new_agent(), home, token, refused }
+        Client { agent: settings.connection.agent(), home, token, refused }
     }
 
     pub fn home(&self) -> &Address {
@@ -195,47 +162,28 @@ impl Client {
     }
 
     fn persistently<T>(&self, on: Listener, mut act: impl FnMut() -> Result<T, Failure>) -> Result<T> {
-        let mut tries = Tries::default();
+        let mut tries = Tries::new(first_pause(), KEPT);
         loop {
             match act() {
                 Ok(done) => return Ok(done),
-                Err(failure) => tries.pause(failure, false, on)?,
+                Err(failure) => pause(&mut tries, failure, false, on)?,
             }
         }
     }
 }
 
-/// Counts the tries in a row without progress.
-#[derive(Default)]
-pub struct Tries {
-    failed: u32,
-}
+/// What is said when we give up.
+pub const KEPT: &str = "the received part is kept: try again later";
 
-impl Tries {
-    /// Waits before the next try. A try with progress resets the count.
-    ///
-    /// # Errors
-    /// If there should be no other try.
-    pub fn pause(&mut self, failure: Failure, got_somewhere: bool, on: Listener) -> Result<()> {
-        let (error, asked) = match failure {
-            Failure::Again(error, asked) => (error, asked),
-            Failure::Final(error) => return Err(error),
-        };
-        self.failed = if got_somewhere { 1 } else { self.failed + 1 };
-        if let Some(asked) = asked.filter(|asked| *asked > LONGEST_PAUSE) {
-            let message = format!("{error}; the server asks to wait {} s; try again after that", asked.as_secs());
-            return Err(Error { message, ..error });
-        }
-        if self.failed >= TRIES {
-            let message = format!("{error}; gave up after {TRIES} tries; the received part is kept: try again later");
-            return Err(Error { message, ..error });
-        }
-        let usual = fault::retry_pause(PAUSE) * 2u32.pow(self.failed - 1);
-        let pause = asked.map_or(usual, |asked| asked.max(usual));
-        on(Event::Waits { why: &error.message, pause });
-        std::thread::sleep(pause);
-        Ok(())
-    }
+/// Waits before the next try. A try with progress resets the count.
+///
+/// # Errors
+/// If there should be no other try.
+pub fn pause(tries: &mut Tries, failure: Failure, got_somewhere: bool, on: Listener) -> Result<()> {
+    let wait = tries.next(failure, got_somewhere)?;
+    on(Event::Waits { why: &wait.why.message, pause: wait.pause });
+    std::thread::sleep(wait.pause);
+    Ok(())
 }
 
 impl Reply {
@@ -254,37 +202,11 @@ impl Reply {
             401 | 403 => Err(Failure::Final(failed(ErrorKind::Unavailable, refused))),
             404 | 410 => Err(Failure::Final(failed(ErrorKind::MissingInput, ": it does not exist; check the name"))),
             408 | 425 | 429 | 500..=599 => {
-                let seconds = self.header("retry-after").and_then(|text| text.trim().parse().ok());
-                Err(Failure::Again(failed(ErrorKind::Unavailable, ""), seconds.map(Duration::from_secs)))
+                Err(Failure::Again(failed(ErrorKind::Unavailable, ""), asked_pause(&self.headers)))
             }
             _ => Err(Failure::Final(failed(ErrorKind::Unavailable, ""))),
         }
     }
-}
-
-/// The failure of a request without an answer.
-fn failure(address: &Address, error: &ureq::Error) -> Failure {
-    let unanswered =
-        Error::new(ErrorKind::Unavailable, format!("{address}: no answer: {}", shown(&error.to_string(), 300)));
-    match error {
-        // rustls reports a bad certificate in this way; another try would not help.
-        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            let remedy = "if your network has a proxy that signs connections, set SSL_CERT_FILE to its certificate";
-            Failure::Final(Error { message: format!("{}; {remedy}", unanswered.message), ..unanswered })
-        }
-        ureq::Error::Io(_)
-        | ureq::Error::Timeout(_)
-        | ureq::Error::ConnectionFailed
-        | ureq::Error::Protocol(_)
-        | ureq::Error::HostNotFound => Failure::Again(unanswered, None),
-        _ => Failure::Final(unanswered),
-    }
-}
-
-/// The failure of a body that ended too early.
-pub fn broken(address: &Address, error: &std::io::Error) -> Failure {
-    let message = format!("{address}: the connection broke: {}", shown(&error.to_string(), 300));
-    Failure::Again(Error::new(ErrorKind::Unavailable, message), None)
 }
 
 pub fn too_long(address: &Address, most: u64) -> Error {

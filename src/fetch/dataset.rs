@@ -3,11 +3,11 @@
 use super::client::Client;
 use super::download::{Checksum, Expected, Wanted};
 use super::settings::Settings;
-use super::url::{Address, escaped};
 use super::{Event, How, Listener};
 use crate::data;
 use crate::durable::{self, FileDigest};
 use crate::error::{Error, ErrorKind, Result};
+use crate::http::{Address, escaped};
 use crate::untrusted::{self, MAX_PREDICTIONS};
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! Downloads one file: under a temporary name until it is complete and verified, then renamed.
 
-use super::client::{Ask, Client, Failure, Reply, Tries, broken, too_long};
-use super::url::Address;
+use super::client::{Ask, Client, KEPT, Reply, pause, too_long};
 use super::{Event, How, Listener};
 use crate::durable::{self, FileDigest, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
+use crate::http::{Address, Failure, Tries, broken, first_pause};
 use sha1::{Digest, Sha1};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
@@ -160,7 +160,7 @@ impl Wanted<'_> {
 
     /// Receives all bytes, with as many tries as needed.
     fn fill(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<()> {
-        let mut tries = Tries::default();
+        let mut tries = Tries::new(first_pause(), KEPT);
         while self.expected.bytes.is_none_or(|bytes| part.bytes < bytes) {
             if part.bytes > 0 && !self.is_resumable() {
                 part.restart()?;
@@ -169,7 +169,7 @@ impl Wanted<'_> {
             match self.one_try(client, part, limit, on) {
                 Ok(()) if self.expected.bytes.is_none() => return Ok(()),
                 Ok(()) => {}
-                Err(failure) => tries.pause(failure, part.bytes >= before + PROGRESS && self.is_resumable(), on)?,
+                Err(failure) => pause(&mut tries, failure, part.bytes >= before + PROGRESS && self.is_resumable(), on)?,
             }
         }
         Ok(())

@@ -14,7 +14,6 @@ mod dataset;
 mod download;
 mod model;
 mod settings;
-mod url;
 
 pub use cache::{Cache, ModelName};
 pub use dataset::{Dataset, MIRRORED, REDUCED_TRIP, fetch_data};

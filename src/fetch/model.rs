@@ -4,9 +4,9 @@ use super::cache::{CONFIG, Cache, INDEX, ModelName, TOKENIZERS, WEIGHTS, is_comm
 use super::client::Client;
 use super::download::{Checksum, Expected, Wanted};
 use super::settings::Settings;
-use super::url::{Address, escaped};
 use super::{Event, How, Listener};
 use crate::error::{Error, ErrorKind, Result};
+use crate::http::{Address, escaped};
 use crate::untrusted::{self, MAX_CONFIG, MAX_INDEX, MAX_TOKENIZER, json_error, shown};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

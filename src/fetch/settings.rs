@@ -1,17 +1,15 @@
 //! Reads Hugging Face's environment variables.
 
-use super::url::Address;
 use crate::error::{Error, ErrorKind, Result};
+use crate::http::{Address, Connection, Token, authorities};
 use crate::untrusted;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use ureq::tls::{PemItem, RootCerts, parse_pem};
 
 /// A try ends after this many seconds without a byte, unless `HF_HUB_DOWNLOAD_TIMEOUT` sets another number.
 const TIMEOUT: u64 = 30;
-/// The limit for a file with a token or with certificates, in bytes.
+/// The limit for a file with a token, in bytes.
 const MAX_TOKEN: u64 = 64 << 10;
-const MAX_CERTIFICATES: u64 = 16 << 20;
 
 /// The server, the cache folder, the token and the rules of connections.
 pub struct Settings {
@@ -23,21 +21,7 @@ pub struct Settings {
     pub token: Option<Token>,
     /// The variable that forbids network access, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
     pub offline: Option<&'static str>,
-    /// The trusted certificate authorities: those in the file `SSL_CERT_FILE` or `REQUESTS_CA_BUNDLE`, else Mozilla's
-    /// list.
-    pub authorities: RootCerts,
-    /// How long to wait for a connection, a reply or the next byte.
-    pub timeout: Duration,
-}
-
-/// A secret that identifies the user. It is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
-impl Token {
-    pub fn authorization(&self) -> String {
-        format!("Bearer {}", self.0)
-    }
+    pub connection: Connection,
 }
 
 impl Settings {
@@ -70,7 +54,7 @@ impl Settings {
         };
         let is_true = |text: String| ["1", "on", "yes", "true"].contains(&text.to_ascii_lowercase().as_str());
         let token = match any(&["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]) {
-            Some(token) => as_token(&token, "the environment variable HF_TOKEN")?,
+            Some(token) => Token::parse(&token, "the environment variable HF_TOKEN")?,
             None => token_in(&variable("HF_TOKEN_PATH").map_or_else(|| home.join("token"), &folder))?,
         };
         let offline = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"];
@@ -79,11 +63,10 @@ impl Settings {
             cache: any(&["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]).map_or_else(|| home.join("hub"), &folder),
             token: token.filter(|_| !variable("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(is_true)),
             offline: offline.into_iter().find(|name| variable(name).is_some_and(is_true)),
-            authorities: match any(&["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"]) {
-                Some(file) => authorities(&folder(file))?,
-                None => RootCerts::WebPki,
+            connection: Connection {
+                authorities: authorities(&variable, &folder)?,
+                timeout: Duration::from_secs(seconds),
             },
-            timeout: Duration::from_secs(seconds),
         })
     }
 
@@ -102,37 +85,11 @@ impl Settings {
     }
 }
 
-/// # Errors
-/// `MissingInput`, `Io`; `Config` if the file has no certificate.
-fn authorities(path: &Path) -> Result<RootCerts> {
-    let bytes = untrusted::read_regular(path, MAX_CERTIFICATES).map_err(|error| Error::reading(path, &error))?;
-    let items: Result<Vec<PemItem>, _> = parse_pem(&bytes).collect();
-    let items = items.map_err(|error| Error::config(format!("{}: not PEM: {error}", path.display())))?;
-    let certificates = items.into_iter().filter_map(|item| match item {
-        PemItem::Certificate(certificate) => Some(certificate),
-        _ => None,
-    });
-    let certificates: Vec<_> = certificates.collect();
-    match certificates.is_empty() {
-        true => Err(Error::config(format!("{}: has no certificate (PEM)", path.display()))),
-        false => Ok(RootCerts::from(certificates)),
-    }
-}
-
 fn token_in(path: &Path) -> Result<Option<Token>> {
     match untrusted::read_regular(path, MAX_TOKEN) {
-        Ok(bytes) => as_token(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
+        Ok(bytes) => Token::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading(path, &error)),
-    }
-}
-
-/// The token without surrounding white space. `source` appears in the message; the token does not.
-fn as_token(text: &str, source: &str) -> Result<Option<Token>> {
-    match text.trim() {
-        "" => Ok(None),
-        token if token.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(Token(token.to_owned()))),
-        _ => Err(Error::config(format!("{source}: is not a token: it contains spaces or other invalid characters"))),
     }
 }
 

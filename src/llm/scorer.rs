@@ -20,6 +20,9 @@ pub enum OptionScore {
     Exact { logprob: f64, is_greedy: bool },
     /// The sum is at most this: a server that lists the likeliest tokens only did not list one of its tokens.
     AtMost(f64),
+    /// The model answered in words: whether this was its answer. If it is `false` for all options, the answer was none
+    /// of them.
+    Said(bool),
 }
 
 /// Whoever can score continuations. Several threads may ask at once.

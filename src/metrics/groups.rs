@@ -14,10 +14,15 @@ pub struct StoryGroups {
 
 impl StoryGroups {
     pub fn of(predictions: &[PairPrediction]) -> Self {
+        Self::of_numbers(predictions.iter().map(|prediction| prediction.group))
+    }
+
+    /// Of the groups that some stories have.
+    pub fn of_numbers(groups: impl IntoIterator<Item = i64>) -> Self {
         let mut numbers = BTreeMap::new();
-        for prediction in predictions {
+        for group in groups {
             let next = numbers.len();
-            numbers.entry(prediction.group).or_insert(next);
+            numbers.entry(group).or_insert(next);
         }
         let resamples = Resamples::of_groups(numbers.len());
         StoryGroups { numbers, resamples }

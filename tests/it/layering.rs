@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// These do not use tensors.
-const WITHOUT_TCH: [&str; 13] = [
+const WITHOUT_TCH: [&str; 15] = [
     "attribute",
     "baseline",
     "data",
@@ -14,9 +14,11 @@ const WITHOUT_TCH: [&str; 13] = [
     "calibrate",
     "report",
     "fetch",
+    "http",
     "analysis",
     "model_card",
     "synthetic",
+    "llm",
     "language",
 ];
 

@@ -20,6 +20,8 @@ mod gita;
 mod html_report;
 mod joint;
 mod layering;
+mod llm;
+mod llm_server;
 mod metrics;
 mod mutation;
 mod overfit;

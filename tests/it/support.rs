@@ -12,12 +12,19 @@ use tiered::data::{StoryFile, read_file};
 use tiered::prediction::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
 
 /// Beginnings of the SHA-256 of the files whose exact counts are tested.
-const KNOWN: [(&str, &str); 6] = [
+const KNOWN: [(&str, &str); 13] = [
     ("data/trip/www.json", "1b0a6865d566f75a"),
     ("data/gita/GITA_test.json", "00b7659cfb25cd69"),
     ("data/gita/published/cloze.json", "de4af7bcac4bb6ab"),
     ("data/gita/published/order.json", "4e5aa8b018128eb4"),
     ("data/gita4calamita/GITA4CALAMITA.jsonl", "3aafc2af31c4e419"),
+    ("data/gita4calamita/gemma-2-27b/metrics.txt", "02b6fcbded79565f"),
+    ("data/gita4calamita/gemma-2-27b/results_2024-09-11T10-07-25.913273.json", "7544d87d3422633b"),
+    ("data/gita4calamita/gemma-2-27b/results_2024-09-11T10-07-26.073185.json", "19b00cab646b0dae"),
+    ("data/gita4calamita/gemma-2-27b/results_2024-09-11T10-07-26.108823.json", "16f4186b14b52671"),
+    ("data/gita4calamita/gemma-2-27b/samples_conflict_detec_2024-09-11T10-07-26.073185.jsonl", "df10f9ba231d082f"),
+    ("data/gita4calamita/gemma-2-27b/samples_physical_state_2024-09-11T10-07-26.108823.jsonl", "5e65c1cf31bf0c70"),
+    ("data/gita4calamita/gemma-2-27b/samples_story_class_2024-09-11T10-07-25.913273.jsonl", "d08208b01b76a6fd"),
     ("fixtures/e5-small-reference.jsonl", "68364226bab0eab5"),
 ];
 

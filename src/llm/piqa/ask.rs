@@ -1,12 +1,13 @@
 //! Asks a model the items of a data set, in words.
 
-use super::answer::read_answer;
-use super::answer_log::AnswerLog;
+use super::answer::{UNANSWERED, read_answer};
 use super::dataset::Dataset;
 use super::parallel::in_order;
 use super::prompt::prompt;
 use crate::durable::sha256;
 use crate::error::Result;
+use crate::schema;
+use serde::Serialize;
 use std::num::NonZeroUsize;
 
 /// Whoever answers a prompt in words: a chat model at temperature 0. Several threads may ask at once.
@@ -18,44 +19,37 @@ pub trait Chat: Sync {
     fn answer(&self, name: &str, prompt: &str) -> Result<String>;
 }
 
-/// The answers to a data set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
-    /// One for each item: 0, 1, or `None` if the text held no answer.
-    pub answers: Vec<Option<u8>>,
-    /// How many texts were in the log before.
-    pub reused: usize,
-}
-
-/// Asks every item that the log doesn't know, `at_once` at the same time, and calls `done` after each item.
+/// Asks every item, `at_once` at the same time, and calls `done` after each. One text for each item.
 ///
 /// # Errors
-/// Those of [`Chat::answer`] and of the log. What was answered before is in the log.
-pub fn ask(
-    dataset: &Dataset,
-    chat: &dyn Chat,
-    log: &AnswerLog,
-    at_once: NonZeroUsize,
-    done: &(dyn Fn() + Sync),
-) -> Result<Answered> {
-    let answer = |number: usize| {
-        let prompt = prompt(&dataset.items[number]);
-        let hash = sha256(prompt.as_bytes());
-        let known = log.known(&hash);
-        let answer = match known {
-            Some(text) => read_answer(text),
-            None => {
-                let text = chat.answer(&format!("{}, item {number}", dataset.name), &prompt)?;
-                log.append(number, &hash, &text)?;
-                read_answer(&text)
-            }
-        };
+/// Those of [`Chat::answer`].
+pub fn ask(dataset: &Dataset, chat: &dyn Chat, at_once: NonZeroUsize, done: &(dyn Fn() + Sync)) -> Result<Vec<String>> {
+    in_order(dataset.items.len(), at_once, |number| {
+        let text = chat.answer(&format!("{}, item {number}", dataset.name), &prompt(&dataset.items[number]))?;
         done();
-        Ok((answer, known.is_some()))
+        Ok(text)
+    })
+}
+
+/// A line of the file with the answers as the model gave them.
+#[derive(Serialize)]
+struct Record<'a> {
+    /// Number of the item, from 0.
+    item: usize,
+    prompt_sha256: String,
+    /// What was read from the text; 2 if nothing.
+    answer: u8,
+    text: &'a str,
+}
+
+/// The answers as JSON, one a line, for a person to look into.
+pub fn answer_lines(dataset: &Dataset, texts: &[String]) -> String {
+    let line = |(item, text): (usize, &String)| {
+        let prompt_sha256 = sha256(prompt(&dataset.items[item]).as_bytes());
+        let record = Record { item, prompt_sha256, answer: read_answer(text).unwrap_or(UNANSWERED), text };
+        schema::to_string(&record).expect("text can be written as JSON") + "\n"
     };
-    let answers = in_order(dataset.items.len(), at_once, answer)?;
-    let reused = answers.iter().filter(|(_, reused)| *reused).count();
-    Ok(Answered { answers: answers.into_iter().map(|(answer, _)| answer).collect(), reused })
+    texts.iter().enumerate().map(line).collect()
 }
 
 #[cfg(test)]
@@ -63,47 +57,46 @@ mod tests {
     use super::*;
     use crate::error::{Error, ErrorKind};
     use crate::llm::piqa::Item;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Answers 1 if the situation holds a "1" and nothing useful to "?"; stops answering after some prompts.
-    struct Model {
-        answers: usize,
-        asked: AtomicUsize,
-    }
+    /// Answers the first line of the situation; nothing to "?".
+    struct Echo;
 
-    impl Chat for Model {
+    impl Chat for Echo {
         fn answer(&self, name: &str, prompt: &str) -> Result<String> {
-            if self.asked.fetch_add(1, Ordering::Relaxed) >= self.answers {
-                return Err(Error::new(ErrorKind::Resumable, format!("{name}: no answer")));
-            }
             let situation = prompt.split("Situation: ").nth(1).unwrap().lines().next().unwrap();
-            let answer = format!("{{\"answer\": {}}}", u8::from(situation.contains('1')));
-            Ok(if situation.contains('?') { "Both.".to_owned() } else { answer })
+            match situation {
+                "?" => Err(Error::new(ErrorKind::Resumable, format!("{name}: no answer"))),
+                _ => Ok(situation.to_owned()),
+            }
         }
     }
 
-    fn dataset() -> Dataset {
-        let item =
-            |situation: &str| Item { situation: situation.into(), solutions: ["a".into(), "b".into()], label: Some(0) };
-        let items = ["x 1", "x 0", "x ?", "y 1"].map(item).to_vec();
+    fn dataset(situations: &[&str]) -> Dataset {
+        let item = |situation: &&str| Item {
+            situation: (*situation).to_owned(),
+            solutions: ["a".to_owned(), "b".to_owned()],
+            label: Some(0),
+        };
+        let items = situations.iter().map(item).collect();
         Dataset { name: "piqa-x".into(), path: "piqa-x.jsonl".into(), sha256: String::new(), items }
     }
 
-    fn asked(model: &Model, log: &AnswerLog) -> Result<Answered> {
-        ask(&dataset(), model, log, NonZeroUsize::MIN, &|| {})
+    #[test]
+    fn each_item_is_asked_and_its_answer_kept_as_it_is() {
+        let at_once = NonZeroUsize::new(3).unwrap();
+        let dataset = dataset(&["{\"answer\": 1}", "Both.", "{\"answer\": 0}"]);
+        let texts = ask(&dataset, &Echo, at_once, &|| {}).unwrap();
+        assert_eq!(texts, ["{\"answer\": 1}", "Both.", "{\"answer\": 0}"]);
+        let lines = answer_lines(&dataset, &texts);
+        let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.iter().map(|line| line["answer"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 0]);
+        assert_eq!((&lines[1]["text"], &lines[1]["item"]), (&"Both.".into(), &1.into()));
+        assert_eq!(lines[1]["prompt_sha256"], sha256(prompt(&dataset.items[1]).as_bytes()));
     }
 
     #[test]
-    fn a_run_that_was_stopped_asks_only_what_is_missing() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let open = || AnswerLog::open(&folder.path().join("answers.jsonl"), "m").unwrap();
-        let tired = Model { answers: 2, asked: AtomicUsize::new(0) };
-        let error = asked(&tired, &open()).unwrap_err();
-        assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Resumable, "piqa-x, item 2: no answer"));
-        let model = Model { answers: 9, asked: AtomicUsize::new(0) };
-        let answers = vec![Some(1), Some(0), None, Some(1)];
-        assert_eq!(asked(&model, &open()).unwrap(), Answered { answers: answers.clone(), reused: 2 });
-        assert_eq!(model.asked.load(Ordering::Relaxed), 2);
-        assert_eq!(asked(&tired, &open()).unwrap(), Answered { answers, reused: 4 });
+    fn an_item_without_an_answer_ends_the_asking_and_is_named() {
+        let error = ask(&dataset(&["x", "?", "y"]), &Echo, NonZeroUsize::MIN, &|| {}).unwrap_err();
+        assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Resumable, "piqa-x, item 1: no answer"));
     }
 }

@@ -102,12 +102,6 @@ impl Dataset {
         }
         Ok(())
     }
-
-    /// The first items, or all.
-    pub fn limited(mut self, limit: Option<usize>) -> Self {
-        self.items.truncate(limit.unwrap_or(usize::MAX));
-        self
-    }
 }
 
 /// The name of the set: of the file, without its extension.
@@ -155,7 +149,6 @@ mod tests {
         let solutions = ["Pihni.", "Soli."].map(str::to_owned);
         assert_eq!(dataset.items[0], Item { situation: "Juha je prevroča.".into(), solutions, label: Some(0) });
         assert_eq!(dataset.items[1].label, Some(1));
-        assert_eq!(dataset.limited(Some(1)).items.len(), 1);
     }
 
     #[test]

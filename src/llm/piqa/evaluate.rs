@@ -1,7 +1,6 @@
 //! Makes the submissions of a model for a data set: from its answers in words, or from log-likelihoods.
 
-use super::answer_log::AnswerLog;
-use super::ask::{Chat, ask};
+use super::answer::read_answer;
 use super::dataset::Dataset;
 use super::likelihood::{Normalisation, Ranked, likelihoods};
 use super::prompt::prompts_sha256;
@@ -11,21 +10,11 @@ use crate::llm::Scorer;
 use crate::schema::SchemaVersion;
 use std::num::NonZeroUsize;
 
-/// Asks the benchmark's prompts. Prompts that the log knows are not asked again.
-///
-/// # Errors
-/// Those of [`ask`].
-pub fn by_answers(
-    dataset: &Dataset,
-    system: &str,
-    chat: &dyn Chat,
-    log: &AnswerLog,
-    at_once: NonZeroUsize,
-    done: &(dyn Fn() + Sync),
-) -> Result<Submission> {
-    let answers = ask(dataset, chat, log, at_once, done)?.answers;
+/// The submission that a model's answers to the benchmark's prompts make ([`ask`](super::ask)).
+pub fn by_answers(dataset: &Dataset, system: &str, texts: &[String]) -> Submission {
+    let answers: Vec<Option<u8>> = texts.iter().map(|text| read_answer(text)).collect();
     let making = making(dataset, Protocol::Answer, &answers, 0);
-    Ok(Submission::new(system, &dataset.name, &answers, making))
+    Submission::new(system, &dataset.name, &answers, making)
 }
 
 /// Ranks the solutions by their likelihood: by its sum, and by character.
@@ -78,12 +67,6 @@ mod tests {
     /// Finds what has an "a" unlikely, each character the same.
     struct Model;
 
-    impl Chat for Model {
-        fn answer(&self, _: &str, prompt: &str) -> Result<String> {
-            Ok(if prompt.contains("Situation: ?") { "Hm." } else { "{\"answer\": 1}" }.to_owned())
-        }
-    }
-
     impl Scorer for Model {
         fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
             let each = |text: &String| if text.contains('a') { -2. } else { -1. };
@@ -94,21 +77,20 @@ mod tests {
     }
 
     fn dataset(solutions: &[[&str; 2]]) -> Dataset {
-        let item = |(number, solutions): (usize, &[&str; 2])| Item {
-            situation: if number == 0 { "?" } else { "x" }.into(),
+        let item = |solutions: &[&str; 2]| Item {
+            situation: "x".into(),
             solutions: solutions.map(str::to_owned),
             label: Some(1),
         };
-        let items = solutions.iter().enumerate().map(item).collect();
+        let items = solutions.iter().map(item).collect();
         Dataset { name: "piqa-x".into(), path: "piqa-x.jsonl".into(), sha256: "dd".into(), items }
     }
 
     #[test]
     fn answers_become_a_submission_that_can_be_scored() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let log = AnswerLog::open(&folder.path().join("log"), "m").unwrap();
         let dataset = dataset(&[["p", "q"], ["r", "s"], ["t", "u"]]);
-        let submission = by_answers(&dataset, "m", &Model, &log, NonZeroUsize::MIN, &|| {}).unwrap();
+        let texts = ["Hm.", "{\"answer\": 1}", "{\"answer\": 1}"].map(str::to_owned);
+        let submission = by_answers(&dataset, "m", &texts);
         assert_eq!(submission.first().predictions, [json!(2), json!(1), json!(1)]);
         let making = submission.tiered.as_ref().unwrap();
         assert_eq!((making.unanswered, making.ties, making.data_sha256.as_str()), (1, 0, "dd"));

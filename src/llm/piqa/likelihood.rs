@@ -98,9 +98,13 @@ fn likelihood(name: &str, item: &Item, scorer: &dyn Scorer) -> Result<Likelihood
     let scores: [OptionScore; 2] = scores
         .try_into()
         .map_err(|scores: Vec<_>| Error::data(format!("{name}: the server scored {} of 2 solutions", scores.len())))?;
+    if scores.iter().any(|score| matches!(score, OptionScore::Said(_))) {
+        return Err(Error::data(format!("{name}: the server answers in words; a likelihood needs log-probabilities")));
+    }
     let values = scores.map(|score| match score {
         OptionScore::Exact { logprob, .. } => logprob,
         OptionScore::AtMost(most) => most,
+        OptionScore::Said(_) => f64::NAN,
     });
     if let Some(value) = values.iter().find(|value| !value.is_finite() || **value > 0.) {
         return Err(Error::data(format!("{name}: {value} is no log-probability; the server's answers can't be used")));
@@ -183,6 +187,7 @@ mod tests {
         assert!(said(&[exact(-1.), exact(f64::NAN)]).contains("NaN is no log-probability"));
         assert!(said(&[exact(0.5), exact(-1.)]).contains("0.5 is no log-probability"));
         assert!(said(&[OptionScore::AtMost(f64::NEG_INFINITY), exact(-1.)]).contains("-inf is no log-probability"));
+        assert!(said(&[OptionScore::Said(true), OptionScore::Said(false)]).contains("answers in words"));
         assert!(said(&[exact(-1.)]).contains("piqa-sl, item 0: the server scored 1 of 2 solutions"));
     }
 }

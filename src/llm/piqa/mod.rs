@@ -5,7 +5,6 @@
 //! and `eval.py` (February 2026). The network is behind two traits: [`Chat`] and [`Scorer`](super::Scorer).
 
 mod answer;
-mod answer_log;
 mod ask;
 mod dataset;
 mod evaluate;
@@ -18,8 +17,7 @@ mod score;
 mod submission;
 
 pub use answer::{UNANSWERED, read_answer};
-pub use answer_log::AnswerLog;
-pub use ask::{Answered, Chat, ask};
+pub use ask::{Chat, answer_lines, ask};
 pub use dataset::{Dataset, Item, SETS};
 pub use evaluate::{by_answers, by_likelihood};
 pub use likelihood::{Likelihood, Normalisation, Ranked, likelihoods};

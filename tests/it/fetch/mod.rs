@@ -7,4 +7,4 @@ mod misbehaving;
 mod server;
 
 pub use hub::{Hub, MODEL, files};
-pub use server::{Answer, Server};
+pub use server::{Answer, Ends, Request, Server};

@@ -1,7 +1,7 @@
 //! A small HTTP server on this machine that does what it is told, wrong things too.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,6 +14,7 @@ pub struct Request {
     pub method: String,
     pub path: String,
     pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
     /// How many requests for this path and method came before.
     pub earlier: usize,
 }
@@ -139,7 +140,10 @@ fn read_request(reader: &mut impl BufRead) -> std::io::Result<Option<Request>> {
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.insert(name.to_ascii_lowercase(), value.to_owned());
     }
-    Ok(Some(Request { method, path, headers, earlier: 0 }))
+    let length = headers.get("content-length").map_or(0, |length: &String| length.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok(Some(Request { method, path, headers, body, earlier: 0 }))
 }
 
 fn send(mut stream: TcpStream, answer: &Answer, is_head: bool) -> std::io::Result<()> {

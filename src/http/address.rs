@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::shown;
 use std::fmt;
+use std::net::IpAddr;
 use ureq::http::Uri;
 use url::Url;
 
@@ -66,6 +67,13 @@ impl Address {
         origin(self) == origin(other)
     }
 
+    /// Whether what is sent stays on this machine, or can't be read on its way.
+    pub fn is_private(&self) -> bool {
+        let host = self.0.host().unwrap_or_default().trim_matches(['[', ']']);
+        let is_here = host.parse::<IpAddr>().map_or(host.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback());
+        is_here || self.scheme() == "https"
+    }
+
     pub fn uri(&self) -> &Uri {
         &self.0
     }
@@ -120,6 +128,19 @@ mod tests {
         assert!(of("https://a.example/x", "https://A.example:443/y"));
         assert!(!of("https://a.example", "http://a.example") && !of("https://a.example", "https://a.example.evil"));
         assert!(!of("http://127.0.0.1:8000", "http://127.0.0.1:8001"));
+    }
+
+    #[test]
+    fn only_https_leaves_this_machine() {
+        let is_private = |text: &str| Address::parse(text).unwrap().is_private();
+        for yes in
+            ["http://127.0.0.1:8080", "http://localhost", "http://[::1]:1/v1", "http://127.9.9.9", "https://a.example"]
+        {
+            assert!(is_private(yes), "{yes}");
+        }
+        for no in ["http://a.example", "http://10.0.0.1:8000", "http://localhost.example", "http://127.0.0.1.example"] {
+            assert!(!is_private(no), "{no}");
+        }
     }
 
     #[test]

@@ -1,0 +1,78 @@
+//! How stories are asked about: the protocol, and what differs from it.
+
+use super::prompt::{Style, Wording};
+use super::shots::SEED;
+use super::story::Story;
+use super::tier::{Protocol, Tier};
+
+/// Where shots come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShotSource {
+    /// Drawn from the stories asked in the same tier.
+    Own,
+    /// Drawn from other stories, such as another split.
+    Other(Vec<Story>),
+    /// The same ones for every story, in this order. A story that is one of them is asked without it.
+    Fixed(Vec<Story>),
+}
+
+/// A protocol and its settings.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub protocol: Protocol,
+    pub style: Style,
+    /// How many shots are shown, at most 5.
+    pub shots: usize,
+    pub source: ShotSource,
+    /// Of the shots drawn.
+    pub seed: u32,
+    pub wording: Wording,
+    /// Whether a blank stands before an option, as the harness puts one even in chats.
+    pub leading_blank: bool,
+    /// Whether a tier asks only about stories that the tier before got right; else about every implausible story.
+    pub cascade: bool,
+    /// The last tier asked.
+    pub last: Tier,
+    /// How many stories are asked about at once.
+    pub concurrency: usize,
+}
+
+impl Plan {
+    /// The protocol as it is, one story at a time.
+    pub fn new(protocol: Protocol, style: Style) -> Self {
+        Plan {
+            protocol,
+            style,
+            shots: 3,
+            source: ShotSource::Own,
+            seed: SEED,
+            wording: Wording::default(),
+            leading_blank: true,
+            cascade: protocol != Protocol::Pairs,
+            last: Tier::State,
+            concurrency: 1,
+        }
+    }
+
+    /// What differs from the protocol, to stand beside every number; empty if nothing does.
+    pub fn departures(&self) -> Vec<String> {
+        let protocol = Plan::new(self.protocol, Style::Plain);
+        let mut departures = Vec::new();
+        if self.shots != protocol.shots {
+            departures.push(format!("{} shots", self.shots));
+        }
+        match &self.source {
+            ShotSource::Own => (),
+            ShotSource::Other(_) => departures.push("shots from other stories".to_owned()),
+            ShotSource::Fixed(_) => departures.push("fixed shots".to_owned()),
+        }
+        let differences = [
+            (self.seed != protocol.seed, format!("shots drawn from seed {}", self.seed)),
+            (self.wording != protocol.wording, "options named in the other order".to_owned()),
+            (!self.leading_blank, "no blank before an option".to_owned()),
+            (self.cascade != protocol.cascade, "every implausible story asked in every tier".to_owned()),
+        ];
+        departures.extend(differences.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what));
+        departures
+    }
+}

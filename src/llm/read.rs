@@ -1,0 +1,191 @@
+//! Reads story files for language models: the official JSON lines of GITA4CALAMITA, and files with dense states.
+
+use super::faults::faults;
+use super::story::{GoldStates, Story, StoryKind};
+use super::tier::Protocol;
+use crate::data::{self, Kind, Severity};
+use crate::durable;
+use crate::error::{Error, Result};
+use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The form of a story file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// GITA4CALAMITA's JSON lines: one story a line, its state named by hand.
+    Official,
+    /// TRIP's and GITA's JSON, `{split: {key: story}}`, with states of every entity in every sentence.
+    Dense,
+}
+
+/// Stories in their order, and what is odd about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StorySet {
+    pub path: PathBuf,
+    /// SHA-256 of the file.
+    pub sha256: String,
+    pub form: Form,
+    /// The split, of a dense file.
+    pub split: Option<String>,
+    pub stories: Vec<Story>,
+    /// Contradictions that were survived, and stories that were left out; one line each.
+    pub warnings: Vec<String>,
+    /// The checked stories of the same rows, with entities and states; empty where they are not known.
+    pub checked: Vec<data::Story>,
+}
+
+/// Reads the stories to ask about. `split` is needed where a dense file has several. By `gita4calamita` the stories of a
+/// dense file are taken as released, contradictions and all; by the other protocols they are checked as `data check`
+/// does.
+///
+/// # Errors
+/// `MissingInput` or `Io` if the file can't be read; `Data`, with the line or story, if it is neither form, or has no
+/// such split.
+pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Result<StorySet> {
+    let bytes = untrusted::read(path, MAX_PREDICTIONS).map_err(|error| Error::reading(path, &error))?;
+    let text = untrusted::text(&bytes).map_err(|problem| Error::data(problem).about(path.display()))?;
+    let sha256 = durable::sha256(&bytes);
+    let about = |error: Error| error.about(path.display());
+    if is_official(text) {
+        if split.is_some() {
+            return Err(about(Error::data("has no splits: it has one story a line; leave --split out")));
+        }
+        let stories = of_lines(text).map_err(about)?;
+        let warnings = faults(&stories);
+        let path = path.to_owned();
+        return Ok(StorySet {
+            path,
+            sha256,
+            form: Form::Official,
+            split: None,
+            stories,
+            warnings,
+            checked: Vec::new(),
+        });
+    }
+    let set = |split, stories: Vec<Story>, warnings, checked| {
+        let (path, sha256) = (path.to_owned(), sha256.clone());
+        StorySet { path, sha256, form: Form::Dense, split: Some(split), stories, warnings, checked }
+    };
+    if protocol == Protocol::Gita4calamita {
+        let (split, stories) = as_released(text, split).map_err(about)?;
+        let warnings = faults(&stories);
+        return Ok(set(split, stories, warnings, Vec::new()));
+    }
+    let file = data::read_bytes(path, &bytes)?;
+    let names: Vec<&str> = file.splits.iter().map(|(name, _)| name.as_str()).collect();
+    let split = chosen(&names, split).map_err(about)?;
+    let checked = file.split(&split)?.to_vec();
+    let stories = checked.iter().enumerate().map(|(row, story)| Story::from_checked(row, story)).collect();
+    Ok(set(split, stories, left_out(&file), checked))
+}
+
+/// Whether the first line is a story.
+fn is_official(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    serde_json::from_str::<Value>(first).is_ok_and(|story| story.get("sentences").is_some())
+}
+
+fn of_lines(text: &str) -> Result<Vec<Story>> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let read = |(row, (number, line)): (usize, (usize, &str))| {
+        let doc = serde_json::from_str(line).map_err(|error| json_error(&error));
+        let story = doc.and_then(|doc: Value| Story::from_doc(row, &doc));
+        story.map_err(|problem| Error::data(format!("line {}: {problem}", number + 1)))
+    };
+    lines.enumerate().map(read).collect()
+}
+
+/// The stories of a dense file as they stand there, those with a repeated key too.
+fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<Story>)> {
+    let file: Entries<Entries<Value>> = serde_json::from_str(text).map_err(|error| {
+        let shape = "must be {\"test\": {\"1\": {...}, ...}}, or have one story a line";
+        Error::data(format!("{shape}: {}", json_error(&error)))
+    })?;
+    let names: Vec<&str> = file.0.iter().map(|(name, _)| name.as_str()).collect();
+    let name = chosen(&names, split)?;
+    let stories = file.0.into_iter().find(|(of, _)| *of == name).map(|(_, stories)| stories.0).unwrap_or_default();
+    let read = |(row, (key, doc)): (usize, (String, Value))| {
+        let story = Story::from_doc(row, &doc);
+        story.map_err(|problem| Error::data(format!("story {:?}: {problem}", untrusted::shown(&key, 40))))
+    };
+    Ok((name, stories.into_iter().enumerate().map(read).collect::<Result<_>>()?))
+}
+
+/// The split that was asked for, or the only one.
+fn chosen(names: &[&str], split: Option<&str>) -> Result<String> {
+    match (split, names) {
+        (Some(split), names) if names.contains(&split) => Ok(split.to_owned()),
+        (None, [only]) => Ok((*only).to_owned()),
+        (Some(split), _) => Err(Error::data(format!("has no split {split:?}; its splits are {names:?}"))),
+        (None, _) => Err(Error::data(format!("has several splits; name one of {names:?} with --split"))),
+    }
+}
+
+fn left_out(file: &data::StoryFile) -> Vec<String> {
+    match file.count(Severity::Error) {
+        0 => Vec::new(),
+        errors => vec![format!(
+            "stories with errors were left out (errors: {errors}); `tiered data check {}` lists them",
+            file.path.display()
+        )],
+    }
+}
+
+/// The entries of a JSON object in order, repeated keys too.
+struct Entries<T>(Vec<(String, T)>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Object<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+            type Value = Entries<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        from.deserialize_map(Object(std::marker::PhantomData))
+    }
+}
+
+impl StorySet {
+    /// Only the implausible stories of one kind, and the plausible stories of their groups. Rows stay what they are.
+    pub fn of_kind(mut self, kind: Kind) -> Self {
+        let is_of_kind = |story: &Story| !story.plausible && story.made == Some(kind);
+        let groups: Vec<i64> = self.stories.iter().filter(|story| is_of_kind(story)).map(|s| s.group).collect();
+        self.stories.retain(|story| is_of_kind(story) || (story.plausible && groups.contains(&story.group)));
+        self
+    }
+
+    /// Refuses the third tier where no story names its state.
+    ///
+    /// # Errors
+    /// `Data`, with what to do instead.
+    pub fn require_states(&self) -> Result<()> {
+        if self.stories.iter().any(|story| story.states != GoldStates::Unknown) {
+            return Ok(());
+        }
+        Err(Error::data(
+            "its dense states do not name the one state that causes a conflict, which tier 3 of gita4calamita needs; use \
+             the official GITA4CALAMITA.jsonl, or --protocol trip, where any gold state is right",
+        )
+        .about(self.path.display()))
+    }
+
+    /// How many stories there are of each kind: plausible, cloze, order.
+    pub fn kinds(&self) -> [usize; 3] {
+        [StoryKind::Plausible, StoryKind::Cloze, StoryKind::Order]
+            .map(|kind| self.stories.iter().filter(|story| story.kind == kind).count())
+    }
+}

@@ -1,0 +1,98 @@
+//! Finds the files of recorded answers, and puts those of one model together.
+
+use super::read::{Sample, read_samples};
+use super::results::{RunFacts, read_facts};
+use crate::error::{Error, ErrorKind, Result};
+use crate::llm::tier::Tier;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// How deep folders are searched: `results/MODEL/ORG__MODEL/`.
+const DEPTH: usize = 3;
+
+/// One model's recorded answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Records {
+    /// The model's name in its `results` file, else the folder's.
+    pub model: String,
+    pub folder: PathBuf,
+    pub facts: RunFacts,
+    pub tiers: BTreeMap<Tier, Vec<Sample>>,
+}
+
+/// Reads files of samples, and all of them in folders. The files of one folder are one model's.
+///
+/// # Errors
+/// `MissingInput` if there are none; `Data` if a folder has several files of a tier; and those of reading.
+pub fn find_records(paths: &[PathBuf]) -> Result<Vec<Records>> {
+    let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for path in paths {
+        let files = if path.is_dir() { samples_in(path, DEPTH)? } else { vec![path.clone()] };
+        if files.is_empty() {
+            let problem = "has no samples_*.jsonl; name such files, or the folder that has them";
+            return Err(Error::new(ErrorKind::MissingInput, format!("{}: {problem}", path.display())));
+        }
+        for file in files {
+            let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+            if !order.contains(&folder) {
+                order.push(folder.clone());
+            }
+            let of_folder = folders.entry(folder).or_default();
+            if !of_folder.contains(&file) {
+                of_folder.push(file);
+            }
+        }
+    }
+    order.into_iter().map(|folder| records(&folders[&folder], folder.clone())).collect()
+}
+
+/// The files of samples in a folder and those below it, sorted.
+fn samples_in(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    for path in entries(folder)? {
+        if path.is_dir() {
+            folders.push(path);
+        } else if is_named(&path, "samples_", "jsonl") {
+            files.push(path);
+        }
+    }
+    for folder in folders.into_iter().filter(|_| depth > 0) {
+        files.extend(samples_in(&folder, depth - 1)?);
+    }
+    Ok(files)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error| Error::reading(folder, &error);
+    let entries = std::fs::read_dir(folder).map_err(failed)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_named(path: &Path, beginning: &str, extension: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with(beginning) && path.extension().is_some_and(|other| other == extension)
+}
+
+fn records(files: &[PathBuf], folder: PathBuf) -> Result<Records> {
+    let mut tiers = BTreeMap::new();
+    let mut named: BTreeMap<Tier, &Path> = BTreeMap::new();
+    for file in files {
+        let (tier, samples) = read_samples(file)?;
+        if let Some(other) = named.insert(tier, file) {
+            let problem = format!("is of {tier}, as is {}; name one file of each tier", other.display());
+            return Err(Error::data(problem).about(file.display()));
+        }
+        tiers.insert(tier, samples);
+    }
+    let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+    let results: Vec<PathBuf> =
+        entries(beside)?.into_iter().filter(|path| is_named(path, "results_", "json")).collect();
+    let facts = results.first().map(|path| read_facts(path)).transpose()?.unwrap_or_default();
+    let of_folder =
+        || folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
+    let model = if facts.model.is_empty() { of_folder() } else { facts.model.clone() };
+    Ok(Records { model, folder, facts, tiers })
+}

@@ -1,0 +1,65 @@
+//! `results_DATE.json`: what a run was, and the share right among the stories asked.
+
+use crate::error::{Error, Result};
+use crate::llm::cascade::TierAnswers;
+use crate::llm::plan::Plan;
+use crate::llm::prompt::Style;
+use crate::llm::story::Story;
+use crate::untrusted::{self, MAX_INDEX, json_error};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// What a run was, as far as its records say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunFacts {
+    /// The model, as it is called in tables.
+    pub model: String,
+    /// When it was asked, as in names of files: "2026-01-31T12-00-00".
+    pub date: String,
+    /// Whatever else the one who asked knows: server, way, tokens, probe. They stand under `tiered`.
+    pub facts: Map<String, Value>,
+}
+
+/// The document of one tier.
+pub(super) fn results(plan: &Plan, tier: &TierAnswers, stories: &[Story], facts: &RunFacts, task_hash: &str) -> Value {
+    let task = tier.tier.task();
+    let asked = tier.answers.len();
+    let right = tier.answers.iter().filter(|answer| answer.is_right(&stories[answer.question.story])).count();
+    let share = (asked > 0).then(|| right as f64 / asked as f64);
+    let (template, template_sha) = match &plan.style {
+        Style::Plain => (Value::Null, Value::Null),
+        Style::Chat(template) => (json!(template.source()), json!(template.sha256())),
+    };
+    let mut ours = Map::from_iter([
+        ("protocol".to_owned(), json!(plan.protocol)),
+        ("departures".to_owned(), json!(plan.departures())),
+        ("remarks".to_owned(), json!(tier.remarks)),
+    ]);
+    ours.extend(facts.facts.clone());
+    json!({
+        "results": {task: {"alias": task, "acc,none": share}},
+        "n-shot": {task: plan.shots},
+        "n-samples": {task: {"original": asked, "effective": asked}},
+        "config": {"fewshot_seed": plan.seed},
+        "task_hashes": {task: task_hash},
+        "model_name": facts.model,
+        "fewshot_as_multiturn": matches!(plan.style, Style::Chat(_)),
+        "chat_template": template,
+        "chat_template_sha": template_sha,
+        "date": facts.date,
+        "tiered": ours,
+    })
+}
+
+/// The model and our own facts in a `results` file.
+///
+/// # Errors
+/// `Io` or `Data` if it can't be read, or is not a JSON object.
+pub fn read_facts(path: &Path) -> Result<RunFacts> {
+    let bytes = untrusted::read(path, MAX_INDEX).map_err(|error| Error::reading(path, &error))?;
+    let results: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| Error::data(format!("is not valid JSON: {}", json_error(&error))).about(path.display()))?;
+    let text = |field: &str| results[field].as_str().unwrap_or_default().to_owned();
+    let facts = results["tiered"].as_object().cloned().unwrap_or_default();
+    Ok(RunFacts { model: text("model_name"), date: text("date"), facts })
+}

@@ -1,0 +1,119 @@
+//! The way `said`: the model answers in words, through `/v1/chat/completions`. No log-probabilities.
+
+use super::answer::field;
+use super::client::{Client, Reply};
+use super::kind::ServerKind;
+use crate::error::{Error, Result};
+use crate::llm::Message;
+use serde_json::{Value, json};
+
+const PATH: &str = "/v1/chat/completions";
+
+/// What is asked in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Conversation<'a> {
+    /// For messages: "tier 2, row 54 (98)".
+    pub name: &'a str,
+    pub messages: &'a [Message],
+    /// The most tokens of the answer.
+    pub max_tokens: u32,
+    /// `response_format`, if the answer should have a form.
+    pub form: Option<&'a Value>,
+}
+
+/// What the model says, at temperature 0. Newer hosted models refuse some parameters; those are then left out or
+/// renamed.
+///
+/// # Errors
+/// As [`Client::get_done`]; `Data` if the answer has no text.
+pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation) -> Result<String> {
+    let mut body = json!({
+        "model": model, "messages": asked.messages, "max_tokens": asked.max_tokens, "temperature": 0.0,
+        "stream": false,
+    });
+    if let Some(form) = asked.form {
+        body["response_format"] = form.clone();
+    }
+    if kind != ServerKind::Other {
+        body["chat_template_kwargs"] = json!({"enable_thinking": false});
+    }
+    loop {
+        match client.ask(PATH, Some(&body))? {
+            Reply::Done(answer) => return read(&answer),
+            Reply::Refused { status: 400 | 422, message } if adapt(&mut body, &message) => {}
+            Reply::Refused { status, message } => return Err(client.refusal(PATH, status, &message)),
+        }
+    }
+}
+
+/// Leaves out what the server refuses, as far as the question stays the same. Whether anything changed.
+fn adapt(body: &mut Value, message: &str) -> bool {
+    let Some(fields) = body.as_object_mut() else { return false };
+    if message.contains("max_completion_tokens")
+        && let Some(most) = fields.remove("max_tokens")
+    {
+        fields.insert("max_completion_tokens".to_owned(), most);
+        return true;
+    }
+    let refused = ["temperature", "chat_template_kwargs"].into_iter().find(|name| message.contains(name));
+    refused.is_some_and(|name| fields.remove(name).is_some())
+}
+
+/// Which of the options an answer is: the one that it is word for word, or the only one whose words stand in it. Case
+/// and punctuation don't count.
+pub fn option_said(text: &str, options: &[&str]) -> Option<usize> {
+    let words = |text: &str| {
+        let plain = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
+        format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (text, options) = (words(text), options.iter().map(|option| words(option)).collect::<Vec<_>>());
+    let exact = options.iter().position(|option| *option == text);
+    let mut within = options.iter().enumerate().filter(|(_, option)| text.contains(option.as_str()));
+    let only = match (within.next(), within.next()) {
+        (Some((number, _)), None) => Some(number),
+        _ => None,
+    };
+    exact.or(only)
+}
+
+fn read(answer: &Value) -> Result<String> {
+    let message = field(answer, "/choices/0/message")?;
+    match &message["content"] {
+        Value::String(text) => Ok(text.clone()),
+        // A refusal, or thinking that left no room: nothing was said.
+        Value::Null => Ok(String::new()),
+        _ => Err(Error::data("the server's answer has a `content` that is not text")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_service_refuses_is_renamed_or_left_out_once() {
+        let mut body = json!({"max_tokens": 5, "temperature": 0.0});
+        assert!(adapt(&mut body, "Use 'max_completion_tokens' instead."));
+        assert!(adapt(&mut body, "'temperature' does not support 0."));
+        assert_eq!(body, json!({"max_completion_tokens": 5}));
+        assert!(!adapt(&mut body, "'temperature' does not support 0.") && !adapt(&mut body, "other"));
+    }
+
+    #[test]
+    fn an_answer_in_words_is_one_option_or_none() {
+        let said = |text: &str| option_said(text, &["false", "true", "in pieces", "0 and 1"]);
+        assert_eq!((said("True."), said("The story is false"), said(" In pieces\n")), (Some(1), Some(0), Some(2)));
+        assert_eq!(
+            (said("Sentences 0 and 1"), said("10 and 1"), said("true or false"), said("")),
+            (Some(3), None, None, None)
+        );
+    }
+
+    #[test]
+    fn nothing_said_is_no_text_and_no_error() {
+        let of = |content: Value| read(&json!({"choices": [{"message": {"content": content}}]}));
+        assert_eq!(of(json!("vero")).unwrap(), "vero");
+        assert_eq!(of(Value::Null).unwrap(), "");
+        assert!(of(json!(1)).is_err() && read(&json!({"choices": []})).is_err());
+    }
+}

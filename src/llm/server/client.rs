@@ -1,0 +1,300 @@
+//! Asks one server, and reads JSON back: the key for this origin only, limits, tries.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::http::{
+    Address, Connection, Failure, Token, Tries, Wait, asked_pause, authorities, broken, failure, first_pause,
+};
+use crate::untrusted::shown;
+use serde_json::Value;
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use ureq::http::{HeaderMap, Request};
+use ureq::{Agent, Body};
+
+/// The limit for an answer, in bytes: an echo of 4,000 tokens with alternatives has about 1 MiB.
+const MAX_ANSWER: u64 = 16 << 20;
+/// A pause is slept in parts of this length, so that a signal ends it.
+const NAP: Duration = Duration::from_millis(50);
+const GIVEN_UP: &str = "every answer so far is kept: run the same command again when the server is back";
+
+/// Whom to ask, and how.
+pub struct Settings {
+    pub address: Address,
+    /// The service's key; no other origin receives it.
+    pub key: Option<Token>,
+    pub connection: Connection,
+    /// The variable that the key is read from, for messages.
+    pub key_variable: String,
+    /// The pause before a request is tried again for the first time.
+    pub first_pause: Duration,
+}
+
+impl Settings {
+    /// The server at this address (`/v1` at its end is left out), with the key in this variable, if it is set.
+    ///
+    /// # Errors
+    /// `Usage` if the address is not one, or would send prompts readably over a network; `Config` if a variable is
+    /// invalid.
+    pub fn from_environment(url: &str, key_variable: &str, timeout: Duration) -> Result<Self> {
+        Self::from_variables(url, key_variable, timeout, |name| {
+            std::env::var(name).ok().filter(|text| !text.is_empty())
+        })
+    }
+
+    fn from_variables(
+        url: &str,
+        key_variable: &str,
+        timeout: Duration,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
+        let usage = |why: String| Error::new(ErrorKind::Usage, format!("--server: {why}"));
+        let trimmed = url.trim_end_matches('/');
+        let address = Address::parse(trimmed.strip_suffix("/v1").unwrap_or(trimmed)).map_err(usage)?;
+        if !address.is_private() {
+            let why =
+                format!("{address} is not on this machine, and http is readable on its way: use https, or a tunnel");
+            return Err(usage(format!("{why} (ssh -N -L 8000:localhost:8000 HOST, then http://localhost:8000)")));
+        }
+        let source = format!("the environment variable {key_variable}");
+        let key = variable(key_variable).map(|text| Token::parse(&text, &source)).transpose()?.flatten();
+        let connection = Connection { authorities: authorities(&variable, PathBuf::from)?, timeout };
+        Ok(Settings { address, key, connection, key_variable: key_variable.to_owned(), first_pause: first_pause() })
+    }
+}
+
+/// What the server says to a request that it understood.
+pub enum Reply {
+    Done(Value),
+    /// It refuses this request for good (400, 401, 403, 404, 422 and their like), in its own words.
+    Refused {
+        status: u16,
+        message: String,
+    },
+}
+
+/// Whether the work should stop: the program received a signal.
+pub type ShouldStop = Box<dyn Fn() -> bool + Send + Sync>;
+/// Hears why and how long a request waits before it is tried again.
+pub type OnWait = Box<dyn Fn(&Wait) + Send + Sync>;
+
+/// Several threads may ask at once.
+pub struct Client {
+    agent: Agent,
+    settings: Settings,
+    should_stop: ShouldStop,
+    on_wait: OnWait,
+}
+
+impl Client {
+    pub fn new(settings: Settings, should_stop: ShouldStop, on_wait: OnWait) -> Self {
+        Client { agent: settings.connection.agent(), settings, should_stop, on_wait }
+    }
+
+    /// The answer to a request that has to succeed.
+    ///
+    /// # Errors
+    /// As [`Client::ask`]; `Unavailable` or `Config`, with the server's own message, if it refuses.
+    pub fn get_done(&self, path: &str, body: Option<&Value>) -> Result<Value> {
+        match self.ask(path, body)? {
+            Reply::Done(answer) => Ok(answer),
+            Reply::Refused { status, message } => Err(self.refusal(path, status, &message)),
+        }
+    }
+
+    /// The answer as JSON; with a body a POST, else a GET. Tries again as long as that is worthwhile.
+    ///
+    /// # Errors
+    /// `Resumable` if the server stopped answering or the program should stop; `Data` if what it sends is not JSON;
+    /// `Refused` if it sends too much or redirects; `Unavailable`.
+    pub fn ask(&self, path: &str, body: Option<&Value>) -> Result<Reply> {
+        let address = self.settings.address.join(path)?;
+        let mut tries = Tries::new(self.settings.first_pause, GIVEN_UP);
+        loop {
+            self.require_going_on()?;
+            match self.try_once(&address, body) {
+                Ok(reply) => return Ok(reply),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(failure) => {
+                    let given_up = |error: Error| Error { kind: ErrorKind::Resumable, ..error };
+                    let wait = tries.next(failure, false).map_err(given_up)?;
+                    (self.on_wait)(&wait);
+                    self.sleep(wait.pause)?;
+                }
+            }
+        }
+    }
+
+    /// # Errors
+    /// `Resumable` if the program received a signal.
+    pub fn require_going_on(&self) -> Result<()> {
+        match (self.should_stop)() {
+            true => Err(Error::new(ErrorKind::Resumable, "stopped; run the same command again to go on")),
+            false => Ok(()),
+        }
+    }
+
+    fn sleep(&self, pause: Duration) -> Result<()> {
+        let end = Instant::now() + pause;
+        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            self.require_going_on()?;
+            std::thread::sleep(left.min(NAP));
+        }
+        Ok(())
+    }
+
+    fn try_once(&self, address: &Address, body: Option<&Value>) -> Result<Reply, Failure> {
+        let response = self.send(address, body)?;
+        let (parts, body) = response.into_parts();
+        let bytes = read(address, body)?;
+        let status = parts.status.as_u16();
+        if (200..300).contains(&status) {
+            return Ok(Reply::Done(parse(address, &bytes)?));
+        }
+        self.judged(address, status, &parts.headers, &bytes)
+    }
+
+    fn send(&self, address: &Address, body: Option<&Value>) -> Result<ureq::http::Response<Body>, Failure> {
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let mut request = Request::builder().method(method).uri(address.uri()).header("accept-encoding", "identity");
+        if let Some(key) = self.settings.key.as_ref().filter(|_| address.is_of(&self.settings.address)) {
+            request = request.header("authorization", key.authorization());
+        }
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let invalid = |error| Error::new(ErrorKind::Refused, format!("{address}: the request is invalid: {error}"));
+        let text = body.map_or_else(String::new, Value::to_string);
+        let request = request.body(text).map_err(invalid)?;
+        let time = Some(self.settings.connection.timeout);
+        let request = self.agent.configure_request(request).timeout_recv_body(time).build();
+        self.agent.run(request).map_err(|error| failure(address, &error))
+    }
+
+    /// What a status other than success means.
+    fn judged(&self, address: &Address, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Failure> {
+        let message = self.own_words(body);
+        let failed = |remedy: &str| {
+            Error::new(ErrorKind::Unavailable, format!("{address}: the server answered {status}{remedy}"))
+        };
+        match status {
+            300..=399 => {
+                let why = ": it redirects, and a key is sent to one server only; name the address it leads to";
+                Err(Failure::Final(Error { kind: ErrorKind::Refused, ..failed(why) }))
+            }
+            408 | 409 | 425 | 429 | 500 | 502..=599 => {
+                Err(Failure::Again(failed(&format!(" ({message})")), asked_pause(headers)))
+            }
+            _ => Ok(Reply::Refused { status, message }),
+        }
+    }
+
+    /// The message in an error's body, without the key.
+    fn own_words(&self, body: &[u8]) -> String {
+        let text = match serde_json::from_slice::<Value>(body) {
+            Ok(value) => {
+                let found = ["/error/message", "/error", "/message", "/detail"].iter().find_map(|at| value.pointer(at));
+                found.map_or_else(|| value.to_string(), |found| found.as_str().map_or(found.to_string(), str::to_owned))
+            }
+            Err(_) => String::from_utf8_lossy(body).into_owned(),
+        };
+        let text = self.settings.key.as_ref().map_or(text.clone(), |key| key.hidden_in(&text));
+        shown(text.trim(), 400)
+    }
+
+    /// The error of a request that the server refuses for good.
+    pub fn refusal(&self, path: &str, status: u16, message: &str) -> Error {
+        let address = &self.settings.address;
+        let (kind, remedy) = match status {
+            401 | 403 => {
+                let variable = &self.settings.key_variable;
+                let has_key = if self.settings.key.is_some() { "is it the right key?" } else { "it is not set" };
+                (ErrorKind::Unavailable, format!("; the key comes from the environment variable {variable}: {has_key}"))
+            }
+            404 | 405 | 410 | 501 => (ErrorKind::Unavailable, "; check --server and --model".to_owned()),
+            _ if is_about_length(message) => {
+                let remedy = "; the prompt is too long for it: start it with a larger context, or use --shots";
+                (ErrorKind::Config, remedy.to_owned())
+            }
+            _ => (ErrorKind::Config, String::new()),
+        };
+        Error::new(kind, format!("{address}{path}: the server answered {status}: {message}{remedy}"))
+    }
+}
+
+/// Whether a server's message says that the prompt is too long.
+fn is_about_length(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["context length", "context size", "context window", "maximum model length", "too long", "max_model_len"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+fn read(address: &Address, mut body: Body) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = body.as_reader().take(MAX_ANSWER + 1).read_to_end(&mut bytes);
+    if bytes.len() as u64 > MAX_ANSWER {
+        let message = format!("{address}: sends more than {MAX_ANSWER} bytes, the limit for an answer");
+        return Err(Error::new(ErrorKind::Refused, message).into());
+    }
+    read.map_err(|error| broken(address, &error))?;
+    Ok(bytes)
+}
+
+fn parse(address: &Address, bytes: &[u8]) -> Result<Value> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let text = String::from_utf8_lossy(bytes);
+        let why = if text.trim_start().starts_with('<') {
+            "it is a web page; does --server lead to the model's server?".to_owned()
+        } else if ["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
+            "it has a number that is not finite (NaN or Infinity); the model or the server is broken".to_owned()
+        } else {
+            format!("{error}: {}", shown(&text, 100))
+        };
+        Error::data(format!("{address}: the answer is not JSON: {why}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(url: &str, key: Option<&str>) -> Result<Settings> {
+        let variable = |name: &str| if name == "KEY" { key.map(str::to_owned) } else { None };
+        Settings::from_variables(url, "KEY", Duration::from_secs(1), variable)
+    }
+
+    fn client(key: Option<&str>) -> Client {
+        Client::new(settings("https://a.example/v1/", key).unwrap(), Box::new(|| false), Box::new(|_| ()))
+    }
+
+    #[test]
+    fn an_address_is_taken_with_and_without_its_end_and_plain_http_is_for_this_machine() {
+        let address = |url| settings(url, None).map(|settings| settings.address.to_string());
+        assert_eq!(address("http://localhost:8080").unwrap(), "http://localhost:8080/");
+        assert_eq!(address("https://a.example/api/v1/").unwrap(), "https://a.example/api");
+        let error = address("http://a.example:8000").unwrap_err();
+        assert!(error.kind == ErrorKind::Usage && error.message.contains("ssh -N -L"), "{error}");
+    }
+
+    #[test]
+    fn errors_are_told_in_the_servers_words_without_the_key() {
+        let client = client(Some("sk-secret"));
+        let said = |body: &str| client.own_words(body.as_bytes());
+        assert_eq!(said(r#"{"error": {"message": "no key sk-secret"}}"#), "no key (the key)");
+        assert_eq!(said(r#"{"error": "busy"}"#), "busy");
+        assert_eq!(said(r#"{"object": "error", "message": "bad"}"#), "bad");
+        assert_eq!(said(r#"{"detail": [{"msg": "wrong"}]}"#), r#"[{"msg":"wrong"}]"#);
+        assert_eq!(said("plain"), "plain");
+    }
+
+    #[test]
+    fn a_refusal_has_a_remedy() {
+        let of = |status, message: &str, key| client(key).refusal("/v1/completions", status, message);
+        assert!(of(401, "no", None).message.ends_with("the environment variable KEY: it is not set"));
+        assert!(of(403, "no", Some("k")).message.ends_with("is it the right key?"));
+        let long = of(400, "request (9 tokens) exceeds the available context size (8 tokens)", None);
+        assert!(long.kind == ErrorKind::Config && long.message.contains("larger context"), "{long}");
+        assert!(!of(422, "bad value", None).message.contains("context"));
+    }
+}

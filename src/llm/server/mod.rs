@@ -1,0 +1,36 @@
+//! A server that runs the language model: an OpenAI-compatible one (vLLM, llama-cpp-python, a hosted service), or
+//! llama.cpp's own.
+//!
+//! prompt and continuations -> tokens -> requests of one of the [`Way`]s -> log-probabilities -> journal -> scores.
+//! [`Server::connect`] finds out what the server is, and refuses it unless its log-probabilities are those that it
+//! generates with (`probe`). Servers are not trusted: answers are limited in size, and every number is checked.
+
+mod answer;
+mod chat;
+mod client;
+mod connect;
+mod cut;
+mod echo;
+mod forced;
+mod identity;
+mod journal;
+mod kind;
+mod llama_cpp;
+mod openai;
+mod probe;
+mod run;
+mod scored;
+mod scoring;
+mod tokenizer;
+mod top;
+mod wire;
+
+pub use chat::Conversation;
+pub use client::{Client, Settings};
+pub use connect::{Choices, Server};
+pub use identity::Identity;
+pub use journal::Journal;
+pub use kind::{ServerKind, Way};
+pub use probe::{Probe, ProbeReport};
+pub use run::{RunFolder, Settled};
+pub use scored::Scored;

@@ -1,0 +1,298 @@
+//! `tiered llm eval` from end to end: the files, interruptions of every kind, and going on with the same bytes.
+
+use super::mock::{Setup, Speaks, setup, start, twisted};
+use crate::fetch::{Answer, Request, Server};
+use crate::support::{stderr, stdout, text};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use tempfile::TempDir;
+
+/// Stories that nobody published, three for each number: plausible, cloze, order.
+fn stories() -> String {
+    let story = |number: usize, letter: &str| {
+        let (kind, broken) = match letter {
+            "-C0" => (json!("cloze"), Some(("non c'è più", [0, 2]))),
+            "-O0" => (json!("order"), Some(("è già lì", [1, 3]))),
+            _ => (Value::Null, None),
+        };
+        let word = broken.map_or("aperta", |(word, _)| word);
+        let sentences: Vec<String> = (0..5)
+            .map(|i| format!("Nell'ora {i} la scatola {number} {}.", if i == 2 { word } else { "c'è" }))
+            .collect();
+        json!({
+            "story_id": number, "example_id": format!("{number}{letter}"), "type": kind, "sentences": sentences,
+            "length": 5, "plausible": broken.is_none(), "breakpoint": broken.map_or(-1, |(_, pair)| pair[1] as i64),
+            "confl_sents": broken.map_or(vec![], |(_, pair)| vec![pair[0]]), "confl_pairs": [],
+            "states": ["open", "exist", "location"][number % 3],
+        })
+        .to_string()
+    };
+    let all = (0..4).flat_map(|number| ["", "-C0", "-O0"].map(|letter| story(number, letter) + "\n"));
+    all.collect()
+}
+
+struct Rig {
+    folder: TempDir,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("stories.jsonl"), stories()).unwrap();
+        Rig { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, server: &Server, output: &str, more: &[&str]) -> Command {
+        self.command_at(&server.url, output, more)
+    }
+
+    fn command_at(&self, url: &str, output: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["llm", "eval", "--data", text(&self.path("stories.jsonl")), "--server", url]);
+        command.args(["--model", "toy", "--protocol", "gita4calamita", "--no-cascade"]);
+        command.args(["--output", text(&self.path(output))]).args(more);
+        command.env("TIERED_RETRY_MS", "1").env("SOURCE_DATE_EPOCH", "1769860800").env("OPENAI_API_KEY", "sk-secret");
+        command
+    }
+
+    fn run(&self, server: &Server, output: &str, more: &[&str]) -> Output {
+        self.command(server, output, more).output().unwrap()
+    }
+
+    fn done(&self, server: &Server, output: &str, more: &[&str]) -> Output {
+        let run = self.run(server, output, more);
+        assert_eq!(run.status.code(), Some(0), "{}{}", stdout(&run), stderr(&run));
+        run
+    }
+
+    /// Every file of a run with its bytes.
+    fn files(&self, output: &str) -> BTreeMap<String, Vec<u8>> {
+        let entries = std::fs::read_dir(self.path(output)).unwrap().map(|entry| entry.unwrap().path());
+        entries.map(|path| (path.file_name().unwrap().to_str().unwrap().into(), std::fs::read(path).unwrap())).collect()
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
+    }
+}
+
+fn llama() -> Setup {
+    setup(Speaks::LlamaCpp)
+}
+
+/// A server that sends a signal to the program at its N-th completion (from 1).
+fn signalling(signal: i32, at: usize) -> (Server, Arc<OnceLock<u32>>) {
+    let (pid, count) = (Arc::new(OnceLock::new()), AtomicUsize::new(0));
+    let known = pid.clone();
+    let server = twisted(llama(), move |request, answer| {
+        if request.path == "/completion" && 1 + count.fetch_add(1, Ordering::SeqCst) == at {
+            // SAFETY: the process is a child of this test, and has not been waited for.
+            assert_eq!(unsafe { libc::kill(*known.wait() as i32, signal) }, 0);
+        }
+        answer
+    });
+    (server, pid)
+}
+
+fn interrupted(rig: &Rig, output: &str, signal: i32, at: usize) -> Output {
+    let (server, pid) = signalling(signal, at);
+    let mut command = rig.command(&server, output, &[]);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    pid.set(child.id()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_run_writes_records_summary_and_journal() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    let run = rig.done(&server, "run", &[]);
+    let said = stdout(&run);
+    for part in ["llama.cpp b1, model toy, way forced", "probe: ", "tier 1: ", " of 12 right", "tier 3: "] {
+        assert!(said.contains(part), "{said}");
+    }
+    let names: Vec<String> = rig.files("run").into_keys().collect();
+    let date = "2026-01-31T12-00-00";
+    let mut expected = vec!["journal.jsonl".to_owned(), "lock".into(), "results.json".into(), "run.json".into()];
+    for task in ["story_class", "conflict_detec", "physical_state"] {
+        expected.extend([format!("results_{task}_{date}.json"), format!("samples_{task}_{date}.jsonl")]);
+    }
+    expected.sort();
+    assert_eq!(names, expected);
+
+    let results = rig.json("run/results.json");
+    assert_eq!(
+        (&results["way"], &results["server"]["model"], &results["bos_seen"]),
+        (&json!("forced"), &json!("toy"), &json!(1))
+    );
+    assert_eq!(results["asked"]["departures"], json!(["every implausible story asked in every tier"]));
+    let asked: Vec<_> =
+        results["tiers"].as_array().unwrap().iter().map(|tier| tier["asked"].as_u64().unwrap()).collect();
+    assert_eq!(asked, [12, 8, 8]);
+    assert!(
+        results["probe"]["largest_difference"].as_f64().unwrap() < 1e-9
+            && results["tiers"][0]["prompts_sha256"].is_string()
+    );
+    let journal = std::fs::read_to_string(rig.path("run/journal.jsonl")).unwrap();
+    assert_eq!(journal.lines().count(), 12 * 2 + 8 * 10 + 8 * 14);
+    let of_tier = rig.json(&format!("run/results_story_class_{date}.json"));
+    assert_eq!(of_tier["tiered"]["departures"], json!(["every implausible story asked in every tier"]));
+    for (name, bytes) in rig.files("run") {
+        assert!(!String::from_utf8_lossy(&bytes).contains("sk-secret"), "{name}");
+    }
+}
+
+#[test]
+fn every_way_and_any_number_at_once_give_the_same_answers() {
+    let (rig, server) = (Rig::new(), start(setup(Speaks::Vllm)));
+    rig.done(&server, "echo", &["--way", "echo"]);
+    rig.done(&server, "four", &["--way", "echo", "--concurrency", "4"]);
+    rig.done(&server, "forced", &["--way", "forced"]);
+    let (echo, mut four) = (rig.files("echo"), rig.files("four"));
+    four.insert("journal.jsonl".into(), echo["journal.jsonl"].clone());
+    assert!(echo == four, "the order of asking does not matter");
+    let samples = "samples_conflict_detec_2026-01-31T12-00-00.jsonl";
+    assert!(echo[samples] == rig.files("forced")[samples], "log-probabilities of forced and echo differ");
+}
+
+#[test]
+fn a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    rig.done(&server, "whole", &[]);
+    let whole = rig.files("whole");
+    server.forget();
+    // In the probe, in tier 1, between tiers, in tier 3.
+    for at in [3, 12, 40, 200] {
+        let output = format!("killed{at}");
+        assert_eq!(interrupted(&rig, &output, libc::SIGKILL, at).status.signal(), Some(libc::SIGKILL));
+        assert!(!rig.path(&output).join("results.json").exists());
+        let before = std::fs::read(rig.path(&output).join("journal.jsonl")).unwrap_or_default();
+        let run = rig.done(&server, &output, &[]);
+        assert_eq!(stdout(&run).contains("going on; "), !before.is_empty(), "{at}: {}", stdout(&run));
+        assert!(rig.files(&output) == whole, "killed at request {at}");
+        assert!(whole["journal.jsonl"].starts_with(&before), "what was answered is not asked again");
+    }
+}
+
+#[test]
+fn a_torn_line_is_asked_again() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    rig.done(&server, "run", &[]);
+    let whole = rig.files("run");
+    let journal = &whole["journal.jsonl"];
+    for cut in [1, 20, 300] {
+        std::fs::write(rig.path("run/journal.jsonl"), &journal[..journal.len() - cut]).unwrap();
+        rig.done(&server, "run", &[]);
+        assert!(rig.files("run") == whole, "cut by {cut}");
+    }
+    // A finished run is not asked again but for the probe.
+    server.forget();
+    rig.done(&server, "run", &[]);
+    assert!(rig.files("run") == whole && server.requests().len() < 40);
+}
+
+#[test]
+fn a_signal_stops_it_and_the_same_command_goes_on() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    rig.done(&server, "whole", &[]);
+    let run = interrupted(&rig, "stopped", libc::SIGINT, 40);
+    assert_eq!(run.status.code(), Some(75), "{}", stderr(&run));
+    for part in ["stopped; run the same command again", "kept in "] {
+        assert!(stderr(&run).contains(part), "{}", stderr(&run));
+    }
+    rig.done(&server, "stopped", &[]);
+    assert!(rig.files("stopped") == rig.files("whole"));
+}
+
+#[test]
+fn a_server_that_goes_away_ends_it_with_75_and_nothing_is_lost() {
+    let rig = Rig::new();
+    let count = AtomicUsize::new(0);
+    let failing = twisted(llama(), move |request: &Request, answer| match request.path.as_str() {
+        "/completion" if count.fetch_add(1, Ordering::SeqCst) >= 60 => Answer::new(503, "gone"),
+        _ => answer,
+    });
+    let run = rig.run(&failing, "run", &[]);
+    assert_eq!(run.status.code(), Some(75), "{}", stderr(&run));
+    assert!(
+        stdout(&run).contains("trying again") && stderr(&run).contains("gave up after 5 tries"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(!rig.path("run/results.json").exists(), "a tier that is not whole has no figure");
+    let server = start(llama());
+    rig.done(&server, "run", &[]);
+    rig.done(&server, "whole", &[]);
+    assert!(rig.files("run") == rig.files("whole"));
+}
+
+#[test]
+fn another_model_under_the_same_name_is_refused() {
+    let rig = Rig::new();
+    interrupted(&rig, "run", libc::SIGKILL, 40);
+    let before = rig.files("run");
+    let mut other = llama();
+    other.seed = 2;
+    let refused = |server: &Server, more: &[&str], part: &str| {
+        let run = rig.run(server, "run", more);
+        assert_eq!(run.status.code(), Some(78), "{}", stderr(&run));
+        assert!(stderr(&run).contains("this run began otherwise") && stderr(&run).contains(part), "{}", stderr(&run));
+        assert!(rig.files("run") == before, "nothing changed");
+    };
+    refused(&start(other), &[], "the model's own words");
+    let mut rebuilt = llama();
+    rebuilt.build = "b2";
+    refused(&start(rebuilt), &[], "build: \"b1\" then, \"b2\" now");
+    refused(&start(llama()), &["--shots", "1"], "shots: 3 then, 1 now");
+    refused(&start(llama()), &["--way", "top"], "way: \"forced\" then, \"top\" now");
+}
+
+#[test]
+fn what_the_command_line_asks_in_vain_is_said_at_once() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    let code = |more: &[&str]| {
+        let run = rig.run(&server, "run", more);
+        assert!(!rig.path("run/results.json").exists() || run.status.success());
+        (run.status.code().unwrap(), stderr(&run))
+    };
+    assert_eq!(code(&["--shots", "6"]).0, 2);
+    assert_eq!(code(&["--way", "said", "--chat-template", "x.jinja"]).0, 2);
+    let run = rig.command_at("http://192.0.2.1:8000", "run", &[]).output().unwrap();
+    assert!(run.status.code() == Some(2) && stderr(&run).contains("use https, or a tunnel"), "{}", stderr(&run));
+    let (status, said) = code(&["--way", "echo"]);
+    assert!(status == 69 && said.contains("Only no echo is supported"), "{said}");
+    std::fs::create_dir(rig.path("full")).unwrap();
+    std::fs::write(rig.path("full/thesis.tex"), "mine").unwrap();
+    assert_eq!(rig.run(&server, "full", &[]).status.code(), Some(73));
+}
+
+#[test]
+fn a_key_that_is_refused_is_not_shown() {
+    let rig = Rig::new();
+    let server = Server::start(|request| {
+        let key = request.header("authorization").unwrap_or_default().to_owned();
+        Answer::new(401, json!({"error": {"message": format!("Incorrect key: {key}")}}).to_string())
+    });
+    let run = rig.run(&server, "run", &[]);
+    assert_eq!(run.status.code(), Some(69));
+    assert!(stderr(&run).contains("Incorrect key") && stderr(&run).contains("OPENAI_API_KEY: is it the right key?"));
+    assert!(!stderr(&run).contains("sk-secret") && !stdout(&run).contains("sk-secret"));
+}
+
+#[test]
+fn words_are_asked_for_where_there_are_no_log_probabilities() {
+    let (rig, server) = (Rig::new(), start(setup(Speaks::Hosted)));
+    rig.done(&server, "run", &["--way", "said", "--tiers", "1"]);
+    let results = rig.json("run/results.json");
+    assert_eq!((&results["way"], &results["probe"]), (&json!("said"), &Value::Null));
+    let departures = results["asked"]["departures"].to_string();
+    assert!(departures.contains("answers in words, not by likelihood"), "{departures}");
+}

@@ -1,0 +1,7 @@
+//! Asking language models through servers on this machine, which keep to their programs' ways, and which do not.
+
+mod eval;
+mod misbehaving;
+mod mock;
+mod toy;
+mod ways;
