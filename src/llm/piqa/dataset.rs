@@ -119,10 +119,10 @@ fn item(line: &str) -> Result<Item, String> {
         Some(label) => return Err(format!("label {label}: it must be 0 or 1")),
     };
     let texts = [("the situation", &line.prompt), ("solution 0", &line.solution0), ("solution 1", &line.solution1)];
-    match texts.into_iter().find(|(_, text)| text.trim().is_empty()) {
-        Some((name, _)) => Err(format!("{name} is empty")),
-        None => Ok(Item { situation: line.prompt, solutions: [line.solution0, line.solution1], label }),
+    if let Some((name, _)) = texts.into_iter().find(|(_, text)| text.trim().is_empty()) {
+        return Err(format!("{name} is empty"));
     }
+    Ok(Item { situation: line.prompt, solutions: [line.solution0, line.solution1], label })
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ mod tests {
             ("m-likelihood-sum", "m-likelihood-per-character")
         );
         assert_eq!(sum.first().predictions, [json!(1), json!(0), json!(0)]);
-        assert_eq!(per_character.first().predictions, [json!(0); 3]);
+        assert_eq!(per_character.first().predictions, [json!(0), json!(0), json!(0)]);
         assert_eq!([sum, per_character].map(|s| s.tiered.unwrap().ties), [1, 2]);
     }
 
