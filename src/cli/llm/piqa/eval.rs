@@ -25,7 +25,7 @@ use time::OffsetDateTime;
 /// after the situation, which is another protocol. Every answer goes into a journal: after an interruption the same
 /// command goes on. The key of a hosted service comes from the environment only.
 #[derive(clap::Args)]
-pub(in crate::cli::llm) struct Args {
+pub(in crate::cli) struct Args {
     /// Data sets: one JSON object a line, with prompt, solution0, solution1 (or goal, sol1, sol2). The file's name is
     /// the set's
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]

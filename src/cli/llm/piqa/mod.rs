@@ -6,7 +6,7 @@ mod score;
 mod tables;
 
 #[derive(clap::Subcommand)]
-pub(super) enum Command {
+pub(in crate::cli) enum Command {
     Prompt(prompt::Args),
     Eval(Box<eval::Args>),
     Score(score::Args),

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// As text: one prompt, exactly as a model gets it, without a line end added. As JSON: a line for every item, with the
 /// SHA-256 of its prompt.
 #[derive(clap::Args)]
-pub(in crate::cli::llm) struct Args {
+pub(in crate::cli) struct Args {
     /// A data set: one JSON object a line, with prompt, solution0, solution1 (or goal, sol1, sol2)
     #[arg(long, value_name = "FILE")]
     data: PathBuf,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// as unanswered. As in the benchmark, only the first entry of `predictions` is read, and the file's name must hold
 /// "submission-".
 #[derive(clap::Args)]
-pub(in crate::cli::llm) struct Args {
+pub(in crate::cli) struct Args {
     /// Submissions, or folders with submissions
     #[arg(required = true, value_name = "FILE")]
     submissions: Vec<PathBuf>,
