@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 /// it is tested whether its log-probabilities are those that it generates with. Every answer goes into a journal: after
 /// an interruption the same command goes on. The key of a hosted service comes from the environment only.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     /// The stories: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
     #[arg(long, value_name = "FILE")]
     data: PathBuf,

@@ -69,15 +69,21 @@ impl Cutter {
 
     /// Where each token of the continuation ends in the text: the shortest text with exactly the tokens so far.
     fn ends(&self, client: &Client, cut: &Cut, prompt: usize) -> Result<Vec<usize>> {
+        let impossible = || {
+            let what = shown(&cut.text[prompt..], 60);
+            let remedy = "this server takes text only; use one that takes token ids (vLLM, llama-server)";
+            Error::config(format!("the tokens of {what:?} can't be written as text; {remedy}"))
+        };
+        if cut.is_unaligned {
+            return Err(impossible());
+        }
         let mut ends = vec![prompt];
         for count in cut.prompt + 1..cut.ids.len() {
             let mut end = *ends.last().unwrap_or(&prompt);
             loop {
                 end += cut.text[end..].chars().next().map_or(0, char::len_utf8);
                 if end >= cut.text.len() {
-                    let what = shown(&cut.text[prompt..], 60);
-                    let remedy = "this server takes text only; use one that takes token ids (vLLM, llama-server)";
-                    return Err(Error::config(format!("the tokens of {what:?} can't be written as text; {remedy}")));
+                    return Err(impossible());
                 }
                 if self.encode(client, &cut.text[..end])? == cut.ids[..count] {
                     break;

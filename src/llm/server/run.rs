@@ -107,9 +107,12 @@ impl RunFolder {
     }
 }
 
+/// Whether it has more than a killed run leaves before it settled anything.
 fn has_files(path: &Path) -> Result<bool> {
-    let mut entries = std::fs::read_dir(path).map_err(|error| Error::reading(path, &error))?;
-    Ok(entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != "lock")))
+    let entries = std::fs::read_dir(path).map_err(|error| Error::reading(path, &error))?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<std::io::Result<Vec<_>>>();
+    let names = names.map_err(|error| Error::reading(path, &error))?;
+    Ok(names.iter().any(|name| name != "lock" && !name.as_encoded_bytes().starts_with(b".")))
 }
 
 impl Settled {

@@ -8,7 +8,7 @@ use tokenizers::Tokenizer;
 const WORDS: [&str; 12] =
     [" true", " false", " and", " in", " pieces", " power", " location", " exist", " open", " 1", " 2", "tr"];
 pub const BOS: u32 = 0;
-/// The bonus that likely words have after any prefix, so that the model has something to say.
+/// Words that are likely after any prefix, so that the model has something to say.
 const LIKELY: [&str; 6] = [" true", " false", " open", " power", " 1", " in"];
 
 /// The tokenizer as a `tokenizer.json`: byte pairs, with a start token.
@@ -74,16 +74,27 @@ pub fn piece(id: u32) -> String {
     tokenizer().decode(&[id], false).unwrap()
 }
 
+/// How much likelier each token is than chance would have it.
+fn bonuses() -> &'static [f64] {
+    static BONUSES: OnceLock<Vec<f64>> = OnceLock::new();
+    BONUSES.get_or_init(|| {
+        let bonus = |id: u32| {
+            let piece = tokenizer().id_to_token(id).unwrap_or_default().replace('Ġ', " ");
+            if LIKELY.contains(&piece.as_str()) { 6. } else { 0. }
+        };
+        (0..tokenizer().get_vocab_size(true) as u32).map(bonus).collect()
+    })
+}
+
 /// Log-probabilities of every token after these, for a model with this seed.
 pub fn logprobs(seed: u64, prefix: &[u32]) -> Vec<f64> {
     let mixed = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let hash = prefix.iter().fold(mixed(seed, 7), |hash, id| mixed(hash, u64::from(*id)));
-    let logit = |id: u32| {
-        let random = (mixed(mixed(hash, u64::from(id) + 1), 3) >> 40) as f64 / (1u64 << 24) as f64;
-        let piece = tokenizer().id_to_token(id).unwrap_or_default().replace('Ġ', " ");
-        random * 3. + if LIKELY.contains(&piece.as_str()) { 6. } else { 0. }
+    let logit = |(id, bonus): (usize, &f64)| {
+        let random = (mixed(mixed(hash, id as u64 + 1), 3) >> 40) as f64 / (1u64 << 24) as f64;
+        random * 3. + bonus
     };
-    let logits: Vec<f64> = (0..tokenizer().get_vocab_size(true) as u32).map(logit).collect();
+    let logits: Vec<f64> = bonuses().iter().enumerate().map(logit).collect();
     let total = logits.iter().map(|logit| logit.exp()).sum::<f64>().ln();
     logits.into_iter().map(|logit| logit - total).collect()
 }
