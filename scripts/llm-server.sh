@@ -4,6 +4,7 @@
 # parts. Everything comes from PyPI, with versions and hashes pinned in scripts/llm-server/*.lock, and goes to .llm/.
 #
 # usage: scripts/llm-server.sh build            build the server and join the model; does only what is missing
+#        scripts/llm-server.sh build --prebuilt the same server, newer and compiled by others (the wheel xllamacpp): a minute
 #        scripts/llm-server.sh start [OPTIONS] [-- OPTIONS OF llama-server]
 #        scripts/llm-server.sh stop             stop the server that `start` started
 #        scripts/llm-server.sh status           say whether it answers
@@ -12,6 +13,7 @@
 #   --context N    tokens of one request (2048)
 #   --parallel N   requests at the same time (1)
 #   --threads N    (all cores)
+#   --prebuilt     start what `build --prebuilt` got; after -- it takes only the name of a chat template
 #   --python       start the server of llama-cpp-python instead: the same model and libraries, with `echo`; it answers one
 #                  request at a time, and slowly
 #
@@ -106,9 +108,12 @@ END
 
 build() {
     mkdir -p "$folder"
-    build_server
+    if [ "${1-}" = --prebuilt ]; then
+        in_venv prebuilt install -r "$locks/prebuilt.lock"
+    else
+        build_server
+    fi
     join_model
-    echo "$binary"
     echo "$model"
 }
 
@@ -133,16 +138,32 @@ start() {
                 shift 2
                 ;;
             --python) kind=python probe=v1/models; shift ;;
+            --prebuilt) kind=prebuilt; shift ;;
             --) shift; break ;;
             *) fail "$1: unknown option; 'scripts/llm-server.sh help' lists them" ;;
         esac
     done
     if running >/dev/null; then fail "it runs already (process $(running)); 'scripts/llm-server.sh stop' stops it"; fi
-    if [ ! -x "$binary" ] || [ ! -f "$model" ]; then fail "nothing is built yet: scripts/llm-server.sh build"; fi
+    require_built "$kind"
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then fail "port $port is in use; choose another: --port N"; fi
     "start_$kind" "$@"
     wait_until_it_answers "$port" "$probe"
     echo "http://127.0.0.1:$port"
+}
+
+require_built() {
+    [ -f "$model" ] || fail "nothing is built yet: scripts/llm-server.sh build"
+    if [ "$1" = prebuilt ]; then
+        [ -x "$folder/prebuilt/bin/python" ] || fail "it is not there yet: scripts/llm-server.sh build --prebuilt"
+    else
+        [ -x "$binary" ] || fail "llama-server is not built yet: scripts/llm-server.sh build (or build and start --prebuilt)"
+    fi
+}
+
+start_prebuilt() {
+    nohup "$folder/prebuilt/bin/python" "$locks/prebuilt.py" "$model" "$port" "$context" "$parallel" "$threads" "$@" \
+        >"$log" 2>&1 </dev/null &
+    echo $! >"$pid_file"
 }
 
 start_llama() {
@@ -203,7 +224,11 @@ status() {
 command=${1-help}
 [ $# -eq 0 ] || shift
 case "$command" in
-    build | stop | status)
+    build)
+        [ $# -eq 0 ] || [ "$*" = --prebuilt ] || fail "build takes no option but --prebuilt"
+        build "$@"
+        ;;
+    stop | status)
         [ $# -eq 0 ] || fail "$command takes no options"
         "$command"
         ;;
