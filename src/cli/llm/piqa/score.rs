@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::llm::piqa::{
     Dataset, Protocol, ResultRow, Scored, Submission, read_results, replace_rows, results_json, score, set_table,
 };
-use crate::say::{aside, say};
+use crate::say::aside;
 use clap::ValueEnum;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -130,7 +130,6 @@ fn write_results(scores: &[Scored], folder: &Path) -> Result<()> {
     durable::create_folder(folder)?;
     for (name, path, rows) in merged {
         durable::replace(&path, results_json(&rows).as_bytes())?;
-        say!("wrote {}", path.display());
         for set in rows.iter().map(|row| row.set.as_str()).collect::<BTreeSet<_>>() {
             let name = crate::untrusted::component(set).map(|set| format!("{name}-{set}.md"));
             let name = name.map_err(|error| Error::data(format!("{}: {error}", path.display())))?;
