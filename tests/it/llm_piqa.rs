@@ -64,7 +64,7 @@ fn submissions_are_scored_in_every_format() {
     let shown = scored(&["--published", "south-slavic-piqa"]);
     assert!(shown.contains("2/4") && shown.contains("gpt-5-2025-08-07 (published)"), "{shown}");
     assert!(shown.contains("answers to the benchmark's prompt") && !shown.contains("likelihood"), "{shown}");
-    assert!(scored(&["--format", "markdown"]).contains("| other | piqa-sl | 100.0 [100.0, 100.0] 4/4 | 0 |"));
+    assert!(scored(&["--format", "markdown"]).contains("| other | piqa-sl | 100.0 [51.0, 100.0] 4/4 | 0 |"));
     assert!(scored(&["--format", "csv"]).starts_with("answers to the benchmark's prompt,set,"));
     assert!(scored(&["--format", "latex"]).contains("\\begin{tabular}{lrrr}"));
     let names = |folder: &TempDir| fs::read_dir(folder).unwrap().count();
@@ -76,10 +76,11 @@ fn a_second_run_replaces_the_rows_of_results() {
     let (data, folder, results) = (data(), TempDir::new().unwrap(), TempDir::new().unwrap());
     let run = |predictions: Value| {
         let path = submission(&folder, "submission-a.json", "a", &predictions);
-        let arguments =
-            ["llm", "piqa", "score", text(&path), "--data", text(data.path()), "--output", text(results.path())];
+        let [path, data, results] = [path.as_path(), data.path(), results.path()].map(text);
+        let arguments = ["llm", "piqa", "score", path, "--data", data, "--output", results, "--format=json"];
         let output = tiered(arguments);
         assert!(output.status.success(), "{}", stderr(&output));
+        assert!(serde_json::from_str::<Value>(&stdout(&output)).is_ok(), "nothing else is printed");
     };
     let other = json!([{"Model": "b", "Test Dataset": "piqa-sl", "Accuracy": 0.625, "Language-Specific Scores": {}}]);
     write(&results, "results.json", &other.to_string());
