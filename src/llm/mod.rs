@@ -12,6 +12,7 @@ mod fields;
 pub mod har;
 mod options;
 mod parallel;
+pub mod piqa;
 mod plan;
 mod prompt;
 mod python_random;

@@ -22,6 +22,7 @@ mod html_report;
 mod joint;
 mod layering;
 mod llm;
+mod llm_piqa;
 mod llm_server;
 mod metrics;
 mod mutation;

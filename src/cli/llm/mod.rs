@@ -1,6 +1,7 @@
 //! `tiered llm`: asks language models.
 
 mod eval;
+mod piqa;
 mod progress;
 mod prompt;
 mod score;
@@ -11,6 +12,9 @@ pub(super) enum Command {
     Prompt(prompt::Args),
     Eval(Box<eval::Args>),
     Score(score::Args),
+    /// PIQA in English and the South Slavic languages: which of two solutions fits a situation
+    #[command(subcommand)]
+    Piqa(piqa::Command),
 }
 
 pub(super) fn run(command: &Command) -> anyhow::Result<()> {
@@ -18,5 +22,6 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Prompt(args) => prompt::run(args),
         Command::Eval(args) => Ok(eval::run(args)?),
         Command::Score(args) => score::run(args),
+        Command::Piqa(command) => piqa::run(command),
     }
 }

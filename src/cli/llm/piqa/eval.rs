@@ -1,0 +1,224 @@
+//! `tiered llm piqa eval`: asks a model on a server, and writes submissions.
+
+use crate::cli::output::pair_bar;
+use crate::cli::signal::Signals;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::http::Wait;
+use crate::llm::Message;
+use crate::llm::piqa::{
+    Chat, Dataset, Protocol, Submission, answer_lines, answer_schema, ask, by_answers, by_likelihood, file_name, score,
+};
+use crate::llm::server::{Choices, Client, Conversation, RunFolder, Server, Settings, Settled, Way};
+use crate::report::share;
+use crate::say::{aside, say};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// Ask a language model on a server, and write submissions to the South Slavic PIQA benchmark
+///
+/// The model answers the benchmark's prompt in words. With --likelihood it ranks the two solutions by how likely each is
+/// after the situation, which is another protocol. Every answer goes into a journal: after an interruption the same
+/// command goes on. The key of a hosted service comes from the environment only.
+#[derive(clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Data sets: one JSON object a line, with prompt, solution0, solution1 (or goal, sol1, sol2). The file's name is
+    /// the set's
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    data: Vec<PathBuf>,
+    /// The labels of the data set, 0 or 1 a line [default: those in the data set, else SET-labels.lst beside it]
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The server's address, with or without /v1
+    #[arg(long, value_name = "URL")]
+    server: String,
+    /// The model, as the server names it
+    #[arg(long, value_name = "NAME")]
+    model: String,
+    /// What the system is called in submissions and tables [default: the model's name]
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
+    /// Rank the solutions by likelihood, by its sum and by character
+    #[arg(long)]
+    likelihood: bool,
+    /// How log-probabilities are asked for [default: the first of echo, forced, top that the server answers truly]
+    #[arg(long, value_enum, requires = "likelihood")]
+    way: Option<Way>,
+    /// The model's tokenizer.json [default: ask the server to split text]
+    #[arg(long, value_name = "FILE", requires = "likelihood")]
+    tokenizer: Option<PathBuf>,
+    /// The form of answer that the server is asked for
+    #[arg(long, value_enum, default_value_t = Form::JsonObject, conflicts_with = "likelihood")]
+    response_format: Form,
+    /// The most tokens of an answer
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    max_tokens: u32,
+    /// The number of items asked about at once
+    #[arg(long, value_name = "N", default_value = "1")]
+    concurrency: NonZeroUsize,
+    /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/piqa-MODEL, or
+    /// runs/llm/piqa-likelihood-MODEL]
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// The environment variable with the service's key
+    #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]
+    api_key_env: String,
+    /// How long to wait for an answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+}
+
+/// `response_format` of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Any JSON object: what the benchmark asks of hosted models
+    JsonObject,
+    /// JSON with a whole number `answer`: what the benchmark asks of local models
+    JsonSchema,
+    /// No form, for servers that know none
+    None,
+}
+
+impl Form {
+    fn value(self) -> Option<Value> {
+        match self {
+            Form::JsonObject => Some(json!({"type": "json_object"})),
+            Form::JsonSchema => {
+                let schema = json!({"name": "answer", "schema": answer_schema(), "strict": true});
+                Some(json!({"type": "json_schema", "json_schema": schema}))
+            }
+            Form::None => None,
+        }
+    }
+}
+
+/// A server that is asked in words.
+struct Speaker<'a> {
+    server: &'a Server,
+    form: Option<Value>,
+    max_tokens: u32,
+}
+
+impl Chat for Speaker<'_> {
+    fn answer(&self, name: &str, prompt: &str) -> Result<String> {
+        let messages = [Message::user(prompt)];
+        let (max_tokens, form) = (self.max_tokens, self.form.as_ref());
+        self.server.say(&Conversation { name, messages: &messages, max_tokens, form })
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let sets = sets(args)?;
+    let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
+    let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_output(args)))?;
+    let before = folder.settled()?.map(|settled| settled.way);
+    let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
+    let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
+    let server = Server::connect(client(settings)?, &Choices { model, way, tokenizer, bos: None })?;
+    if args.likelihood && server.way() == Way::Said {
+        return Err(Error::new(ErrorKind::Usage, "--way said: gives no log-probabilities; leave out --likelihood"));
+    }
+    folder.settle(settled(args, &server)?)?;
+    let server = server.with_journal(folder.journal()?);
+    for set in &sets {
+        let written = evaluate(args, set, &server, folder.path());
+        server.journal().sync()?;
+        written?;
+    }
+    say!("score them: tiered llm piqa score {} --data DIR", folder.path().display());
+    Ok(())
+}
+
+fn sets(args: &Args) -> Result<Vec<Dataset>> {
+    if args.labels.is_some() && args.data.len() > 1 {
+        return Err(Error::new(ErrorKind::Usage, "--labels: is of one data set; name one with --data"));
+    }
+    let sets = args.data.iter().map(|path| Dataset::read(path, args.labels.as_deref()));
+    let sets: Vec<Dataset> = sets.collect::<Result<_>>()?;
+    for (number, set) in sets.iter().enumerate() {
+        if let Some(first) = sets[..number].iter().find(|first| first.name == set.name) {
+            let (first, second) = (first.path.display(), set.path.display());
+            return Err(Error::new(ErrorKind::Usage, format!("--data: {first} and {second} have the same name")));
+        }
+    }
+    Ok(sets)
+}
+
+fn client(settings: Settings) -> Result<Client> {
+    let signals = Signals::watch()?;
+    let on_wait = |wait: &Wait| aside!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil());
+    Ok(Client::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait)))
+}
+
+/// `runs/llm/piqa-gemma3-27b`: of the model's name what may stand in a file name.
+fn default_output(args: &Args) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let model: String = args.model.chars().map(plain).take(80).collect();
+    let protocol = if args.likelihood { "piqa-likelihood" } else { "piqa" };
+    Path::new("runs/llm").join(format!("{protocol}-{model}"))
+}
+
+/// What makes the answers. The data sets do not: others may be asked later, into the same folder.
+fn settled(args: &Args, server: &Server) -> Result<Settled> {
+    let asked = match args.likelihood {
+        true => json!({"protocol": "piqa-likelihood"}),
+        false => {
+            json!({"protocol": "piqa", "response_format": args.response_format.value(), "max_tokens": args.max_tokens})
+        }
+    };
+    let now = OffsetDateTime::now_utc();
+    let (year, month, day) = (now.year(), u8::from(now.month()), now.day());
+    Ok(Settled {
+        date: format!("{year:04}-{month:02}-{day:02}T{:02}-{:02}-{:02}", now.hour(), now.minute(), now.second()),
+        asked: asked.as_object().cloned().unwrap_or_default(),
+        server: server.identity().clone(),
+        way: server.way(),
+        sends_ids: server.sends_ids(),
+        bos: None,
+        tokenizer: server.tokenizer(),
+        probe: server.probe().cloned(),
+    })
+}
+
+/// Asks about a set, and writes its submissions; those that are there already are replaced by the same.
+fn evaluate(args: &Args, set: &Dataset, server: &Server, folder: &Path) -> Result<()> {
+    let system = args.system.as_deref().unwrap_or(&args.model);
+    let bar = pair_bar(set.items.len() as u64);
+    let done = || bar.inc(1);
+    let submissions = match args.likelihood {
+        true => by_likelihood(set, system, server, args.concurrency, &done)?.to_vec(),
+        false => {
+            let (form, max_tokens) = (args.response_format.value(), args.max_tokens);
+            let texts = ask(set, &Speaker { server, form, max_tokens }, args.concurrency, &done)?;
+            let answers = folder.join(file_name("answers", system, &set.name, "jsonl"));
+            durable::replace(&answers, answer_lines(set, &texts).as_bytes())?;
+            vec![by_answers(set, system, &texts)]
+        }
+    };
+    bar.finish_and_clear();
+    submissions.iter().try_for_each(|submission| write(submission, set, folder))
+}
+
+fn write(submission: &Submission, set: &Dataset, folder: &Path) -> Result<()> {
+    let path = folder.join(file_name("submission", &submission.system, &set.name, "json"));
+    durable::replace(&path, submission.to_json().as_bytes())?;
+    say!("{}: {}", path.display(), told(submission, set)?);
+    Ok(())
+}
+
+/// The accuracy if the labels are known, and what could not be decided.
+fn told(submission: &Submission, set: &Dataset) -> Result<String> {
+    let accuracy = match set.items.iter().all(|item| item.label.is_some()) {
+        true => format!("accuracy {}", share(&score(submission, set)?.accuracy)),
+        false => "the labels are not known".to_owned(),
+    };
+    let (unanswered, ties) = submission.tiered.as_ref().map_or((0, 0), |making| (making.unanswered, making.ties));
+    Ok(match submission.protocol() {
+        Protocol::Answer => format!("{accuracy}, unanswered {unanswered}"),
+        _ => format!("{accuracy}, undecided {unanswered}, tied {ties}"),
+    })
+}
