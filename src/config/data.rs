@@ -1,6 +1,6 @@
 //! `[data]`: the splits of story files to train on, and to choose the epoch on.
 
-use super::validate::all_hold;
+use super::check::all_hold;
 use crate::data::Kind;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};

@@ -4,6 +4,7 @@
 //! values, `explain` says what was probably meant.
 
 mod assign;
+mod check;
 mod data;
 mod encoder;
 mod expand;

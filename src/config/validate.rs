@@ -1,19 +1,11 @@
 //! Values that have the right type but are invalid, or do not go together.
 
+use super::check::{Check, all_hold};
 use super::schema::Config;
 use crate::loss::{LossConfig, Normalization};
 use crate::model::{DetectorConfig, DetectorKind, Norm};
 use crate::train::TrainConfig;
 use crate::untrusted::MAX_EPOCHS;
-
-/// What must hold, and the error if it does not.
-pub(super) type Check = (bool, &'static str);
-
-/// # Errors
-/// That of the first check that does not hold.
-pub(super) fn all_hold(checks: &[Check]) -> Result<(), &'static str> {
-    checks.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(*problem))
-}
 
 /// From 0 to below 1.
 fn share(x: f64) -> bool {

@@ -2,10 +2,10 @@
 
 use super::answer::{UNANSWERED, read_answer};
 use super::dataset::Dataset;
-use super::parallel::in_order;
 use super::prompt::prompt;
 use crate::durable::sha256;
 use crate::error::Result;
+use crate::llm::parallel::in_parallel;
 use crate::schema;
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -24,7 +24,7 @@ pub trait Chat: Sync {
 /// # Errors
 /// Those of [`Chat::answer`].
 pub fn ask(dataset: &Dataset, chat: &dyn Chat, at_once: NonZeroUsize, done: &(dyn Fn() + Sync)) -> Result<Vec<String>> {
-    in_order(dataset.items.len(), at_once, |number| {
+    in_parallel(dataset.items.len(), at_once.get(), &|number| {
         let text = chat.answer(&format!("{}, item {number}", dataset.name), &prompt(&dataset.items[number]))?;
         done();
         Ok(text)

@@ -1,8 +1,8 @@
 //! Ranks the two solutions by how likely a model finds each after the situation. Ours; the benchmark asks in words.
 
 use super::dataset::{Dataset, Item};
-use super::parallel::in_order;
 use crate::error::{Error, Result};
+use crate::llm::parallel::in_parallel;
 use crate::llm::{OptionScore, Request, Scorer};
 use std::num::NonZeroUsize;
 
@@ -82,7 +82,7 @@ pub fn likelihoods(
     at_once: NonZeroUsize,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Likelihood>> {
-    in_order(dataset.items.len(), at_once, |number| {
+    in_parallel(dataset.items.len(), at_once.get(), &|number| {
         let scored = likelihood(&format!("{}, item {number}", dataset.name), &dataset.items[number], scorer)?;
         done();
         Ok(scored)

@@ -9,7 +9,6 @@ mod ask;
 mod dataset;
 mod evaluate;
 mod likelihood;
-mod parallel;
 mod prompt;
 mod published;
 mod results;

@@ -1,5 +1,6 @@
 //! Connects to a server: finds out what it is, chooses a way that tells the truth, and then answers requests.
 
+use super::asker::Asker;
 use super::chat::{self, Conversation};
 use super::client::Client;
 use super::cut::Cutter;
@@ -8,7 +9,6 @@ use super::journal::{Entry, Journal, key};
 use super::kind::{ServerKind, Way};
 use super::probe::{ProbeReport, probe};
 use super::scored::Scored;
-use super::scoring::Asker;
 use super::tokenizer::{Bos, Tokenizer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::{Message, OptionScore, Request, Scorer};

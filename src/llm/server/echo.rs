@@ -1,7 +1,7 @@
 //! The way `echo`: the server repeats prompt and continuation with the log-probability of every token.
 
+use super::asker::{Asker, TokenScores};
 use super::cut::Cut;
-use super::scoring::{Asker, TokenScores};
 use crate::error::{Error, Result};
 
 /// # Errors

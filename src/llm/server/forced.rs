@@ -2,8 +2,8 @@
 //! it was before it was forced. Options that begin alike share requests.
 
 use super::answer::TokenScore;
+use super::asker::{Asker, TokenScores};
 use super::cut::Cut;
-use super::scoring::{Asker, TokenScores};
 use crate::error::{Error, Result};
 use crate::untrusted::shown;
 use std::collections::HashMap;

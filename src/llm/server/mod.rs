@@ -6,6 +6,7 @@
 //! generates with (`probe`). Servers are not trusted: answers are limited in size, and every number is checked.
 
 mod answer;
+mod asker;
 mod chat;
 mod client;
 mod connect;

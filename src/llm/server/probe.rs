@@ -5,9 +5,9 @@
 //! `echo`, shifts it by a token, or reports what a bias made of the probabilities is refused.
 
 use super::answer::TokenScore;
+use super::asker::Asker;
 use super::cut::Cut;
 use super::scored::Scored;
-use super::scoring::Asker;
 use super::wire::TokenName;
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};

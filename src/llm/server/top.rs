@@ -2,8 +2,8 @@
 //! options' prefix tree. What is not listed is at most as likely as the last one listed.
 
 use super::answer::TokenScore;
+use super::asker::{Asker, TokenScores};
 use super::cut::Cut;
-use super::scoring::{Asker, TokenScores};
 use super::wire::{Next, Token};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
