@@ -55,7 +55,7 @@ impl ChatTemplate {
     /// `Config` if it is not valid Jinja, or can't render a conversation of one user turn.
     pub fn new(source: &str, bos_token: &str, eos_token: &str) -> Result<Self> {
         let mut engine = engine();
-        let compiled = engine.add_template_owned(NAME, source.to_owned());
+        let compiled = engine.add_template_owned(NAME, without_generation_tags(source));
         compiled.map_err(|error| wrong(&error))?;
         let (engine, source) = (Arc::new(engine), Arc::from(source));
         let (bos_token, eos_token) = (bos_token.to_owned(), eos_token.to_owned());
@@ -142,6 +142,8 @@ impl ChatTemplate {
             eos_token => self.eos_token,
             date_string => DATE,
             enable_thinking => false,
+            tools => (),
+            documents => (),
         })
     }
 }
@@ -157,7 +159,30 @@ fn engine() -> Environment<'static> {
         Err(minijinja::Error::new(JinjaKind::InvalidOperation, message))
     });
     engine.add_function("strftime_now", date);
+    // As in Python, none can't be iterated over.
+    engine.add_test("iterable", |value: &Jinja| !value.is_none() && value.try_iter().is_ok());
     engine
+}
+
+/// `transformers` marks the assistant's text by tags of its own, `{% generation %}` and `{% endgeneration %}`. They print
+/// nothing, so a condition that always holds stands for them.
+fn without_generation_tags(source: &str) -> String {
+    let mut parts = source.split("{%");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (tag, rest) = part.split_once("%}").unwrap_or((part, ""));
+        let word = tag.trim_matches(|c: char| c.is_whitespace() || "-+".contains(c));
+        let instead = match word {
+            "generation" => tag.replace(word, "if true"),
+            "endgeneration" => tag.replace(word, "endif"),
+            _ => tag.to_owned(),
+        };
+        text += &format!("{{%{instead}");
+        if part.len() > tag.len() {
+            text += &format!("%}}{rest}");
+        }
+    }
+    text
 }
 
 /// The fixed date in Python's format codes of days, months and years.

@@ -662,6 +662,11 @@ fn templates_are_found_where_models_keep_them() {
         "{{ messages[-1]['content'].strip().split(' ')[0].upper() }} {{ strftime_now('%d %b %Y') }} {{ date_string }}";
     let python = ChatTemplate::new(python, "", "").unwrap();
     assert_eq!(python.render("", vec![Message::user(" ask me")]).unwrap(), "ASK 26 Jul 2024 26 Jul 2024");
+    // A tag of `transformers`, and a variable that it defines as none.
+    let marked =
+        "{{ messages[-1].content }}{%- generation -%}  a {%- endgeneration %}{% if tools is none %}!{% endif %}";
+    let marked = ChatTemplate::new(marked, "", "").unwrap();
+    assert_eq!(marked.render("Do.", vec![Message::user("q")]).unwrap(), "Do.\nqa!");
 }
 
 /// HAR asks one question after the other in one growing text, and its answers are predictions about pairs.
