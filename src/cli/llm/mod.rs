@@ -1,6 +1,7 @@
 //! `tiered llm`: asks language models.
 
 mod eval;
+mod har;
 mod progress;
 mod prompt;
 mod score;

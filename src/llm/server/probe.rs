@@ -118,7 +118,8 @@ fn check(probe: &Probe, scored: &[Scored]) -> Result<()> {
     let Probe { generated, by_way, unlikely, .. } = probe;
     if scored.iter().all(|score| score.sum() == 0.) {
         return Err(unfit(
-            "every log-probability is 0, so the first option would always win: it ignores what it is asked",
+            "every log-probability is 0, so the first option would always win: it ignores what it is asked, or \
+             reports what a bias made of it",
         ));
     }
     if (generated - by_way).abs() > TOLERANCE {
