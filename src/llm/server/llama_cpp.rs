@@ -9,12 +9,24 @@ use serde_json::{Value, json};
 /// A bias that makes any token the likeliest.
 const FORCE: f64 = 1000.;
 
-/// One token after the prompt: the likeliest, or the forced one.
+/// One token after the prompt: the likeliest, or the forced one. What the server has evaluated already is used again.
 ///
 /// # Errors
 /// As [`Client::get_done`]; `Data` if the answer is not what was asked for.
 pub fn next(client: &Client, prompt: Sent, force: Option<Token>, alternatives: u32) -> Result<Next> {
     read(&client.get_done("/completion", Some(&request(prompt, force, alternatives)))?)
+}
+
+/// Lets the server evaluate the prompt afresh. Log-probabilities of a quantised model depend, by some hundredths, on the
+/// parts in which a prompt was evaluated; after this they no longer depend on what was asked before, and all options
+/// are evaluated alike.
+///
+/// # Errors
+/// As [`next`].
+pub fn evaluate_afresh(client: &Client, prompt: Sent) -> Result<()> {
+    let mut body = request(prompt, None, 1);
+    body["cache_prompt"] = json!(false);
+    read(&client.get_done("/completion", Some(&body))?).map(drop)
 }
 
 /// Everything that could change or cut what is sampled is set: the server's user may have set it otherwise.

@@ -77,6 +77,7 @@ fn one(asker: &Asker, prompt: &str) -> Result<Option<Probe>> {
     let ids = asker.cutter.encode(&asker.client, prompt)?;
     let unlikely = asker.cut(prompt, &[UNLIKELY.to_owned()])?;
     let sent = unlikely[0].before(0, asker.cutter.sends_ids);
+    asker.begin(sent)?;
     let next = match asker.next(sent, ids.len(), None, 1) {
         // A model that ends here generates nothing.
         Err(error) if error.kind == ErrorKind::Data && error.message.contains("reports 0 tokens") => return Ok(None),

@@ -61,6 +61,20 @@ impl Asker {
         !self.cutter.sends_ids || (self.way != Way::Echo && !names_ids)
     }
 
+    /// Whether the server's answers depend, slightly, on what it evaluated before. Then the options of a prompt are
+    /// asked together or not at all, so that a run that goes on gets the same answers.
+    pub fn depends_on_history(&self) -> bool {
+        self.identity.kind == ServerKind::LlamaCpp
+    }
+
+    /// Prepares for questions about a prompt, so that their answers don't depend on earlier ones.
+    ///
+    /// # Errors
+    /// As [`Asker::next`].
+    pub fn begin(&self, prompt: Sent) -> Result<()> {
+        if self.depends_on_history() { llama_cpp::evaluate_afresh(&self.client, prompt) } else { Ok(()) }
+    }
+
     /// Prompt and continuations as tokens.
     ///
     /// # Errors
@@ -74,6 +88,9 @@ impl Asker {
     /// # Errors
     /// As [`Asker::next`]; those of `on_scored`.
     pub fn score(&self, cuts: &[Cut], on_scored: &mut dyn FnMut(usize, Scored) -> Result<()>) -> Result<()> {
+        if let Some(cut) = cuts.first() {
+            self.begin(cut.before(0, self.cutter.sends_ids))?;
+        }
         let (mut forced, mut listed) = (forced::Forced::new(self), top::Listed::new(self));
         for (number, cut) in cuts.iter().enumerate() {
             let tokens = match self.way {

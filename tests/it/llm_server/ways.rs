@@ -150,7 +150,9 @@ fn options_that_begin_alike_share_requests_and_the_journal_spares_the_rest() {
     let request = Request { name: "row 1", prompt: PROMPT, continuations: &continuations };
     let first = asked.score(&request).unwrap();
     // " 1" and " and" once; " 1", " 2" are tokens, " 3" is two, of which the first is shared by nothing.
-    assert_eq!(completions(&server), 2 + 1 + 1 + 2);
+    // Before all of them the prompt is evaluated afresh.
+    assert_eq!(completions(&server), 1 + 2 + 1 + 1 + 2);
+    assert_eq!(afresh(&server), [true, false, false, false, false, false, false]);
     assert_eq!(asked.asked(), 3);
     server.forget();
     assert_eq!(asked.score(&request).unwrap(), first);
@@ -162,6 +164,13 @@ fn options_that_begin_alike_share_requests_and_the_journal_spares_the_rest() {
 
 fn completions(server: &Server) -> usize {
     server.requests().iter().filter(|request| request.path == "/completion").count()
+}
+
+/// Whether each completion evaluated its prompt afresh.
+fn afresh(server: &Server) -> Vec<bool> {
+    let completions = server.requests().into_iter().filter(|request| request.path == "/completion");
+    let bodies = completions.map(|request| serde_json::from_slice::<Value>(&request.body).unwrap());
+    bodies.map(|body| body["cache_prompt"] == false).collect()
 }
 
 #[test]
