@@ -26,7 +26,7 @@ pub fn next(client: &Client, prompt: Sent, force: Option<Token>, alternatives: u
 pub fn evaluate_afresh(client: &Client, prompt: Sent) -> Result<()> {
     let mut body = request(prompt, None, 1);
     body["cache_prompt"] = json!(false);
-    read(&client.get_done("/completion", Some(&body))?).map(drop)
+    require_whole(&client.get_done("/completion", Some(&body))?)
 }
 
 /// Everything that could change or cut what is sampled is set: the server's user may have set it otherwise.
@@ -41,11 +41,18 @@ fn request(prompt: Sent, force: Option<Token>, alternatives: u32) -> Value {
     })
 }
 
-fn read(answer: &Value) -> Result<Next> {
+/// # Errors
+/// `Config` if the server cut the prompt.
+fn require_whole(answer: &Value) -> Result<()> {
     if answer["truncated"] == true {
         let remedy = "start llama-server with a larger context (--ctx-size; it is divided among --parallel)";
         return Err(Error::config(format!("the prompt is too long for the server, which cut it; {remedy}")));
     }
+    Ok(())
+}
+
+fn read(answer: &Value) -> Result<Next> {
+    require_whole(answer)?;
     let tokens = list(answer, "/completion_probabilities")?;
     let [token] = tokens.as_slice() else {
         let why = format!("the server reports {} tokens where 1 was generated", tokens.len());
