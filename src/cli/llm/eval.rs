@@ -1,5 +1,6 @@
 //! `tiered llm eval`: asks a language model the three tiers' questions about a story file.
 
+use super::har;
 use super::progress::Progress;
 use super::summary::{Summary, TierSummary};
 use crate::cli::signal::Signals;
@@ -8,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{RunFacts, write_records};
 use crate::llm::server::{Choices, Client, RunFolder, Server, Settings, Settled, Way};
 use crate::llm::{
-    ChatTemplate, MOST_SHOTS, Plan, Protocol, StorySet, Style, Tier, TierAnswers, ask, questions, read_stories,
+    ChatTemplate, MOST_SHOTS, Plan, Protocol, Step, StorySet, Style, Tier, TierAnswers, ask, questions, read_stories,
 };
 use crate::say::{aside, counted, say};
 use crate::schema;
@@ -27,7 +28,7 @@ use time::OffsetDateTime;
 pub(in crate::cli) struct Args {
     /// The stories: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
     #[arg(long, value_name = "FILE")]
-    data: PathBuf,
+    pub(super) data: PathBuf,
     /// The split, if the file has several
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
@@ -39,16 +40,16 @@ pub(in crate::cli) struct Args {
     model: String,
     /// What is asked, and when it is right
     #[arg(long, value_enum)]
-    protocol: Protocol,
+    pub(super) protocol: Protocol,
     /// How log-probabilities are asked for [default: the first of echo, forced, top that the server answers truly]
     #[arg(long, value_enum)]
-    way: Option<Way>,
+    pub(super) way: Option<Way>,
     /// The model's tokenizer.json [default: ask the server to split text]
     #[arg(long, value_name = "FILE")]
     tokenizer: Option<PathBuf>,
     /// Ask in the model's chat template: tokenizer_config.json, or a file of Jinja [default: plain text]
     #[arg(long, value_name = "FILE")]
-    chat_template: Option<PathBuf>,
+    pub(super) chat_template: Option<PathBuf>,
     /// The number of start tokens before a prompt [default: the model's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2))]
     bos: Option<u32>,
@@ -57,22 +58,32 @@ pub(in crate::cli) struct Args {
     shots: usize,
     /// The number of stories asked about at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    concurrency: u16,
+    pub(super) concurrency: u16,
     /// Ask about every implausible story in tiers 2 and 3, not only about those that the tier before got right
     #[arg(long)]
-    no_cascade: bool,
+    pub(super) no_cascade: bool,
     /// Ask tiers 1 to N only
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=3))]
-    tiers: u8,
+    pub(super) tiers: u8,
     /// Take only the first N stories; the scores are then none of the protocol's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    limit: Option<u32>,
+    pub(super) limit: Option<u32>,
     /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/PROTOCOL-MODEL]
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// The environment variable with the service's key
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]
     api_key_env: String,
+    /// By protocol har, a pair to show as an example, by its id; repeat it for more [default: HAR's four, which need
+    /// TRIP's full training split]
+    #[arg(long = "shot", value_name = "ID")]
+    pub(super) examples: Vec<String>,
+    /// By protocol har, the split that the examples are from
+    #[arg(long, value_name = "NAME", default_value = "train")]
+    pub(super) shots_split: String,
+    /// By protocol har, show the second story of every pair first
+    #[arg(long)]
+    pub(super) swapped: bool,
     /// How long to wait for an answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
@@ -80,31 +91,78 @@ pub(in crate::cli) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let set = stories(args)?;
-    let plan = plan(args)?;
-    let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
-    let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_output(args)))?;
-    let (progress, signals) = (Arc::new(Progress::new()), Signals::watch()?);
-    let server = Server::connect(client(settings, &progress, signals), &choices(args, &folder)?)?;
-    say!("{}", told(&server));
-    let settled = folder.settle(settled(args, &set, &plan, &server))?;
-    let server = server.with_journal(folder.journal()?);
-    if !server.journal().is_empty() {
-        say!("{}: going on; {} are there", folder.path().display(), counted(server.journal().len(), "answer"));
+    if args.protocol == Protocol::Har {
+        return har::run(args, &set);
     }
-    let answers = ask(&set.stories, &plan, &server, &|step| progress.step(step, server.asked() > 0));
-    progress.finish();
-    server.journal().sync()?;
-    let answers = answers.map_err(|error| kept(error, &server, &folder))?;
+    if !args.examples.is_empty() || args.swapped {
+        let message = "--shot and --swapped: are of protocol har only";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    let plan = plan(args)?;
+    let run = Run::begin(args, asked(args, &set, &plan))?;
+    let answers = ask(&set.stories, &plan, &run.server, &|step| run.step(step));
+    let answers = run.ended(answers)?;
+    let (first, _) = questions(&set.stories, &plan, Tier::Story, &[0])?;
     let summary = Summary {
-        settled: &settled,
-        bos_seen: bos_seen(&set, &plan, &server)?,
-        unaligned: server.unaligned(),
+        settled: &run.settled,
+        bos_seen: run.bos_seen(first.first().map(|question| question.asked().0))?,
+        unaligned: run.server.unaligned(),
         tiers: answers.iter().map(|tier| TierSummary::of(tier, &set.stories)).collect(),
     };
-    write(folder.path(), &set, &plan, &answers, &summary)?;
+    write(run.folder.path(), &set, &plan, &answers, &summary)?;
     summary.tiers.iter().for_each(|tier| say!("{}", tier.line()));
-    say!("{}: the records and results.json", folder.path().display());
+    let folder = run.folder.path().display();
+    say!("{folder}: the records and results.json; `tiered llm score {folder}` scores them");
     Ok(())
+}
+
+/// A run that has begun, or goes on.
+pub(super) struct Run {
+    pub folder: RunFolder,
+    pub settled: Settled,
+    pub server: Server,
+    progress: Arc<Progress>,
+}
+
+impl Run {
+    /// Connects to the server, and settles what the run is.
+    pub fn begin(args: &Args, asked: Map<String, Value>) -> Result<Self> {
+        let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
+        let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_output(args)))?;
+        let (progress, signals) = (Arc::new(Progress::new()), Signals::watch()?);
+        let server = Server::connect(client(settings, &progress, signals), &choices(args, &folder)?)?;
+        say!("{}", told(&server));
+        let settled = folder.settle(settled(args, asked, &server))?;
+        let server = server.with_journal(folder.journal()?);
+        if !server.journal().is_empty() {
+            say!("{}: going on; {} are there", folder.path().display(), counted(server.journal().len(), "answer"));
+        }
+        Ok(Run { folder, settled, server, progress })
+    }
+
+    pub fn step(&self, step: Step) {
+        self.progress.step(step, self.server.asked() > 0);
+    }
+
+    /// The answers, or the error with what is kept. All answers so far are on the disk.
+    pub fn ended<T>(&self, answers: Result<T>) -> Result<T> {
+        self.progress.finish();
+        self.server.journal().sync()?;
+        let kept = counted(self.server.journal().len(), "answer");
+        let about = |error: Error| Error {
+            message: format!("{error}\n{kept} kept in {}", self.folder.path().display()),
+            ..error
+        };
+        answers.map_err(about)
+    }
+
+    /// How many start tokens a prompt begins with, as the model sees it; 0 where the server has a template of its own.
+    pub fn bos_seen(&self, prompt: Option<&str>) -> Result<usize> {
+        match prompt {
+            Some(prompt) if self.server.way() != Way::Said => self.server.bos_of(prompt),
+            _ => Ok(0),
+        }
+    }
 }
 
 /// The stories to ask about, with what is odd about them on standard error.
@@ -125,9 +183,6 @@ fn stories(args: &Args) -> Result<StorySet> {
 
 fn plan(args: &Args) -> Result<Plan> {
     let usage = |message: String| Error::new(ErrorKind::Usage, message);
-    if args.protocol == Protocol::Har {
-        return Err(usage("--protocol har: is not asked by this command yet; use trip or pairs".into()));
-    }
     if args.shots > MOST_SHOTS {
         return Err(usage(format!("--shots {}: at most {MOST_SHOTS} are shown", args.shots)));
     }
@@ -187,7 +242,8 @@ fn told(server: &Server) -> String {
     line
 }
 
-fn settled(args: &Args, set: &StorySet, plan: &Plan, server: &Server) -> Settled {
+/// What is asked, for `run.json`.
+fn asked(args: &Args, set: &StorySet, plan: &Plan) -> Map<String, Value> {
     let (style, template) = match &plan.style {
         Style::Plain => ("plain", Value::Null),
         Style::Chat(template) => ("chat", json!(template.sha256())),
@@ -197,9 +253,13 @@ fn settled(args: &Args, set: &StorySet, plan: &Plan, server: &Server) -> Settled
         "protocol": plan.protocol, "departures": departures(args, plan), "style": style,
         "chat_template_sha256": template, "shots": plan.shots, "cascade": plan.cascade, "tiers": args.tiers,
     });
+    asked.as_object().cloned().unwrap_or_default()
+}
+
+fn settled(args: &Args, asked: Map<String, Value>, server: &Server) -> Settled {
     Settled {
         date: date(),
-        asked: asked.as_object().cloned().unwrap_or_default(),
+        asked,
         server: server.identity().clone(),
         way: server.way(),
         sends_ids: server.sends_ids(),
@@ -223,21 +283,6 @@ fn date() -> String {
     let now = set.unwrap_or_else(OffsetDateTime::now_utc);
     let (year, month, day) = (now.year(), u8::from(now.month()), now.day());
     format!("{year:04}-{month:02}-{day:02}T{:02}-{:02}-{:02}", now.hour(), now.minute(), now.second())
-}
-
-/// How many start tokens the first prompt begins with, as the model sees it.
-fn bos_seen(set: &StorySet, plan: &Plan, server: &Server) -> Result<usize> {
-    if server.way() == Way::Said {
-        return Ok(0);
-    }
-    let (asked, _) = questions(&set.stories, plan, Tier::Story, &[0])?;
-    asked.first().map_or(Ok(0), |question| server.bos_of(question.asked().0))
-}
-
-/// The error with what is kept, and how to go on.
-fn kept(error: Error, server: &Server, folder: &RunFolder) -> Error {
-    let answers = counted(server.journal().len(), "answer");
-    Error { message: format!("{error}\n{answers} kept in {}", folder.path().display()), ..error }
 }
 
 fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], summary: &Summary) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod eval;
 mod piqa;
+mod har;
 mod progress;
 mod prompt;
 mod score;

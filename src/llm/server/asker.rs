@@ -54,6 +54,20 @@ impl Asker {
         self.completions().echo(prompt, tokens)
     }
 
+    /// Whether the server's answers depend, slightly, on what it evaluated before. Then the options of a prompt are
+    /// asked together or not at all, so that a run that goes on gets the same answers.
+    pub fn depends_on_history(&self) -> bool {
+        self.identity.kind == ServerKind::LlamaCpp
+    }
+
+    /// Prepares for questions about a prompt, so that their answers don't depend on earlier ones.
+    ///
+    /// # Errors
+    /// As [`Asker::next`].
+    pub fn begin(&self, prompt: Sent) -> Result<()> {
+        if self.depends_on_history() { llama_cpp::evaluate_afresh(&self.client, prompt) } else { Ok(()) }
+    }
+
     /// Whether tokens have to be told apart by their text.
     fn needs_text(&self) -> bool {
         let names_ids = matches!(self.identity.kind, ServerKind::LlamaCpp | ServerKind::Vllm);

@@ -204,7 +204,10 @@ impl Client {
 
     /// The error of a request that the server refuses for good.
     pub fn refusal(&self, path: &str, status: u16, message: &str) -> Error {
-        let address = &self.settings.address;
+        let address = match self.settings.address.join(path) {
+            Ok(address) => address,
+            Err(error) => return error,
+        };
         let (kind, remedy) = match status {
             401 | 403 => {
                 let variable = &self.settings.key_variable;
@@ -218,7 +221,7 @@ impl Client {
             }
             _ => (ErrorKind::Config, String::new()),
         };
-        Error::new(kind, format!("{address}{path}: the server answered {status}: {message}{remedy}"))
+        Error::new(kind, format!("{address}: the server answered {status}: {message}{remedy}"))
     }
 }
 

@@ -196,8 +196,12 @@ impl Server {
     fn scored(&self, request: &Request) -> Result<Vec<Scored>> {
         let keys: Vec<String> = request.continuations.iter().map(|text| self.key(request.prompt, text)).collect();
         let mut scores = keys.iter().map(|key| self.kept(key)).collect::<Result<Vec<_>>>()?;
-        let missing: Vec<usize> = (0..keys.len()).filter(|number| scores[*number].is_none()).collect();
+        let is_missing = |number: &usize| scores[*number].is_none();
+        let mut missing: Vec<usize> = (0..keys.len()).filter(is_missing).collect();
         if !missing.is_empty() {
+            if self.asker.depends_on_history() {
+                missing = (0..keys.len()).collect();
+            }
             self.ask_missing(request, &keys, &missing, &mut scores)?;
         }
         let scores: Vec<Scored> = scores.into_iter().flatten().collect();
@@ -206,7 +210,7 @@ impl Server {
         Ok(scores)
     }
 
-    /// Asks for what is not in the journal. A score of exactly 0 is kept only when another option has another one.
+    /// Asks for these continuations; of one that stands in the journal the first answer stays. A score of exactly 0 is kept only when another option has another one.
     fn ask_missing(
         &self,
         request: &Request,
@@ -236,7 +240,9 @@ impl Server {
     }
 
     fn keep(&self, key: &str, scored: Scored) -> Result<Scored> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        if self.journal.get(key).is_none() {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+        }
         match self.journal.keep(key, Entry::Scored(scored.clone()))? {
             Entry::Scored(first) => Ok(first),
             Entry::Said { .. } => Ok(scored),

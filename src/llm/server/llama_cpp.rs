@@ -9,12 +9,24 @@ use serde_json::{Value, json};
 /// A bias that makes any token the likeliest.
 const FORCE: f64 = 1000.;
 
-/// One token after the prompt: the likeliest, or the forced one.
+/// One token after the prompt: the likeliest, or the forced one. What the server has evaluated already is used again.
 ///
 /// # Errors
 /// As [`Client::get_done`]; `Data` if the answer is not what was asked for.
 pub fn next(client: &Client, prompt: Sent, force: Option<Token>, alternatives: u32) -> Result<Next> {
     read(&client.get_done("/completion", Some(&request(prompt, force, alternatives)))?)
+}
+
+/// Lets the server evaluate the prompt afresh. Log-probabilities of a quantised model depend, by some hundredths, on the
+/// parts in which a prompt was evaluated; after this they no longer depend on what was asked before, and all options
+/// are evaluated alike.
+///
+/// # Errors
+/// As [`next`].
+pub fn evaluate_afresh(client: &Client, prompt: Sent) -> Result<()> {
+    let mut body = request(prompt, None, 1);
+    body["cache_prompt"] = json!(false);
+    require_whole(&client.get_done("/completion", Some(&body))?)
 }
 
 /// Everything that could change or cut what is sampled is set: the server's user may have set it otherwise.
@@ -29,11 +41,18 @@ fn request(prompt: Sent, force: Option<Token>, alternatives: u32) -> Value {
     })
 }
 
-fn read(answer: &Value) -> Result<Next> {
+/// # Errors
+/// `Config` if the server cut the prompt.
+fn require_whole(answer: &Value) -> Result<()> {
     if answer["truncated"] == true {
         let remedy = "start llama-server with a larger context (--ctx-size; it is divided among --parallel)";
         return Err(Error::config(format!("the prompt is too long for the server, which cut it; {remedy}")));
     }
+    Ok(())
+}
+
+fn read(answer: &Value) -> Result<Next> {
+    require_whole(answer)?;
     let tokens = list(answer, "/completion_probabilities")?;
     let [token] = tokens.as_slice() else {
         let why = format!("the server reports {} tokens where 1 was generated", tokens.len());

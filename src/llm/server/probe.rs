@@ -77,6 +77,7 @@ fn one(asker: &Asker, prompt: &str) -> Result<Option<Probe>> {
     let ids = asker.cutter.encode(&asker.client, prompt)?;
     let unlikely = asker.cut(prompt, &[UNLIKELY.to_owned()])?;
     let sent = unlikely[0].before(0, asker.cutter.sends_ids);
+    asker.begin(sent)?;
     let next = match asker.next(sent, ids.len(), None, 1) {
         // A model that ends here generates nothing.
         Err(error) if error.kind == ErrorKind::Data && error.message.contains("reports 0 tokens") => return Ok(None),
@@ -118,7 +119,8 @@ fn check(probe: &Probe, scored: &[Scored]) -> Result<()> {
     let Probe { generated, by_way, unlikely, .. } = probe;
     if scored.iter().all(|score| score.sum() == 0.) {
         return Err(unfit(
-            "every log-probability is 0, so the first option would always win: it ignores what it is asked",
+            "every log-probability is 0, so the first option would always win: it ignores what it is asked, or \
+             reports what a bias made of it",
         ));
     }
     if (generated - by_way).abs() > TOLERANCE {

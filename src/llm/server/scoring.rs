@@ -13,6 +13,9 @@ impl Asker {
     /// # Errors
     /// As [`Asker::next`]; those of `on_scored`.
     pub fn score(&self, cuts: &[Cut], on_scored: &mut dyn FnMut(usize, Scored) -> Result<()>) -> Result<()> {
+        if let Some(cut) = cuts.first() {
+            self.begin(cut.before(0, self.cutter.sends_ids))?;
+        }
         let (mut forced, mut listed) = (forced::Forced::new(self), top::Listed::new(self));
         for (number, cut) in cuts.iter().enumerate() {
             let tokens = match self.way {

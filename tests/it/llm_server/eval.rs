@@ -2,7 +2,7 @@
 
 use super::mock::{Setup, Speaks, setup, start, twisted};
 use crate::fetch::{Answer, Request, Server};
-use crate::support::{stderr, stdout, text};
+use crate::support::{clean_file, stderr, stdout, text, tiered};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -288,6 +288,40 @@ fn a_key_that_is_refused_is_not_shown() {
     assert_eq!(run.status.code(), Some(69));
     assert!(stderr(&run).contains("Incorrect key") && stderr(&run).contains("OPENAI_API_KEY: is it the right key?"));
     assert!(!stderr(&run).contains("sk-secret") && !stdout(&run).contains("sk-secret"));
+}
+
+#[test]
+fn har_is_asked_pair_by_pair_and_its_predictions_are_scored() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    std::fs::write(rig.path("trip.json"), clean_file().to_string()).unwrap();
+    let har = |output: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args([
+            "llm",
+            "eval",
+            "--data",
+            text(&rig.path("trip.json")),
+            "--server",
+            &server.url,
+            "--model",
+            "toy",
+        ]);
+        command.args(["--protocol", "har", "--shot", "1-C0", "--shots-split", "test"]);
+        command.args(["--output", text(&rig.path(output))]).env("SOURCE_DATE_EPOCH", "1769860800").output().unwrap()
+    };
+    let run = har("har");
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let results = rig.json("har/results.json");
+    assert_eq!(
+        (&results["pairs"], &results["bos_seen"], &results["asked"]["shots"]),
+        (&json!(2), &json!(1), &json!(["1-C0"]))
+    );
+    let scored = tiered(["score", text(&rig.path("har/predictions.jsonl"))]);
+    assert!(scored.status.success(), "{}", stderr(&scored));
+    let files = rig.files("har");
+    std::fs::remove_file(rig.path("har/predictions.jsonl")).unwrap();
+    har("har");
+    assert!(rig.files("har") == files, "the journal answers again");
 }
 
 #[test]

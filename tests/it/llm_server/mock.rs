@@ -106,10 +106,7 @@ fn prompt(setup: Setup, prompt: &Value) -> Result<Vec<u32>, Answer> {
 }
 
 fn llama_completion(setup: Setup, body: &Value) -> Answer {
-    assert_eq!(
-        (&body["n_predict"], &body["temperature"], &body["cache_prompt"]),
-        (&json!(1), &json!(0.0), &json!(true))
-    );
+    assert_eq!((&body["n_predict"], &body["temperature"]), (&json!(1), &json!(0.0)));
     assert_eq!((&body["post_sampling_probs"], &body["top_k"], &body["min_p"]), (&json!(false), &json!(0), &json!(0.0)));
     let ids = match prompt(setup, &body["prompt"]) {
         Ok(ids) => ids,
@@ -155,6 +152,11 @@ fn completion(setup: Setup, body: &Value) -> Answer {
     if body["echo"] == true {
         let before = |place: usize| (place > 0).then(|| logprobs(setup.seed, &ids[..place]));
         places.extend(ids.iter().enumerate().map(|(place, id)| (*id, before(place))));
+        if setup.speaks == Speaks::LlamaCppPython {
+            // It leaves the start token out of its list, and has no log-probability for the first one in it.
+            places.remove(0);
+            places[0].1 = None;
+        }
     }
     places.push((token, Some(if is_hosted { with_bias(&plain, &bias) } else { plain })));
     ok(&json!({

@@ -92,7 +92,7 @@ fn a_hosted_service_whose_bias_counts_is_asked_for_the_top_with_a_tokenizer_of_o
     let asked = Asked::connect(client(&server), &choices).unwrap();
     assert_eq!(asked.way(), Way::Top);
     let refusals = asked.refusals().join("\n");
-    assert!(refusals.contains("echo") && refusals.contains("changed by the bias"), "{refusals}");
+    assert!(refusals.contains("echo") && refusals.contains("every log-probability is 0"), "{refusals}");
     let scores = scores(&asked, PROMPT);
     assert!(scores.iter().any(|score| matches!(score, OptionScore::Exact { .. })), "{scores:?}");
 }
@@ -133,8 +133,8 @@ fn options_that_change_the_prompts_tokens_are_counted() {
     let asked = connect(&server, None).unwrap();
     scores(&asked, PROMPT);
     assert_eq!(asked.unaligned(), 0);
-    // "t" and "ru" become "tr" and "u".
-    let continuations = ["ru".to_owned(), "xx".to_owned()];
+    // " t" and "rux" become " tru" and "x".
+    let continuations = ["rux".to_owned(), "xx".to_owned()];
     asked.score(&Request { name: "row 1", prompt: "a t", continuations: &continuations }).unwrap();
     assert_eq!(asked.unaligned(), 1);
 }
@@ -150,7 +150,9 @@ fn options_that_begin_alike_share_requests_and_the_journal_spares_the_rest() {
     let request = Request { name: "row 1", prompt: PROMPT, continuations: &continuations };
     let first = asked.score(&request).unwrap();
     // " 1" and " and" once; " 1", " 2" are tokens, " 3" is two, of which the first is shared by nothing.
-    assert_eq!(completions(&server), 2 + 1 + 1 + 2);
+    // Before all of them the prompt is evaluated afresh.
+    assert_eq!(completions(&server), 1 + 2 + 1 + 1 + 2);
+    assert_eq!(afresh(&server), [true, false, false, false, false, false, false]);
     assert_eq!(asked.asked(), 3);
     server.forget();
     assert_eq!(asked.score(&request).unwrap(), first);
@@ -162,6 +164,13 @@ fn options_that_begin_alike_share_requests_and_the_journal_spares_the_rest() {
 
 fn completions(server: &Server) -> usize {
     server.requests().iter().filter(|request| request.path == "/completion").count()
+}
+
+/// Whether each completion evaluated its prompt afresh.
+fn afresh(server: &Server) -> Vec<bool> {
+    let completions = server.requests().into_iter().filter(|request| request.path == "/completion");
+    let bodies = completions.map(|request| serde_json::from_slice::<Value>(&request.body).unwrap());
+    bodies.map(|body| body["cache_prompt"] == false).collect()
 }
 
 #[test]
