@@ -7,7 +7,6 @@ extern crate self as tiered;
 
 #[path = "../../src/attribute.rs"]
 pub mod attribute;
-pub mod batch;
 pub mod checkpoint;
 #[path = "../../src/config.rs"]
 pub mod config;
@@ -15,7 +14,7 @@ pub mod config;
 pub mod data;
 #[path = "../../src/decode/mod.rs"]
 pub mod decode;
-#[path = "../../src/durable.rs"]
+#[path = "../../src/durable/mod.rs"]
 pub mod durable;
 pub mod entry;
 #[path = "../../src/error.rs"]
@@ -38,4 +37,6 @@ pub mod schema;
 #[path = "../../src/seed.rs"]
 pub mod seed;
 pub mod sweep;
+#[path = "../../src/tokenizer/mod.rs"]
+pub mod tokenizer;
 pub mod train;

@@ -5,5 +5,5 @@ mod config;
 #[path = "../../src/train/schedule.rs"]
 mod schedule;
 
-pub use config::TrainConfig;
+pub use config::{AdamWConfig, TrainConfig};
 pub use schedule::Schedule;

@@ -19,6 +19,7 @@
 //! RUN/lock                     held by the process that trains
 //! ```
 
+use super::json::json_bytes;
 use super::origin::Origin;
 use crate::calibrate::Calibrated;
 use crate::checkpoint::{CheckpointStore, Inputs};
@@ -27,17 +28,10 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::pretrained::WEIGHTS;
 use crate::model::{EncoderConfig, ModelConfig};
-use crate::report::Report;
-use crate::say::aside;
-use crate::schema::{self, SchemaVersion};
-use crate::tensorboard::{self, EVENT_FILE};
-use crate::train::EpochRecord;
+use crate::schema;
 use crate::untrusted::{self, MAX_CONFIG, json_error};
-use serde::Serialize;
-use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Which of the saved weights: the best or the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -179,24 +173,6 @@ impl RunFolder {
         self.path.join(which.name()).join(WEIGHTS)
     }
 
-    /// The path of a file of this evaluation. Its folder is created.
-    ///
-    /// # Errors
-    /// `Refused` if the name or a link leads out of the run folder; `CantCreate`, `Io`.
-    pub fn evaluation_file(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
-        untrusted::component(evaluation)
-            .and_then(|name| untrusted::within(&self.path, &format!("eval/{name}/{file}")))
-            .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))?;
-        let folder = self.path.join("eval").join(evaluation);
-        fs::create_dir_all(&folder).map_err(|error| Error::writing(&folder, &error))?;
-        Ok(folder.join(file))
-    }
-
-    pub fn write_evaluation(&self, evaluation: &str, file: &str, text: &str) -> Result<()> {
-        let path = self.evaluation_file(evaluation, file)?;
-        durable::replace(&path, text.as_bytes())
-    }
-
     /// The calibration of these weights; `None` if there is none.
     ///
     /// # Errors
@@ -254,117 +230,8 @@ impl RunFolder {
         if best.exists() { durable::remove_file(&best) } else { Ok(()) }
     }
 
-    /// The path of the table of all steps.
-    pub fn step_table(&self) -> PathBuf {
-        self.path.join("metrics.csv")
-    }
-
-    /// Replaces the lines of all epochs.
-    pub fn write_metrics(&self, epochs: &[EpochRecord]) -> Result<()> {
-        let mut lines = Vec::new();
-        for epoch in epochs {
-            lines.extend(json_bytes(epoch)?);
-            lines.push(b'\n');
-        }
-        let path = self.path.join("metrics.jsonl");
-        if fs::read(&path).unwrap_or_default() != lines {
-            durable::replace(&path, &lines)?;
-        }
-        durable::extend(&self.path.join(EVENT_FILE), &tensorboard::events(epochs, self.started()))
-    }
-
-    /// The records of all epochs.
-    ///
-    /// # Errors
-    /// `Io`; `Data`, with the line, if one is not a record.
-    pub fn epochs(&self) -> Result<Vec<EpochRecord>> {
-        let path = self.path.join("metrics.jsonl");
-        let bytes = match untrusted::read_regular(&path, MAX_CONFIG) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            read => read.map_err(|error| Error::reading(&path, &error))?,
-        };
-        let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
-        let text = untrusted::text(&bytes).map_err(wrong)?;
-        let record = |(i, line): (usize, &str)| {
-            schema::from_str(line).map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))))
-        };
-        text.lines().enumerate().map(record).collect()
-    }
-
-    /// Whether the run has finished, by its events. A run without events counts as finished.
-    pub fn has_ended(&self) -> bool {
-        let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
-        let events = events.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let mut ends = events.filter_map(|event| match event["event"].as_str() {
-            Some("started") => Some(false),
-            Some("finished") => Some(true),
-            _ => None,
-        });
-        ends.next_back().unwrap_or(true)
-    }
-
-    /// The start of the run in seconds since 1970, from its first event; 0 if there is none.
-    fn started(&self) -> f64 {
-        let events = fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
-        let first = events.lines().next().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        first.and_then(|event| event["time"].as_f64()).unwrap_or(0.)
-    }
-
-    /// The names of the evaluations in the folder, sorted.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub fn evaluations(&self) -> Result<Vec<String>> {
-        let folder = self.path.join("eval");
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| Error::reading(&folder, &error))?,
-        };
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| Error::reading(&folder, &error))?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if untrusted::component(&name).is_ok() && entry.path().join("report.json").is_file() {
-                names.push(name);
-            }
-        }
-        names.sort();
-        Ok(names)
-    }
-
-    /// Reads the report of an evaluation.
-    ///
-    /// # Errors
-    /// `MissingInput`, `Io`; `Data` if [`RunFolder::write_evaluation`] did not write the file.
-    pub fn report(&self, evaluation: &str) -> Result<Report> {
-        let path = self.evaluated(evaluation, "report.json")?;
-        let bytes = untrusted::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
-        schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| wrong(format!("{}; evaluate again with `tiered eval`", json_error(&error))))
-    }
-
-    /// The path of a file of an evaluation. The file may be missing.
-    pub(super) fn evaluated(&self, evaluation: &str, file: &str) -> Result<PathBuf> {
-        untrusted::within(&self.path, &format!("eval/{evaluation}/{file}"))
-            .map_err(|error| Error::new(ErrorKind::Refused, format!("{}: {error}", self.path.display())))
-    }
-
     pub fn card_file(&self) -> PathBuf {
         self.path.join("README.md")
-    }
-
-    /// Writes an event to `events.jsonl`, or to standard error if that fails.
-    pub fn note(&self, event: &str, step: u64, message: &str) {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let seconds = (since.as_secs_f64() * 1e3).round() / 1e3;
-        let line =
-            json!({"schema_version": SchemaVersion, "time": seconds, "event": event, "step": step, "message": message});
-        let path = self.path.join("events.jsonl");
-        if let Err(error) = durable::append(&path, &line.to_string()) {
-            aside!("warning: {error}; this event was not written: {line}");
-        }
     }
 
     /// Removes the calibration of earlier weights: it does not apply to new ones.
@@ -381,10 +248,4 @@ impl RunFolder {
 pub fn config_text(config: &Config) -> Result<String> {
     toml::to_string(config)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the config can't be written: {error}")))
-}
-
-/// A document on one line, with its schema version.
-pub fn json_bytes(document: &impl Serialize) -> Result<Vec<u8>> {
-    let text = schema::to_string(document);
-    text.map(String::into_bytes).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
 }

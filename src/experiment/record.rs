@@ -1,7 +1,8 @@
 //! Saves an evaluation in the run folder: predictions, report, and an updated model card.
 
 use super::fit::own_decode;
-use super::folder::{CheckpointKind, RunFolder, json_bytes};
+use super::folder::{CheckpointKind, RunFolder};
+use super::json::json_bytes;
 use super::run::TrainedRun;
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};

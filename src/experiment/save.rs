@@ -1,6 +1,7 @@
 //! When and how a run is saved, and what happens when saving fails.
 
-use super::folder::{CheckpointKind, RunFolder, config_text, json_bytes};
+use super::folder::{CheckpointKind, RunFolder, config_text};
+use super::json::json_bytes;
 use super::steps::StepTable;
 use crate::checkpoint::{
     Checkpoint, CheckpointConfig, CheckpointStore, Environment, Every, Inputs, LatestCheckpoint, Manifest,

@@ -5,6 +5,7 @@ use super::{Event, How, Listener};
 use crate::durable::{self, FileDigest, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::http::{Address, Failure, Tries, broken, first_pause};
+use crate::untrusted::hex;
 use sha1::{Digest, Sha1};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
@@ -70,7 +71,7 @@ fn git_hash(file: &mut File) -> std::io::Result<String> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            0 => return Ok(hex(&hash.finalize())),
             read => hash.update(&buffer[..read]),
         }
     }

@@ -1,25 +1,8 @@
-//! The device that a config chooses.
+//! The device that a config chooses, on this machine.
 
+use super::choice::DeviceChoice;
 use crate::error::{Error, ErrorKind, Result};
-use serde::{Deserialize, Serialize};
 use tch::{Cuda, Device};
-
-/// The device, as written in a config: `auto`, `cpu` or `cuda:N`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct DeviceChoice(pub String);
-
-impl Default for DeviceChoice {
-    fn default() -> Self {
-        DeviceChoice("auto".into())
-    }
-}
-
-impl From<String> for DeviceChoice {
-    fn from(text: String) -> Self {
-        DeviceChoice(text)
-    }
-}
 
 impl DeviceChoice {
     /// The device, if this libtorch can use it.

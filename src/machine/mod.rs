@@ -1,6 +1,7 @@
 //! The device, the precision, and how fast this machine multiplies.
 
 mod allocator;
+mod choice;
 mod device;
 mod matmul;
 mod precision;
@@ -8,8 +9,8 @@ mod processor;
 mod provenance;
 
 pub use allocator::keep_memory;
-pub use device::DeviceChoice;
+pub use choice::{DeviceChoice, PrecisionChoice};
 pub use matmul::MatmulRates;
-pub use precision::{BF16_ADVANTAGE, PrecisionChoice, preferred};
+pub use precision::{BF16_ADVANTAGE, preferred};
 pub use processor::{FEATURES, features, proc_value};
 pub use provenance::{LIBTORCH_VERSION, made_with};

@@ -1,20 +1,9 @@
 //! The precision that a config chooses, and the one that suits this machine.
 
+use super::choice::PrecisionChoice;
 use super::processor::{cpuinfo, features, proc_value};
 use crate::model::Precision;
-use serde::{Deserialize, Serialize};
 use tch::Device;
-
-/// The precision of matmuls, as written in a config.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PrecisionChoice {
-    /// Chosen by device and processor ([`preferred`]).
-    #[default]
-    Auto,
-    Fp32,
-    Bf16,
-}
 
 impl From<Precision> for PrecisionChoice {
     fn from(precision: Precision) -> Self {

@@ -3,10 +3,12 @@
 //! A file may come from an attacker or from a faulty program. These limits are far above real data (TRIP's longest
 //! story has 7 sentences and 27 entities) and far below what would fill memory.
 
+mod digest;
 mod file;
 mod name;
 mod stream;
 
+pub use digest::{hex, sha256};
 pub use file::{json_error, read, read_if_there, read_regular, shown, text, toml_error};
 pub use name::{UnsafeName, component, model_id, relative, within};
 pub use stream::{Mark, TextStream};

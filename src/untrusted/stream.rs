@@ -1,5 +1,6 @@
 //! Reads a text file as a stream.
 
+use super::digest::hex;
 use super::file::{not_utf8, too_large};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
@@ -46,7 +47,7 @@ impl<R: Read> TextStream<R> {
 
     /// SHA-256 of all bytes read, in lower-case hexadecimal.
     pub fn sha256(self) -> String {
-        self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.hash.finalize())
     }
 
     /// Checks the next bytes of the file; an empty slice is its end.

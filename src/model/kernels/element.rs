@@ -24,6 +24,9 @@ impl Element for f32 {
 }
 
 /// The upper half of a float32.
+///
+/// The crate `half` rounds to the same bits. But it looks for NaN when it reads a number too, and in a loop of a kernel its
+/// conversions took about twice as long as these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Bf16(u16);

@@ -1,56 +1,15 @@
-//! File operations that survive a crash. When one returns, its result is on the disk; no reader ever sees half a file.
-//!
-//! All go through [`fault::operation`], so that tests can stop the program after any of them.
+//! Files and folders: written, replaced, linked, renamed and removed.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::fault;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempPath;
 
-/// Length in bytes and SHA-256 of a file. They show whether the file changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileDigest {
-    pub bytes: u64,
-    pub sha256: String,
-}
-
-impl FileDigest {
-    /// # Errors
-    /// `MissingInput`, `Io`.
-    pub fn of_file(path: &Path) -> Result<Self> {
-        File::open(path).and_then(|mut file| Self::of_open(&mut file)).map_err(|error| Error::reading(path, &error))
-    }
-
-    fn of_open(file: &mut File) -> io::Result<Self> {
-        let (mut hash, mut bytes) = (Sha256::new(), 0);
-        let mut buffer = vec![0; 1 << 20];
-        loop {
-            match file.read(&mut buffer)? {
-                0 => return Ok(FileDigest { bytes, sha256: hex(&hash.finalize()) }),
-                read => {
-                    hash.update(&buffer[..read]);
-                    bytes += read as u64;
-                }
-            }
-        }
-    }
-}
-
-/// SHA-256 in hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
+/// Names the path in the error.
+pub(super) fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
     result.map_err(|error| Error::writing(path, &error))
 }
 
@@ -209,94 +168,11 @@ pub fn remove_leftovers(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file that only one process can hold. It is released when dropped, or when the process ends.
-pub struct Lock {
-    _file: File,
-}
-
-impl Lock {
-    /// # Errors
-    /// `CantCreate` if another process holds it.
-    pub fn take(path: &Path) -> Result<Self> {
-        let held = || {
-            let message = format!("{}: another process works in this folder; wait until it ends", path.display());
-            Error::new(ErrorKind::CantCreate, message)
-        };
-        Self::try_take(path)?.ok_or_else(held)
-    }
-
-    /// Waits until no other process holds it. Only for locks that are held for moments.
-    ///
-    /// # Errors
-    /// `CantCreate`, `Io`.
-    pub fn wait_for(path: &Path) -> Result<Self> {
-        let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
-        at(path, file.lock())?;
-        Ok(Lock { _file: file })
-    }
-
-    /// `None` if another process holds it.
-    ///
-    /// # Errors
-    /// `CantCreate`, `Io`.
-    pub fn try_take(path: &Path) -> Result<Option<Self>> {
-        let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
-        }
-    }
-}
-
-/// Checks that `path` and the folders above it can be created, as far as possible without creating them.
-///
-/// # Errors
-/// `CantCreate`, naming the path that prevents it.
-pub fn require_creatable(path: &Path) -> Result<()> {
-    let existing = path.ancestors().skip(1).find(|path| path.exists()).unwrap_or(Path::new("."));
-    let problem = match rustix::fs::access(existing, rustix::fs::Access::WRITE_OK) {
-        _ if !existing.is_dir() => "is not a folder",
-        Err(_) => "can't be written to",
-        Ok(()) => return Ok(()),
-    };
-    let message =
-        format!("{}: can't be created: {} {problem}; choose another path", path.display(), existing.display());
-    Err(Error::new(ErrorKind::CantCreate, message))
-}
-
-/// Bytes that an ordinary user may still write on the disk of `path`; `None` if unknown.
-pub fn free_bytes(path: &Path) -> Option<u64> {
-    let existing = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    let disk = rustix::fs::statvfs(existing).ok()?;
-    Some(disk.f_bavail * disk.f_frsize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_lock_is_held_once_and_given_back() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("lock");
-        let held = Lock::take(&path).unwrap();
-        assert_eq!(Lock::take(&path).err().unwrap().kind, ErrorKind::CantCreate);
-        drop(held);
-        assert!(Lock::take(&path).is_ok());
-    }
-
-    #[test]
-    fn what_is_in_the_way_is_named_before_anything_is_made() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let file = folder.path().join("file");
-        fs::write(&file, "").unwrap();
-        let error = require_creatable(&file.join("new/run")).unwrap_err();
-        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("file is not a folder"), "{error}");
-        require_creatable(&folder.path().join("new/run")).unwrap();
-        require_creatable(Path::new("run")).unwrap();
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-    }
+    use crate::durable::digest::FileDigest;
+    use crate::untrusted::sha256;
 
     #[test]
     fn a_file_that_was_cut_in_the_middle_of_an_extension_is_made_whole() {

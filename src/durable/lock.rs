@@ -1,0 +1,61 @@
+//! Locks between processes.
+
+use super::files::at;
+use crate::error::{Error, ErrorKind, Result};
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+
+/// A file that only one process can hold. It is released when dropped, or when the process ends.
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// # Errors
+    /// `CantCreate` if another process holds it.
+    pub fn take(path: &Path) -> Result<Self> {
+        let held = || {
+            let message = format!("{}: another process works in this folder; wait until it ends", path.display());
+            Error::new(ErrorKind::CantCreate, message)
+        };
+        Self::try_take(path)?.ok_or_else(held)
+    }
+
+    /// Waits until no other process holds it. Only for locks that are held for moments.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn wait_for(path: &Path) -> Result<Self> {
+        let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
+        at(path, file.lock())?;
+        Ok(Lock { _file: file })
+    }
+
+    /// `None` if another process holds it.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn try_take(path: &Path) -> Result<Option<Self>> {
+        let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_once_and_given_back() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("lock");
+        let held = Lock::take(&path).unwrap();
+        assert_eq!(Lock::take(&path).err().unwrap().kind, ErrorKind::CantCreate);
+        drop(held);
+        assert!(Lock::take(&path).is_ok());
+    }
+}

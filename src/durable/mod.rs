@@ -1,0 +1,17 @@
+//! File operations that survive a crash. When one returns, its result is on the disk; no reader ever sees half a file.
+//!
+//! All go through [`fault::operation`](crate::fault::operation), so that tests can stop the program after any of them.
+
+mod digest;
+mod disk;
+mod files;
+mod lock;
+
+pub use crate::untrusted::sha256;
+pub use digest::FileDigest;
+pub use disk::{free_bytes, require_creatable};
+pub use files::{
+    append, create_folder, extend, link, remove_file, remove_folder, remove_leftovers, rename, replace, replace_with,
+    sync_folder, sync_parent, write, write_with,
+};
+pub use lock::Lock;

@@ -1,0 +1,31 @@
+//! What a config asks for: device and precision. It knows no tensors.
+
+use serde::{Deserialize, Serialize};
+
+/// The device, as written in a config: `auto`, `cpu` or `cuda:N`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeviceChoice(pub String);
+
+impl Default for DeviceChoice {
+    fn default() -> Self {
+        DeviceChoice("auto".into())
+    }
+}
+
+impl From<String> for DeviceChoice {
+    fn from(text: String) -> Self {
+        DeviceChoice(text)
+    }
+}
+
+/// The precision of matmuls, as written in a config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PrecisionChoice {
+    /// Chosen by device and processor ([`super::preferred`]).
+    #[default]
+    Auto,
+    Fp32,
+    Bf16,
+}
