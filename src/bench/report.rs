@@ -153,7 +153,7 @@ impl SizeReport {
 }
 
 fn tokens_of(groups: &[LengthGroup]) -> f64 {
-    groups.iter().map(|group| (group.count * group.length) as f64).sum()
+    groups.iter().map(|group| group.count * group.length).sum::<i64>() as f64
 }
 
 fn sum_of_phases(phases: &[Phases]) -> Phases {
