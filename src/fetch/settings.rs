@@ -64,7 +64,7 @@ impl Settings {
             token: token.filter(|_| !variable("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(is_true)),
             offline: offline.into_iter().find(|name| variable(name).is_some_and(is_true)),
             connection: Connection {
-                authorities: authorities(&variable, &folder)?,
+                authorities: authorities(&variable, folder)?,
                 timeout: Duration::from_secs(seconds),
             },
         })

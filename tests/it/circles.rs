@@ -88,7 +88,7 @@ struct Reader {
 
 impl Reader {
     /// The path from the crate's root; `None` if it leads out of the crate.
-    fn from_root(&self, names: &[String]) -> Option<Names> {
+    fn path_of(&self, names: &[String]) -> Option<Names> {
         let (first, rest) = names.split_first()?;
         let mut start = self.module.clone();
         let rest = match first.as_str() {
@@ -108,7 +108,7 @@ impl Reader {
     }
 
     fn import(&mut self, names: &[String]) {
-        self.source.imports.extend(self.from_root(names));
+        self.source.imports.extend(self.path_of(names));
     }
 
     fn bring(&mut self, tree: &syn::UseTree, before: &[String], is_public: bool) {
@@ -123,7 +123,7 @@ impl Reader {
             syn::UseTree::Rename(rename) => (Some(rename.rename.to_string()), with(&rename.ident)),
             syn::UseTree::Glob(_) => (None, before.to_vec()),
         };
-        let Some(target) = self.from_root(&path) else { return };
+        let Some(target) = self.path_of(&path) else { return };
         match name {
             Some(name) => drop(self.source.aliases.insert(name, target.clone())),
             None => self.source.globs.push(target.clone()),

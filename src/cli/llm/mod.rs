@@ -1,8 +1,8 @@
 //! `tiered llm`: asks language models.
 
 mod eval;
-mod piqa;
 mod har;
+mod piqa;
 mod progress;
 mod prompt;
 mod score;

@@ -150,8 +150,11 @@ mod tests {
         );
     }
 
+    /// Name, prompt and continuations of every request.
+    type Asked = Vec<(String, String, Vec<String>)>;
+
     /// Gives these scores, and keeps what was asked.
-    struct Given(Vec<OptionScore>, Mutex<Vec<(String, String, Vec<String>)>>);
+    struct Given(Vec<OptionScore>, Mutex<Asked>);
 
     impl Scorer for Given {
         fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
@@ -161,7 +164,7 @@ mod tests {
         }
     }
 
-    fn of(situation: &str, scores: &[OptionScore]) -> (Result<Vec<Likelihood>>, Vec<(String, String, Vec<String>)>) {
+    fn of(situation: &str, scores: &[OptionScore]) -> (Result<Vec<Likelihood>>, Asked) {
         let solutions = ["Pihni vanjo.".into(), "Še.".into()];
         let items = vec![Item { situation: situation.into(), solutions, label: None }];
         let dataset = Dataset { name: "piqa-sl".into(), path: "x".into(), sha256: String::new(), items };
