@@ -38,8 +38,11 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
+/// As clap's own, but for an empty line above the usage: the list of commands fits a screen of 24 lines.
+const HELP: &str = "{about}\n{usage-heading} {usage}\n\n{all-args}";
+
 #[derive(Parser)]
-#[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true, help_template = HELP)]
 struct Cli {
     /// Print no progress, only results, warnings and errors
     #[arg(long, short, global = true)]

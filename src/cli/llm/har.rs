@@ -1,6 +1,7 @@
 //! `tiered llm eval --protocol har`: both stories of a pair in one prompt, the tiers one after another in one text.
 
-use super::eval::{Args, Run};
+use super::eval_args::Args;
+use super::session::Run;
 use crate::data::{Pair, pairs};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};

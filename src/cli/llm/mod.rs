@@ -1,17 +1,19 @@
 //! `tiered llm`: asks language models.
 
 mod eval;
+mod eval_args;
 mod har;
 mod piqa;
 mod progress;
 mod prompt;
 mod score;
+mod session;
 mod summary;
 
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     Prompt(prompt::Args),
-    Eval(Box<eval::Args>),
+    Eval(Box<eval_args::Args>),
     Score(score::Args),
     /// PIQA in English and the South Slavic languages: which of two solutions fits a situation
     #[command(subcommand)]
