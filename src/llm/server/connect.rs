@@ -210,7 +210,8 @@ impl Server {
         Ok(scores)
     }
 
-    /// Asks for these continuations; of one that stands in the journal the first answer stays. A score of exactly 0 is kept only when another option has another one.
+    /// Asks for these continuations; of one that stands in the journal the first answer stays. A score of exactly 0 is
+    /// kept only when another option has another one.
     fn ask_missing(
         &self,
         request: &Request,
