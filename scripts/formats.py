@@ -13,7 +13,10 @@ BEGIN, END = "<!-- tables: scripts/formats.py -->", "<!-- end of tables -->"
 ORDER = [
     ("What an evaluation leaves", ["report", "stories", "prediction", "weights", "set"]),
     ("What commands print", ["answer", "analysis", "comparison", "compare", "finding", "stats", "doctor", "bench"]),
-    ("Language models", ["llm-scores"]),
+    (
+        "Language models",
+        ["llm-scores", "agreement", "llm-run", "llm-journal", "llm-results", "llm-question", "piqa-scores", "piqa-prompt", "piqa-answer"],
+    ),
     ("A run folder", ["run", "model", "origin", "epoch", "event", "decode"]),
     ("A checkpoint", ["manifest", "state"]),
     ("A sweep", ["sweep-run", "failure"]),
@@ -26,6 +29,9 @@ SHARED = {
     "published": ("Published", "Scores that are published of a system.", "report"),
     "losses": ("Losses", "Values of the losses.", "epoch"),
     "tiers": ("Tiers", "How many pairs reach each tier.", "epoch"),
+    "asked": ("Asked", "What a language model is asked.", "llm-run"),
+    "server": ("Server", "A server that runs a language model.", "llm-run"),
+    "probe": ("Probe", "What the test of a server's log-probabilities showed, before anything was measured.", "llm-run"),
     "epoch": ("Epoch", None, None),
 }
 
@@ -47,7 +53,10 @@ def kind(schema, field):
     """The type in words."""
     field, is_null, name = resolved(schema, field)
     kinds = field.get("type", "integer" if "const" in field else "any")
-    word = next(kind for kind in [kinds] + (kinds if isinstance(kinds, list) else []) if isinstance(kind, str))
+    kinds = [one for one in kinds if one != "null"] if isinstance(kinds, list) else [kinds]
+    if len(kinds) > 1:
+        return " or ".join(kind(schema, {**field, "type": one}) for one in kinds) + (" or null" if is_null else "")
+    [word] = kinds
     bounds = (field.get("minimum"), field.get("maximum"))
     if name in SHARED:
         word = f"[{name}](#{name})"
@@ -73,7 +82,7 @@ def rows(schema, of, path=""):
         if refers in SHARED:
             continue
         below = f"{path}{name}"
-        while inner.get("type") == "array" or (isinstance(inner.get("type"), list) and "array" in inner["type"]):
+        while "array" in inner.get("type", "") and "properties" not in inner:
             inner, _, refers = resolved(schema, inner["items"])
             below += "[]"
         values = inner.get("additionalProperties")

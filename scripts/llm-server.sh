@@ -15,7 +15,7 @@
 #   --threads N    (all cores)
 #   --prebuilt     start what `build --prebuilt` got; after -- it takes only the name of a chat template
 #   --python       start the server of llama-cpp-python instead: the same model and libraries, with `echo`; it answers one
-#                  request at a time, and slowly
+#                  request at a time, and an echo takes seconds
 #
 # LLM_FOLDER names another folder than .llm; JOBS=N compiles N files at a time (2).
 # Needs Python 3.11 or later (PYTHON=... names one), a C++17 compiler, curl, 2 GB of disk; the build takes 10 to 30 minutes.
@@ -174,7 +174,7 @@ start_llama() {
 
 start_python() {
     in_venv python install -r "$locks/python.lock"
-    LLAMA_CPP_LIB_PATH="$folder/build/bin" PYTHONPATH="$folder/source" nohup "$folder/python/bin/python" -m llama_cpp.server \
+    LLAMA_CPP_LIB_PATH="$folder/build/bin" PYTHONPATH="$folder/source" nohup "$folder/python/bin/python" "$locks/python_server.py" \
         --model "$model" --host 127.0.0.1 --port "$port" --n_ctx "$context" --n_threads "$threads" --logits_all true \
         "$@" >"$log" 2>&1 </dev/null &
     echo $! >"$pid_file"

@@ -1,6 +1,6 @@
 //! From conflict probabilities to the sentences in conflict.
 
-use crate::prediction::{PairPrediction, StoryPrediction, differing_pairs};
+use crate::prediction::{CONFLICT_THRESHOLD, PairPrediction, StoryPrediction, differing_pairs};
 use serde::{Deserialize, Serialize};
 
 /// How the sentences in conflict are read from the conflict probabilities.
@@ -16,9 +16,6 @@ pub enum Decode {
     /// where two neighbouring sentences are swapped, they give away all of it.
     Contrast,
 }
-
-/// A sentence with at least this conflict probability takes part in a conflict.
-pub const THRESHOLD: f32 = 0.5;
 
 impl Decode {
     pub const ALL: [Decode; 3] = [Decode::Threshold, Decode::Pair, Decode::Contrast];
@@ -85,10 +82,10 @@ impl Decode {
 }
 
 fn above_threshold(story: &StoryPrediction) -> Vec<usize> {
-    (0..story.sentences.len()).filter(|&sentence| story.conflict_prob(sentence) >= THRESHOLD).collect()
+    (0..story.sentences.len()).filter(|&sentence| story.conflict_prob(sentence) >= CONFLICT_THRESHOLD).collect()
 }
 
-/// The sentence pair i < j with the most support; if several are equal, the earliest.
+/// The sentence pair i < j with the most support; if several are equal, the earliest; none if none has any.
 fn best_pair(story: &StoryPrediction) -> Vec<usize> {
     best_pair_where(story, |_, _| true)
 }
@@ -103,7 +100,7 @@ fn best_pair_not_in(story: &StoryPrediction, other: &StoryPrediction) -> Vec<usi
 
 fn best_pair_where(story: &StoryPrediction, is_candidate: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let n = story.sentences.len();
-    let mut best = (f32::NEG_INFINITY, Vec::new());
+    let mut best = (0., Vec::new());
     for j in 1..n {
         for i in 0..j {
             let value = story.support(i, j);

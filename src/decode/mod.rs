@@ -4,6 +4,6 @@ mod conflict;
 mod state;
 mod story;
 
-pub use conflict::{Decode, THRESHOLD};
+pub use conflict::Decode;
 pub use state::StateDecode;
 pub use story::judge;

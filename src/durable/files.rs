@@ -58,7 +58,10 @@ fn put(part: TempPath, path: &Path) -> Result<()> {
 /// Makes a file hold these bytes. If its bytes are a prefix of the new ones, the rest is appended, so that a program
 /// that follows the file keeps its position. Otherwise the file is replaced.
 pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
-    let held = fs::read(path).unwrap_or_default();
+    let held = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        held => held.map_err(|error| Error::reading(path, &error))?,
+    };
     match bytes.strip_prefix(held.as_slice()) {
         Some([]) if !bytes.is_empty() => Ok(()),
         Some(rest) if !held.is_empty() => {
@@ -133,7 +136,7 @@ pub fn remove_folder(path: &Path) -> Result<()> {
     at(path, fault::operation(|| fs::remove_dir(path)))
 }
 
-/// Appends a line.
+/// Appends a line. A power cut may lose it; a crash of the program does not.
 pub fn append(path: &Path, line: &str) -> Result<()> {
     let file = fs::OpenOptions::new().create(true).append(true).open(path);
     at(path, file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())))

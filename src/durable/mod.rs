@@ -1,6 +1,8 @@
-//! File operations that survive a crash. When one returns, its result is on the disk; no reader ever sees half a file.
+//! File operations that survive a crash: no reader ever sees half a file. When `write`, `replace`, `extend` or `link`
+//! returns, its result is on the disk.
 //!
-//! All go through [`fault::operation`](crate::fault::operation), so that tests can stop the program after any of them.
+//! What changes files goes through [`fault::operation`](crate::fault::operation), so that tests can stop the program
+//! after any of them; appending lines and taking locks do not.
 
 mod digest;
 mod disk;

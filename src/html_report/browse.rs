@@ -5,6 +5,7 @@ use super::listing::{Answer, Listed};
 use super::names::{distinct, letter};
 use super::read::Run;
 use super::reasons::ReasonsView;
+use super::said::{SaidView, said};
 use super::story::{StoryView, percent};
 use crate::analysis::Tier;
 use crate::attribute::Attribute;
@@ -38,6 +39,10 @@ pub struct AnswerView {
     /// Whether at least two sentences of the other story are predicted to conflict.
     pub has_reasons: bool,
     pub stories: [StoryView; 2],
+    /// Whether predicted states are about entities.
+    pub names_entities: bool,
+    /// What a language model was asked about the pair, and said.
+    pub said: Vec<SaidView>,
 }
 
 impl PairView {
@@ -48,7 +53,7 @@ impl PairView {
         let answers: Vec<AnswerView> = answers.collect();
         let names = |answer: &Answer| answer.sets.iter().map(|&set| &runs[answer.run].sets[set].name).collect();
         let names: Vec<&String> = pair.answers.iter().flat_map(|answer| -> Vec<_> { names(answer) }).collect();
-        let reasons = answers.iter().flat_map(AnswerView::reasons);
+        let reasons = answers.iter().filter(|answer| answer.names_entities).flat_map(AnswerView::reasons);
         let attributes = reasons.flat_map(|(_, _, reasons)| &reasons.rows).map(|row| row.attribute);
         PairView {
             sets: (0..sets.len()).filter(|&set| names.contains(&&sets[set])).collect(),
@@ -62,6 +67,11 @@ impl PairView {
 
     pub fn first(&self) -> &AnswerView {
         &self.answers[0]
+    }
+
+    /// Whether answers have cards of their own: those of several runs, and those of a language model.
+    pub fn has_cards(&self) -> bool {
+        self.answers.len() > 1 || !self.first().said.is_empty()
     }
 
     /// Whether runs reach different tiers.
@@ -80,7 +90,7 @@ impl AnswerView {
     /// The stories are put into the order in which story `gold_plausible` is the plausible one.
     fn new(answer: &Answer, gold_plausible: usize) -> Self {
         let prediction = &in_order(answer.prediction, gold_plausible);
-        let predicted = answer.set.conflicts.by_story(prediction);
+        let predicted = answer.set.conflict_by_story(prediction);
         AnswerView {
             run: answer.run,
             tier: Tier::of(prediction).name(),
@@ -89,6 +99,8 @@ impl AnswerView {
             confidence: percent(prediction.story_probs[prediction.plausible]),
             has_reasons: predicted[1 - prediction.plausible].len() > 1,
             stories: stories(prediction, &predicted),
+            names_entities: answer.set.names_entities,
+            said: said(&answer.set.said, prediction),
         }
     }
 

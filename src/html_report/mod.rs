@@ -8,10 +8,12 @@ mod compared;
 mod curves;
 mod difference;
 mod figures;
+mod language_model;
 mod listing;
 mod names;
 mod read;
 mod reasons;
+mod said;
 mod scores;
 mod story;
 
@@ -28,7 +30,7 @@ use listing::Listing;
 use names::{distinct, letter};
 use read::Run;
 use scores::{Headline, SetScores, headlines, scores};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Template)]
 #[template(path = "page/page.html")]
@@ -66,12 +68,12 @@ struct RunView {
     facts: String,
 }
 
-/// The page about these run folders.
+/// The page about these folders: trained runs, and language models that were asked about pairs.
 ///
 /// # Errors
-/// `MissingInput` if one is no run folder; `Data` or `Config` if a file in it was not written by `tiered`; `Io`.
+/// `MissingInput` if one is no such folder; `Data` or `Config` if a file in it was not written by `tiered`; `Io`.
 pub fn page(folders: &[PathBuf]) -> Result<String> {
-    let runs: Vec<Run> = folders.iter().map(|folder| Run::read(folder)).collect::<Result<_>>()?;
+    let runs: Vec<Run> = folders.iter().map(|folder| read(folder)).collect::<Result<_>>()?;
     let listing = Listing::new(&runs);
     let with_pairs = runs.iter().flat_map(|run| &run.sets).filter(|set| !set.predictions.is_empty());
     let sets = distinct(with_pairs.map(|set| set.name.clone()));
@@ -102,6 +104,13 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
         pairs,
     };
     page.render().map_err(|error| Error::new(ErrorKind::Internal, format!("the page can't be rendered: {error}")))
+}
+
+fn read(folder: &Path) -> Result<Run> {
+    match language_model::read(folder)? {
+        Some(run) => Ok(run),
+        None => Run::read(folder),
+    }
 }
 
 impl RunView {

@@ -6,6 +6,7 @@ use crate::data;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, own_decode};
+use crate::llm::Said;
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
 use crate::say::{aside, counted};
@@ -28,13 +29,17 @@ pub struct EvaluatedSet {
     /// "it.json, test"; with the kind unless it is "all".
     pub name: String,
     pub report: Report,
-    /// The decoding of conflicts on the page: that of the run's detector.
-    pub conflicts: Decode,
+    /// The decoding of conflicts on the page: that of the run's detector; `None`: as recorded.
+    pub conflicts: Option<Decode>,
     /// The decoding of states on the page: as chosen on dev.
     pub states: StateDecode,
     /// The decoded predictions.
     pub predictions: Vec<PairPrediction>,
     pub analysis: Analysis,
+    /// Whether predicted states are about entities. A language model may name a state alone.
+    pub names_entities: bool,
+    /// What a language model was asked and said; empty for a trained run.
+    pub said: Vec<Said>,
 }
 
 impl Run {
@@ -89,20 +94,53 @@ impl EvaluatedSet {
             states,
             temperature: calibrated.map(|calibrated| calibrated.temperature),
         };
-        let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, config, &predictions)?);
-        Ok(EvaluatedSet { name: set_name(&report.data), report, conflicts, states, predictions, analysis })
+        let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, config.seed, &predictions)?);
+        Ok(EvaluatedSet {
+            name: set_name(&report.data),
+            report,
+            conflicts: Some(conflicts),
+            states,
+            predictions,
+            analysis,
+            names_entities: true,
+            said: Vec::new(),
+        })
     }
 }
 
 impl EvaluatedSet {
-    /// Whether it has predictions and gold states.
+    /// Whether it has predicted states and gold states of entities.
     pub fn can_be_analysed(&self) -> bool {
-        !self.predictions.is_empty() && self.predictions.iter().all(PairPrediction::has_gold_states)
+        self.names_entities
+            && !self.predictions.is_empty()
+            && self.predictions.iter().all(PairPrediction::has_gold_states)
+    }
+
+    /// The name of the decoding of conflicts.
+    pub fn decoding(&self) -> &str {
+        &self.analysis.decoding
+    }
+
+    /// The predicted sentences in conflict of each story.
+    pub fn conflict_by_story(&self, prediction: &PairPrediction) -> [Vec<usize>; 2] {
+        let Some(conflicts) = self.conflicts else {
+            let mut sentences = [Vec::new(), Vec::new()];
+            sentences[1 - prediction.plausible].clone_from(&prediction.conflict);
+            return sentences;
+        };
+        conflicts.by_story(prediction)
     }
 
     /// How its predictions are decoded, in words.
     pub fn reading(&self) -> String {
-        let conflicts = match self.conflicts {
+        let Some(conflicts) = self.conflicts else {
+            let states = match self.names_entities {
+                true => "predicted states: those that it names",
+                false => "predicted state: right if any gold state at the conflict has this name",
+            };
+            return format!("predicted conflict: the sentence pair that it names · {states}");
+        };
+        let conflicts = match conflicts {
             Decode::Threshold => "predicted conflict: sentences of conflict probability 0.5 or more",
             Decode::Pair => "predicted conflict: the most likely sentence pair",
             Decode::Contrast => "predicted conflict: the most likely sentence pair that the other story does not have",
@@ -119,7 +157,7 @@ impl EvaluatedSet {
     }
 }
 
-fn set_name(data: &DataDescription) -> String {
+pub fn set_name(data: &DataDescription) -> String {
     let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
     let kind = if data.kind == "all" { String::new() } else { format!(", {}", data.kind) };
@@ -130,10 +168,10 @@ fn set_name(data: &DataDescription) -> String {
 ///
 /// # Errors
 /// `Io` if the file exists and can't be read.
-fn facts_of(data: &DataDescription, config: &Config, predictions: &[PairPrediction]) -> Result<Facts> {
+pub fn facts_of(data: &DataDescription, seed: u64, predictions: &[PairPrediction]) -> Result<Facts> {
     let Some((path, split)) = data.file.as_ref().zip(data.split.as_ref()) else { return Ok(Facts::new()) };
     let read = expand(Path::new(path)).and_then(|path| data::read_file(&path));
-    let pairs = match read.and_then(|file| Ok(data::pairs(file.split(split)?, config.seed))) {
+    let pairs = match read.and_then(|file| Ok(data::pairs(file.split(split)?, seed))) {
         Err(error) if error.kind == ErrorKind::Io => return Err(error),
         Err(_) => return Ok(Facts::new()),
         Ok(pairs) => pairs,

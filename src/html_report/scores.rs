@@ -124,11 +124,12 @@ impl ScoreRow {
     /// Of all rows of a report with the decoding of this one.
     fn new(runs: &[Run], r: usize, set: &EvaluatedSet, row: &TierRow) -> Self {
         let calibrated = if set.states == StateDecode::Argmax { None } else { Some(set.states) };
-        let of_states = |states| row_of(set, &row.decoding, states).map(StateScores::new);
+        let of_states =
+            |states| row_of(set, &row.decoding, states).map(|row| StateScores::new(row, set.names_entities));
         ScoreRow {
             run: (runs.len() > 1).then(|| (runs[r].name.clone(), colour(r))),
             decoding: row.decoding.clone(),
-            is_own: row.decoding == set.conflicts.name(),
+            is_own: row.decoding == set.decoding(),
             is_published: false,
             tiers: [row.accuracy, row.consistency].map(Score::new),
             by_states: [of_states(StateDecode::Argmax), calibrated.and_then(of_states)],
@@ -137,11 +138,17 @@ impl ScoreRow {
 }
 
 impl StateScores {
-    fn new(row: &TierRow) -> Self {
+    /// How much is predicted is left out for a language model that names no entity.
+    fn new(row: &TierRow, names_entities: bool) -> Self {
         let PredictedCounts { predicted, gold, .. } = row.predicted_states.counts;
+        let verifiability = Score::new(row.verifiability);
+        if !names_entities {
+            let way = "any gold state".to_owned();
+            return StateScores { way, verifiability, predicted: String::new(), f1: String::new() };
+        }
         StateScores {
             way: if row.states == StateDecode::Argmax { String::new() } else { row.states.to_string() },
-            verifiability: Score::new(row.verifiability),
+            verifiability,
             predicted: format!("{predicted} / {gold}"),
             f1: percent(row.predicted_states.f1),
         }
@@ -162,7 +169,7 @@ pub fn headlines(runs: &[Run]) -> Vec<Headline> {
     let with_pairs = runs.iter().flat_map(|run| run.sets.iter().map(move |set| (run, set)));
     let with_pairs = with_pairs.filter(|(_, set)| !set.predictions.is_empty());
     let headline = |(run, set): (&Run, &EvaluatedSet)| {
-        let argmax = row_of(set, set.conflicts.name(), StateDecode::Argmax);
+        let argmax = row_of(set, set.decoding(), StateDecode::Argmax);
         let calibrated = (set.states, Score::new(set.analysis.verifiability));
         let tiers = [
             ("accuracy", set.analysis.accuracy),

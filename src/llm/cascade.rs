@@ -32,9 +32,9 @@ pub struct TierAnswers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     pub tier: Tier,
-    /// Stories answered, including this one.
+    /// Stories (by protocol har, pairs) answered, including this one.
     pub done: usize,
-    /// Stories asked in this tier.
+    /// Stories or pairs asked in this tier.
     pub total: usize,
 }
 
@@ -104,7 +104,7 @@ pub fn ask_all(
         on_step(Step { tier: questions[place].tier, done, total: questions.len() });
         Ok(answer)
     })?;
-    require_not_all_tied(&answers)?;
+    require_not_all_tied(answers.iter())?;
     Ok(answers)
 }
 
@@ -126,12 +126,8 @@ fn check(question: &Question, scores: &[OptionScore]) -> Result<()> {
     if found != expected {
         return Err(Error::new(ErrorKind::Internal, format!("{name}: {found} scores for {expected} options")));
     }
-    let logprob = |score: &OptionScore| match score {
-        OptionScore::Exact { logprob, .. } => Some(*logprob),
-        OptionScore::AtMost(bound) => Some(*bound),
-        OptionScore::Said(_) => None,
-    };
-    if let Some(wrong) = scores.iter().filter_map(logprob).find(|score| score.is_nan() || *score > 0.) {
+    let logprobs = scores.iter().filter_map(|score| score.at_most());
+    if let Some(wrong) = logprobs.into_iter().find(|score| score.is_nan() || *score > 0.) {
         return Err(Error::data(format!("{name}: the server gave {wrong} as a log-probability; it must be at most 0")));
     }
     if scores.iter().all(|score| matches!(score, OptionScore::Exact { logprob: 0., .. })) {
@@ -142,13 +138,14 @@ fn check(question: &Question, scores: &[OptionScore]) -> Result<()> {
 }
 
 /// Refuses a tier of several stories in which every story is tied.
-fn require_not_all_tied(answers: &[Answer]) -> Result<()> {
-    if answers.len() < 2 || !answers.iter().all(|answer| answer.choice.is_tied()) {
+pub(super) fn require_not_all_tied<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> Result<()> {
+    if answers.clone().count() < 2 || !answers.clone().all(|answer| answer.choice.is_tied()) {
         return Ok(());
     }
+    let tier = answers.map(|answer| answer.question.tier).next().unwrap_or(Tier::Story);
     Err(Error::data(format!(
         "{}: every story's options are tied, so that the first one always wins: the server does not score what it is \
          asked; choose another way to ask it",
-        answers[0].question.tier
+        tier
     )))
 }

@@ -3,7 +3,7 @@
 use super::options::options;
 use super::plan::{Plan, ShotSource};
 use super::prompt::prompt;
-use super::shots::{draw_shots, is_short};
+use super::shots::draw_shots;
 use super::story::Story;
 use super::tier::{Protocol, Tier};
 use crate::error::{Error, Result};
@@ -65,34 +65,62 @@ pub fn questions(
     Ok((asked.iter().zip(shots).map(question).collect::<Result<_>>()?, remark))
 }
 
-/// The shots of each story, and a remark if there were too few.
+/// The shots of each story, and a remark if some story has too few.
 fn shots<'a>(
     stories: &'a [Story],
     plan: &'a Plan,
     tier: Tier,
     asked: &[usize],
 ) -> (Vec<Vec<&'a Story>>, Option<String>) {
-    let pool: Vec<&Story> = match &plan.source {
-        ShotSource::Own => asked.iter().map(|&index| &stories[index]).collect(),
-        ShotSource::Other(others) => others.iter().filter(|story| tier == Tier::Story || !story.plausible).collect(),
+    let (shots, why) = match &plan.source {
         ShotSource::Fixed(fixed) => {
-            let usable = |story: &&Story| tier == Tier::Story || !story.plausible && story.answer(tier).is_some();
-            let shots = |&index: &usize| {
-                let is_other = |shot: &&Story| shot.sentences != stories[index].sentences;
-                fixed.iter().filter(usable).filter(is_other).take(plan.shots).collect()
-            };
-            return (asked.iter().map(shots).collect(), None);
+            let why = "because a story is not its own shot, and plausible ones are shots of tier 1 only".to_owned();
+            (asked.iter().map(|&index| fixed_shots(fixed, plan.shots, tier, &stories[index])).collect(), why)
+        }
+        source => {
+            let pool = pool(source, stories, plan.protocol, tier, asked);
+            let place = |&index: &usize| place(source, &pool, &stories[index]);
+            let places: Vec<Option<usize>> = asked.iter().map(place).collect();
+            let drawn = draw_shots(&places, pool.len(), plan.shots, plan.seed);
+            let shots = drawn.into_iter().map(|places| places.into_iter().map(|place| pool[place]).collect());
+            (shots.collect::<Vec<Vec<&Story>>>(), format!("because its pool has {} stories", pool.len()))
         }
     };
+    let fewest = shots.iter().map(Vec::len).min().unwrap_or(plan.shots);
+    let remark = (fewest < plan.shots)
+        .then(|| format!("{tier}: before some stories only {fewest} of {} shots, {why}", plan.shots));
+    (shots, remark)
+}
+
+/// The stories that shots are drawn from.
+fn pool<'a>(
+    source: &'a ShotSource,
+    stories: &'a [Story],
+    protocol: Protocol,
+    tier: Tier,
+    asked: &[usize],
+) -> Vec<&'a Story> {
+    let pool: Vec<&Story> = match source {
+        ShotSource::Other(others) => others.iter().filter(|story| tier == Tier::Story || !story.plausible).collect(),
+        _ => asked.iter().map(|&index| &stories[index]).collect(),
+    };
     // Only by `trip` and `pairs` may a story lack an answer: no state of its conflict is an option.
-    let pool: Vec<&Story> = match plan.protocol {
+    match protocol {
         Protocol::Gita4calamita => pool,
         _ => pool.into_iter().filter(|story| story.answer(tier).is_some()).collect(),
-    };
-    let place = |&index: &usize| pool.iter().position(|shot| std::ptr::eq(*shot, &raw const stories[index]));
-    let places: Vec<Option<usize>> = asked.iter().map(place).collect();
-    let drawn = draw_shots(&places, pool.len(), plan.shots, plan.seed);
-    let remark = (is_short(pool.len(), plan.shots) && !asked.is_empty())
-        .then(|| format!("{tier}: fewer than {} shots, because its pool has {} stories", plan.shots, pool.len()));
-    (drawn.into_iter().map(|places| places.into_iter().map(|place| pool[place]).collect()).collect(), remark)
+    }
+}
+
+/// The place of a story in the pool. In the stories asked, the row names it; other files may have the same story.
+fn place(source: &ShotSource, pool: &[&Story], story: &Story) -> Option<usize> {
+    match source {
+        ShotSource::Other(_) => pool.iter().position(|shot| shot.sentences == story.sentences),
+        _ => pool.iter().position(|shot| std::ptr::eq(*shot, story)),
+    }
+}
+
+fn fixed_shots<'a>(fixed: &'a [Story], most: usize, tier: Tier, story: &Story) -> Vec<&'a Story> {
+    let usable = |shot: &&Story| tier == Tier::Story || !shot.plausible && shot.answer(tier).is_some();
+    let is_other = |shot: &&Story| shot.sentences != story.sentences;
+    fixed.iter().filter(usable).filter(is_other).take(most).collect()
 }

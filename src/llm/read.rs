@@ -1,9 +1,9 @@
 //! Reads story files for language models: the official JSON lines of GITA4CALAMITA, and files with dense states.
 
 use super::faults::faults;
-use super::story::{GoldStates, Story, StoryKind};
+use super::story::{GoldStates, Story};
 use super::tier::Protocol;
-use crate::data::{self, Kind, Severity};
+use crate::data::{self, Severity};
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
@@ -11,22 +11,12 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The form of a story file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// GITA4CALAMITA's JSON lines: one story a line, its state named by hand.
-    Official,
-    /// TRIP's and GITA's JSON, `{split: {key: story}}`, with states of every entity in every sentence.
-    Dense,
-}
-
 /// Stories in their order, and what is odd about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorySet {
     pub path: PathBuf,
     /// SHA-256 of the file.
     pub sha256: String,
-    pub form: Form,
     /// The split, of a dense file.
     pub split: Option<String>,
     pub stories: Vec<Story>,
@@ -55,19 +45,11 @@ pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Res
         let stories = of_lines(text).map_err(about)?;
         let warnings = faults(&stories);
         let path = path.to_owned();
-        return Ok(StorySet {
-            path,
-            sha256,
-            form: Form::Official,
-            split: None,
-            stories,
-            warnings,
-            checked: Vec::new(),
-        });
+        return Ok(StorySet { path, sha256, split: None, stories, warnings, checked: Vec::new() });
     }
     let set = |split, stories: Vec<Story>, warnings, checked| {
         let (path, sha256) = (path.to_owned(), sha256.clone());
-        StorySet { path, sha256, form: Form::Dense, split: Some(split), stories, warnings, checked }
+        StorySet { path, sha256, split: Some(split), stories, warnings, checked }
     };
     if protocol == Protocol::Gita4calamita {
         let (split, stories) = as_released(text, split).map_err(about)?;
@@ -160,32 +142,21 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
 }
 
 impl StorySet {
-    /// Only the implausible stories of one kind, and the plausible stories of their groups. Rows stay what they are.
-    pub fn of_kind(mut self, kind: Kind) -> Self {
-        let is_of_kind = |story: &Story| !story.plausible && story.made == Some(kind);
-        let groups: Vec<i64> = self.stories.iter().filter(|story| is_of_kind(story)).map(|s| s.group).collect();
-        self.stories.retain(|story| is_of_kind(story) || (story.plausible && groups.contains(&story.group)));
-        self
-    }
-
-    /// Refuses the third tier where no story names its state.
+    /// Refuses the third tier where an implausible story does not tell its states.
     ///
     /// # Errors
     /// `Data`, with what to do instead.
-    pub fn require_states(&self) -> Result<()> {
-        if self.stories.iter().any(|story| story.states != GoldStates::Unknown) {
-            return Ok(());
-        }
-        Err(Error::data(
-            "its dense states do not name the one state that causes a conflict, which tier 3 of gita4calamita needs; \
-             use the official GITA4CALAMITA.jsonl, or --protocol trip, where any gold state is right",
-        )
-        .about(self.path.display()))
-    }
-
-    /// How many stories there are of each kind: plausible, cloze, order.
-    pub fn kinds(&self) -> [usize; 3] {
-        [StoryKind::Plausible, StoryKind::Cloze, StoryKind::Order]
-            .map(|kind| self.stories.iter().filter(|story| story.kind == kind).count())
+    pub fn require_states(&self, protocol: Protocol) -> Result<()> {
+        let lacks = |story: &&Story| !story.plausible && story.states == GoldStates::Unknown;
+        let Some(story) = self.stories.iter().find(lacks) else { return Ok(()) };
+        let problem = match protocol {
+            Protocol::Gita4calamita => {
+                "its dense states do not name the one state that causes a conflict, which tier 3 of gita4calamita \
+                 needs; use the official GITA4CALAMITA.jsonl, or --protocol trip, where any gold state is right"
+                    .to_owned()
+            }
+            _ => format!("{}: has no states, which tier 3 needs; ask --tiers 2, or leave it out", story.name()),
+        };
+        Err(Error::data(problem).about(self.path.display()))
     }
 }

@@ -25,6 +25,25 @@ pub enum OptionScore {
     Said(bool),
 }
 
+impl OptionScore {
+    /// The log-probability, if it is known exactly.
+    pub fn exact(self) -> Option<f64> {
+        match self {
+            OptionScore::Exact { logprob, .. } => Some(logprob),
+            _ => None,
+        }
+    }
+
+    /// The log-probability, or what it is at most; `None` for an answer in words.
+    pub fn at_most(self) -> Option<f64> {
+        match self {
+            OptionScore::Exact { logprob, .. } => Some(logprob),
+            OptionScore::AtMost(bound) => Some(bound),
+            OptionScore::Said(_) => None,
+        }
+    }
+}
+
 /// Whoever can score continuations. Several threads may ask at once.
 pub trait Scorer: Sync {
     /// One score for each continuation, in their order.

@@ -10,7 +10,7 @@ pub const MOST_SHOTS: usize = 5;
 
 /// For each story asked, the places of its shots in the pool. `places` has the place of each story in the pool, if it
 /// is there. One generator serves the stories in order: it draws one more than `shots`, leaves out the story itself if
-/// it was drawn, and keeps the first `shots`. A pool that is too small for that gives what there is ([`is_short`]).
+/// it was drawn, and keeps the first `shots`. A pool that is too small for that gives what there is.
 pub fn draw_shots(places: &[Option<usize>], pool: usize, shots: usize, seed: u32) -> Vec<Vec<usize>> {
     let mut random = PythonRandom::new(seed);
     let draw = |own: &Option<usize>| {
@@ -18,12 +18,6 @@ pub fn draw_shots(places: &[Option<usize>], pool: usize, shots: usize, seed: u32
         drawn.into_iter().filter(|&place| Some(place) != *own).take(shots).collect()
     };
     places.iter().map(draw).collect()
-}
-
-/// Whether a pool has too few stories to give each of its own so many shots by the program's rule, which draws one
-/// more.
-pub fn is_short(pool: usize, shots: usize) -> bool {
-    shots > 0 && pool <= shots
 }
 
 #[cfg(test)]
@@ -47,7 +41,6 @@ mod tests {
         assert_eq!(own(1, 3), [[0; 0]]);
         let of_three = own(3, 3);
         assert!(of_three.iter().enumerate().all(|(story, shots)| shots.len() == 2 && !shots.contains(&story)));
-        assert!(is_short(3, 3) && !is_short(4, 3) && !is_short(0, 0));
         assert_eq!(own(2, 0), [[0; 0], [0; 0]]);
         assert_eq!(draw_shots(&[None, None], 2, 5, SEED).concat().len(), 4);
     }

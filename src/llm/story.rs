@@ -23,7 +23,7 @@ pub enum GoldStates {
     Named(String),
     /// Dense labels: every option with a nontrivial state at the conflict, in the order of the options.
     Any(Vec<&'static str>),
-    /// The file's dense states name no single state, and another reading was asked for.
+    /// The file has no states, or its dense states name no single one, and that was asked for.
     Unknown,
 }
 
@@ -106,7 +106,7 @@ impl Story {
 
     /// A checked story of a file with dense states. Its document holds the answers as they were read.
     pub fn from_checked(row: usize, story: &data::Story) -> Self {
-        let states = gold_states(story);
+        let states = story.has_states().then(|| gold_states(story));
         let (breakpoint, evidence) = match story.conflict {
             Some(conflict) => (json!(conflict.breakpoint), json!([conflict.evidence])),
             None => (json!(-1), json!([])),
@@ -125,7 +125,7 @@ impl Story {
             kind: StoryKind::of_made(story.kind),
             made: story.kind,
             conflict: story.conflict.map(|conflict| [conflict.evidence, conflict.breakpoint]),
-            states: GoldStates::Any(states),
+            states: states.map_or(GoldStates::Unknown, GoldStates::Any),
             doc,
         }
     }

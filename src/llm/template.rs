@@ -114,17 +114,6 @@ impl ChatTemplate {
         self.conversation(&turns).map_err(|error| wrong(&error))
     }
 
-    /// Whether the template prints the beginning-of-sequence token itself.
-    pub fn prints_bos(&self) -> bool {
-        let rendered = self.conversation(&[Message::user("a")]).unwrap_or_default();
-        !self.bos_token.is_empty() && rendered.starts_with(&self.bos_token)
-    }
-
-    /// Whether the template takes a system turn.
-    pub fn takes_system(&self) -> bool {
-        self.takes_system
-    }
-
     /// SHA-256 of the source.
     pub fn sha256(&self) -> String {
         sha256(self.source.as_bytes())

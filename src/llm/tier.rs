@@ -37,11 +37,6 @@ impl Tier {
         }
     }
 
-    /// The tier of a task.
-    pub fn from_task(task: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tier| tier.task() == task)
-    }
-
     /// What is measured by being right in this tier and those before it.
     pub const fn measure(self) -> &'static str {
         match self {

@@ -4,12 +4,9 @@ use super::count::{Confusion, Share, mean};
 use super::groups::StoryGroups;
 use super::undefined;
 use crate::attribute::{Attribute, Side};
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels};
+use crate::prediction::{CONFLICT_THRESHOLD, EntityPrediction, PairPrediction, StateLabels};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// A sentence with at least this conflict probability counts as part of a conflict.
-const CONFLICT_THRESHOLD: f32 = 0.5;
 
 /// Confusion counts: of the states of each side by attribute, and of the conflicts.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -79,6 +79,9 @@ pub struct StateLabels {
     pub candidates: Vec<StateCandidate>,
 }
 
+/// A sentence with at least this conflict probability takes part in a conflict (TRIP, section 4.2).
+pub const CONFLICT_THRESHOLD: f32 = 0.5;
+
 /// A state of at least this probability is recorded as a candidate. The most likely class always has more.
 pub const CANDIDATE_FLOOR: f32 = 0.02;
 

@@ -2,9 +2,9 @@
 
 use super::words;
 use crate::attribute::{Attribute, Side};
-use crate::decode::{Decode, THRESHOLD};
+use crate::decode::Decode;
 use crate::language::Language;
-use crate::prediction::{PairPrediction, PredictedState, StoryPrediction};
+use crate::prediction::{CONFLICT_THRESHOLD, PairPrediction, PredictedState, StoryPrediction};
 use crate::schema;
 use serde::Serialize;
 
@@ -133,7 +133,10 @@ impl Answer {
             single_story: None,
             subject: subject_of(doubted_story, &conflict[doubted]),
             decode,
-            conflict_detected: stories.iter().flat_map(|story| &story.sentences).any(|s| s.conflict_prob >= THRESHOLD),
+            conflict_detected: stories
+                .iter()
+                .flat_map(|story| &story.sentences)
+                .any(|s| s.conflict_prob >= CONFLICT_THRESHOLD),
             conflict: sentence_pairs.flat_map(in_story).collect(),
             states: states.iter().map(state).collect(),
             stories,
@@ -169,7 +172,10 @@ impl Answer {
 
     fn conflict_text(&self) -> String {
         if self.conflict.is_empty() {
-            return format!("No sentence reaches a conflict probability of {THRESHOLD}; {}.\n", self.most_probable());
+            return format!(
+                "No sentence reaches a conflict probability of {CONFLICT_THRESHOLD}; {}.\n",
+                self.most_probable()
+            );
         }
         let title = match (self.decode, self.conflict_detected) {
             (Decode::Threshold, _) | (_, true) => "Sentences in conflict:",

@@ -1,6 +1,7 @@
 //! `tiered report html --output`: what is on the page, that nothing on it comes from elsewhere or is run that a story brought
 //! with it, and that it works in a browser.
 
+use crate::llm_server::mock::{Speaks, setup, start};
 use crate::support::{skipped, stderr, stdout, text, tiered};
 use crate::tiny::{Tiny, sample};
 use serde_json::{Map, Value, json};
@@ -171,6 +172,47 @@ fn a_pair_of_several_runs_is_one_card_with_their_answers() {
     fs::write(&saved, lines.lines().map(swap).collect::<String>()).unwrap();
     let until_script = |page: &str| articles(page.split_once("<script ").unwrap().0);
     assert_eq!(until_script(&page_of(&swapped)), until_script(&text_of));
+}
+
+/// A language model that was asked about the hostile pairs, of which the run was evaluated too.
+#[test]
+fn a_language_model_stands_beside_a_run() {
+    let (tiny, run) = shared();
+    let server = start(setup(Speaks::LlamaCpp));
+    let asked = |protocol: &str, more: &[&str]| {
+        let (folder, data) = (tiny.path(protocol), tiny.path("hostile.json"));
+        let arguments = ["llm", "eval", "--data", text(&data), "--server", &server.url, "--model", "toy"];
+        let more = ["--protocol", protocol, "--output", text(&folder)].into_iter().chain(more.iter().copied());
+        let output = tiered(arguments.into_iter().chain(more));
+        assert!(output.status.success(), "{}", stderr(&output));
+        folder
+    };
+    let pairs = asked("pairs", &[]);
+    let predictions = fs::read_to_string(pairs.join("predictions.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(predictions.lines().next().unwrap()).unwrap();
+    let har = asked("har", &["--shots-split", "test", "--shot", first["id"].as_str().unwrap()]);
+
+    let text_of = fs::read_to_string(page(&[run, &pairs, &har], "models.html")).unwrap();
+    assert!(text_of.contains("language model, protocol pairs, log-probabilities by forced"));
+    let (_, articles) = text_of.split_once("<div id=\"pairs\">").unwrap();
+    let all: Vec<&str> = articles.split("<article ").filter(|card| card.contains("data-run=\"0 1 2\"")).collect();
+    assert_eq!(all.len(), 4);
+    for card in all {
+        let count = |what: &str| card.matches(what).count();
+        assert_eq!([count("<div class=\"answer\">"), count("<details class=\"said\">")], [3, 4 + 6]);
+        for what in ["Is story 1 plausible?", "Is story 2 plausible?", "Which story is more plausible?"] {
+            assert_eq!(count(what), 1, "{what}");
+        }
+        assert!(count("Please answer with true or false.") == 2, "the prompts are there");
+        assert_eq!(count("<summary>All states</summary>"), 2, "by protocol pairs a model names no entity");
+    }
+    assert!(!text_of.contains("<img src=x") && !text_of.contains("<script>alert"));
+    let alone = fs::read_to_string(page(&[&pairs], "model.html")).unwrap();
+    assert_eq!(alone.matches("<details class=\"said\">").count(), 4 * 4);
+    assert!(!alone.contains("id=\"curves\"") && !alone.contains("id=\"analysis\""));
+    fs::remove_file(pairs.join("run.json")).unwrap();
+    let refused = tiered(["report", "html", text(&pairs), "--output", text(&tiny.path("refused.html"))]);
+    assert!(refused.status.code() == Some(65) && stderr(&refused).contains("no run.json"), "{}", stderr(&refused));
 }
 
 #[test]

@@ -16,7 +16,7 @@ const ITEMS: [(&str, &str, &str, u8); 4] = [
 ];
 
 /// A folder with the data set `piqa-sl`.
-fn data() -> TempDir {
+pub fn data() -> TempDir {
     let folder = TempDir::new().unwrap();
     let line = |(prompt, solution0, solution1, label): (&str, &str, &str, u8)| {
         json!({"prompt": prompt, "solution0": solution0, "solution1": solution1, "label": label}).to_string() + "\n"

@@ -2,6 +2,8 @@
 //! of a newer version.
 
 use crate::llm::recorded_pairs;
+use crate::llm_piqa;
+use crate::llm_server::mock::{Speaks, setup, start};
 use crate::support::{clean_file, stderr, stdout, text, tiered, write};
 use crate::tiny::Tiny;
 use serde_json::{Map, Value, json};
@@ -51,6 +53,7 @@ fn rig() -> &'static Rig {
         let mut documents = of_run(&tiny, &run);
         documents.extend(of_commands(&tiny, &run));
         documents.extend(of_sweep(&tiny));
+        documents.extend(of_language_models());
         Rig { tiny, run, documents }
     })
 }
@@ -123,6 +126,50 @@ fn llm_scores() -> Vec<Value> {
     recorded_pairs(folder.path(), Wording::TrueOrFalse);
     let more = ["--swapped", text(folder.path()), "--published", "calamita", "--format", "json"];
     values(&said(&tiered(["llm", "score", text(folder.path())].into_iter().chain(more))), false)
+}
+
+/// The folders of a language model on a server, by all protocols and with what differs from them, and what is printed
+/// of them.
+fn of_language_models() -> Documents {
+    let (server, folder, sets) = (start(setup(Speaks::LlamaCpp)), tempfile::TempDir::new().unwrap(), llm_piqa::data());
+    let stories = write(&folder, "stories.json", &clean_file().to_string());
+    let others = write(&folder, "others.json", &format!("{}\n", clean_file()));
+    let set = sets.path().join("piqa-sl.jsonl");
+    let llm = |arguments: &[&[&str]]| said(&tiered([&["llm"][..], &arguments.concat()[..]].concat()));
+    let run = |name: &str, asked: &[&str], more: &[&str]| {
+        let output = folder.path().join(name);
+        let model = ["--server", &server.url, "--model", "toy", "--output", text(&output)];
+        llm(&[asked, more, &model]);
+        output
+    };
+    let pairs = ["eval", "--data", text(&stories), "--protocol", "pairs"];
+    let har = ["eval", "--data", text(&stories), "--protocol", "har", "--shot", "1-C0", "--shots-split", "test"];
+    let piqa = ["piqa", "eval", "--data", text(&set)];
+    let of_stories = [
+        run("pairs", &pairs, &[]),
+        run("others", &pairs, &["--shots-data", text(&others), "--limit", "2", "--way", "top"]),
+        run("fixed", &pairs, &["--shot", "1", "--tiers", "1", "--way", "said"]),
+        run("har", &har, &[]),
+        run("swapped", &har, &["--swapped"]),
+    ];
+    let of_piqa = [run("words", &piqa, &[]), run("likelihood", &piqa, &["--likelihood"])];
+    let [_, _, _, har, swapped] = of_stories.each_ref().map(|run| text(run));
+    let [words, likelihood] = of_piqa.each_ref().map(|run| text(run));
+    let files = |runs: &[PathBuf], file: &str| runs.iter().flat_map(|run| read(&run.join(file))).collect::<Vec<_>>();
+    let printed = |arguments: &[&str]| values(&llm(&[arguments, &["--format", "json"]]), false);
+    let more = ["--data", text(sets.path()), "--published", "south-slavic-piqa"];
+    let both = [&of_stories[..], &of_piqa[..]].concat();
+    [
+        ("agreement", printed(&["score", har, "--swapped", swapped])),
+        ("llm-journal", files(&both, "journal.jsonl")),
+        ("llm-question", files(&of_stories[3..], "questions.jsonl")),
+        ("llm-results", files(&of_stories, "results.json")),
+        ("llm-run", files(&both, "run.json")),
+        ("piqa-answer", files(&of_piqa[..1], "answers-toy-piqa-sl.jsonl")),
+        ("piqa-prompt", values(&llm(&[&["piqa", "prompt", "--data", text(&set), "--format", "json"]]), true)),
+        ("piqa-scores", printed(&[&["piqa", "score", words, likelihood], &more[..]].concat())),
+    ]
+    .into()
 }
 
 /// A sweep of which one run fails.

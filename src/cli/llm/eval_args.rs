@@ -1,5 +1,6 @@
 //! The arguments of `tiered llm eval`.
 
+use super::plan_args::PlanArgs;
 use crate::llm::Protocol;
 use crate::llm::server::Way;
 use std::path::PathBuf;
@@ -11,12 +12,8 @@ use std::path::PathBuf;
 /// an interruption the same command goes on. The key of a hosted service comes from the environment only.
 #[derive(clap::Args)]
 pub(in crate::cli) struct Args {
-    /// The stories: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
-    #[arg(long, value_name = "FILE")]
-    pub(super) data: PathBuf,
-    /// The split, if the file has several
-    #[arg(long, value_name = "NAME")]
-    pub(super) split: Option<String>,
+    #[command(flatten)]
+    pub(super) plan: PlanArgs,
     /// The server's address, with or without /v1
     #[arg(long, value_name = "URL")]
     pub(super) server: String,
@@ -32,15 +29,9 @@ pub(in crate::cli) struct Args {
     /// The model's tokenizer.json [default: ask the server to split text]
     #[arg(long, value_name = "FILE")]
     pub(super) tokenizer: Option<PathBuf>,
-    /// Ask in the model's chat template: tokenizer_config.json, or a file of Jinja [default: plain text]
-    #[arg(long, value_name = "FILE")]
-    pub(super) chat_template: Option<PathBuf>,
     /// The number of start tokens before a prompt [default: the model's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2))]
     pub(super) bos: Option<u32>,
-    /// The number of other stories shown with their answers
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(super) shots: usize,
     /// The number of stories asked about at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) concurrency: u16,
@@ -59,16 +50,6 @@ pub(in crate::cli) struct Args {
     /// The environment variable with the service's key
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]
     pub(super) api_key_env: String,
-    /// By protocol har, a pair to show as an example, by its id; repeat it for more [default: HAR's four, which need
-    /// TRIP's full training split]
-    #[arg(long = "shot", value_name = "ID")]
-    pub(super) examples: Vec<String>,
-    /// By protocol har, the split that the examples are from
-    #[arg(long, value_name = "NAME", default_value = "train")]
-    pub(super) shots_split: String,
-    /// By protocol har, show the second story of every pair first
-    #[arg(long)]
-    pub(super) swapped: bool,
     /// How long to wait for an answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(super) timeout: u64,

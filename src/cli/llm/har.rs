@@ -2,12 +2,12 @@
 
 use super::eval_args::Args;
 use super::session::Run;
-use crate::data::{Pair, pairs};
+use crate::data::Pair;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::llm::har::{HarAnswer, ask_har, har_shots};
+use crate::llm::har::{HarAnswer, ask_har, demonstration};
 use crate::llm::server::{Settled, Way};
-use crate::llm::{Choice, Protocol, StorySet, read_stories};
+use crate::llm::{Choice, Protocol, QUESTIONS, Said, StorySet};
 use crate::prediction::{PairPrediction, write_predictions};
 use crate::say::{counted, say};
 use crate::schema;
@@ -23,6 +23,8 @@ struct HarSummary<'a> {
     bos_seen: usize,
     /// Scored options whose prompt's tokens are not the first tokens of prompt and option.
     unaligned: u64,
+    /// Why other ways were not taken.
+    refused_ways: &'a [String],
     pairs: usize,
     /// Pairs whose questions ended early, because a bound was too weak to decide; they count as wrong from there on.
     undecided: usize,
@@ -31,10 +33,10 @@ struct HarSummary<'a> {
 }
 
 pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
-    let (asked, examples) = (asked_pairs(args, set)?, examples(args)?);
-    let run = Run::begin(args, settings(args, set, &asked, &examples))?;
+    let (asked, shots) = (asked_pairs(args, set)?, args.plan.har_shots()?);
+    let run = Run::begin(args, settings(args, set, &asked, &shots)?)?;
     let concurrency = args.concurrency.into();
-    let answers = ask_har(&asked, &examples, args.swapped, concurrency, &run.server, &|step| run.step(step));
+    let answers = ask_har(&asked, &shots, args.plan.swapped, concurrency, &run.server, &|step| run.step(step));
     let answers = run.ended(answers)?;
     let first = answers.first().and_then(|answer| answer.steps.first());
     let count = |matches: &dyn Fn(&Choice) -> bool| {
@@ -44,6 +46,7 @@ pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
         settled: &run.settled,
         bos_seen: run.bos_seen(first.map(|step| step.question.asked().0))?,
         unaligned: run.server.unaligned(),
+        refused_ways: run.server.refusals(),
         pairs: answers.len(),
         undecided: count(&|choice| choice.index().is_none()),
         ties: count(&|choice| choice.is_tied()),
@@ -51,42 +54,33 @@ pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
     write(&run, &answers, &summary)
 }
 
-fn usage(args: &Args, why: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("{}: {why}", args.data.display()))
-}
-
 fn asked_pairs(args: &Args, set: &StorySet) -> Result<Vec<Pair>> {
-    if args.chat_template.is_some() || args.no_cascade || args.tiers != 3 || args.way == Some(Way::Said) {
-        let why = "protocol har is one text with all tiers: no --chat-template, --no-cascade, --tiers or --way said";
-        return Err(usage(args, why));
+    let path = args.plan.data.display();
+    if args.no_cascade || args.tiers != 3 || args.way == Some(Way::Said) {
+        let why = "protocol har is one text with all tiers: no --no-cascade, --tiers or --way said";
+        return Err(Error::new(ErrorKind::Usage, format!("{path}: {why}")));
     }
-    if set.checked.is_empty() {
-        return Err(usage(args, "protocol har needs states of entities, as in the files of TRIP and GITA"));
-    }
-    let mut asked = pairs(&set.checked, 0);
+    let mut asked = args.plan.har_pairs(set)?;
     asked.truncate(args.limit.map_or(asked.len(), |limit| limit as usize));
     match asked.is_empty() {
-        true => Err(Error::data(format!("{}: has no pairs to ask about", args.data.display()))),
+        true => Err(Error::data(format!("{path}: has no pairs to ask about"))),
         false => Ok(asked),
     }
 }
 
-fn examples(args: &Args) -> Result<Vec<Pair>> {
-    let set = read_stories(&args.data, Protocol::Har, Some(&args.shots_split))?;
-    har_shots(&pairs(&set.checked, 0), &args.examples).map_err(|error| error.about(args.data.display()))
-}
-
-fn settings(args: &Args, set: &StorySet, asked: &[Pair], examples: &[Pair]) -> Map<String, Value> {
+fn settings(args: &Args, set: &StorySet, asked: &[Pair], shots: &[Pair]) -> Result<Map<String, Value>> {
+    let told: String = shots.iter().map(demonstration).collect::<Result<_>>()?;
     let mut departures = vec!["every step a choice among options by likelihood".to_owned()];
-    departures.extend((!args.examples.is_empty()).then(|| "other examples than HAR's".to_owned()));
-    departures.extend(args.swapped.then(|| "the second story of every pair first".to_owned()));
+    departures.extend(args.plan.names_shots().then(|| "other examples than HAR's".to_owned()));
+    departures.extend(args.plan.swapped.then(|| "the second story of every pair first".to_owned()));
     departures.extend(args.limit.map(|limit| format!("only the first {}", counted(limit, "pair"))));
     let asked = json!({
-        "data_sha256": set.sha256, "split": set.split, "pairs": asked.len(), "limit": args.limit,
-        "protocol": Protocol::Har, "departures": departures, "swapped": args.swapped,
-        "shots": examples.iter().map(|pair| &pair.id).collect::<Vec<_>>(), "shots_split": args.shots_split,
+        "data": args.plan.data, "data_sha256": set.sha256, "split": set.split, "pairs": asked.len(), "limit": args.limit,
+        "protocol": Protocol::Har, "departures": departures, "swapped": args.plan.swapped,
+        "shots": shots.len(), "shots_from": shots.iter().map(|pair| &pair.id).collect::<Vec<_>>(),
+        "shots_sha256": durable::sha256(told.as_bytes()),
     });
-    asked.as_object().cloned().unwrap_or_default()
+    Ok(asked.as_object().cloned().unwrap_or_default())
 }
 
 fn write(run: &Run, answers: &[HarAnswer], summary: &HarSummary) -> Result<()> {
@@ -94,6 +88,12 @@ fn write(run: &Run, answers: &[HarAnswer], summary: &HarSummary) -> Result<()> {
     let predictions: Vec<PairPrediction> = answers.iter().map(|answer| answer.prediction.clone()).collect();
     let file = folder.join("predictions.jsonl");
     durable::replace_with(&file, |part| write_predictions(part, &predictions))?;
+    let said =
+        answers.iter().flat_map(|answer| answer.steps.iter().map(|step| Said::of_step(&answer.prediction.id, step)));
+    let lines =
+        said.map(|said| schema::to_string(&said).map(|line| line + "\n")).collect::<std::result::Result<String, _>>();
+    let lines = lines.map_err(|error| Error::new(ErrorKind::Internal, format!("{QUESTIONS}: {error}")))?;
+    durable::replace(&folder.join(QUESTIONS), lines.as_bytes())?;
     let text = schema::to_string_pretty(summary)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("results.json: {error}")))?;
     durable::replace(&folder.join("results.json"), format!("{text}\n").as_bytes())?;

@@ -4,6 +4,7 @@ mod eval;
 mod eval_args;
 mod har;
 mod piqa;
+mod plan_args;
 mod progress;
 mod prompt;
 mod score;

@@ -13,6 +13,8 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// Several threads may tell how far they are.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
+    /// "stories" or "pairs".
+    what: &'static str,
     state: Mutex<State>,
 }
 
@@ -26,10 +28,10 @@ struct State {
 }
 
 impl Progress {
-    pub fn new() -> Self {
+    pub fn new(what: &'static str) -> Self {
         let bar = (std::io::stderr().is_terminal() && !is_quiet()).then(|| ProgressBar::new(0).with_style(style()));
         let now = Instant::now();
-        Progress { bar, state: Mutex::new(State { tier: 0, started: now, last_line: now, replayed: 0, done: 0 }) }
+        Progress { bar, what, state: Mutex::new(State { tier: 0, started: now, last_line: now, replayed: 0, done: 0 }) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -46,7 +48,8 @@ impl Progress {
         if !has_asked {
             (state.replayed, state.started) = (state.done, Instant::now());
         }
-        let line = format!("{}: {}/{} stories{}", step.tier, state.done, step.total, state.rate(step.total));
+        let line =
+            format!("{}: {}/{} {}{}", step.tier, state.done, step.total, self.what, state.rate(self.what, step.total));
         match &self.bar {
             Some(bar) => {
                 bar.set_length(step.total as u64);
@@ -78,7 +81,7 @@ impl Progress {
 
 impl State {
     /// " | 1.25 stories/s | 4 min left", as soon as it can be told.
-    fn rate(&self, total: usize) -> String {
+    fn rate(&self, what: &str, total: usize) -> String {
         let (asked, seconds) = (self.done - self.replayed, self.started.elapsed().as_secs_f64());
         if asked == 0 || seconds < 1. {
             return String::new();
@@ -86,7 +89,7 @@ impl State {
         let rate = asked as f64 / seconds;
         let left = (total - self.done) as f64 / rate;
         let left = if left < 90. { format!("{left:.0} s") } else { format!("{:.0} min", left / 60.) };
-        format!(" | {rate:.2} stories/s | {left} left")
+        format!(" | {rate:.2} {what}/s | {left} left")
     }
 }
 

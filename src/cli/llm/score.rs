@@ -5,12 +5,12 @@ use crate::cli::out_file::{OutFile, Replacing};
 use crate::cli::output::print;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{Records, find_records};
-use crate::llm::score::{agreement, calamita_leaderboard, link, pair_predictions, score};
-use crate::llm::{Protocol, read_stories};
-use crate::prediction::{PairPrediction, write_lines};
+use crate::llm::score::{agreement, agreement_of_pairs, calamita_leaderboard, link, pair_predictions, score};
+use crate::llm::{Protocol, QUESTIONS, read_stories};
+use crate::prediction::{PairPrediction, read_predictions, write_lines};
 use crate::report::{Table, published_models};
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Score recorded answers of language models, tier by tier
 ///
@@ -25,8 +25,8 @@ pub(in crate::cli) struct Args {
     /// Print published scores below; may be repeated
     #[arg(long, value_enum, value_name = "SET")]
     published: Vec<Published>,
-    /// The same model's answers to the same questions with the options named in the other order: print how often they
-    /// agree
+    /// The same model's answers to the same questions in the other order (`tiered llm eval --swapped`): print how often
+    /// they agree. Of protocol har, this is all that is printed; `tiered score DIR/predictions.jsonl` has the scores
     #[arg(long, value_name = "PATH")]
     swapped: Option<PathBuf>,
     /// Write the answers of protocol pairs as predictions.jsonl to this file, for `tiered score`; needs --data
@@ -54,6 +54,9 @@ enum Published {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    if let Some([first, second]) = har_folders(args) {
+        return Ok(print(&har_agreement(args, first, second)?)?);
+    }
     let out = args.predictions.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
     let records = find_records(&args.paths)?;
     let mut report = score(&records)?;
@@ -85,6 +88,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(print(&text)?)
 }
 
+/// Both folders, if they are of protocol har.
+fn har_folders(args: &Args) -> Option<[&Path; 2]> {
+    let [first] = &args.paths[..] else { return None };
+    let folders = [first, args.swapped.as_ref()?];
+    folders.iter().all(|folder| folder.join(QUESTIONS).is_file()).then(|| folders.map(PathBuf::as_path))
+}
+
+fn har_agreement(args: &Args, first: &Path, second: &Path) -> Result<String> {
+    let read = |folder: &Path| read_predictions(&folder.join("predictions.jsonl")).map(|read| read.pairs);
+    let agreement = agreement_of_pairs(&first.display().to_string(), &read(first)?, &read(second)?)?;
+    Ok(match args.format.format {
+        Format::Json => agreement.to_json(),
+        Format::Text => agreement.table().to_text(),
+        Format::Markdown => agreement.table().to_markdown(),
+        Format::Csv => agreement.table().to_csv(),
+        Format::Latex => agreement.table().to_latex(),
+    })
+}
+
 /// The only model, for a flag that is about one.
 fn only<'a>(records: &'a [Records], flag: &str) -> Result<&'a Records> {
     match records {
@@ -101,5 +123,10 @@ fn predictions(args: &Args, records: &Records) -> Result<Vec<PairPrediction>> {
             "has no states of entities, which predictions.jsonl needs; name the file in the format of TRIP and GITA";
         return Err(Error::data(problem).about(data.display()));
     }
-    pair_predictions(records, &link(records)?, &set.checked)
+    let predictions = pair_predictions(records, &link(records)?, &set.checked)?;
+    if predictions.is_empty() {
+        let problem = "has no pair of the story file; name the file and split that were asked about";
+        return Err(Error::data(problem).about(records.folder.display()));
+    }
+    Ok(predictions)
 }

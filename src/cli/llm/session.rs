@@ -4,14 +4,12 @@ use super::eval_args::Args;
 use super::progress::Progress;
 use crate::cli::signal::Signals;
 use crate::error::{Error, Result};
-use crate::llm::Step;
-use crate::llm::server::{Choices, Client, RunFolder, Server, Settings, Settled, Way};
+use crate::llm::server::{Choices, Client, RunFolder, Server, Settings, Settled, Way, default_folder};
+use crate::llm::{Protocol, Step};
 use crate::say::{counted, say};
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use time::OffsetDateTime;
 
 /// A run that has begun, or goes on.
 pub(super) struct Run {
@@ -25,11 +23,13 @@ impl Run {
     /// Connects to the server, and settles what the run is.
     pub fn begin(args: &Args, asked: Map<String, Value>) -> Result<Self> {
         let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
-        let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_output(args)))?;
-        let (progress, signals) = (Arc::new(Progress::new()), Signals::watch()?);
+        let what = if args.protocol == Protocol::Har { "pairs" } else { "stories" };
+        let folder =
+            RunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.model)))?;
+        let (progress, signals) = (Arc::new(Progress::new(what)), Signals::watch()?);
         let server = Server::connect(client(settings, &progress, signals), &choices(args, &folder)?)?;
         say!("{}", told(&server));
-        let settled = folder.settle(settled(args, asked, &server))?;
+        let settled = folder.settle(Settled::now(&server, asked, args.bos))?;
         let server = server.with_journal(folder.journal()?);
         if !server.journal().is_empty() {
             say!("{}: going on; {} are there", folder.path().display(), counted(server.journal().len(), "answer"));
@@ -60,13 +60,6 @@ impl Run {
             _ => Ok(0),
         }
     }
-}
-
-/// `runs/llm/gita4calamita-llama-3.1-8b`: of the model's name what may stand in a file name.
-fn default_output(args: &Args) -> PathBuf {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let model: String = args.model.chars().map(plain).take(80).collect();
-    Path::new("runs/llm").join(format!("{}-{model}", args.protocol.name()))
 }
 
 fn client(settings: Settings, progress: &Arc<Progress>, signals: Signals) -> Client {
@@ -101,26 +94,4 @@ fn told(server: &Server) -> String {
         line += &format!("\n  probe: {tokens}, largest difference {:.4}", probe.largest_difference);
     }
     line
-}
-
-fn settled(args: &Args, asked: Map<String, Value>, server: &Server) -> Settled {
-    Settled {
-        date: date(),
-        asked,
-        server: server.identity().clone(),
-        way: server.way(),
-        sends_ids: server.sends_ids(),
-        bos: args.bos,
-        tokenizer: server.tokenizer(),
-        probe: server.probe().cloned(),
-    }
-}
-
-/// "2026-01-31T12-00-00", UTC: now, or as the variable `SOURCE_DATE_EPOCH` says, for files that can be compared.
-fn date() -> String {
-    let set = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
-    let set = set.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
-    let now = set.unwrap_or_else(OffsetDateTime::now_utc);
-    let (year, month, day) = (now.year(), u8::from(now.month()), now.day());
-    format!("{year:04}-{month:02}-{day:02}T{:02}-{:02}-{:02}", now.hour(), now.minute(), now.second())
 }

@@ -14,6 +14,10 @@ pub(super) struct Summary<'a> {
     pub bos_seen: usize,
     /// Scored options whose prompt's tokens are not the first tokens of prompt and option.
     pub unaligned: u64,
+    /// Why other ways were not taken.
+    pub refused_ways: &'a [String],
+    /// Parameters that the server refused, so that they were left out.
+    pub left_out: Vec<&'static str>,
     pub tiers: Vec<TierSummary>,
 }
 
@@ -57,11 +61,12 @@ impl TierSummary {
         }
     }
 
-    /// "tier 1: 208 of 356 right, 17 tied".
-    pub fn line(&self) -> String {
+    /// "tier 1: 208 of 356 right, 17 tied", and a line for each remark.
+    pub fn lines(&self) -> String {
         let counts = [(self.ties, "tied"), (self.undecided, "undecided"), (self.invalid, "answered with no option")];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let counts: String = counts.map(|(count, what)| format!(", {count} {what}")).collect();
-        format!("tier {}: {} of {} right{counts}", self.tier, self.right, self.asked)
+        let remarks: String = self.remarks.iter().map(|remark| format!("\n  {remark}")).collect();
+        format!("tier {}: {} of {} right{counts}{remarks}", self.tier, self.right, self.asked)
     }
 }

@@ -4,7 +4,7 @@ use super::text::{CONFLICT, LETTERS, after, after_question, before, before_quest
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use crate::data::{Classes, Pair, Story};
 use crate::error::Result;
-use crate::llm::cascade::{Answer, OnStep, Step, ask_one};
+use crate::llm::cascade::{Answer, OnStep, Step, ask_one, require_not_all_tied};
 use crate::llm::parallel::in_parallel;
 use crate::llm::question::Question;
 use crate::llm::scorer::Scorer;
@@ -25,7 +25,8 @@ pub struct HarAnswer {
 /// Asks about every pair, several at once. With `swapped`, the second story of a pair is shown first.
 ///
 /// # Errors
-/// Those of the scorer; `Data` if an example has no states at its conflict, or a story has one sentence.
+/// Those of the scorer; `Data` if an example has no states at its conflict, a story has one sentence, or the stories of
+/// every pair are tied.
 pub fn ask_har(
     pairs: &[Pair],
     shots: &[Pair],
@@ -35,12 +36,14 @@ pub fn ask_har(
     on_step: OnStep,
 ) -> Result<Vec<HarAnswer>> {
     let done = AtomicUsize::new(0);
-    in_parallel(pairs.len(), concurrency, &|place| {
+    let answers = in_parallel(pairs.len(), concurrency, &|place| {
         let answer = ask_about(&pairs[place], place, shots, swapped, scorer)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);
         on_step(Step { tier: Tier::Story, done, total: pairs.len() });
         Ok(answer)
-    })
+    })?;
+    require_not_all_tied(answers.iter().filter_map(|answer| answer.steps.first()))?;
+    Ok(answers)
 }
 
 /// The text so far, and what was asked.
@@ -73,7 +76,7 @@ impl Dialogue<'_> {
 
 fn ask_about(pair: &Pair, place: usize, shots: &[Pair], swapped: bool, scorer: &dyn Scorer) -> Result<HarAnswer> {
     let shown: [usize; 2] = if swapped { [1, 0] } else { [0, 1] };
-    let text = first_prompt(shots, shown.map(|i| &pair.stories[i]))?;
+    let text = first_prompt(shots, pair, shown)?;
     let mut dialogue = Dialogue { scorer, pair, place, text, steps: Vec::new() };
     let mut prediction = nothing_predicted(pair);
     answer(&mut dialogue, shown, &mut prediction)?;

@@ -19,13 +19,16 @@ pub fn told(stories: [&Story; 2]) -> String {
     LETTERS.into_iter().zip(stories).map(told).collect()
 }
 
-/// What stands before the first answer: the worked examples, the two stories, and the first word of the answer.
+/// What stands before the first answer: the worked examples, the two stories, and the first word of the answer. `shown`
+/// are the stories of the pair, in the order in which they are shown. A pair is not its own example.
 ///
 /// # Errors
 /// `Data` if an example has no states at its conflict.
-pub fn first_prompt(shots: &[Pair], stories: [&Story; 2]) -> Result<String> {
-    let shots: String = shots.iter().map(|shot| Ok(demonstration(shot)? + "\n")).collect::<Result<_>>()?;
-    Ok(format!("{shots}\n{}Story", told(stories)))
+pub fn first_prompt(shots: &[Pair], pair: &Pair, shown: [usize; 2]) -> Result<String> {
+    let is_other = |shot: &&Pair| shot.implausible_story().sentences != pair.implausible_story().sentences;
+    let shots = shots.iter().filter(is_other).map(|shot| Ok(demonstration(shot)? + "\n"));
+    let shots: String = shots.collect::<Result<_>>()?;
+    Ok(format!("{shots}\n{}Story", told(shown.map(|story| &pair.stories[story]))))
 }
 
 /// A worked example: both stories, and the gold answers of all tiers.
@@ -239,8 +242,13 @@ mod tests {
                         the chest? The chest is now closed.\nFor sentence 2:\nBefore Ada looked into the chest, what \
                         was the state of the chest? The chest was open.\n";
         assert_eq!(demonstration(&pair()).unwrap(), expected);
-        let prompt = first_prompt(&[pair()], pair().stories.each_ref()).unwrap();
-        assert_eq!(prompt, format!("{expected}\n\n{}Story", told(pair().stories.each_ref())));
+        let mut other = pair();
+        other.stories[0].sentences[0] = "Ada locked the chest.".to_owned();
+        let stories = told(other.stories.each_ref());
+        let prompt = first_prompt(&[pair()], &other, [0, 1]).unwrap();
+        assert_eq!(prompt, format!("{expected}\n\n{stories}Story"));
+        let prompt = first_prompt(&[pair(), other.clone()], &other, [0, 1]).unwrap();
+        assert_eq!(prompt, format!("{expected}\n\n{stories}Story"), "a pair is not its own example");
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Records {
     pub model: String,
     pub folder: PathBuf,
     pub facts: RunFacts,
+    /// What must stand beside the figures, such as too few shots; of all `results` files.
+    pub remarks: Vec<String>,
     pub tiers: BTreeMap<Tier, Vec<Sample>>,
 }
 
@@ -30,8 +32,7 @@ pub fn find_records(paths: &[PathBuf]) -> Result<Vec<Records>> {
     for path in paths {
         let files = if path.is_dir() { samples_in(path, DEPTH)? } else { vec![path.clone()] };
         if files.is_empty() {
-            let problem = "has no samples_*.jsonl; name such files, or the folder that has them";
-            return Err(Error::new(ErrorKind::MissingInput, format!("{}: {problem}", path.display())));
+            return Err(no_samples(path));
         }
         for file in files {
             let folder = file.parent().unwrap_or(Path::new("")).to_owned();
@@ -45,6 +46,23 @@ pub fn find_records(paths: &[PathBuf]) -> Result<Vec<Records>> {
         }
     }
     order.into_iter().map(|folder| records(&folders[&folder], folder.clone())).collect()
+}
+
+/// Reads the records in a folder, but not those in folders below.
+///
+/// # Errors
+/// Like [`find_records`].
+pub fn records_in(folder: &Path) -> Result<Records> {
+    let files = samples_in(folder, 0)?;
+    match files.is_empty() {
+        true => Err(no_samples(folder)),
+        false => records(&files, folder.to_owned()),
+    }
+}
+
+fn no_samples(path: &Path) -> Error {
+    let problem = "has no samples_*.jsonl; name such files, or the folder that has them";
+    Error::new(ErrorKind::MissingInput, format!("{}: {problem}", path.display()))
 }
 
 /// The files of samples in a folder and those below it, sorted.
@@ -90,9 +108,11 @@ fn records(files: &[PathBuf], folder: PathBuf) -> Result<Records> {
     let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
     let results: Vec<PathBuf> =
         entries(beside)?.into_iter().filter(|path| is_named(path, "results_", "json")).collect();
-    let facts = results.first().map(|path| read_facts(path)).transpose()?.unwrap_or_default();
+    let all: Vec<RunFacts> = results.iter().map(|path| read_facts(path)).collect::<Result<_>>()?;
+    let remarks = all.iter().flat_map(RunFacts::remarks).collect();
+    let facts = all.into_iter().next().unwrap_or_default();
     let of_folder =
         || folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
     let model = if facts.model.is_empty() { of_folder() } else { facts.model.clone() };
-    Ok(Records { model, folder, facts, tiers })
+    Ok(Records { model, folder, facts, remarks, tiers })
 }

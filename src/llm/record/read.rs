@@ -44,11 +44,17 @@ impl Sample {
 
     /// The score of an option, if it is known exactly.
     pub fn logprob(&self, option: &str) -> Option<f64> {
-        let place = self.options.iter().position(|other| other == option)?;
-        match self.scores[place] {
-            OptionScore::Exact { logprob, .. } => Some(logprob),
-            _ => None,
-        }
+        self.scores[self.options.iter().position(|other| other == option)?].exact()
+    }
+
+    /// In tier 1: the margin of "true" over "false", if both are known exactly.
+    pub fn margin(&self) -> Option<f64> {
+        Some(self.logprob("true")? - self.logprob("false")?)
+    }
+
+    /// Whether the model answered in words.
+    pub fn is_said(&self) -> bool {
+        self.scores.iter().any(|score| matches!(score, OptionScore::Said(_)))
     }
 }
 

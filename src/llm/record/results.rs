@@ -20,6 +20,14 @@ pub struct RunFacts {
     pub facts: Map<String, Value>,
 }
 
+impl RunFacts {
+    /// What must stand beside the figures of its tier.
+    pub fn remarks(&self) -> Vec<String> {
+        let remarks = self.facts.get("remarks").and_then(Value::as_array);
+        remarks.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    }
+}
+
 /// The document of one tier.
 pub(super) fn results(plan: &Plan, tier: &TierAnswers, stories: &[Story], facts: &RunFacts, task_hash: &str) -> Value {
     let task = tier.tier.task();

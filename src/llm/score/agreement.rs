@@ -1,18 +1,21 @@
-//! How often a model answers the same when the options are named in the other order: an answer that turns with the
-//! order says little about the story.
+//! How often a model answers the same when the options, or the stories, come in the other order: an answer that turns
+//! with the order says little about the story.
 
 use super::link::Linked;
 use super::pairs::{Ranked, ranked_pairs};
 use crate::error::{Error, Result};
 use crate::metrics::{Share, StoryGroups};
+use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
-/// Two runs of one model on the same stories, whose prompts differ in the order of the options.
+/// Two runs of one model on the same stories, whose prompts differ in the order of the options or of the stories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     pub model: String,
-    /// Stories that are judged alike, by the sign of the margin. Unknown margins agree with nothing.
-    pub stories: Share,
+    /// Stories that are judged alike, by the sign of the margin. Unknown margins agree with nothing. `None` if both
+    /// stories of a pair stand in one prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stories: Option<Share>,
     /// Pairs that are ranked alike. Ties and unknown margins agree with nothing.
     pub pairs: Share,
     /// Pairs ranked rightly both times.
@@ -24,8 +27,7 @@ pub struct Agreement {
 /// # Errors
 /// `Data` if they were asked about other stories.
 pub fn agreement(first: &Linked, second: &Linked) -> Result<Agreement> {
-    let docs = |linked: &Linked| linked.stories.iter().map(|story| story.doc.clone()).collect::<Vec<_>>();
-    if docs(first) != docs(second) {
+    if !first.has_same_stories(second) {
         let problem = "the two runs were asked about other stories; agreement needs the same";
         return Err(Error::data(format!("{}: {problem}", second.model)));
     }
@@ -41,8 +43,37 @@ pub fn agreement(first: &Linked, second: &Linked) -> Result<Agreement> {
     let right = |pair: &Ranked| sign(pair.difference) == Some(true);
     Ok(Agreement {
         model: first.model.clone(),
-        stories,
+        stories: Some(stories),
         pairs: share(&|a, b| alike(a.difference, b.difference)),
         both_right: share(&|a, b| right(a) && right(b)),
+    })
+}
+
+/// Compares two runs by protocol har, of which one showed the second story of every pair first. The stories of a
+/// prediction stand in the order of the pair, whatever order they were shown in.
+///
+/// # Errors
+/// `Data` if they were asked about other pairs.
+pub fn agreement_of_pairs(model: &str, first: &[PairPrediction], second: &[PairPrediction]) -> Result<Agreement> {
+    let asked = |predictions: &[PairPrediction]| {
+        let told =
+            |pair: &PairPrediction| (pair.id.clone(), pair.stories.each_ref().map(|story| story.sentences.clone()));
+        predictions.iter().map(told).collect::<Vec<_>>()
+    };
+    if asked(first) != asked(second) {
+        let problem = "the two runs were asked about other pairs; agreement needs the same";
+        return Err(Error::data(format!("{model}: {problem}")));
+    }
+    let groups = StoryGroups::of(first);
+    let share = |is_so: &dyn Fn(&PairPrediction, &PairPrediction) -> bool| {
+        groups.share(first.iter().zip(second).map(|(a, b)| (a.group, is_so(a, b))))
+    };
+    // An undecided answer is recorded as the wrong story with probability 0.5.
+    let is_decided = |pair: &PairPrediction| pair.story_probs[0] != pair.story_probs[1];
+    Ok(Agreement {
+        model: model.to_owned(),
+        stories: None,
+        pairs: share(&|a, b| is_decided(a) && is_decided(b) && a.plausible == b.plausible),
+        both_right: share(&|a, b| a.is_accurate() && b.is_accurate()),
     })
 }

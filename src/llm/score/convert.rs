@@ -11,7 +11,6 @@ use crate::data::{self, Classes, Entity, Pair, pairs};
 use crate::error::{Error, Result};
 use crate::llm::options::{STATES, sentence_pairs, state_of};
 use crate::llm::record::{Records, Sample};
-use crate::llm::scorer::OptionScore;
 use crate::llm::story::Story;
 use crate::llm::tier::Tier;
 use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
@@ -32,14 +31,12 @@ struct Answers<'a> {
 /// left out.
 ///
 /// # Errors
-/// `Data` if the records are of a cascade, of other stories, or of no pair.
+/// `Data` if the records are of a cascade.
 pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Story]) -> Result<Vec<PairPrediction>> {
-    let wrong = |problem: &str| Err(Error::data(problem).about(records.folder.display()));
     if linked.cascade || !linked.known[2] {
-        return wrong(
-            "tiers 2 and 3 did not ask about every implausible story, so that there are no predictions about pairs; \
-             ask with --protocol pairs",
-        );
+        let problem = "tiers 2 and 3 did not ask about every implausible story, so that there are no predictions about \
+                       pairs; ask with --protocol pairs";
+        return Err(Error::data(problem).about(records.folder.display()));
     }
     let answers = answers(records);
     let of_pair = |pair: &Pair| pair.stories.each_ref().map(|story| answers.get(&key(story)).copied());
@@ -48,11 +45,7 @@ pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Sto
         [Some(first), Some(second)] => Some(prediction(pair, [first, second])),
         _ => None,
     });
-    let predicted: Vec<PairPrediction> = predicted.collect();
-    if predicted.is_empty() {
-        return wrong("has no pair of the story file; name the file and split that were asked about");
-    }
-    Ok(predicted)
+    Ok(predicted.collect())
 }
 
 /// A story as its record has it.
@@ -74,7 +67,7 @@ fn answers(records: &Records) -> BTreeMap<String, Answers<'_>> {
 }
 
 fn prediction(pair: &Pair, answers: [Answers; 2]) -> PairPrediction {
-    let margins = answers.map(|answers| answers.judged.and_then(margin));
+    let margins = answers.map(|answers| answers.judged.and_then(Sample::margin));
     let (plausible, story_probs) = match margins {
         [Some(first), Some(second)] => {
             let first = logistic(first - second);
@@ -100,10 +93,6 @@ fn prediction(pair: &Pair, answers: [Answers; 2]) -> PairPrediction {
         conflict,
         stories: [story(0), story(1)],
     }
-}
-
-fn margin(sample: &Sample) -> Option<f64> {
-    Some(sample.logprob("true")? - sample.logprob("false")?)
 }
 
 fn logistic(x: f64) -> f64 {
@@ -141,11 +130,7 @@ fn story_prediction(story: &data::Story, answers: Answers, margin: Option<f64>) 
 /// is a conflict. All 0 but the chosen one's where a score is not known exactly.
 fn conflict_probs(sample: &Sample, conflict: f64) -> Vec<Vec<f32>> {
     let n = sample.story.sentences.len();
-    let logprob = |score: &OptionScore| match score {
-        OptionScore::Exact { logprob, .. } => Some(*logprob),
-        _ => None,
-    };
-    let weights: Option<Vec<f64>> = sample.scores.iter().map(logprob).collect();
+    let weights: Option<Vec<f64>> = sample.scores.iter().map(|score| score.exact()).collect();
     let weights: Vec<f64> = match weights {
         Some(logprobs) => {
             let highest = logprobs.iter().copied().fold(f64::MIN, f64::max);

@@ -14,6 +14,8 @@ pub struct Linked {
     pub protocol: Protocol,
     /// Whether only stories were asked about that the tier before got right.
     pub cascade: bool,
+    /// Whether the answers are words, not likelihoods.
+    pub said: bool,
     /// All stories of tier 1, in its order.
     pub stories: Vec<Story>,
     /// For each tier, for each story: whether the answer was right; `None` where it was not asked.
@@ -28,6 +30,24 @@ impl Linked {
     /// Whether a story reached a tier: its answer there and in all tiers before is right.
     pub fn reached(&self, tier: Tier, story: usize) -> bool {
         Tier::ALL.iter().filter(|&&other| other <= tier).all(|&tier| self.is_right(tier, story))
+    }
+
+    /// Whether two models were asked about the same stories in the same order.
+    pub fn has_same_stories(&self, other: &Linked) -> bool {
+        let docs = |linked: &'_ Linked| linked.stories.iter().map(|story| story.doc.clone()).collect::<Vec<_>>();
+        docs(self) == docs(other)
+    }
+
+    /// The stories that a tier asks about: all in tier 1, then the implausible ones, in a cascade those that were right
+    /// in the tier before. `None` if that is not known.
+    pub fn asked(&self, tier: Tier) -> Option<Vec<usize>> {
+        let before = Tier::ALL.into_iter().rfind(|other| *other < tier);
+        let is_known = before.is_none_or(|before| !self.cascade || self.known[before as usize]);
+        let is_asked = |&story: &usize| match before {
+            None => true,
+            Some(before) => !self.stories[story].plausible && (!self.cascade || self.is_right(before, story)),
+        };
+        is_known.then(|| (0..self.stories.len()).filter(is_asked).collect())
     }
 
     /// Whether the answer in this tier is right, whatever the other tiers say.
@@ -46,9 +66,9 @@ pub fn link(records: &Records) -> Result<Linked> {
     let first = records.tiers.get(&Tier::Story).ok_or_else(|| {
         about(Error::data("tier 1 (samples_story_class_*.jsonl) is missing; every figure is a share of its stories"))
     })?;
-    let setting = |sample: &Sample| (sample.protocol, sample.cascade);
-    let (protocol, cascade) = first.first().map_or((Protocol::Gita4calamita, true), setting);
-    if records.tiers.values().flatten().any(|sample| setting(sample) != (protocol, cascade)) {
+    let setting = |sample: &Sample| (sample.protocol, sample.cascade, sample.is_said());
+    let (protocol, cascade, said) = first.first().map_or((Protocol::Gita4calamita, true, false), setting);
+    if records.tiers.values().flatten().any(|sample| setting(sample) != (protocol, cascade, said)) {
         return Err(about(Error::data("its tiers are of different protocols; score the files of one run")));
     }
     let stories: Vec<Story> = first.iter().map(|sample| sample.story.clone()).collect();
@@ -56,7 +76,8 @@ pub fn link(records: &Records) -> Result<Linked> {
         model: records.model.clone(),
         protocol,
         cascade,
-        margins: first.iter().map(margin).collect(),
+        said,
+        margins: first.iter().map(Sample::margin).collect(),
         right: [
             first.iter().map(|s| Some(s.is_right())).collect(),
             vec![None; stories.len()],
@@ -71,17 +92,13 @@ pub fn link(records: &Records) -> Result<Linked> {
     Ok(linked)
 }
 
-fn margin(sample: &Sample) -> Option<f64> {
-    Some(sample.logprob("true")? - sample.logprob("false")?)
-}
-
 /// Adds the answers of a later tier, or what their absence tells.
 fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<Sample>>) -> Result<()> {
     let (this, before) = (tier as usize, tier as usize - 1);
-    let due = due(linked, before);
+    let due = linked.asked(tier);
     let Some(samples) = samples else {
         // Nothing was left to ask.
-        linked.known[this] = linked.cascade && linked.known[before] && due.is_empty();
+        linked.known[this] = linked.cascade && due.is_some_and(|due| due.is_empty());
         return Ok(());
     };
     let asked = places(&linked.stories, tier, samples)?;
@@ -89,32 +106,25 @@ fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<Sample>>) -> Result
         require_askable(linked, tier, story)?;
         linked.right[this][story] = Some(sample.is_right());
     }
-    if linked.cascade && !linked.known[before] {
-        // Tier 2's file is missing: tier 3 asked exactly the stories that were right there.
-        let right = |story: usize| due_before(linked, before, story).then(|| asked.contains(&story));
-        linked.right[before] = (0..linked.stories.len()).map(right).collect();
-        linked.known[before] = true;
-    } else if let Some(&missing) = due.iter().find(|story| !asked.contains(story)) {
-        let name = linked.stories[missing].name();
-        let counts = format!("{tier} has {} stories, and {} are due", asked.len(), due.len());
-        return Err(Error::data(format!("{counts}: {name} is missing; a tier that isn't whole has no figure")));
+    match due {
+        None => {
+            // Tier 2's file is missing: tier 3 asked exactly the stories that were right there.
+            let due_before = linked.asked(Tier::ALL[before]).unwrap_or_default();
+            let right = |story: usize| due_before.contains(&story).then(|| asked.contains(&story));
+            linked.right[before] = (0..linked.stories.len()).map(right).collect();
+            linked.known[before] = true;
+        }
+        Some(due) => require_whole(linked, tier, &due, &asked)?,
     }
-    linked.known[this] = true;
+    linked.known[this] = linked.known[before];
     Ok(())
 }
 
-/// The stories that the next tier must ask about.
-fn due(linked: &Linked, before: usize) -> Vec<usize> {
-    let is_due = |&story: &usize| {
-        let right = linked.right[before][story] == Some(true);
-        !linked.stories[story].plausible && (right || !linked.cascade)
-    };
-    (0..linked.stories.len()).filter(is_due).collect()
-}
-
-/// Whether a story was due in a tier whose file is missing.
-fn due_before(linked: &Linked, tier: usize, story: usize) -> bool {
-    !linked.stories[story].plausible && linked.right[tier - 1][story] == Some(true)
+fn require_whole(linked: &Linked, tier: Tier, due: &[usize], asked: &[usize]) -> Result<()> {
+    let Some(&missing) = due.iter().find(|story| !asked.contains(story)) else { return Ok(()) };
+    let name = linked.stories[missing].name();
+    let counts = format!("{tier} has {} stories, and {} are due", asked.len(), due.len());
+    Err(Error::data(format!("{counts}: {name} is missing; a tier that isn't whole has no figure")))
 }
 
 fn require_askable(linked: &Linked, tier: Tier, story: usize) -> Result<()> {

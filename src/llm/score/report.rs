@@ -48,6 +48,9 @@ pub struct ModelScores {
     pub model: String,
     /// What differs from the protocol.
     pub departures: Vec<String>,
+    /// What must stand beside the figures, such as too few shots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     pub accuracy: KindShares,
     /// `null` if the file of tier 2 is missing and no other tells it.
     pub consistency: Option<KindShares>,
@@ -98,7 +101,8 @@ pub fn score(records: &[Records]) -> Result<ScoreReport> {
     for (other, records) in linked.iter().zip(records) {
         let differs = match () {
             () if (other.protocol, other.cascade) != (first.protocol, first.cascade) => "by another protocol",
-            () if !has_same_stories(other, first) => "about other stories",
+            () if other.said != first.said => "in another way (in words, or by likelihood)",
+            () if !other.has_same_stories(first) => "about other stories",
             () => continue,
         };
         let problem = format!("was asked {differs} than {}; score the two apart", first.model);
@@ -114,11 +118,6 @@ pub fn score(records: &[Records]) -> Result<ScoreReport> {
         calamita_leaderboard: Vec::new(),
         agreement: None,
     })
-}
-
-fn has_same_stories(a: &Linked, b: &Linked) -> bool {
-    let docs = |linked: &Linked| linked.stories.iter().map(|story| story.doc.clone()).collect::<Vec<_>>();
-    docs(a) == docs(b)
 }
 
 impl StoryCounts {
@@ -143,6 +142,7 @@ impl ModelScores {
         ModelScores {
             model: linked.model.clone(),
             departures: departures.collect(),
+            remarks: records.remarks.clone(),
             accuracy: accuracy.unwrap_or_default(),
             consistency,
             verifiability,
@@ -167,10 +167,11 @@ impl ScoreReport {
     /// `Data` if these are other stories, or another protocol.
     pub fn with_published(mut self, rows: Vec<PublishedStoryRow>) -> Result<Self> {
         let theirs = StoryCounts { all: 356, implausible: 238, cloze: 115, order: 122, plausible: 119 };
-        if (self.protocol, self.cascade, self.stories) != (Protocol::Gita4calamita, true, theirs) {
+        let is_other = self.models.iter().any(|model| !model.departures.is_empty());
+        if is_other || (self.protocol, self.cascade, self.stories) != (Protocol::Gita4calamita, true, theirs) {
             return Err(Error::data(
                 "--published gita-stories: the scores are published for the 356 stories of GITA4CALAMITA by the \
-                 protocol gita4calamita, and these answers are others; leave --published out",
+                 protocol gita4calamita and nothing else, and these answers are others; leave --published out",
             ));
         }
         self.published = rows;

@@ -1,5 +1,6 @@
 //! The tables of scores of language models, and the documents that hold them.
 
+use super::agreement::Agreement;
 use super::figures::TierTally;
 use super::pairs::{RankShare, RankShares};
 use super::report::{ModelScores, ScoreReport};
@@ -48,15 +49,18 @@ impl ScoreReport {
     }
 
     fn notes(&self) -> String {
-        let mut notes = vec![INTERVALS];
+        let mut notes = vec![INTERVALS.to_owned()];
         if self.is_by_story() {
-            notes.push(BY_STORY);
+            notes.push(BY_STORY.to_owned());
         }
         if self.models.iter().any(|model| model.pairs.is_some()) {
-            notes.push(OF_PAIRS);
+            notes.push(OF_PAIRS.to_owned());
         }
         if !self.calamita_leaderboard.is_empty() {
-            notes.push(LEADERBOARD);
+            notes.push(LEADERBOARD.to_owned());
+        }
+        for model in &self.models {
+            notes.extend(model.remarks.iter().map(|remark| format!("{}: {remark}.", model.model)));
         }
         notes.join("\n") + "\n"
     }
@@ -72,7 +76,7 @@ impl ScoreReport {
         }
         tables.extend(self.pairs());
         tables.push(self.tallies());
-        tables.extend(self.agreement());
+        tables.extend(self.agreement.as_ref().map(Agreement::table));
         if !self.calamita_leaderboard.is_empty() {
             tables.push(self.leaderboard());
         }
@@ -131,15 +135,6 @@ impl ScoreReport {
     }
 
     /// With the options named in the other order.
-    fn agreement(&self) -> Option<Table> {
-        let agreement = self.agreement.as_ref()?;
-        let mut table =
-            Table::new(["options in the other order, %", "stories alike", "pairs alike", "pairs right twice"]);
-        let cells = [agreement.stories, agreement.pairs, agreement.both_right].map(|counted| share(&counted));
-        table.push([agreement.model.clone()].into_iter().chain(cells));
-        Some(table)
-    }
-
     fn leaderboard(&self) -> Table {
         let mut table = Table::new(["CALAMITA leaderboard, %", "accuracy", "consistency", "verifiability"]);
         for row in &self.calamita_leaderboard {
@@ -147,6 +142,25 @@ impl ScoreReport {
             table.push([row.system.clone()].into_iter().chain(scores));
         }
         table
+    }
+}
+
+impl Agreement {
+    /// One row.
+    pub fn table(&self) -> Table {
+        let (what, stories) = match self.stories {
+            Some(_) => ("options in the other order, %", Some("stories alike")),
+            None => ("stories in the other order, %", None),
+        };
+        let header = [what].into_iter().chain(stories).chain(["pairs alike", "pairs right twice"]);
+        let mut table = Table::new(header);
+        let cells = self.stories.into_iter().chain([self.pairs, self.both_right]).map(|counted| share(&counted));
+        table.push([self.model.clone()].into_iter().chain(cells));
+        table
+    }
+
+    pub fn to_json(&self) -> String {
+        schema::to_string_pretty(self).expect("shares have string keys and finite numbers only") + "\n"
     }
 }
 

@@ -6,6 +6,8 @@ use super::kind::ServerKind;
 use crate::error::{Error, Result};
 use crate::llm::Message;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -26,7 +28,7 @@ pub struct Conversation<'a> {
 ///
 /// # Errors
 /// As [`Client::get_done`]; `Data` if the answer has no text.
-pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation) -> Result<String> {
+pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation, refused: &Refused) -> Result<String> {
     let mut body = json!({
         "model": model, "messages": asked.messages, "max_tokens": asked.max_tokens, "temperature": 0.0,
         "stream": false,
@@ -37,26 +39,48 @@ pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation)
     if kind != ServerKind::Other {
         body["chat_template_kwargs"] = json!({"enable_thinking": false});
     }
+    refused.names().into_iter().for_each(|name| leave_out(&mut body, name));
     loop {
         match client.ask(PATH, Some(&body))? {
             Reply::Done(answer) => return read(&answer),
-            Reply::Refused { status: 400 | 422, message } if adapt(&mut body, &message) => {}
+            Reply::Refused { status: 400 | 422, message } if refused.adapt(&mut body, &message) => {}
             Reply::Refused { status, message } => return Err(client.refusal(PATH, status, &message)),
         }
     }
 }
 
-/// Leaves out what the server refuses, as far as the question stays the same. Whether anything changed.
-fn adapt(body: &mut Value, message: &str) -> bool {
-    let Some(fields) = body.as_object_mut() else { return false };
-    if message.contains("max_completion_tokens")
-        && let Some(most) = fields.remove("max_tokens")
-    {
-        fields.insert("max_completion_tokens".to_owned(), most);
-        return true;
+/// Parameters that the server refused. They are left out of later questions too.
+#[derive(Debug, Default)]
+pub struct Refused(Mutex<BTreeSet<&'static str>>);
+
+impl Refused {
+    fn held(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let refused = ["temperature", "chat_template_kwargs"].into_iter().find(|name| message.contains(name));
-    refused.is_some_and(|name| fields.remove(name).is_some())
+
+    pub fn names(&self) -> Vec<&'static str> {
+        self.held().iter().copied().collect()
+    }
+
+    /// Leaves out what the server refuses, as far as the question stays the same. Whether anything changed.
+    fn adapt(&self, body: &mut Value, message: &str) -> bool {
+        let name = match message.contains("max_completion_tokens") {
+            true => Some("max_tokens"),
+            false => ["temperature", "chat_template_kwargs"].into_iter().find(|name| message.contains(name)),
+        };
+        let Some(name) = name.filter(|name| body.get(name).is_some()) else { return false };
+        leave_out(body, name);
+        self.held().insert(name);
+        true
+    }
+}
+
+/// Without a parameter; newer services know `max_tokens` by another name.
+fn leave_out(body: &mut Value, name: &str) {
+    let Some(value) = body.as_object_mut().and_then(|fields| fields.remove(name)) else { return };
+    if name == "max_tokens" {
+        body["max_completion_tokens"] = value;
+    }
 }
 
 /// Which of the options an answer is: the one that it is word for word, or the only one whose words stand in it. Case
@@ -92,11 +116,12 @@ mod tests {
 
     #[test]
     fn what_a_service_refuses_is_renamed_or_left_out_once() {
-        let mut body = json!({"max_tokens": 5, "temperature": 0.0});
-        assert!(adapt(&mut body, "Use 'max_completion_tokens' instead."));
-        assert!(adapt(&mut body, "'temperature' does not support 0."));
+        let (mut body, refused) = (json!({"max_tokens": 5, "temperature": 0.0}), Refused::default());
+        assert!(refused.adapt(&mut body, "Use 'max_completion_tokens' instead."));
+        assert!(refused.adapt(&mut body, "'temperature' does not support 0."));
         assert_eq!(body, json!({"max_completion_tokens": 5}));
-        assert!(!adapt(&mut body, "'temperature' does not support 0.") && !adapt(&mut body, "other"));
+        assert_eq!(refused.names(), ["max_tokens", "temperature"]);
+        assert!(!refused.adapt(&mut body, "'temperature' does not support 0.") && !refused.adapt(&mut body, "other"));
     }
 
     #[test]

@@ -146,12 +146,21 @@ impl Client {
     fn try_once(&self, address: &Address, body: Option<&Value>) -> Result<Reply, Failure> {
         let response = self.send(address, body)?;
         let (parts, body) = response.into_parts();
-        let bytes = read(address, body)?;
+        let bytes = self.without_key(read(address, body)?);
         let status = parts.status.as_u16();
         if (200..300).contains(&status) {
             return Ok(Reply::Done(parse(address, &bytes)?));
         }
         self.judged(address, status, &parts.headers, &bytes)
+    }
+
+    /// An answer may repeat the request, and stands in messages.
+    fn without_key(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let Some(key) = &self.settings.key else { return bytes };
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => key.hidden_in(text).into_bytes(),
+            Err(_) => key.hidden_in(&String::from_utf8_lossy(&bytes)).into_bytes(),
+        }
     }
 
     fn send(&self, address: &Address, body: Option<&Value>) -> Result<ureq::http::Response<Body>, Failure> {
@@ -173,7 +182,7 @@ impl Client {
 
     /// What a status other than success means.
     fn judged(&self, address: &Address, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Failure> {
-        let message = self.own_words(body);
+        let message = Self::own_words(body);
         let failed = |remedy: &str| {
             Error::new(ErrorKind::Unavailable, format!("{address}: the server answered {status}{remedy}"))
         };
@@ -189,8 +198,8 @@ impl Client {
         }
     }
 
-    /// The message in an error's body, without the key.
-    fn own_words(&self, body: &[u8]) -> String {
+    /// The message in an error's body.
+    fn own_words(body: &[u8]) -> String {
         let text = match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
                 let found = ["/error/message", "/error", "/message", "/detail"].iter().find_map(|at| value.pointer(at));
@@ -198,7 +207,6 @@ impl Client {
             }
             Err(_) => String::from_utf8_lossy(body).into_owned(),
         };
-        let text = self.settings.key.as_ref().map_or(text.clone(), |key| key.hidden_in(&text));
         shown(text.trim(), 400)
     }
 
@@ -283,7 +291,7 @@ mod tests {
     #[test]
     fn errors_are_told_in_the_servers_words_without_the_key() {
         let client = client(Some("sk-secret"));
-        let said = |body: &str| client.own_words(body.as_bytes());
+        let said = |body: &str| Client::own_words(&client.without_key(body.as_bytes().to_vec()));
         assert_eq!(said(r#"{"error": {"message": "no key sk-secret"}}"#), "no key (the key)");
         assert_eq!(said(r#"{"error": "busy"}"#), "busy");
         assert_eq!(said(r#"{"object": "error", "message": "bad"}"#), "bad");

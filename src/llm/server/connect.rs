@@ -1,7 +1,7 @@
 //! Connects to a server: finds out what it is, chooses a way that tells the truth, and then answers requests.
 
 use super::asker::Asker;
-use super::chat::{self, Conversation};
+use super::chat::{self, Conversation, Refused};
 use super::client::Client;
 use super::cut::Cutter;
 use super::identity::Identity;
@@ -38,6 +38,8 @@ pub struct Server {
     probe: Option<ProbeReport>,
     /// Why other ways were not taken.
     refusals: Vec<String>,
+    /// Parameters that it refused.
+    refused: Refused,
     bos: Option<u32>,
     journal: Journal,
     unaligned: AtomicU64,
@@ -70,7 +72,8 @@ impl Server {
     fn new(asker: Asker, choices: &Choices) -> Self {
         let (unaligned, asked) = Default::default();
         let journal = Journal::in_memory();
-        Server { asker, probe: None, refusals: Vec::new(), bos: choices.bos, journal, unaligned, asked }
+        let (refusals, refused, bos) = (Vec::new(), Refused::default(), choices.bos);
+        Server { asker, probe: None, refusals, refused, bos, journal, unaligned, asked }
     }
 
     /// One that is asked in words only, and needs no tokens.
@@ -132,6 +135,11 @@ impl Server {
     /// Why other ways were not taken, one line each.
     pub fn refusals(&self) -> &[String] {
         &self.refusals
+    }
+
+    /// Parameters of questions in words that the server refused, so that they were left out.
+    pub fn left_out(&self) -> Vec<&'static str> {
+        self.refused.names()
     }
 
     pub fn journal(&self) -> &Journal {
@@ -262,7 +270,8 @@ impl Server {
             return Ok(text);
         }
         let Identity { kind, model, .. } = &self.asker.identity;
-        let text = chat::say(&self.asker.client, *kind, model, asked).map_err(|error| error.about(asked.name))?;
+        let text = chat::say(&self.asker.client, *kind, model, asked, &self.refused)
+            .map_err(|error| error.about(asked.name))?;
         self.asked.fetch_add(1, Ordering::Relaxed);
         match self.journal.keep(&key, Entry::Said { text: text.clone() })? {
             Entry::Said { text } => Ok(text),

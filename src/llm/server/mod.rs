@@ -33,5 +33,5 @@ pub use identity::Identity;
 pub use journal::Journal;
 pub use kind::{ServerKind, Way};
 pub use probe::{Probe, ProbeReport};
-pub use run::{RunFolder, Settled};
+pub use run::{RunFolder, Settled, default_folder};
 pub use scored::Scored;

@@ -111,8 +111,11 @@ fn same_token(asker: &Asker, prompt: &str, ids: &[u32], token: &TokenName) -> Re
     if token.text.is_empty() || token.text.contains('\u{fffd}') {
         return Ok(None);
     }
-    let cut = asker.cut(prompt, std::slice::from_ref(&token.text));
-    Ok(cut.ok().and_then(|mut cuts| cuts.pop()).filter(|cut| cut.len() == 1 && !cut.is_unaligned))
+    let mut cuts = match asker.cut(prompt, std::slice::from_ref(&token.text)) {
+        Err(error) if matches!(error.kind, ErrorKind::Config | ErrorKind::Data) => return Ok(None),
+        cuts => cuts?,
+    };
+    Ok(cuts.pop().filter(|cut| cut.len() == 1 && !cut.is_unaligned))
 }
 
 fn check(probe: &Probe, scored: &[Scored]) -> Result<()> {

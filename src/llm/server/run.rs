@@ -5,8 +5,11 @@
 //! | `run.json` | data, protocol, model, server, way, probe: [`Settled`] |
 //! | `journal.jsonl` | every answer, as soon as it is there |
 //! | `samples_TASK_DATE.jsonl`, `results_TASK_DATE.json` | the records of each tier, as lm-evaluation-harness writes them |
+//! | `predictions.jsonl` | protocols pairs and har: the answers as predictions about pairs |
+//! | `questions.jsonl` | protocol har: every prompt with its options |
 //! | `results.json` | the summary |
 
+use super::Server;
 use super::identity::Identity;
 use super::journal::Journal;
 use super::kind::Way;
@@ -18,11 +21,12 @@ use crate::untrusted::{self, MAX_CONFIG, json_error, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use time::OffsetDateTime;
 
 const SETTLED: &str = "run.json";
 const JOURNAL: &str = "journal.jsonl";
-/// Fields that may differ when a run goes on, or are compared in another way.
-const NOT_COMPARED: [&str; 2] = ["date", "probe"];
+/// Fields that may differ when a run goes on, or are compared in another way: the file of stories may have moved.
+const NOT_COMPARED: [&str; 4] = ["date", "probe", "server", "data"];
 
 /// What a run is. When it goes on, all of it must be as it was, but for float noise in the probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,10 +77,7 @@ impl RunFolder {
     /// # Errors
     /// `Io`; `Data` if the file is invalid.
     pub fn settled(&self) -> Result<Option<Settled>> {
-        let path = self.path.join(SETTLED);
-        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))))
+        Settled::read(&self.path)
     }
 
     /// Keeps what is settled. A run that goes on keeps what it began with.
@@ -115,7 +116,48 @@ fn has_files(path: &Path) -> Result<bool> {
     Ok(names.iter().any(|name| name != "lock" && !name.as_encoded_bytes().starts_with(b".")))
 }
 
+/// `runs/llm/PROTOCOL-MODEL`: of the model's name what may stand in a file name.
+pub fn default_folder(protocol: &str, model: &str) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let model: String = model.chars().map(plain).take(80).collect();
+    Path::new("runs/llm").join(format!("{protocol}-{model}"))
+}
+
+/// "2026-01-31T12-00-00", UTC: now, or as the variable `SOURCE_DATE_EPOCH` says, for files that can be compared.
+fn date() -> String {
+    let set = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    let set = set.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let now = set.unwrap_or_else(OffsetDateTime::now_utc);
+    let (year, month, day) = (now.year(), u8::from(now.month()), now.day());
+    format!("{year:04}-{month:02}-{day:02}T{:02}-{:02}-{:02}", now.hour(), now.minute(), now.second())
+}
+
 impl Settled {
+    /// What is settled with this server, now. `bos`: the start tokens that were asked for.
+    pub fn now(server: &Server, asked: Map<String, Value>, bos: Option<u32>) -> Self {
+        Settled {
+            date: date(),
+            asked,
+            server: server.identity().clone(),
+            way: server.way(),
+            sends_ids: server.sends_ids(),
+            bos,
+            tokenizer: server.tokenizer(),
+            probe: server.probe().cloned(),
+        }
+    }
+
+    /// What was settled in a run's folder, if a run has begun there.
+    ///
+    /// # Errors
+    /// `Io`; `Data` if the file is invalid.
+    pub fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(SETTLED);
+        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
+        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))))
+    }
+
     /// What differs, one line each.
     pub fn differences(&self, now: &Settled) -> Vec<String> {
         let mut differences = self.server.differences(&now.server);
@@ -131,13 +173,19 @@ impl Settled {
         differences
     }
 
-    /// All that is compared as it is, flat.
-    fn fields(&self) -> Map<String, Value> {
+    /// All of it, with what was asked beside the rest.
+    pub fn flat(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else { return Map::new() };
-        NOT_COMPARED.iter().chain(&["server"]).for_each(|name| drop(fields.remove(*name)));
         if let Some(Value::Object(asked)) = fields.remove("asked") {
             fields.extend(asked);
         }
+        fields
+    }
+
+    /// All that is compared as it is.
+    fn fields(&self) -> Map<String, Value> {
+        let mut fields = self.flat();
+        NOT_COMPARED.iter().for_each(|name| drop(fields.remove(*name)));
         fields
     }
 }

@@ -100,7 +100,8 @@ impl Bos {
         let is_server_with_own = matches!(tokenizer, Tokenizer::Server { kind: ServerKind::LlamaCppPython, .. });
         let id = match with.strip_suffix(without.as_slice()) {
             Some([id, ..]) => Some(*id),
-            _ if with.len() > without.len() => with.first().copied(),
+            // It adds a token at the end too.
+            _ if with.get(1..).is_some_and(|rest| rest.starts_with(&without)) => with.first().copied(),
             // It adds one to everything, or to nothing: a text of a letter has one token, and no more.
             _ if is_server_with_own && with.len() > 1 => with.first().copied(),
             _ => None,

@@ -294,7 +294,7 @@ fn a_key_that_is_refused_is_not_shown() {
 fn har_is_asked_pair_by_pair_and_its_predictions_are_scored() {
     let (rig, server) = (Rig::new(), start(llama()));
     std::fs::write(rig.path("trip.json"), clean_file().to_string()).unwrap();
-    let har = |output: &str| {
+    let har = |output: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
         command.args([
             "llm",
@@ -306,22 +306,89 @@ fn har_is_asked_pair_by_pair_and_its_predictions_are_scored() {
             "--model",
             "toy",
         ]);
-        command.args(["--protocol", "har", "--shot", "1-C0", "--shots-split", "test"]);
+        command.args(["--protocol", "har", "--shot", "1-C0", "--shots-split", "test"]).args(more);
         command.args(["--output", text(&rig.path(output))]).env("SOURCE_DATE_EPOCH", "1769860800").output().unwrap()
     };
-    let run = har("har");
+    let run = har("har", &[]);
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let results = rig.json("har/results.json");
     assert_eq!(
-        (&results["pairs"], &results["bos_seen"], &results["asked"]["shots"]),
+        (&results["pairs"], &results["bos_seen"], &results["asked"]["shots_from"]),
         (&json!(2), &json!(1), &json!(["1-C0"]))
     );
     let scored = tiered(["score", text(&rig.path("har/predictions.jsonl"))]);
     assert!(scored.status.success(), "{}", stderr(&scored));
     let files = rig.files("har");
     std::fs::remove_file(rig.path("har/predictions.jsonl")).unwrap();
-    har("har");
+    har("har", &[]);
     assert!(rig.files("har") == files, "the journal answers again");
+
+    let questions = std::fs::read_to_string(rig.path("har/questions.jsonl")).unwrap();
+    let questions: Vec<Value> = questions.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(questions.len(), 2 * 6, "story, sentences, and twice an entity and its state");
+    assert!(questions[0]["prompt"].as_str().unwrap().ends_with("Story") && questions[0]["options"][1]["text"] == "B");
+
+    let refused = har("refused", &["--seed", "7"]);
+    assert!(refused.status.code() == Some(2) && stderr(&refused).contains("no --chat-template, --shots, --seed"));
+
+    har("swapped", &["--swapped"]);
+    let agreement = |other: &str| {
+        let scored =
+            tiered(["llm", "score", text(&rig.path("har")), "--swapped", text(&rig.path(other)), "--format", "json"]);
+        assert!(scored.status.success(), "{}", stderr(&scored));
+        let agreement: Value = serde_json::from_str(&stdout(&scored)).unwrap();
+        assert!(agreement.get("stories").is_none(), "{agreement}");
+        agreement["pairs"]["fraction"].as_f64().unwrap()
+    };
+    let chosen = |run: &str| -> Vec<Value> {
+        let predictions = std::fs::read_to_string(rig.path(run).join("predictions.jsonl")).unwrap();
+        predictions.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["plausible"].clone()).collect()
+    };
+    let alike = chosen("har").iter().zip(&chosen("swapped")).filter(|(a, b)| a == b).count();
+    assert_eq!((agreement("har"), agreement("swapped")), (1., alike as f64 / 2.));
+}
+
+/// A run with every switch, its prompts, and what it says of itself.
+#[test]
+fn what_differs_from_the_protocol_is_asked_and_named() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    let recorded = |output: &str, row: usize| -> Value {
+        let path = rig.path(output).join("samples_story_class_2026-01-31T12-00-00.jsonl");
+        let samples = std::fs::read_to_string(path).unwrap();
+        serde_json::from_str::<Value>(samples.lines().nth(row).unwrap()).unwrap()["arguments"]["gen_args_1"].clone()
+    };
+    let run = |output: &str, flags: &[&str], departures: &[&str]| {
+        rig.done(&server, output, &[flags, &["--tiers", "1"]].concat());
+        let asked = rig.json(&format!("{output}/results.json"))["asked"].clone();
+        assert_eq!(asked["departures"], json!([departures, &["every implausible story asked in every tier"]].concat()));
+        let printed = |more: &[&str]| {
+            let data = rig.path("stories.jsonl");
+            let arguments = ["llm", "prompt", "--data", text(&data), "--tier", "1", "--row", "5"];
+            let printed = tiered(arguments.iter().chain(flags).chain(more).copied());
+            assert!(printed.status.success(), "{}", stderr(&printed));
+            stdout(&printed).trim_end_matches('\n').to_owned()
+        };
+        assert_eq!(recorded(output, 5)["arg_0"].as_str().unwrap(), printed(&[]));
+        let option = recorded(output, 5)["arg_1"].as_str().unwrap().to_owned();
+        assert_eq!(format!("{option:?}"), printed(&["--options"]).lines().nth(1).unwrap());
+        (printed(&[]), option)
+    };
+    let (plain, option) = run("plain", &[], &[]);
+    assert!(plain.contains("true or false") && option == " true");
+    let flags = ["--swapped", "--no-blank", "--seed", "7"];
+    let named = ["shots drawn from seed 7", "options named in the other order", "no blank before an option"];
+    let (other, option) = run("other", &flags, &named);
+    assert!(other.contains("false or true") && option == "true");
+    assert_ne!(other.split_once("\n\n").unwrap().1, plain.split_once("\n\n").unwrap().1, "other shots");
+    let (fixed, _) = run("fixed", &["--shot", "0", "--shot", "2-C0"], &["2 shots", "fixed shots"]);
+    let places = ["scatola 0 ", "scatola 2 ", "scatola 1 "].map(|words| fixed.find(words).unwrap());
+    assert!(places[0] < places[1] && places[1] < places[2], "{fixed}");
+    std::fs::write(rig.path("more.jsonl"), stories().replace("scatola", "cassa")).unwrap();
+    let (others, _) = run("others", &["--shots-data", text(&rig.path("more.jsonl"))], &["shots from other stories"]);
+    assert_eq!((others.matches("cassa 1 ").count() % 5, others.matches("scatola 1 ").count()), (0, 5), "{others}");
+    let refused = rig.run(&server, "refused", &["--shot", "17"]);
+    assert!(refused.status.code() == Some(65) && stderr(&refused).contains("no such story"), "{}", stderr(&refused));
+    assert!(!rig.path("refused").exists(), "nothing is written");
 }
 
 #[test]

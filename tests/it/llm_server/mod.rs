@@ -2,6 +2,6 @@
 
 mod eval;
 mod misbehaving;
-mod mock;
+pub mod mock;
 mod toy;
 mod ways;

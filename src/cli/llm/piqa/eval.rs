@@ -9,15 +9,14 @@ use crate::llm::Message;
 use crate::llm::piqa::{
     Chat, Dataset, Protocol, Submission, answer_lines, answer_schema, ask, by_answers, by_likelihood, file_name, score,
 };
-use crate::llm::server::{Choices, Client, Conversation, RunFolder, Server, Settings, Settled, Way};
+use crate::llm::server::{Choices, Client, Conversation, RunFolder, Server, Settings, Settled, Way, default_folder};
 use crate::report::share;
 use crate::say::{aside, say};
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use time::OffsetDateTime;
 
 /// Ask a language model on a server, and write submissions to the South Slavic PIQA benchmark
 ///
@@ -114,7 +113,7 @@ impl Chat for Speaker<'_> {
 pub(super) fn run(args: &Args) -> Result<()> {
     let sets = sets(args)?;
     let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
-    let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_output(args)))?;
+    let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(protocol(args), &args.model)))?;
     let before = folder.settled()?.map(|settled| settled.way);
     let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
     let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
@@ -122,7 +121,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.likelihood && server.way() == Way::Said {
         return Err(Error::new(ErrorKind::Usage, "--way said: gives no log-probabilities; leave out --likelihood"));
     }
-    folder.settle(settled(args, &server)?)?;
+    folder.settle(Settled::now(&server, asked(args), None))?;
     let server = server.with_journal(folder.journal()?);
     for set in &sets {
         let written = evaluate(args, set, &server, folder.path());
@@ -154,34 +153,20 @@ fn client(settings: Settings) -> Result<Client> {
     Ok(Client::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait)))
 }
 
-/// `runs/llm/piqa-gemma3-27b`: of the model's name what may stand in a file name.
-fn default_output(args: &Args) -> PathBuf {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let model: String = args.model.chars().map(plain).take(80).collect();
-    let protocol = if args.likelihood { "piqa-likelihood" } else { "piqa" };
-    Path::new("runs/llm").join(format!("{protocol}-{model}"))
-}
-
 /// What makes the answers. The data sets do not: others may be asked later, into the same folder.
-fn settled(args: &Args, server: &Server) -> Result<Settled> {
+fn asked(args: &Args) -> Map<String, Value> {
     let asked = match args.likelihood {
-        true => json!({"protocol": "piqa-likelihood"}),
+        true => json!({"protocol": protocol(args)}),
         false => {
-            json!({"protocol": "piqa", "response_format": args.response_format.value(), "max_tokens": args.max_tokens})
+            let form = args.response_format.value();
+            json!({"protocol": protocol(args), "response_format": form, "max_tokens": args.max_tokens})
         }
     };
-    let now = OffsetDateTime::now_utc();
-    let (year, month, day) = (now.year(), u8::from(now.month()), now.day());
-    Ok(Settled {
-        date: format!("{year:04}-{month:02}-{day:02}T{:02}-{:02}-{:02}", now.hour(), now.minute(), now.second()),
-        asked: asked.as_object().cloned().unwrap_or_default(),
-        server: server.identity().clone(),
-        way: server.way(),
-        sends_ids: server.sends_ids(),
-        bos: None,
-        tokenizer: server.tokenizer(),
-        probe: server.probe().cloned(),
-    })
+    asked.as_object().cloned().unwrap_or_default()
+}
+
+fn protocol(args: &Args) -> &'static str {
+    if args.likelihood { "piqa-likelihood" } else { "piqa" }
 }
 
 /// Asks about a set, and writes its submissions; those that are there already are replaced by the same.

@@ -1,0 +1,85 @@
+//! Reads the folder of a language model that was asked about pairs (`tiered llm eval`) as a run of the page.
+
+use super::read::{EvaluatedSet, Run, facts_of, set_name};
+use crate::analysis::{Analysis, Source};
+use crate::decode::StateDecode;
+use crate::error::{Error, Result};
+use crate::llm::server::Settled;
+use crate::llm::{Protocol, read_said};
+use crate::metrics::{Calibration, StateCounts};
+use crate::prediction::{PairPrediction, PredictionFormat, read_predictions, without_states};
+use crate::report::{DataDescription, Report, TierRow};
+use serde_json::Value;
+use std::path::Path;
+
+/// How its answers are read.
+const AS_RECORDED: &str = "as recorded";
+
+/// `None` if the folder is none of a language model.
+///
+/// # Errors
+/// Those of the files in it; `Data` if it was not written by `tiered llm eval`.
+pub fn read(folder: &Path) -> Result<Option<Run>> {
+    let file = folder.join("predictions.jsonl");
+    if !file.is_file() {
+        return Ok(None);
+    }
+    let about = |problem: &str| Error::data(format!("{}: {problem}", folder.display()));
+    let settled = Settled::read(folder)?
+        .ok_or_else(|| about("has predictions, but no run.json; name a folder that `tiered llm eval` made"))?;
+    let protocol = settled.asked.get("protocol").cloned().unwrap_or_default();
+    let protocol: Protocol =
+        serde_json::from_value(protocol).map_err(|_| about("run.json: `protocol` is missing or unknown"))?;
+    let (predictions, said) = (read_predictions(&file)?.pairs, read_said(folder)?);
+    let report = report(&settled, &predictions);
+    let source = Source {
+        system: report.system.clone(),
+        data: report.data.clone(),
+        format: PredictionFormat::Lines,
+        decoding: AS_RECORDED.to_owned(),
+        states: StateDecode::Argmax,
+        temperature: None,
+    };
+    let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, 0, &predictions)?);
+    let set = EvaluatedSet {
+        name: set_name(&report.data),
+        report,
+        conflicts: None,
+        states: StateDecode::Argmax,
+        predictions,
+        analysis,
+        names_entities: protocol == Protocol::Har,
+        said,
+    };
+    let name = settled.server.model.rsplit('/').next().unwrap_or_default().to_owned();
+    Ok(Some(Run { name, facts: described(&settled, protocol), epochs: Vec::new(), best_epoch: None, sets: vec![set] }))
+}
+
+/// "language model, protocol pairs, by forced; 2 shots".
+fn described(settled: &Settled, protocol: Protocol) -> String {
+    let departures = settled.asked.get("departures").and_then(Value::as_array);
+    let departures: Vec<&str> = departures.into_iter().flatten().filter_map(Value::as_str).collect();
+    let departures = if departures.is_empty() { String::new() } else { format!("; {}", departures.join(", ")) };
+    format!("language model, protocol {protocol}, log-probabilities by {}{departures}", settled.way)
+}
+
+fn report(settled: &Settled, predictions: &[PairPrediction]) -> Report {
+    let text = |name: &str| settled.asked.get(name).and_then(Value::as_str).map(str::to_owned);
+    Report {
+        system: settled.server.model.clone(),
+        data: DataDescription {
+            file: text("data"),
+            sha256: text("data_sha256"),
+            split: text("split"),
+            kind: "all".to_owned(),
+            pairs: predictions.len() as u64,
+            limited: settled.asked.get("limit").is_some_and(|limit| !limit.is_null()),
+            without_states: without_states(predictions),
+            ..DataDescription::default()
+        },
+        rows: vec![TierRow::new(AS_RECORDED, StateDecode::Argmax, predictions)],
+        states: StateCounts::of(predictions).scores(),
+        calibration: vec![Calibration::of(predictions, 1.)],
+        published: Vec::new(),
+    }
+}
