@@ -30,6 +30,7 @@ mod overfit;
 mod parity;
 mod parity_families;
 mod predict;
+mod properties;
 mod random;
 mod readers;
 mod readme;
