@@ -167,7 +167,7 @@ start_prebuilt() {
 }
 
 start_llama() {
-    nohup "$binary" --model "$model" --host 127.0.0.1 --port "$port" --ctx-size $((context * parallel)) \
+    nohup "$binary" --model "$model" --alias gemma-3-270m-q4_k_m --host 127.0.0.1 --port "$port" --ctx-size $((context * parallel)) \
         --parallel "$parallel" --threads "$threads" "$@" >"$log" 2>&1 </dev/null &
     echo $! >"$pid_file"
 }

@@ -18,25 +18,45 @@ pub const MAX_LABEL: u8 = 8;
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Attribute {
+    /// A person's location: class 1 is gone, 2 has moved.
     HLocation,
+    /// Whether a person is conscious.
     Conscious,
+    /// Whether a person is dressed.
     Wearing,
+    /// Whether a person is wet.
     HWet,
+    /// Whether a person is clean.
     Hygiene,
+    /// A thing's location: classes 1 to 8 are changes, such as picked up, put on and moved.
     Location,
+    /// Whether a thing exists.
     Exist,
+    /// Whether a thing is clean.
     Clean,
+    /// Whether a thing has power.
     Power,
+    /// Whether a thing works.
     Functional,
+    /// Whether a thing is in pieces.
     Pieces,
+    /// Whether a thing is wet.
     Wet,
+    /// Whether a thing is open.
     Open,
+    /// Whether a thing is hot.
     Temperature,
+    /// Whether a thing is solid.
     Solid,
+    /// Whether a thing holds something.
     Contain,
+    /// Whether a thing is running.
     Running,
+    /// Whether a thing can be moved.
     Moveable,
+    /// Whether a thing is mixed.
     Mixed,
+    /// Whether a thing is edible.
     Edible,
 }
 
@@ -44,11 +64,14 @@ pub enum Attribute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
+    /// The state before the sentence.
     Precondition,
+    /// The state after the sentence.
     Effect,
 }
 
 impl Side {
+    /// In the order of the discriminants, which index arrays of two sides.
     pub const BOTH: [Side; 2] = [Side::Precondition, Side::Effect];
 }
 
@@ -56,6 +79,7 @@ impl Side {
 const SPLIT: [(u8, u8); 9] = [(0, 0), (1, 1), (2, 2), (2, 1), (1, 2), (0, 1), (0, 2), (1, 0), (2, 0)];
 
 impl Attribute {
+    /// In the order of the discriminants: the five of people, then the fifteen of objects.
     pub const ALL: [Attribute; ATTRIBUTES] = {
         use Attribute::*;
         [
@@ -113,6 +137,7 @@ impl Attribute {
         Self::ALL.into_iter().find(|a| a.name() == name)
     }
 
+    /// The position in every per-attribute array, from 0.
     pub const fn index(self) -> usize {
         self as usize
     }

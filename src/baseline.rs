@@ -2,7 +2,7 @@
 
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Entity, Pair, Story};
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction, differing_pairs};
+use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction, differing_pairs};
 use crate::seed;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom, index};
@@ -23,6 +23,7 @@ pub enum Baseline {
 }
 
 impl Baseline {
+    /// The name of its row in the score table; its files of predictions have it too.
     pub const fn name(self) -> &'static str {
         match self {
             Baseline::Random => "random",
@@ -129,37 +130,15 @@ fn prediction(
     story_probs[plausible] = 1.;
     let mut conflict = conflict.to_vec();
     conflict.dedup();
-    PairPrediction {
-        id: pair.id.clone(),
-        group: pair.group,
-        kind: pair.kind.name().to_owned(),
-        gold_plausible: pair.plausible,
-        gold_conflict: [pair.conflict.evidence, pair.conflict.breakpoint],
-        plausible,
-        story_probs,
-        conflict,
-        stories,
-    }
+    PairPrediction::of(pair, plausible, story_probs, conflict, stories)
 }
 
 fn story_prediction(story: &Story, states: &mut impl FnMut(&Story, usize, usize) -> [Classes; 2]) -> StoryPrediction {
     let n = story.sentences.len();
     let mut entity = |(e, entity): (usize, &Entity)| {
-        let target = story.conflict_target(entity);
-        let is_gold = |i: usize| target.is_some_and(|conflict| conflict.evidence == i || conflict.breakpoint == i);
         let predicted: Vec<[Classes; 2]> = (0..n).map(|sentence| states(story, e, sentence)).collect();
-        let side = |gold: &[Classes], side: usize| StateLabels {
-            gold: if story.has_states() { gold.to_vec() } else { Vec::new() },
-            predicted: predicted.iter().map(|sides| sides[side]).collect(),
-            candidates: Vec::new(),
-        };
-        EntityPrediction {
-            name: entity.name.clone(),
-            conflict_probs: vec![0.; n],
-            gold_conflicts: (0..n).map(|i| is_gold(i).into()).collect(),
-            preconditions: side(&entity.preconditions, 0),
-            effects: side(&entity.effects, 1),
-        }
+        let sides = [0, 1].map(|side| (predicted.iter().map(|sides| sides[side]).collect(), Vec::new()));
+        EntityPrediction::of(story, entity, vec![0.; n], sides)
     };
     StoryPrediction {
         id: story.id.clone(),

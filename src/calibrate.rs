@@ -2,7 +2,7 @@
 //! is predicted.
 
 use crate::decode::{Decode, StateDecode};
-use crate::metrics::{Calibration, PredictedCounts, StateCounts, TierCounts};
+use crate::metrics::{Calibration, PredictedCounts, StateCounts, TierCounts, Tiered};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ pub struct Calibrated {
     pub temperature: f64,
     /// Which states are predicted.
     pub states: StateDecode,
+    /// The dev pairs on which both were chosen.
     pub chosen_on: ChosenOn,
 }
 
@@ -28,18 +29,24 @@ pub struct Calibrated {
 pub struct ChosenOn {
     /// The path as it stands in the run's config.
     pub file: PathBuf,
+    /// The name of the split; those of several sources are separated by commas.
     pub split: String,
+    /// How many dev pairs there were.
     pub pairs: u64,
+    /// How conflicts were decoded when the threshold was chosen.
     pub conflicts: Decode,
 }
 
 /// The dev scores of one way to predict states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
+    /// The way that was tried.
     pub states: StateDecode,
+    /// The number of dev pairs that reach tier 3.
     pub verifiable: u64,
     /// Pairs with verifiable states: right at the gold conflict, whatever story and sentences were predicted.
     pub verifiable_states: u64,
+    /// Nontrivial states over both sides and all attributes: predicted, correct and gold.
     pub predicted_states: PredictedCounts,
 }
 

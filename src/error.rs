@@ -33,6 +33,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Every kind, by exit code.
     pub const ALL: [ErrorKind; 11] = [
         ErrorKind::Usage,
         ErrorKind::Data,
@@ -78,21 +79,27 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
 /// An error with its kind. The message says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub struct Error {
+    /// Decides the exit code.
     pub kind: ErrorKind,
+    /// Text for a person, without "error:" before it.
     pub message: String,
 }
 
+/// A result whose error is [`Error`] unless another is named.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// For every kind; [`Error::data`] and [`Error::config`] are short forms for two of them.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error { kind, message: message.into() }
     }
 
+    /// An error of [`ErrorKind::Data`].
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Data, message)
     }
 
+    /// An error of [`ErrorKind::Config`].
     pub fn config(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Config, message)
     }

@@ -2,28 +2,33 @@
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
 use crate::batch::{Batch, Corpus, Layout};
-use crate::data::{Classes, Pair, Story};
+use crate::data::{Pair, Story};
 use crate::loss::{LossMean, LossValues, Losses};
 use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
 use crate::prediction::{
-    CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction,
+    CANDIDATE_FLOOR, EntityPrediction, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
 };
 use tch::{Device, Tensor};
 
 /// How a model is evaluated. It changes the results by rounding only.
 #[derive(Debug, Clone, Copy)]
 pub struct EvalConfig {
+    /// Where batches are moved to; the model must be there.
     pub device: Device,
+    /// The precision of matmuls.
     pub precision: Precision,
     /// The N of the model. Padding entities count in the losses, and nowhere else.
     pub layout: Layout,
+    /// The largest B of a batch; 0 counts as 1.
     pub pairs_per_batch: usize,
 }
 
 /// Predictions (no conflict is decoded yet) and the losses, averaged over the corpus.
 pub struct Evaluation {
+    /// One for each pair, in the order of the corpus.
     pub predictions: Vec<PairPrediction>,
+    /// Without the weights of the config; each is a mean over its own items, however they were batched.
     pub losses: LossValues,
 }
 
@@ -134,17 +139,8 @@ impl OutputReader {
         let probs = self.story_probs.row(self.story / 2);
         let story_probs = [probs[0], probs[1]];
         let stories = pair.stories.each_ref().map(|story| self.story(story));
-        PairPrediction {
-            id: pair.id.clone(),
-            group: pair.group,
-            kind: pair.kind.name().to_owned(),
-            gold_plausible: pair.plausible,
-            gold_conflict: [pair.conflict.evidence, pair.conflict.breakpoint],
-            plausible: usize::from(story_probs[1] > story_probs[0]),
-            story_probs,
-            conflict: Vec::new(),
-            stories,
-        }
+        let plausible = usize::from(story_probs[1] > story_probs[0]);
+        PairPrediction::of(pair, plausible, story_probs, Vec::new(), stories)
     }
 
     fn story(&mut self, story: &Story) -> StoryPrediction {
@@ -156,21 +152,12 @@ impl OutputReader {
         let no_conflict = self.no_conflict.as_ref().map(|table| table.row(self.story)[0].min(1.));
         let subjects = self.subjects(n, story.entities.len());
         self.story += 1;
-        let has_states = story.has_states();
-        let labelled = |gold| if has_states { gold } else { &[][..] };
         let mut entities = Vec::with_capacity(story.entities.len());
         for entity in &story.entities {
-            let gold = story.conflict_target(entity);
             let inputs = &self.cells[self.row * self.conflict_probs.width..][..n];
-            entities.push(EntityPrediction {
-                name: entity.name.clone(),
-                conflict_probs: self.conflict_probs.row(self.row)[..n].to_vec(),
-                gold_conflicts: (0..n)
-                    .map(|i| gold.is_some_and(|c| c.evidence == i || c.breakpoint == i).into())
-                    .collect(),
-                preconditions: state_labels(labelled(&entity.preconditions), &self.preconditions, inputs),
-                effects: state_labels(labelled(&entity.effects), &self.effects, inputs),
-            });
+            let conflict_probs = self.conflict_probs.row(self.row)[..n].to_vec();
+            let states = [&self.preconditions, &self.effects].map(|log_probs| predicted_states(log_probs, inputs));
+            entities.push(EntityPrediction::of(story, entity, conflict_probs, states));
             self.row += 1;
         }
         self.row += self.entities.saturating_sub(entities.len());
@@ -198,7 +185,7 @@ impl OutputReader {
 }
 
 /// The classes of one side: the most likely class at each sentence, and the candidates for nontrivial states.
-fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLabels {
+fn predicted_states(log_probs: &Table, inputs: &[i64]) -> PredictedStates {
     let (mut predicted, mut candidates) = (Vec::with_capacity(inputs.len()), Vec::new());
     for (sentence, &input) in inputs.iter().enumerate() {
         let columns = log_probs.row(input as usize);
@@ -216,7 +203,7 @@ fn state_labels(gold: &[Classes], log_probs: &Table, inputs: &[i64]) -> StateLab
         }
         predicted.push(classes);
     }
-    StateLabels { gold: gold.to_vec(), predicted, candidates }
+    (predicted, candidates)
 }
 
 /// Of the classes that count, the one with the largest score; if several are equal, the first.

@@ -30,7 +30,9 @@ const READER: &str = include_str!("../scripts/read_export.py");
 
 /// The numbers of exported tensors.
 pub struct Exported {
+    /// Those in `model.safetensors`.
     pub encoder_tensors: usize,
+    /// Those in `tiered_heads.safetensors`: state heads and detector.
     pub head_tensors: usize,
 }
 

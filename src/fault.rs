@@ -93,7 +93,9 @@ pub fn retry_pause(usual: Duration) -> Duration {
 /// A value to inject at one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Poison {
+    /// The name of a loss, `gradient:NAME` or `weight:NAME`.
     pub target: String,
+    /// Put into the middle of a gradient or weight; a loss is multiplied by it.
     pub value: f64,
     /// Counted from 1.
     pub step: u64,

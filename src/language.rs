@@ -2,6 +2,7 @@
 
 /// The language of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs)] // comments of variants become help text
 pub enum Language {
     #[value(name = "en")]
     English,

@@ -5,6 +5,48 @@
 //! story file (JSON) -> pairs with labels -> deduplicated token batches -> encoder -> state heads -> conflict detector
 //! -> conflict probabilities and story scores -> predictions -> metrics -> report.
 //!
+//! # Use
+//! Read the pairs of a story file:
+//!
+//! ```no_run
+//! # fn main() -> tiered::error::Result<()> {
+//! use std::path::Path;
+//!
+//! let file = tiered::data::read_file(Path::new("data/sample/it.json"))?;
+//! let pairs = tiered::data::pairs(file.split("test")?, 0); // the seed decides which story comes first
+//! println!("{} pairs; the first conflict: {:?}", pairs.len(), pairs[0].conflict);
+//! # Ok(()) }
+//! ```
+//!
+//! Load a run and predict:
+//!
+//! ```no_run
+//! # fn main() -> tiered::error::Result<()> {
+//! # let pairs = Vec::new();
+//! use std::path::Path;
+//! use tiered::experiment::{CheckpointKind, TrainedRun};
+//!
+//! let run = TrainedRun::open(Path::new("runs/demo"), CheckpointKind::Best, None)?;
+//! let predictions = run.evaluate(pairs, |_| ())?.predictions;
+//! # Ok(()) }
+//! ```
+//!
+//! Score predictions, here those in a file:
+//!
+//! ```no_run
+//! # fn main() -> tiered::error::Result<()> {
+//! use std::path::Path;
+//! use tiered::decode::Decode;
+//! use tiered::metrics::TierCounts;
+//!
+//! let file = tiered::prediction::read_predictions(Path::new("predictions.jsonl"))?;
+//! let counts = TierCounts::of(&Decode::Pair.apply(&file.pairs));
+//! println!("accurate {}, consistent {}, of {} pairs", counts.accurate, counts.consistent, counts.pairs);
+//! # Ok(()) }
+//! ```
+//!
+//! `examples/` has whole programs: one predicts and scores, one trains with a conflict detector of its own.
+//!
 //! # Modules
 //! A module imports only from modules of a lower order, never from one of its own order. `tests/it/layering.rs` reads
 //! this table and checks the code.
@@ -23,32 +65,32 @@
 //! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
 //! | 1 | [`tokenizer`] | reads tokenizer files, and turns text into token ids |
 //! | 1 | [`http`] | connects to servers: addresses, secrets, authorities, when to try again |
-//! | 1 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
-//! | 2 | [`fetch`] | downloads models and data and verifies them |
-//! | 2 | [`synthetic`] | writes labelled stories, in English and Italian, from a small physics of the household |
-//! | 2 | [`baseline`] | predicts at random, or with the labels of other pairs |
-//! | 2 | [`metrics`] | computes scores from predictions |
-//! | 2 | [`decode`] | reads the sentences in conflict and the predicted states from probabilities |
-//! | 2 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
-//! | 2 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
-//! | 3 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
-//! | 3 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
-//! | 3 | [`model`] | computes named outputs from token tensors |
-//! | 4 | [`analysis`] | shows what was right and why, and prints it in each format |
-//! | 4 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
-//! | 4 | [`model_card`] | writes the model card of a run |
-//! | 4 | [`loss`] | computes the named losses from outputs and targets |
-//! | 4 | [`machine`] | chooses the device and the precision, and measures how fast this machine multiplies |
-//! | 5 | [`eval`] | computes a model's predictions and losses on pairs |
-//! | 6 | [`train`] | runs the training loop: steps, optimiser, schedule |
-//! | 7 | [`tensorboard`] | writes the records of epochs as TensorBoard's event file |
-//! | 7 | [`config`] | reads and checks the config of a run |
-//! | 8 | [`experiment`] | trains a run from its config, and loads the model of a run folder |
-//! | 9 | [`sweep`] | runs many configs and seeds, and puts their scores into one table |
-//! | 9 | [`bench`] | measures how fast training and evaluation are, and where the time goes |
-//! | 9 | [`export`] | exports a run as a folder that `transformers` reads |
-//! | 9 | [`html_report`] | writes one HTML page about run folders |
-//! | 10 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
+//! | 2 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
+//! | 3 | [`fetch`] | downloads models and data and verifies them |
+//! | 3 | [`synthetic`] | writes labelled stories, in English and Italian, from a small physics of the household |
+//! | 3 | [`baseline`] | predicts at random, or with the labels of other pairs |
+//! | 3 | [`metrics`] | computes scores from predictions |
+//! | 3 | [`decode`] | reads the sentences in conflict and the predicted states from probabilities |
+//! | 3 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
+//! | 3 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
+//! | 4 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
+//! | 4 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
+//! | 4 | [`model`] | computes named outputs from token tensors |
+//! | 5 | [`analysis`] | shows what was right and why, and prints it in each format |
+//! | 5 | [`llm`] | asks language models the questions of the three tiers, and scores their answers |
+//! | 5 | [`model_card`] | writes the model card of a run |
+//! | 5 | [`loss`] | computes the named losses from outputs and targets |
+//! | 5 | [`machine`] | chooses the device and the precision, and measures how fast this machine multiplies |
+//! | 6 | [`eval`] | computes a model's predictions and losses on pairs |
+//! | 7 | [`train`] | runs the training loop: steps, optimiser, schedule |
+//! | 8 | [`tensorboard`] | writes the records of epochs as TensorBoard's event file |
+//! | 8 | [`config`] | reads and checks the config of a run |
+//! | 9 | [`experiment`] | trains a run from its config, and loads the model of a run folder |
+//! | 10 | [`sweep`] | runs many configs and seeds, and puts their scores into one table |
+//! | 10 | [`bench`] | measures how fast training and evaluation are, and where the time goes |
+//! | 10 | [`export`] | exports a run as a folder that `transformers` reads |
+//! | 10 | [`html_report`] | writes one HTML page about run folders |
+//! | 11 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
 //! `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
 //! `model_card`, `synthetic`, `llm` and `language` do not use tensors: they never name `tch`.

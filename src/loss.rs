@@ -16,6 +16,7 @@ use tch::{Kind, Reduction, Tensor};
 pub struct Losses {
     /// Cross-entropy of each head, averaged over cells, summed over the attributes and divided by 20.
     pub preconditions: Tensor,
+    /// The same for the effects.
     pub effects: Tensor,
     /// With conflict probabilities: binary cross-entropy, averaged over cells. With sentence pairs: minus the
     /// log-probability of the gold sentence pair, averaged over pairs.
@@ -32,10 +33,15 @@ pub struct Losses {
 /// The losses as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossValues {
+    /// Lp, of the states before sentences.
     pub preconditions: f64,
+    /// Lf, of the states after sentences.
     pub effects: f64,
+    /// Lc, of the sentences in conflict.
     pub conflicts: f64,
+    /// Ls, of the choice between the two stories.
     pub story: f64,
+    /// La; `None` for a model that does not judge single stories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_story: Option<f64>,
 }
@@ -50,6 +56,7 @@ impl fmt::Display for LossValues {
 }
 
 impl Losses {
+    /// Compares a batch's outputs with its targets.
     pub fn new(output: &Output, targets: &Targets) -> Self {
         let states = |logits, columns| state_loss(logits, targets, columns);
         let cells = targets.cell_weight.sum(Kind::Double).double_value(&[]);
@@ -71,6 +78,7 @@ impl Losses {
         }
     }
 
+    /// The weighted sum that is minimised: a differentiable scalar.
     pub fn total(&self, config: &LossConfig) -> Tensor {
         let of_pair = &self.preconditions * config.preconditions
             + &self.effects * config.effects
@@ -82,6 +90,7 @@ impl Losses {
         }
     }
 
+    /// The unweighted losses, copied from the device.
     pub fn values(&self) -> LossValues {
         LossValues {
             preconditions: self.preconditions.double_value(&[]),
@@ -161,6 +170,7 @@ pub struct LossMean {
 }
 
 impl LossMean {
+    /// Adds the losses of a batch. `counts` has the number of items in each of its averages.
     pub fn add(&mut self, values: LossValues, counts: LossValues) {
         let added = (values.zip(counts, |value, count| value * count), counts);
         self.totals = Some(self.totals.map_or(added, |(sums, so_far)| {

@@ -18,17 +18,21 @@ pub struct Event {
     /// Seconds since 1970.
     #[prost(double, tag = "1")]
     pub wall_time: f64,
+    /// Steps of the run at the end of the epoch; 0 in the first record.
     #[prost(int64, tag = "2")]
     pub step: i64,
     /// In the first record only.
     #[prost(string, optional, tag = "3")]
     pub file_version: Option<String>,
+    /// In every record but the first.
     #[prost(message, optional, tag = "5")]
     pub summary: Option<Summary>,
 }
 
+/// The numbers of one epoch.
 #[derive(Clone, PartialEq, Message)]
 pub struct Summary {
+    /// One for each curve.
     #[prost(message, repeated, tag = "1")]
     pub value: Vec<Value>,
 }
@@ -36,6 +40,7 @@ pub struct Summary {
 /// A named number.
 #[derive(Clone, PartialEq, Message)]
 pub struct Value {
+    /// The curve's group and name: "loss_story/dev".
     #[prost(string, tag = "1")]
     pub tag: String,
     /// Optional, so that 0 is written too. TensorBoard shows no point for a missing number.

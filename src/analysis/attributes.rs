@@ -1,18 +1,20 @@
 //! Scores of every attribute: how well its states are classified, and how many of them support a detected conflict.
 
-use super::outcomes::has_found_conflict;
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
-use crate::metrics::{PredictedCounts, Share, StoryGroups};
+use crate::metrics::{PredictedCounts, Share, StoryGroups, Tiered};
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
 /// The scores of one attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AttributeScores {
+    /// The one whose states are scored.
     pub attribute: Attribute,
     /// Over all entities and sentences of both stories, as [`crate::metrics::StateCounts`] counts.
     pub preconditions: Classified,
+    /// The same for the states after the sentences.
     pub effects: Classified,
+    /// How many correct states stand at detected conflicts, both sides together.
     pub support: Support,
 }
 
@@ -22,6 +24,7 @@ pub struct AttributeScores {
 /// undefined where that divides by 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Classified {
+    /// Predicted, correct and gold states; the scores follow from them.
     #[serde(flatten)]
     pub counts: PredictedCounts,
     /// Between 0 and 1; undefined if no state is predicted.
@@ -72,7 +75,7 @@ pub(super) fn attributes(predictions: &[PairPrediction], groups: &StoryGroups) -
 
 fn add(counts: &mut [Counts; ATTRIBUTES], prediction: &PairPrediction) {
     let [evidence, breakpoint] = prediction.gold_conflict;
-    let is_detected = has_found_conflict(prediction);
+    let is_detected = prediction.has_right_conflict();
     for (s, story) in prediction.stories.iter().enumerate() {
         let is_implausible = s != prediction.gold_plausible;
         for (entity, side) in story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| (entity, side))) {

@@ -1,7 +1,7 @@
 //! The tiers of groups of pairs.
 
 use super::facts::{Facts, PairFacts};
-use crate::metrics::{Share, StoryGroups};
+use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,14 +11,20 @@ use std::collections::BTreeMap;
 pub struct Grouping {
     /// What the groups differ in: "kind", "distance of the two sentences", "entities", "location".
     pub by: &'static str,
+    /// In the order of their names; locations by their number of pairs, the largest first.
     pub rows: Vec<GroupRow>,
 }
 
+/// The tiers of one group of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupRow {
+    /// What its pairs have in common ("cloze", "4 to 6", "kitchen"); "unknown" if no fact is known.
     pub name: String,
+    /// Tier 1: the share of the group's pairs whose plausible story is found.
     pub accuracy: Share,
+    /// Tier 2, as a share of all pairs of the group.
     pub consistency: Share,
+    /// Tier 3, as a share of all pairs of the group.
     pub verifiability: Share,
 }
 

@@ -1,5 +1,6 @@
 //! The mistakes of highest confidence.
 
+use crate::metrics::Tiered;
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
@@ -9,12 +10,15 @@ pub const MISTAKES: usize = 10;
 /// A pair whose story was chosen wrongly.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mistake {
+    /// Id of the pair: that of its implausible story.
     pub id: String,
+    /// "cloze" or "order".
     pub kind: String,
     /// Probability of the wrong story, uncalibrated.
     pub confidence: f32,
     /// Sentences of the predicted conflict, from 0.
     pub conflict: Vec<usize>,
+    /// Evidence and breakpoint, from 0.
     pub gold_conflict: [usize; 2],
 }
 

@@ -18,7 +18,7 @@ pub use outcomes::{Outcome, Tier};
 pub use recall::{AttributeRecall, Confused, Recall};
 
 use crate::decode::StateDecode;
-use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, confidence_bins};
+use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, Tiered, confidence_bins};
 use crate::prediction::{PairPrediction, PredictionFormat};
 use crate::report::DataDescription;
 use serde::Serialize;
@@ -26,14 +26,19 @@ use serde::Serialize;
 /// All analyses of the predictions on one set. A share of nothing is undefined (`null`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
+    /// What predicted: the path of a run or of a file of predictions, or the name in its report.
     pub system: String,
+    /// Which pairs were analysed.
     pub data: DataDescription,
     /// The decoding of conflicts ("threshold", "pair", "as recorded").
     pub decoding: String,
     /// Which states are predicted.
     pub states: StateDecode,
+    /// Tier 1: the share of pairs whose plausible story is found.
     pub accuracy: Share,
+    /// Tier 2: accurate, and exactly the two sentences in conflict are found.
     pub consistency: Share,
+    /// Tier 3: consistent, and the states at the conflict are right. Undefined if a pair has no gold states.
     pub verifiability: Share,
     /// The eight combinations of right and wrong story, conflict and states (TRIP, figure 3).
     pub outcomes: Vec<Outcome>,
@@ -58,18 +63,25 @@ pub struct Analysis {
 /// How well the probability of the story choice is calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reliability {
+    /// The temperature, and the errors of the probabilities that it gives.
     #[serde(flatten)]
     pub calibration: Calibration,
+    /// The bars of a reliability diagram: only bins that contain a pair, by confidence.
     pub bins: Vec<ConfidenceBin>,
 }
 
 /// The system and the decoding of the predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
+    /// What predicted: the path of a run or of a file of predictions, or the name in its report.
     pub system: String,
+    /// Which pairs the predictions are of.
     pub data: DataDescription,
+    /// The published format has no probabilities, and lacks entities without predictions.
     pub format: PredictionFormat,
+    /// The decoding of conflicts, or "as recorded".
     pub decoding: String,
+    /// How the predicted states were read from the probabilities.
     pub states: StateDecode,
     /// The temperature of the story choice, if one was fitted.
     pub temperature: Option<f64>,

@@ -1,6 +1,6 @@
 //! Counts pairs by what is right and what is wrong.
 
-use crate::metrics::{Share, StoryGroups};
+use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
@@ -13,12 +13,13 @@ pub struct Outcome {
     pub conflict: bool,
     /// At least one nontrivial state is predicted at the gold conflict, and all predicted ones are correct.
     pub states: bool,
+    /// The pairs with exactly this combination, as a share of all pairs.
     pub pairs: Share,
 }
 
 /// All eight combinations, the best first.
 pub(super) fn outcomes(predictions: &[PairPrediction], groups: &StoryGroups) -> Vec<Outcome> {
-    let is = |p: &PairPrediction| (p.is_accurate(), has_found_conflict(p), p.has_verifiable_states());
+    let is = |p: &PairPrediction| (p.is_accurate(), p.has_right_conflict(), p.has_verifiable_states());
     let both = [true, false];
     let ways = both.into_iter().flat_map(|story| both.map(|conflict| (story, conflict)));
     let ways = ways.flat_map(|(story, conflict)| both.map(|states| (story, conflict, states)));
@@ -31,24 +32,25 @@ pub(super) fn outcomes(predictions: &[PairPrediction], groups: &StoryGroups) -> 
     ways.map(outcome).collect()
 }
 
-/// Whether the predicted conflict is exactly the gold one.
-pub(super) fn has_found_conflict(prediction: &PairPrediction) -> bool {
-    prediction.conflict == prediction.gold_conflict
-}
-
 /// The highest tier that a pair reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
+    /// The story, the conflict and the states at the conflict are right.
     Verifiable,
+    /// The story and the conflict are right, the states at the conflict are not.
     Consistent,
+    /// The story is right, the conflict is not.
     Accurate,
+    /// The implausible story was chosen as the plausible one.
     Wrong,
 }
 
 impl Tier {
+    /// From the highest tier down.
     pub const ALL: [Tier; 4] = [Tier::Verifiable, Tier::Consistent, Tier::Accurate, Tier::Wrong];
 
+    /// The first of [`Tier::ALL`] that holds for the pair.
     pub fn of(prediction: &PairPrediction) -> Self {
         match prediction {
             p if p.is_verifiable() => Tier::Verifiable,
@@ -58,6 +60,7 @@ impl Tier {
         }
     }
 
+    /// In lower case, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Tier::Verifiable => "verifiable",

@@ -1,7 +1,7 @@
 //! Recall of gold states in consistent pairs, and confusions of attributes (GITA, section 4.5).
 
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
-use crate::metrics::{Share, StoryGroups};
+use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::PairPrediction;
 use serde::Serialize;
 
@@ -11,14 +11,18 @@ use serde::Serialize;
 pub struct Recall {
     /// The number of consistent pairs.
     pub pairs: u64,
+    /// Of the gold states of all attributes, those that are recalled.
     pub states: Share,
     /// The recall of each attribute with a gold state.
     pub by_attribute: Vec<AttributeRecall>,
 }
 
+/// Recall of the gold states of one attribute, both sides together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AttributeRecall {
+    /// The one that the gold states are of.
     pub attribute: Attribute,
+    /// Of its nontrivial gold states, those that are recalled.
     pub states: Share,
 }
 
@@ -26,9 +30,11 @@ pub struct AttributeRecall {
 /// there are several, every combination counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Confused {
+    /// The attribute of the missed state.
     pub gold: Attribute,
     /// The same attribute as `gold` if only its class is wrong.
     pub predicted: Attribute,
+    /// The number of such combinations in both stories of all pairs.
     pub count: u64,
 }
 

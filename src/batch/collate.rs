@@ -96,6 +96,7 @@ impl Batch {
         }
     }
 
+    /// The same batch with its tensors on this device.
     pub fn to_device(&self, device: Device) -> Self {
         Batch {
             tokens: self.tokens.to_device(device),

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Pairs, and the tokens of each distinct (entity, sentence) input.
 pub struct Corpus {
+    /// Every method that takes the indices of pairs means positions in this list.
     pub pairs: Vec<Pair>,
     /// Each distinct input, by its number. The first is the padding.
     inputs: Vec<TokenSequence>,
@@ -37,6 +38,7 @@ pub struct ClassFrequencies {
 /// What is encoded in addition to the (entity, sentence) inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeStories {
+    /// Nothing: the model reads (entity, sentence) inputs only.
     Unread,
     /// Every distinct story.
     Read,
@@ -111,10 +113,12 @@ impl Corpus {
         pairs.iter().filter_map(|&pair| self.story_numbers.get(pair)).flatten().copied().collect()
     }
 
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
+    /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

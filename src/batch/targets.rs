@@ -55,6 +55,7 @@ impl Targets {
         }
     }
 
+    /// The same answers with their tensors on this device.
     pub fn to_device(&self, device: Device) -> Self {
         Targets {
             cell_input: self.cell_input.to_device(device),

@@ -21,7 +21,9 @@ pub struct Tokens {
 /// `count` consecutive sequences of `length` tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LengthGroup {
+    /// The number of sequences in the run.
     pub count: i64,
+    /// Tokens of each of them.
     pub length: i64,
 }
 
@@ -54,10 +56,12 @@ impl Tokens {
         self.ids.size()[0]
     }
 
+    /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The same tokens with their tensors on this device.
     pub fn to_device(&self, device: Device) -> Self {
         Tokens {
             ids: self.ids.to_device(device),

@@ -5,7 +5,9 @@ use serde::Serialize;
 /// y = intercept + slope · x by least squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Line {
+    /// y where x is 0.
     pub intercept: f64,
+    /// How much y grows when x grows by 1.
     pub slope: f64,
     /// The share of the variance of y that the line explains.
     pub r_squared: f64,
@@ -25,6 +27,7 @@ impl Line {
         Some(Line { intercept: y - xy / xx * x, slope: xy / xx, r_squared: xy * xy / (xx * yy) })
     }
 
+    /// y of the line at this x.
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }

@@ -7,12 +7,14 @@ use crate::train::Parameter;
 /// The parts of the encoder that are trained. They decide what the backward pass must compute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrainedLayers {
+    /// Whether any parameter of the embeddings is trained.
     pub embeddings: bool,
     /// From the lowest layer.
     pub layers: Vec<bool>,
 }
 
 impl TrainedLayers {
+    /// Tells from the names of the trained parameters which parts they belong to.
     pub fn of(parameters: &[Parameter], config: &EncoderConfig) -> Self {
         let any = |prefix: String| parameters.iter().any(|parameter| parameter.name.starts_with(&prefix));
         let encoder = config.prefix();
@@ -28,7 +30,9 @@ impl TrainedLayers {
 /// Other operations and padding are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Operations {
+    /// Those of the forward pass.
     pub forward: f64,
+    /// Those of the backward pass; 0 if no part of the encoder is trained.
     pub backward: f64,
 }
 
@@ -64,6 +68,7 @@ impl Operations {
         operations
     }
 
+    /// Forward and backward together.
     pub fn total(&self) -> f64 {
         self.forward + self.backward
     }

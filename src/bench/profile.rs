@@ -9,17 +9,26 @@ use tch::{Cuda, Device};
 /// Seconds of each phase of a step ([`Phase`]).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Phases {
+    /// Building the batch and moving it to the device.
     pub data: f64,
+    /// The encoder's forward pass, or looking up the vectors of a frozen encoder.
     pub encoder_forward: f64,
+    /// The forward pass of the 40 state heads.
     pub heads: f64,
+    /// The forward pass of the conflict detector, and the story choice.
     pub detector: f64,
+    /// Computing the losses and checking that they are finite.
     pub losses: f64,
+    /// The weighted loss, and the backward pass through losses, detector and heads.
     pub heads_backward: f64,
+    /// The rest of the backward pass: through the encoder.
     pub encoder_backward: f64,
+    /// The optimiser, with the clipping of gradients.
     pub optimiser: f64,
 }
 
 impl Phases {
+    /// The titles of the phases in the text report.
     pub const NAMES: [&str; 8] = [
         "data",
         "encoder forward",
@@ -38,11 +47,13 @@ impl Phases {
         [data, encoder_forward, heads, detector, losses, heads_backward, encoder_backward, optimiser]
     }
 
+    /// The inverse of [`Phases::to_array`].
     pub fn from_array(array: [f64; 8]) -> Self {
         let [data, encoder_forward, heads, detector, losses, heads_backward, encoder_backward, optimiser] = array;
         Phases { data, encoder_forward, heads, detector, losses, heads_backward, encoder_backward, optimiser }
     }
 
+    /// The sum over all phases, in seconds.
     pub fn total(self) -> f64 {
         self.to_array().iter().sum()
     }
@@ -64,6 +75,7 @@ impl PhaseTimer {
         PhaseTimer { watch, seconds: [0.; 8], groups: Vec::new(), is_frozen: fit.frozen.is_some() }
     }
 
+    /// The seconds of the phases that have ended; 0 for the others.
     pub fn phases(&self) -> Phases {
         Phases::from_array(self.seconds)
     }

@@ -19,18 +19,25 @@ const FULL_TRIP_PAIRS: f64 = 799. * 10.;
 /// A run of the benchmark.
 #[derive(Debug, Clone, Serialize)]
 pub struct BenchReport {
+    /// Family and sizes of the encoder that was measured.
     pub encoder: EncoderConfig,
     /// The code path that computed its layers.
     pub encoder_path: Path,
+    /// How many numbers are trained, over all trained tensors.
     pub trained_parameters: usize,
+    /// The precision of the matmuls.
     pub precision: Precision,
+    /// "cpu" or "cuda(0)".
     pub device: String,
+    /// Threads that libtorch uses within an operation.
     pub threads: i32,
     /// The number of pairs of an epoch.
     pub pairs: usize,
     /// The rate of the fastest matmuls measured in this run, in GFLOP/s.
     pub matmuls: MatmulRates,
+    /// What loading took; the peaks of training are in `sizes`.
     pub memory: Memory,
+    /// One for each number of pairs a step, in the order in which they were requested.
     pub sizes: Vec<SizeReport>,
     /// Seconds of a training step by the tokens it encodes, over all steps measured.
     pub cost: Option<Line>,
@@ -46,13 +53,21 @@ pub struct Memory {
 /// The cost of steps of one size. Tokens are those that are encoded: without padding, and equal inputs of a step once.
 #[derive(Debug, Clone, Serialize)]
 pub struct SizeReport {
+    /// B: every measured step has exactly this many.
     pub pairs_per_step: usize,
+    /// The number of different steps that were measured.
     pub steps: usize,
+    /// How often each step was repeated; its time is the median.
     pub rounds: usize,
+    /// The speed of whole training steps, with the optimiser.
     pub train: Speed,
+    /// The speed of evaluation, in batches of as many pairs.
     pub eval: Speed,
+    /// The mean over the measured steps.
     pub tokens_per_pair: f64,
+    /// The mean over the whole epoch: close to the one above if the steps represent it.
     pub tokens_per_pair_of_the_epoch: f64,
+    /// How much the encoder computes in a training step, and how fast.
     pub encoder: EncoderWork,
     /// Seconds of a step, on average.
     pub phases: Phases,
@@ -185,6 +200,7 @@ impl BenchReport {
         }
     }
 
+    /// For a person: the machine, a table of speeds and a table of phases.
     pub fn to_text(&self) -> String {
         let Self { encoder, matmuls, .. } = self;
         let mut text = format!(

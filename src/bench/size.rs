@@ -5,6 +5,7 @@ use crate::model::encoder::{Activation, Family};
 
 /// A published size, whose cost can be measured without its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs)] // comments of variants become help text
 pub enum EncoderSize {
     Base,
     Large,

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// The section `[checkpoint]` of a config.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CheckpointConfig {
+    /// When one is saved. One is also saved after the best epoch so far, at the end and at a signal.
     pub every: Every,
     /// How many of the newest checkpoints are kept; the best is kept too.
     pub keep: usize,
@@ -21,8 +23,11 @@ impl Default for CheckpointConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Every {
+    /// After every epoch.
     Epoch,
+    /// When a multiple of this many steps is reached or passed.
     Steps(u64),
+    /// When this many minutes have passed since the last try to save.
     Minutes(u64),
 }
 

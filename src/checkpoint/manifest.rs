@@ -9,18 +9,23 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// Its file name in the folder of a checkpoint.
 pub const MANIFEST: &str = "manifest.json";
 
 /// The manifest is written last. A change of any bit of it, or of the files that it names, is detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
+    /// A manifest with a higher version is refused.
     pub schema_version: SchemaVersion,
     /// Steps taken so far.
     pub step: u64,
     /// The checkpoint of the best epoch so far.
     pub best: Option<String>,
+    /// The files that the run is made from.
     pub inputs: Inputs,
+    /// The program and the machine that wrote the checkpoint.
     pub made_with: Environment,
+    /// Length and SHA-256 of every file of the checkpoint but the manifest, by file name.
     pub files: BTreeMap<String, FileDigest>,
     /// SHA-256 of the manifest with this field empty.
     pub sha256: String,
@@ -29,9 +34,13 @@ pub struct Manifest {
 /// What a run is made from besides its config: SHA-256 of each file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inputs {
+    /// Of each story file to train on, in the order of the sources, separated by spaces.
     pub train: String,
+    /// The same for dev; `None` if the config has no dev sources.
     pub dev: Option<String>,
+    /// Of the `tokenizer.json` that was read or built.
     pub tokenizer: String,
+    /// Of the encoder's `config.json`.
     pub encoder_config: String,
     /// If set, only this many pairs of train and of dev are used: the first ones.
     pub limit: Option<usize>,
@@ -40,9 +49,13 @@ pub struct Inputs {
 /// What the last digits of a run's numbers depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
+    /// The version of this program.
     pub tiered: String,
+    /// Its version, or "unknown".
     pub libtorch: String,
+    /// "cpu" or "cuda(0)".
     pub device: String,
+    /// Threads that libtorch uses within an operation.
     pub threads: i32,
     /// Processor features by which libtorch chooses its kernels.
     pub processor: Vec<String>,
@@ -67,7 +80,9 @@ impl Environment {
 /// A file of a checkpoint that has changed or can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
+    /// Its path; the manifest can be damaged too.
     pub file: PathBuf,
+    /// What is wrong with it; in a message it follows the path and a colon.
     pub what: String,
 }
 
@@ -78,6 +93,7 @@ impl fmt::Display for Damage {
 }
 
 impl Manifest {
+    /// Computes the manifest's own checksum from the other fields.
     pub fn new(
         step: u64,
         best: Option<String>,
@@ -91,6 +107,7 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The exact bytes of the file; any others fail verification.
     pub fn to_json(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_vec_pretty(self);
         json.map_err(|error| Error::new(ErrorKind::Internal, format!("a manifest can't be written: {error}")))

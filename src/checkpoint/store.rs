@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The folder `checkpoints/` of a run.
 pub struct CheckpointStore {
     folder: PathBuf,
 }
@@ -18,12 +19,16 @@ pub struct CheckpointStore {
 /// A checkpoint that was verified.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
+    /// The name of its folder: `step-STEP`, or `step-STEP-2` and so on.
     pub name: String,
+    /// The path of its folder.
     pub folder: PathBuf,
+    /// What the folder holds; every file had its checksum when this was read or written.
     pub manifest: Manifest,
 }
 
 impl Checkpoint {
+    /// The path of a file in its folder; whether it exists is not checked.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -32,24 +37,30 @@ impl Checkpoint {
 /// The newest checkpoint that is intact, and why newer ones were skipped.
 #[derive(Debug)]
 pub struct LatestCheckpoint {
+    /// The one to resume from.
     pub checkpoint: Checkpoint,
     /// The weights of its best epoch are missing or damaged.
     pub best_is_lost: bool,
+    /// From the newest on; empty if the newest checkpoint is used.
     pub skipped: Vec<SkippedCheckpoint>,
 }
 
 /// A newer checkpoint that is not used.
 #[derive(Debug)]
 pub struct SkippedCheckpoint {
+    /// The name of its folder.
     pub name: String,
+    /// The first damage found, in it or in the checkpoint of its best epoch.
     pub why: Damage,
 }
 
 impl CheckpointStore {
+    /// The store in this folder, which need not exist yet.
     pub fn new(folder: PathBuf) -> Self {
         CheckpointStore { folder }
     }
 
+    /// Where the checkpoint with this name is, or would be.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -101,6 +112,7 @@ impl CheckpointStore {
         Ok(Checkpoint { name: name.to_owned(), folder, manifest })
     }
 
+    /// Syncs the folder: what was saved, renamed or removed stays so after a crash.
     pub fn sync(&self) -> Result<()> {
         durable::sync_folder(&self.folder)
     }

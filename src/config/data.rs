@@ -8,9 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::path::PathBuf;
 
+/// The section `[data]` of a config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
+    /// The pairs to train on; weights and epochs are per source.
     pub train: Sources,
     /// The pairs on which the best epoch is chosen. Without them the last epoch is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +81,7 @@ impl<'de> Deserialize<'de> for Sources {
 pub struct DataSource {
     /// `${NAME}` stands for an environment variable.
     pub file: PathBuf,
+    /// The name of the split in the file, such as "train".
     pub split: String,
     /// If set, only pairs of this kind are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,6 +95,7 @@ pub struct DataSource {
     /// The first and last epoch that train on this source, counted from 1. If absent, all epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_epoch: Option<u64>,
+    /// The last of these epochs, included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_epoch: Option<u64>,
 }

@@ -38,8 +38,11 @@ impl EncoderSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Freeze {
+    /// The tables of the embeddings and their norm.
     Embeddings,
+    /// The lowest K layers, without the embeddings.
     Layers(u32),
+    /// The embeddings and all layers.
     Encoder,
 }
 

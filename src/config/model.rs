@@ -13,9 +13,11 @@ pub struct ModelOptions {
     /// Dropout of heads and detector. If absent, the encoder's `hidden_dropout_prob`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropout: Option<f64>,
+    /// How the last biases of heads and detector start.
     pub output_bias: OutputBias,
     /// What the state heads read in addition to the (entity, sentence) input.
     pub state_context: Context,
+    /// Which of the two detectors, and its sizes.
     pub detector: DetectorConfig,
 }
 

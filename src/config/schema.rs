@@ -17,8 +17,10 @@ pub struct Config {
     /// The seed of every random choice.
     #[serde(default)]
     pub seed: u64,
+    /// Where to compute; `auto` is the first GPU, else the CPU.
     #[serde(default)]
     pub device: DeviceChoice,
+    /// The precision of matmuls; weights, losses and norms are float32.
     #[serde(default)]
     pub precision: PrecisionChoice,
     /// Threads of libtorch. If absent, as many as there are cores.
@@ -30,14 +32,20 @@ pub struct Config {
     /// A run. Training starts with the best weights of its whole model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init_from: Option<PathBuf>,
+    /// The pretrained encoder, and which parts of it are not trained.
     pub encoder: EncoderSource,
+    /// The pairs to train on, and those to choose the epoch on.
     pub data: DataConfig,
+    /// What the encoder does not determine: dropout, context, detector.
     #[serde(default)]
     pub model: ModelOptions,
+    /// The weights of the losses, and the cells that they average over.
     #[serde(default)]
     pub loss: LossConfig,
+    /// Epochs, steps, optimiser and schedule.
     #[serde(default)]
     pub train: TrainConfig,
+    /// When checkpoints are saved, and how many are kept.
     #[serde(default)]
     pub checkpoint: CheckpointConfig,
 }

@@ -21,8 +21,10 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// From the worst to the most harmless.
     pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Note];
 
+    /// The name in messages, in JSON and for `--severity`.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -46,6 +48,7 @@ macro_rules! codes {
         pub enum Code { $($(#[$doc])* $variant,)+ }
 
         impl Code {
+            /// In the order of the table: errors, warnings, notes.
             pub const ALL: &[Code] = &[$(Code::$variant,)+];
 
             /// The stable kebab-case name.
@@ -53,6 +56,7 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)+ }
             }
 
+            /// How bad it is, wherever it occurs.
             pub const fn severity(self) -> Severity {
                 match self { $(Code::$variant => Severity::$severity,)+ }
             }
@@ -166,9 +170,13 @@ impl Serialize for Code {
 /// One irregularity and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// That of the code.
     pub severity: Severity,
+    /// Which irregularity it is.
     pub code: Code,
+    /// The path of the story file, as the reader was given it.
     pub file: PathBuf,
+    /// Name of the split, with its suffix if the name is repeated ("test#2").
     pub split: String,
     /// Id of the story; empty if the finding is about a split.
     pub story: String,

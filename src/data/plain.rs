@@ -23,7 +23,9 @@ pub enum Sentences {
 /// Stories as a person typed them.
 #[derive(Debug)]
 pub struct Typed {
+    /// Without labels, named "1", "2" and so on.
     pub stories: Vec<Story>,
+    /// Comments, lines without letters and list markers, which were not read as sentences.
     pub left_out: LeftOut,
 }
 

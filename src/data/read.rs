@@ -26,11 +26,13 @@ const LISTED: usize = 5;
 /// A story file after reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoryFile {
+    /// As the reader was given it.
     pub path: PathBuf,
     /// SHA-256 of the file's bytes, in lower-case hexadecimal.
     pub sha256: String,
     /// Splits with their usable stories, in the order of the file.
     pub splits: Vec<(String, Vec<Story>)>,
+    /// Every irregularity, in the order in which it was found.
     pub findings: Vec<Finding>,
 }
 

@@ -8,8 +8,11 @@ use std::collections::BTreeMap;
 /// Counts over some stories. An average is `None` if there is nothing to average.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoryStats {
+    /// The number of stories.
     pub stories: usize,
+    /// The sum over stories: a sentence in two stories counts twice.
     pub sentences: usize,
+    /// The mean length of a story.
     pub sentences_per_story: Option<f64>,
     /// Words are separated by white space.
     pub words_per_sentence: Option<f64>,
@@ -33,14 +36,20 @@ pub struct StoryStats {
 /// stories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SplitStats {
+    /// The name of the split in the file.
     pub split: String,
+    /// Stories without a kind: the plausible ones.
     pub plausible: StoryStats,
+    /// Implausible stories in which one sentence was replaced.
     pub cloze: StoryStats,
+    /// Implausible stories in which two sentences were swapped.
     pub order: StoryStats,
+    /// Plausible and implausible stories together.
     pub all: StoryStats,
 }
 
 impl SplitStats {
+    /// Counts the stories of a split, each in its kind and in `all`.
     pub fn of(split: &str, stories: &[Story]) -> Self {
         let of_kind = |kind| StoryStats::of(stories.iter().filter(|story| story.kind == kind));
         SplitStats {
@@ -54,6 +63,7 @@ impl SplitStats {
 }
 
 impl StoryStats {
+    /// Counts over these stories, whatever their kinds.
     pub fn of<'a>(stories: impl Iterator<Item = &'a Story>) -> Self {
         let stories: Vec<_> = stories.collect();
         let sentences: Vec<_> = stories.iter().flat_map(|story| &story.sentences).collect();

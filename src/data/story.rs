@@ -17,6 +17,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Both kinds, in the order of the variants.
     pub const ALL: [Kind; 2] = [Kind::Cloze, Kind::Order];
 
     /// The name used in data files.
@@ -72,6 +73,7 @@ pub struct Story {
     pub actor: String,
     /// The location of the story, such as the kitchen, if the file names one.
     pub location: String,
+    /// N of them, in the order in which they are told; outer spaces are trimmed.
     pub sentences: Vec<String>,
     /// Never empty; sorted by first mention in the file.
     pub entities: Vec<Entity>,
@@ -86,8 +88,11 @@ pub struct Story {
 pub struct Pair {
     /// Id of the implausible story, which names the pair.
     pub id: String,
+    /// Number of the plausible story: pairs with the same number form a story group.
     pub group: i64,
+    /// How the implausible story was made.
     pub kind: Kind,
+    /// Which of the two is plausible is in `plausible`.
     pub stories: [Story; 2],
     /// Index (0 or 1) of the plausible story: the gold answer of the story choice.
     pub plausible: usize,
@@ -108,10 +113,12 @@ impl Pair {
         self.stories.iter().all(Story::has_states)
     }
 
+    /// The plausible story by the gold label.
     pub fn plausible_story(&self) -> &Story {
         &self.stories[self.plausible]
     }
 
+    /// The implausible story by the gold label: the one with the conflict.
     pub fn implausible_story(&self) -> &Story {
         &self.stories[1 - self.plausible]
     }

@@ -18,10 +18,12 @@ pub enum Decode {
 }
 
 impl Decode {
+    /// Every decoding, the papers' first.
     pub const ALL: [Decode; 3] = [Decode::Threshold, Decode::Pair, Decode::Contrast];
     /// The decodings of every report. The third one is reported on request only.
     pub const REPORTED: [Decode; 2] = [Decode::Threshold, Decode::Pair];
 
+    /// The name in arguments, in JSON and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Decode::Threshold => "threshold",

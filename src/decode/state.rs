@@ -41,6 +41,7 @@ impl StateDecode {
         }
     }
 
+    /// Decodes copies of all predictions, each as [`StateDecode::apply_to`] does.
     pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
         predictions.iter().map(|prediction| self.apply_to(prediction.clone())).collect()
     }

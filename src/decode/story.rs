@@ -85,9 +85,9 @@ mod tests {
         );
         let pairs = [pair("1-O0", [likely.clone(), unlikely.clone()]), pair("1-O1", [likely, unlikely])];
         let judged = judge(&pairs, Decode::Pair, StateDecode::Argmax).unwrap();
-        let found: Vec<_> = judged.iter().map(|j| (j.kind.as_str(), j.conflict.clone(), j.is_accurate())).collect();
-        let implausible = ("order", vec![], false);
-        assert_eq!(found, [("plausible", vec![0, 2], false), implausible.clone(), implausible]);
+        let found: Vec<_> = judged.iter().map(|j| (j.kind.as_str(), j.conflict.clone(), j.gold_conflict)).collect();
+        let implausible = ("order", vec![], Some([0, 2]));
+        assert_eq!(found, [("plausible", vec![0, 2], None), implausible.clone(), implausible]);
         let by_probs = judge(&pairs, Decode::Threshold, StateDecode::Argmax).unwrap();
         assert_eq!(by_probs[0].conflict, [0, 2], "conflict_probs 0.72, 0.16, 0.72");
     }

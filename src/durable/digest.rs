@@ -11,7 +11,9 @@ use std::path::Path;
 /// Length in bytes and SHA-256 of a file. They show whether the file changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDigest {
+    /// The length of the content.
     pub bytes: u64,
+    /// In lower-case hexadecimal.
     pub sha256: String,
 }
 

@@ -102,10 +102,12 @@ fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
     Ok(b.exists() && identity(a)? == identity(b)?)
 }
 
+/// Creates a folder and those above it; one that exists stays as it is.
 pub fn create_folder(path: &Path) -> Result<()> {
     at(path, fault::operation(|| fs::create_dir_all(path)))
 }
 
+/// Renames a file or folder. [`sync_parent`] makes that durable.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     at(to, fault::operation(|| fs::rename(from, to)))
 }
@@ -124,6 +126,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Removes a file. [`sync_parent`] makes that durable.
 pub fn remove_file(path: &Path) -> Result<()> {
     at(path, fault::operation(|| fs::remove_file(path)))
 }

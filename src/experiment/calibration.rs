@@ -13,7 +13,9 @@ use crate::train::MixtureComponent;
 
 /// The choice, and the trials behind it.
 pub struct Calibration {
+    /// The choice, as it is saved in `decode.json`.
     pub calibrated: Calibrated,
+    /// Every way to predict states that was tried, in the order of the tries.
     pub trials: Vec<Trial>,
     /// Predictions of the dev pairs; no conflict is decoded.
     pub predictions: Vec<PairPrediction>,

@@ -14,7 +14,9 @@ const EVAL_PAIRS: usize = 8;
 /// Device and precision.
 #[derive(Debug, Clone, Copy)]
 pub struct Compute {
+    /// The CPU, or one GPU.
     pub device: Device,
+    /// The precision of matmuls; `auto` is resolved.
     pub precision: Precision,
 }
 

@@ -23,6 +23,7 @@ impl RunFolder {
         Ok(folder.join(file))
     }
 
+    /// Writes a file of this evaluation; replaces it if it exists.
     pub fn write_evaluation(&self, evaluation: &str, file: &str, text: &str) -> Result<()> {
         let path = self.evaluation_file(evaluation, file)?;
         durable::replace(&path, text.as_bytes())

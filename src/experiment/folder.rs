@@ -35,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 /// Which of the saved weights: the best or the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs)] // comments of variants become help text
 pub enum CheckpointKind {
     Best,
     Last,
@@ -65,6 +66,7 @@ pub struct EncoderFiles {
     pub tokenizer: Vec<u8>,
 }
 
+/// The folder of a run: where its files are, and how they are read and written.
 #[derive(Clone)]
 pub struct RunFolder {
     path: PathBuf,
@@ -125,14 +127,17 @@ impl RunFolder {
         Lock::take(&self.path.join("lock"))
     }
 
+    /// The path of the folder, as it was opened or created.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// The folder with the encoder's config and tokenizer; its weights are elsewhere.
     pub fn encoder_folder(&self) -> PathBuf {
         self.path.join("encoder")
     }
 
+    /// The store of the run's checkpoints.
     pub fn checkpoints(&self) -> CheckpointStore {
         CheckpointStore::new(self.path.join("checkpoints"))
     }
@@ -161,14 +166,17 @@ impl RunFolder {
         self.inputs()?.ok_or_else(missing)
     }
 
+    /// The path of `config.toml`, the config with all defaults.
     pub fn config_file(&self) -> PathBuf {
         self.path.join("config.toml")
     }
 
+    /// The path of the encoder's `tokenizer.json`; it was built if the encoder had none.
     pub fn tokenizer_file(&self) -> PathBuf {
         self.path.join("encoder/tokenizer.json")
     }
 
+    /// The path of the best or last `model.safetensors`; there may be none yet.
     pub fn weights_file(&self, which: CheckpointKind) -> PathBuf {
         self.path.join(which.name()).join(WEIGHTS)
     }
@@ -197,6 +205,7 @@ impl RunFolder {
         durable::replace(&path, &[json_bytes(calibrated)?, b"\n".to_vec()].concat())
     }
 
+    /// The path of the calibration of these weights; there may be none.
     pub fn decode_file(&self, which: CheckpointKind) -> PathBuf {
         self.path.join(which.name()).join("decode.json")
     }
@@ -230,6 +239,7 @@ impl RunFolder {
         if best.exists() { durable::remove_file(&best) } else { Ok(()) }
     }
 
+    /// The path of `README.md`, the model card.
     pub fn card_file(&self) -> PathBuf {
         self.path.join("README.md")
     }

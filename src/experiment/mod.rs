@@ -40,6 +40,7 @@ use crate::durable::{self, Lock, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Poison;
 use crate::machine::made_with;
+use crate::model::detector::of_config;
 use crate::model::{Mode, ModelConfig, encoder};
 use crate::train::{EpochRecord, Event, MixtureComponent, Network, TrainConfig, Training, order};
 use ending::{Ending, note_unrecorded};
@@ -53,12 +54,17 @@ use vectors::KeptVectors;
 
 /// A training run that has been checked and can start.
 pub struct Experiment {
+    /// As the run folder keeps it: with the precision and the number of sentences that were chosen.
     pub config: Config,
+    /// The shapes that follow from config, encoder and pairs.
     pub model_config: ModelConfig,
+    /// The pairs of all train sources, tokenized.
     pub train: Corpus,
+    /// The same for dev; `None` if the config has no dev sources.
     pub dev: Option<Corpus>,
     parts: Vec<MixtureComponent>,
     dev_parts: Vec<MixtureComponent>,
+    /// The device and the precision, resolved on this machine.
     pub compute: Compute,
     /// Warnings to print before it starts.
     pub warnings: Vec<String>,
@@ -90,7 +96,7 @@ impl Experiment {
         let inputs = PreparedInputs::read(&config, &encoder_folder, limit)?;
         let digests = inputs.digests(&config, &encoder_folder, limit)?;
         let (model, train) = (&inputs.model_config, &inputs.train);
-        let network = start::pretrained(&config, model, &encoder_folder, train, compute.device)?;
+        let network = start::pretrained(&config, model, &encoder_folder, train, compute.device, &of_config)?;
         let files = EncoderFiles { folder: encoder_folder, tokenizer: inputs.tokenizer.clone() };
         let facts = RunInputs { config, inputs: digests, made_with: made_with(compute.device) };
         Ok(Self::new(facts, out, compute, inputs, network, Start::New(files), Vec::new()))
@@ -122,7 +128,7 @@ impl Experiment {
         let (model, train, device) = (&inputs.model_config, &inputs.train, compute.device);
         let network = match resumed.weights() {
             Some(file) => start::resumed(&config, model, &file, train, device)?,
-            None => start::pretrained(&config, model, &config.encoder.folder()?, train, device)?,
+            None => start::pretrained(&config, model, &config.encoder.folder()?, train, device, &of_config)?,
         };
         let facts = RunInputs { config, inputs: digests, made_with };
         Ok(Self::new(facts, out, compute, inputs, network, Start::Begun(Box::new(resumed)), warnings))

@@ -20,8 +20,11 @@ use std::path::Path;
 
 /// A trained model with its tokenizer.
 pub struct TrainedRun {
+    /// The folder that it was loaded from.
     pub folder: RunFolder,
+    /// The run's config, with the device that was asked for.
     pub config: Config,
+    /// The device and the precision, resolved on this machine.
     pub compute: Compute,
     /// The calibration of these weights, if any.
     pub calibrated: Option<Calibrated>,

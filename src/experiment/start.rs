@@ -4,7 +4,7 @@ use super::folder::{CheckpointKind, RunFolder};
 use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias, expand};
 use crate::error::{Error, Result};
-use crate::model::{EncoderConfig, ModelConfig, PretrainedWeights};
+use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights};
 use crate::train::Network;
 use std::path::Path;
 use tch::Device;
@@ -16,15 +16,22 @@ pub fn pretrained(
     encoder_folder: &Path,
     train: &Corpus,
     device: Device,
+    detector: NewDetector,
 ) -> Result<Network> {
     let weights = PretrainedWeights::open(encoder_folder)?;
     weights.require_numbers(model.encoder.least_parameters())?;
-    starting(config, model, train, device, |network| network.load_encoder(weights))
+    starting(config, model, train, device, detector, |network| network.load_encoder(weights))
 }
 
 /// An untrained model on an untrained encoder.
-pub fn random(config: &Config, model: &ModelConfig, train: &Corpus, device: Device) -> Result<Network> {
-    starting(config, model, train, device, |network| {
+pub fn random(
+    config: &Config,
+    model: &ModelConfig,
+    train: &Corpus,
+    device: Device,
+    detector: NewDetector,
+) -> Result<Network> {
+    starting(config, model, train, device, detector, |network| {
         network.draw_word_embeddings();
         Ok(())
     })
@@ -43,11 +50,12 @@ fn starting(
     model: &ModelConfig,
     train: &Corpus,
     device: Device,
+    detector: NewDetector,
     fill: impl FnOnce(&mut Network) -> Result<()>,
 ) -> Result<Network> {
     check_freeze(&config.encoder.freeze, model)?;
     tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
-    let mut network = Network::new(model, device);
+    let mut network = Network::with_detector(model, device, detector);
     fill(&mut network)?;
     if config.model.output_bias == OutputBias::Frequency {
         network.model.set_output_bias(&train.class_frequencies());

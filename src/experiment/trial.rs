@@ -8,18 +8,24 @@ use crate::batch::Corpus;
 use crate::config::Config;
 use crate::error::Result;
 use crate::eval::{EvalConfig, Evaluation, evaluate};
+use crate::model::detector::of_config;
 use crate::model::weights::NamedTensors;
-use crate::model::{EncoderConfig, ModelConfig, TieredModel};
+use crate::model::{EncoderConfig, ModelConfig, NewDetector, TieredModel};
 use crate::train::{Fit, MixtureComponent, Network, Parameter};
 use std::path::PathBuf;
 
 /// A model before its first step, and its training pairs.
 pub struct Trial {
+    /// As it was given.
     pub config: Config,
+    /// The shapes that follow from config, encoder and pairs.
     pub model_config: ModelConfig,
+    /// The pairs of all train sources, tokenized.
     pub train: Corpus,
     parts: Vec<MixtureComponent>,
+    /// The device and the precision, resolved on this machine.
     pub compute: Compute,
+    /// The config's encoder; only its tokenizer is used if the encoder is random.
     pub encoder_folder: PathBuf,
     network: Network,
 }
@@ -31,6 +37,14 @@ impl Trial {
     /// # Errors
     /// Errors of data, encoder or config.
     pub fn prepare(config: Config, random_encoder: Option<EncoderConfig>) -> Result<Self> {
+        Self::with_detector(config, random_encoder, &of_config)
+    }
+
+    /// The same with another conflict detector than the config's.
+    ///
+    /// # Errors
+    /// Like [`Trial::prepare`].
+    pub fn with_detector(config: Config, random_encoder: Option<EncoderConfig>, detector: NewDetector) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
         let is_random = random_encoder.is_some();
@@ -40,8 +54,8 @@ impl Trial {
         };
         let PreparedInputs { model_config, train, parts, .. } = inputs;
         let network = match is_random {
-            true => start::random(&config, &model_config, &train, compute.device)?,
-            false => start::pretrained(&config, &model_config, &encoder_folder, &train, compute.device)?,
+            true => start::random(&config, &model_config, &train, compute.device, detector)?,
+            false => start::pretrained(&config, &model_config, &encoder_folder, &train, compute.device, detector)?,
         };
         Ok(Trial { config, model_config, train, parts, compute, encoder_folder, network })
     }
@@ -57,6 +71,7 @@ impl Trial {
         self.network.parameters(&self.config.train)
     }
 
+    /// With its present weights, which the steps of [`Trial::fit`] change.
     pub fn model(&self) -> &TieredModel {
         &self.network.model
     }

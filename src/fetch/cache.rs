@@ -29,6 +29,7 @@ pub const TOKENIZERS: [&[&str]; 3] = [&["tokenizer.json"], &["vocab.txt"], &["vo
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName {
     id: String,
+    /// A branch, tag or commit; `main` if none was given.
     pub revision: String,
 }
 
@@ -78,6 +79,7 @@ pub struct Cache {
 }
 
 impl Cache {
+    /// The cache in this folder, which need not exist yet.
     pub fn new(hub: &Path) -> Self {
         Cache { hub: hub.to_owned() }
     }
@@ -128,6 +130,7 @@ impl Cache {
         self.model(model).join("snapshots").join(commit)
     }
 
+    /// The path of the content that the hub gave this ETag; it may not be fetched yet.
     pub fn blob(&self, model: &ModelName, etag: &str) -> PathBuf {
         self.model(model).join("blobs").join(etag)
     }

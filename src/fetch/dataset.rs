@@ -16,6 +16,7 @@ pub const MIRRORED: &str = "https://raw.githubusercontent.com";
 /// SHA-256 of the reduced TRIP that this repository's results use. Upstream's file differs.
 pub const REDUCED_TRIP: &str = "1b0a6865d566f75a62313ffb35cf0d142a975a228c23c7187e464bbcd0b24913";
 
+/// A data set that `tiered data fetch` fetches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dataset {
     /// English: training, development and test splits (Storks et al., 2021)
@@ -62,6 +63,7 @@ const GITA: [Source; 3] = [
 ];
 
 impl Dataset {
+    /// `OWNER/NAME` on GitHub.
     pub const fn repository(self) -> &'static str {
         match self {
             Dataset::Trip => "sled-group/Verifiable-Coherent-NLU",
@@ -69,6 +71,7 @@ impl Dataset {
         }
     }
 
+    /// The licence as `tiered data fetch` prints it.
     pub const fn licence(self) -> &'static str {
         match self {
             Dataset::Trip => "as its repository says; its README names none",

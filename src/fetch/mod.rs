@@ -25,13 +25,30 @@ use std::time::Duration;
 /// What happens during a download.
 pub enum Event<'a> {
     /// A file begins; `have` bytes exist from an earlier try.
-    Begins { name: &'a str, have: u64, bytes: Option<u64> },
+    Begins {
+        /// The file as messages name it.
+        name: &'a str,
+        /// Bytes from an earlier try.
+        have: u64,
+        /// Its announced or known length; `None` if there is none.
+        bytes: Option<u64>,
+    },
     /// This many bytes of the file have arrived in all.
     At(u64),
     /// Another try follows after a pause.
-    Waits { why: &'a str, pause: Duration },
+    Waits {
+        /// The message of the failed try.
+        why: &'a str,
+        /// Until the next try.
+        pause: Duration,
+    },
     /// A file is complete.
-    Done { name: &'a str, how: How },
+    Done {
+        /// The file as messages name it.
+        name: &'a str,
+        /// Whether it was downloaded, and whether its hash was known.
+        how: How,
+    },
 }
 
 /// How a file was obtained.

@@ -21,6 +21,7 @@ const BESIDE: [&str; 2] = ["tokenizer_config.json", "special_tokens_map.json"];
 /// A model that was fetched.
 #[derive(Debug)]
 pub struct Fetched {
+    /// The snapshot in the cache, or the folder that was asked for.
     pub folder: PathBuf,
     /// Its commit, if it was requested from the hub.
     pub commit: Option<String>,

@@ -21,6 +21,7 @@ pub struct Settings {
     pub token: Option<Token>,
     /// The variable that forbids network access, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
     pub offline: Option<&'static str>,
+    /// The trusted authorities and the timeout, for every server.
     pub connection: Connection,
 }
 

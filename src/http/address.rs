@@ -74,6 +74,7 @@ impl Address {
         is_here || self.scheme() == "https"
     }
 
+    /// The address as `ureq` takes it, with its query.
     pub fn uri(&self) -> &Uri {
         &self.0
     }

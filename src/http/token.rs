@@ -23,6 +23,7 @@ impl Token {
         }
     }
 
+    /// The value of the header `authorization`, which shows the secret.
     pub fn authorization(&self) -> String {
         format!("Bearer {}", self.0)
     }

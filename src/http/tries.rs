@@ -15,6 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 pub enum Failure {
     /// Another try is worthwhile, after this pause if the server asked for one.
     Again(Error, Option<Duration>),
+    /// Another try would fail too.
     Final(Error),
 }
 
@@ -27,7 +28,9 @@ impl From<Error> for Failure {
 /// Why and how long to wait before the next try.
 #[derive(Debug)]
 pub struct Wait {
+    /// Why the last try failed.
     pub why: Error,
+    /// How long to sleep before the next try.
     pub pause: Duration,
 }
 
@@ -45,6 +48,7 @@ pub struct Tries {
 }
 
 impl Tries {
+    /// No try has failed yet. `given_up` ends the message after the last try.
     pub fn new(first_pause: Duration, given_up: &'static str) -> Self {
         Tries { failed: 0, first_pause, given_up }
     }

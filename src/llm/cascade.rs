@@ -13,16 +13,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
+    /// What was asked.
     pub question: Question,
     /// One for each option.
     pub scores: Vec<OptionScore>,
+    /// The outcome that follows from the scores.
     pub choice: Choice,
 }
 
 /// All answers of a tier, in the order of the stories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierAnswers {
+    /// The tier that was asked.
     pub tier: Tier,
+    /// One for each story that the tier asked about.
     pub answers: Vec<Answer>,
     /// What must stand beside the figures: too few shots.
     pub remarks: Vec<String>,
@@ -31,6 +35,7 @@ pub struct TierAnswers {
 /// How far a tier is: for a progress bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
+    /// The tier in which a story was just answered; by protocol har always the first.
     pub tier: Tier,
     /// Stories (by protocol har, pairs) answered, including this one.
     pub done: usize,

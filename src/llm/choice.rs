@@ -6,7 +6,12 @@ use super::scorer::OptionScore;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The option with the highest score. On a tie the earlier one is chosen, and `tied` is set.
-    Option { index: usize, tied: bool },
+    Option {
+        /// From 0, in the order of the options.
+        index: usize,
+        /// Whether a later option has the same score.
+        tied: bool,
+    },
     /// An option of which only a bound is known may be the best one.
     Undecided,
     /// The model answered in words, and with none of the options.
@@ -43,6 +48,7 @@ impl Choice {
         }
     }
 
+    /// Whether the option chosen shares the highest score with a later one.
     pub fn is_tied(self) -> bool {
         matches!(self, Choice::Option { tied: true, .. })
     }

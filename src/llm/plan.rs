@@ -19,13 +19,17 @@ pub enum ShotSource {
 /// A protocol and its settings.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// The way to ask, which decides about questions, pools of shots and right answers.
     pub protocol: Protocol,
+    /// One text, or a conversation in the model's template.
     pub style: Style,
     /// How many shots are shown, at most 5.
     pub shots: usize,
+    /// Where the shots come from.
     pub source: ShotSource,
     /// Of the shots drawn.
     pub seed: u32,
+    /// The order in which the instruction of tier 1 names its options.
     pub wording: Wording,
     /// Whether a blank stands before an option, as the harness puts one even in chats.
     pub leading_blank: bool,

@@ -18,6 +18,7 @@ pub enum Style {
 /// What the instruction of tier 1 asks to answer with. Only `TrueOrFalse` is the protocol's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wording {
+    /// "Please answer with true or false."
     #[default]
     TrueOrFalse,
     /// The two options named in the other order.

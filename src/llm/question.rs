@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 /// One question about one story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
+    /// The tier that asks, which decides about prompt and options.
     pub tier: Tier,
     /// The index of the story.
     pub story: usize,

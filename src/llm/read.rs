@@ -14,11 +14,13 @@ use std::path::{Path, PathBuf};
 /// Stories in their order, and what is odd about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorySet {
+    /// The file that was read.
     pub path: PathBuf,
     /// SHA-256 of the file.
     pub sha256: String,
     /// The split, of a dense file.
     pub split: Option<String>,
+    /// In the order of the file or split.
     pub stories: Vec<Story>,
     /// Contradictions that were survived, and stories that were left out; one line each.
     pub warnings: Vec<String>,

@@ -22,8 +22,11 @@ pub struct Said {
     pub id: String,
     /// Whether it was asked about both stories of a pair.
     pub of_pair: bool,
+    /// The tier that asked.
     pub tier: Tier,
+    /// As rendered, with instruction and shots.
     pub prompt: String,
+    /// All options, in the order in which they were asked.
     pub options: Vec<SaidOption>,
     /// `null` if no option was chosen.
     pub chosen: Option<String>,
@@ -35,6 +38,7 @@ pub struct Said {
 /// An option, and how likely it was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SaidOption {
+    /// Without white space around it.
     pub text: String,
     /// Natural logarithm; `null` if it is not known exactly.
     pub logprob: Option<f64>,

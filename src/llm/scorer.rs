@@ -17,7 +17,12 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OptionScore {
     /// The sum of its tokens' log-probabilities, and whether each token was the likeliest at its place.
-    Exact { logprob: f64, is_greedy: bool },
+    Exact {
+        /// Natural logarithm, at most 0.
+        logprob: f64,
+        /// Whether each token was the likeliest at its place.
+        is_greedy: bool,
+    },
     /// The sum is at most this: a server that lists the likeliest tokens only did not list one of its tokens.
     AtMost(f64),
     /// The model answered in words: whether this was its answer. If it is `false` for all options, the answer was none

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 pub enum StoryKind {
     /// No letter, even if the story is implausible.
     Plausible,
+    /// The letter C: one sentence was replaced.
     Cloze,
+    /// The letter O: two sentences were swapped.
     Order,
 }
 
@@ -36,7 +38,9 @@ pub struct Story {
     pub id: String,
     /// Number of the plausible story.
     pub group: i64,
+    /// In the order of the story.
     pub sentences: Vec<String>,
+    /// The gold label.
     pub plausible: bool,
     /// By the letter of the id.
     pub kind: StoryKind,
@@ -44,12 +48,14 @@ pub struct Story {
     pub made: Option<data::Kind>,
     /// The sentences in conflict, from 0, as answers name them. `None` if the file names none.
     pub conflict: Option<[usize; 2]>,
+    /// What is right in tier 3.
     pub states: GoldStates,
     /// The story as a JSON object: as in the file, or with the answers as read.
     pub doc: Value,
 }
 
 impl StoryKind {
+    /// In lower case: "cloze".
     pub const fn name(self) -> &'static str {
         match self {
             StoryKind::Plausible => "plausible",

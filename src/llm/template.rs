@@ -21,18 +21,22 @@ const NAME: &str = "chat_template";
 pub struct Message {
     /// "system", "user" or "assistant".
     pub role: &'static str,
+    /// The text of the turn.
     pub content: String,
 }
 
 impl Message {
+    /// A turn that instructs the model.
     pub fn system(content: impl Into<String>) -> Self {
         Message { role: "system", content: content.into() }
     }
 
+    /// A turn that asks.
     pub fn user(content: impl Into<String>) -> Self {
         Message { role: "user", content: content.into() }
     }
 
+    /// A turn that answers: that of a shot.
     pub fn assistant(content: impl Into<String>) -> Self {
         Message { role: "assistant", content: content.into() }
     }
@@ -119,6 +123,7 @@ impl ChatTemplate {
         sha256(self.source.as_bytes())
     }
 
+    /// The Jinja text as it was given.
     pub fn source(&self) -> &str {
         &self.source
     }

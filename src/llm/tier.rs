@@ -16,6 +16,7 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// In the order in which they are asked.
     pub const ALL: [Tier; 3] = [Tier::Story, Tier::Conflict, Tier::State];
 
     /// 1, 2 or 3.

@@ -6,12 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
+    /// λp, of the states before sentences.
     pub preconditions: f64,
+    /// λf, of the states after sentences.
     pub effects: f64,
+    /// λc, of the sentences in conflict.
     pub conflicts: f64,
+    /// λs, of the choice between the two stories.
     pub story: f64,
     /// The weight for single stories. Above 0, the joint detector has an output for "no conflict".
     pub single_story: f64,
+    /// Which cells the losses average over.
     pub normalization: Normalization,
 }
 

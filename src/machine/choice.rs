@@ -26,6 +26,8 @@ pub enum PrecisionChoice {
     /// Chosen by device and processor ([`super::preferred`]).
     #[default]
     Auto,
+    /// Matmuls in float32.
     Fp32,
+    /// Matmuls in bfloat16; all else stays float32.
     Bf16,
 }

@@ -9,7 +9,9 @@ use tch::{Device, Kind, Tensor};
 /// Matmul rates in billions of floating-point operations a second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MatmulRates {
+    /// With inputs in float32.
     pub fp32: f64,
+    /// With inputs in bfloat16.
     pub bf16: f64,
 }
 
@@ -32,6 +34,7 @@ impl MatmulRates {
         MatmulRates { fp32: self.fp32.max(other.fp32), bf16: self.bf16.max(other.bf16) }
     }
 
+    /// The rate of one precision.
     pub fn of(&self, precision: Precision) -> f64 {
         match precision {
             Precision::Fp32 => self.fp32,

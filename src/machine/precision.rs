@@ -15,6 +15,7 @@ impl From<Precision> for PrecisionChoice {
 }
 
 impl PrecisionChoice {
+    /// The precision to compute in; `auto` depends on the device and this machine's processor ([`preferred`]).
     pub fn resolve(self, device: Device) -> Precision {
         match self {
             PrecisionChoice::Fp32 => Precision::Fp32,

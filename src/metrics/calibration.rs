@@ -3,6 +3,7 @@
 
 use super::count::{Share, mean};
 use super::groups::StoryGroups;
+use super::tiered::Tiered;
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ShareRecord", from = "ShareRecord")]
 pub struct Share {
+    /// How many items are so.
     pub count: u64,
+    /// How many items there are; the share of 0 items is undefined.
     pub total: u64,
     /// The 95 % interval, between 0 and 1.
     pub interval: Option<[f64; 2]>,
@@ -68,6 +70,7 @@ pub struct Confusion {
 }
 
 impl Confusion {
+    /// Nothing counted yet, for classes from 0 to `classes` - 1.
     pub fn new(classes: usize) -> Self {
         Confusion { classes, counts: vec![0; classes * classes] }
     }

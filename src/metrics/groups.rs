@@ -13,6 +13,7 @@ pub struct StoryGroups {
 }
 
 impl StoryGroups {
+    /// Of the groups that these pairs have.
     pub fn of(predictions: &[PairPrediction]) -> Self {
         Self::of_numbers(predictions.iter().map(|prediction| prediction.group))
     }

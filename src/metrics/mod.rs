@@ -22,4 +22,4 @@ pub use mcnemar::{combined_p, mcnemar_exact};
 pub use seeds::{Difference, Estimate, PValue, PairSet, Reached, Tiers, differences, estimates, reached};
 pub use state::{PredictedCounts, PredictedScores, SideScores, StateCounts, StateScores};
 pub use story::KindShares;
-pub use tiered::TierCounts;
+pub use tiered::{TierCounts, Tiered};

@@ -3,6 +3,7 @@
 use super::bootstrap::{Resamples, percentile_interval, two_sided_p};
 use super::count::mean;
 use super::mcnemar::{combined_p, mcnemar_exact};
+use super::tiered::Tiered;
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -11,13 +12,16 @@ use std::collections::BTreeMap;
 /// One value for each tier.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tiers<T> {
+    /// Tier 1.
     pub accuracy: T,
+    /// Tier 2.
     pub consistency: T,
     /// `None` if pairs lack state labels.
     pub verifiability: Option<T>,
 }
 
 impl<T> Tiers<T> {
+    /// The measures of the tiers, from tier 1 to tier 3.
     pub const NAMES: [&'static str; 3] = ["accuracy", "consistency", "verifiability"];
 
     /// Leaves the last tier out if there are no states.
@@ -48,6 +52,7 @@ pub struct PairSet {
 }
 
 impl PairSet {
+    /// The pairs of these predictions, in their order.
     pub fn of(predictions: &[PairPrediction]) -> Self {
         let has_states = predictions.iter().all(PairPrediction::has_gold_states);
         let pairs = predictions.iter().map(|prediction| (prediction.id.clone(), prediction.group));
@@ -66,10 +71,12 @@ impl PairSet {
         PairSet { ids, group_of, groups: groups.len(), has_states: true }
     }
 
+    /// How many pairs the set has.
     pub fn pairs(&self) -> usize {
         self.ids.len()
     }
 
+    /// How many story groups the set has.
     pub fn groups(&self) -> usize {
         self.groups
     }
@@ -94,6 +101,7 @@ pub fn reached(predictions: impl IntoIterator<Item = impl Borrow<PairPrediction>
 /// A share of all pairs, between 0 and 1, over seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
+    /// The mean of the seeds' shares.
     pub mean: f64,
     /// The sample standard deviation over seeds (divided by n - 1); `None` for one seed.
     pub sd: Option<f64>,
@@ -106,10 +114,12 @@ pub struct Estimate {
 /// The difference between two systems: the first share minus the second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
+    /// Over the seeds that both have, between -1 and 1.
     pub difference: f64,
     /// By resampling the same story groups for both systems.
     #[serde(rename = "interval_95")]
     pub interval: [f64; 2],
+    /// Two-sided, from the resampled differences ([`two_sided_p`]).
     pub bootstrap: PValue,
     /// McNemar's exact test over pairs. For several seeds the p-values are combined ([`combined_p`]).
     pub mcnemar: PValue,
@@ -118,7 +128,9 @@ pub struct Difference {
 /// The computed p-value, and the one adjusted by Holm for all tests that are shown together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PValue {
+    /// Of this test alone.
     pub p: f64,
+    /// Equal to `p` until it is adjusted.
     pub holm: f64,
 }
 

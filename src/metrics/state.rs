@@ -31,9 +31,12 @@ pub struct PredictedCounts {
 /// The [`PredictedCounts`] of a set of pairs, and their scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PredictedScores {
+    /// What the shares are computed from.
     #[serde(flatten)]
     pub counts: PredictedCounts,
+    /// The nontrivial predictions that are correct.
     pub precision: Share,
+    /// The nontrivial gold states that are predicted.
     pub recall: Share,
     /// Between 0 and 1.
     pub f1: Option<f64>,
@@ -44,25 +47,31 @@ pub struct PredictedScores {
 pub struct SideScores {
     /// Mean over the attributes (TRIP table 4).
     pub macro_f1: Option<f64>,
+    /// Mean over the classes that occur; `None` for an attribute that does not occur.
     pub by_attribute: BTreeMap<Attribute, Option<f64>>,
 }
 
 /// The scores of [`StateCounts`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateScores {
+    /// Of the states before sentences.
     pub preconditions: SideScores,
+    /// Of the states after sentences.
     pub effects: SideScores,
     /// Macro-F1 of "this sentence takes part in a conflict of this entity", over all entities and sentences.
     pub conflicts: Option<f64>,
+    /// Counts of nontrivial states, without shares.
     #[serde(with = "undefined")]
     pub predicted_states: PredictedCounts,
 }
 
 impl PredictedCounts {
+    /// The nontrivial predictions that are correct, without an interval.
     pub fn precision(&self) -> Share {
         Share::new(self.correct, self.predicted)
     }
 
+    /// The nontrivial gold states that are predicted, without an interval.
     pub fn recall(&self) -> Share {
         Share::new(self.correct, self.gold)
     }
@@ -169,6 +178,7 @@ impl StateCounts {
         }
     }
 
+    /// The scores of all that was counted; undefined where nothing was.
     pub fn scores(&self) -> StateScores {
         StateScores {
             preconditions: SideScores::of(&self.preconditions),

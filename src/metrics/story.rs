@@ -3,14 +3,18 @@
 
 use super::count::Share;
 use super::groups::StoryGroups;
+use super::tiered::Tiered;
 use crate::prediction::StoryJudgement;
 use serde::{Deserialize, Serialize};
 
 /// One tier, by kind of story.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindShares {
+    /// All stories that the tier is about.
     pub overall: Share,
+    /// Implausible stories in which one sentence was replaced.
     pub cloze: Share,
+    /// Implausible stories in which two sentences were swapped.
     pub order: Share,
     /// For accuracy only: a plausible story has no conflict to find.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,6 +22,7 @@ pub struct KindShares {
 }
 
 impl KindShares {
+    /// Tier 1, over all stories.
     pub fn accuracy(judgements: &[StoryJudgement], groups: &StoryGroups) -> Self {
         let plausible = share(judgements, groups, |j| j.kind == "plausible", StoryJudgement::is_accurate);
         let overall = share(judgements, groups, |_| true, StoryJudgement::is_accurate);
@@ -28,10 +33,12 @@ impl KindShares {
         }
     }
 
+    /// Tier 2, over the implausible stories.
     pub fn consistency(judgements: &[StoryJudgement], groups: &StoryGroups) -> Self {
         Self::of_implausible(judgements, groups, StoryJudgement::is_consistent)
     }
 
+    /// Tier 3, over the implausible stories.
     pub fn verifiability(judgements: &[StoryJudgement], groups: &StoryGroups) -> Self {
         Self::of_implausible(judgements, groups, StoryJudgement::is_verifiable)
     }

@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 /// Everything that determines the shapes and names of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelConfig {
+    /// The keys of the encoder's `config.json`.
     pub encoder: EncoderConfig,
+    /// The conflict detector.
     #[serde(deserialize_with = "known_fields")]
     pub detector: DetectorConfig,
     /// What the state heads read in addition to the (entity, sentence) input.

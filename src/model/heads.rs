@@ -17,6 +17,7 @@ pub struct StateHeads {
 }
 
 impl StateHeads {
+    /// Untrained heads; `hidden` is H.
     pub fn new(p: &nn::Path, hidden: i64, dropout_prob: f64) -> Self {
         StateHeads {
             dense: new_linear(p / "dense", hidden, ATTRIBUTES as i64 * hidden),

@@ -9,7 +9,9 @@ use tch::{Device, Kind, Tensor, nn};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
+    /// float32.
     Fp32,
+    /// bfloat16, to which inputs and weights of matmuls are rounded.
     Bf16,
 }
 
@@ -18,16 +20,19 @@ pub enum Precision {
 pub struct Mode<'a> {
     /// The source of training's dropout; `None` in evaluation.
     pub noise: Option<&'a DropoutRng>,
+    /// Of all matmuls.
     pub precision: Precision,
     /// Whether the encoder uses our own kernels where possible (on the CPU).
     pub fused: bool,
 }
 
 impl<'a> Mode<'a> {
+    /// With dropout, and our own kernels where possible.
     pub fn train(noise: &'a DropoutRng, precision: Precision) -> Self {
         Mode { noise: Some(noise), precision, fused: true }
     }
 
+    /// Without dropout, and with our own kernels where possible.
     pub fn eval(precision: Precision) -> Self {
         Mode { noise: None, precision, fused: true }
     }
@@ -37,6 +42,7 @@ impl<'a> Mode<'a> {
         Mode { fused: false, ..self }
     }
 
+    /// Whether our own kernels may be used on this device.
     pub fn fuses_on(self, device: Device) -> bool {
         self.fused && device == Device::Cpu
     }
@@ -106,6 +112,7 @@ pub fn new_linear(p: nn::Path, inputs: i64, outputs: i64) -> nn::Linear {
     nn::linear(p, inputs, outputs, nn::LinearConfig::default())
 }
 
+/// A norm over the last dimension, `width`, with the initial weights of PyTorch's `nn.LayerNorm`.
 pub fn new_layer_norm(p: nn::Path, width: i64, eps: f64) -> nn::LayerNorm {
     nn::layer_norm(p, vec![width], nn::LayerNormConfig { eps, ..Default::default() })
 }

@@ -13,7 +13,10 @@ pub mod tiered;
 pub mod weights;
 
 pub use config::ModelConfig;
-pub use detector::{Conflicts, Context, DetectorConfig, DetectorInputs, DetectorKind, Norm, SentencePairs};
+pub use detector::{
+    ConflictDetector, Conflicts, Context, DetectorConfig, DetectorInput, DetectorInputs, DetectorKind, NewDetector,
+    Norm, SentencePairs,
+};
 pub use dropout_rng::DropoutRng;
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};

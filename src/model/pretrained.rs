@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tch::nn;
 
+/// The file that holds all weights.
 pub const WEIGHTS: &str = "model.safetensors";
+/// The file that names the files of weights, where there are several.
 pub const INDEX: &str = "model.safetensors.index.json";
 
 /// Tensors of published checkpoints that are not part of an encoder without pooler: heads, and counters.

@@ -1,7 +1,7 @@
 //! The tiered model: encoder, state heads, conflict detector, story choice (TRIP, section 3).
 
 use super::config::ModelConfig;
-use super::detector::{Conflicts, Context, Detector, DetectorInput};
+use super::detector::{ConflictDetector, Conflicts, Context, DetectorInput, NewDetector, of_config};
 use super::encoder::Encoder;
 use super::heads::StateHeads;
 use super::layers::{Mode, dropout, linear, new_linear, sentence_means};
@@ -14,6 +14,7 @@ pub struct Output {
     pub precondition_logits: Tensor,
     /// `[U, 66]`
     pub effect_logits: Tensor,
+    /// The output of the conflict detector.
     pub conflicts: Conflicts,
     /// `[B, 2]` the score of each story: the higher, the more plausible.
     pub story_scores: Tensor,
@@ -27,18 +28,26 @@ pub struct States {
     effect_logits: Tensor,
 }
 
+/// An encoder, and the heads and the conflict detector that read its output.
 pub struct TieredModel {
+    /// Its output `[T, H]` is all that the other parts read of the text.
     pub encoder: Encoder,
     preconditions: StateHeads,
     effects: StateHeads,
     /// Maps the sentence's vector from its story, if the heads read whole stories.
     state_context: Option<nn::Linear>,
-    detector: Detector,
+    detector: Box<dyn ConflictDetector>,
     dropout_prob: f64,
 }
 
 impl TieredModel {
+    /// The model of a config, with its variables under the path.
     pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
+        Self::with_detector(p, config, &of_config)
+    }
+
+    /// The same with another conflict detector.
+    pub fn with_detector(p: &nn::Path, config: &ModelConfig, detector: NewDetector) -> Self {
         let hidden = config.encoder.hidden_size;
         TieredModel {
             encoder: Encoder::new(&(p / config.encoder.prefix()), &config.encoder),
@@ -46,7 +55,7 @@ impl TieredModel {
             effects: StateHeads::new(&(p / "effects"), hidden, config.dropout),
             state_context: (config.state_context == Context::Story)
                 .then(|| new_linear(p / "state_context", hidden, hidden)),
-            detector: Detector::new(&(p / "detector"), config),
+            detector: detector(&(p / "detector"), config),
             dropout_prob: config.dropout,
         }
     }

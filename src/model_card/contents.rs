@@ -13,6 +13,7 @@ pub struct CardContents {
     pub name: String,
     /// Name and type of the pretrained encoder.
     pub encoder: String,
+    /// Its family: "xlm-roberta".
     pub encoder_type: String,
     /// The kind of conflict detector.
     pub detector: String,
@@ -20,6 +21,7 @@ pub struct CardContents {
     pub train: Vec<Source>,
     /// The splits that the best epoch was chosen on. Empty if the last epoch was kept.
     pub dev: Vec<Source>,
+    /// Of all random choices of the training.
     pub seed: u64,
     /// The number of trained epochs.
     pub epochs: u64,
@@ -32,7 +34,9 @@ pub struct CardContents {
 /// A split of a story file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
+    /// The path in the config; its folder may be private.
     pub file: String,
+    /// The split's name in the file.
     pub split: String,
     /// The largest number of pairs that were read, if not all.
     pub limit: Option<usize>,

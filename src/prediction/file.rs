@@ -19,6 +19,7 @@ pub enum PredictionFormat {
 /// A file of predictions after reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictionFile {
+    /// As its first character shows.
     pub format: PredictionFormat,
     /// In the order of the file. [`PairPrediction::check`] passed for every pair.
     pub pairs: Vec<PairPrediction>,

@@ -11,6 +11,7 @@ pub use mean::mean_predictions;
 pub use story::StoryJudgement;
 
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
+use crate::data::{Entity, Pair, Story};
 use serde::{Deserialize, Serialize};
 
 /// Gold answers and predictions for one pair: one line of `predictions.jsonl`.
@@ -32,13 +33,16 @@ pub struct PairPrediction {
     pub story_probs: [f32; 2],
     /// Predicted: sentences in conflict over both stories, sorted, by the decoding in use.
     pub conflict: Vec<usize>,
+    /// Both stories; indices of stories in this record count in this order.
     pub stories: [StoryPrediction; 2],
 }
 
 /// Predictions about one story of a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoryPrediction {
+    /// Of this story; [`PairPrediction::id`] is that of the implausible one.
     pub id: String,
+    /// `[N]` in the order of the story.
     pub sentences: Vec<String>,
     /// `[N][N]` probability that the pair's conflict is in this story, between sentences i < j; empty if the system has
     /// no such distribution.
@@ -51,18 +55,22 @@ pub struct StoryPrediction {
     /// Probability that the story has no conflict; only if the system can predict it from this story alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_conflict: Option<f32>,
+    /// In the order in which `subjects` counts them.
     pub entities: Vec<EntityPrediction>,
 }
 
 /// Predictions about one entity of a story; `[N]` has one item for each sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EntityPrediction {
+    /// The entity's name: "fridge".
     pub name: String,
     /// `[N]` probability that the sentence takes part in a conflict of this entity.
     pub conflict_probs: Vec<f32>,
     /// `[N]` gold: 1 where `conflict_probs` should be 1.
     pub gold_conflicts: Vec<u8>,
+    /// `[N]` states before each sentence.
     pub preconditions: StateLabels,
+    /// `[N]` states after each sentence.
     pub effects: StateLabels,
 }
 
@@ -88,9 +96,13 @@ pub const CANDIDATE_FLOOR: f32 = 0.02;
 /// The most likely nontrivial class of a label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateCandidate {
+    /// Counted from 0.
     pub sentence: usize,
+    /// The attribute that the label is of.
     pub attribute: Attribute,
+    /// From 0 to K - 1.
     pub class: u8,
+    /// The probability of `class`, between 0 and 1.
     pub probability: f32,
     /// The most likely trivial class (0 or the default). It is predicted if the nontrivial one is not.
     pub otherwise: u8,
@@ -99,16 +111,50 @@ pub struct StateCandidate {
 /// A predicted physical state: a nontrivial predicted class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictedState {
+    /// The entity's name.
     pub entity: String,
+    /// Counted from 0.
     pub sentence: usize,
+    /// Before or after the sentence.
     pub side: Side,
+    /// The attribute whose class was predicted.
     pub attribute: Attribute,
+    /// From 0 to K - 1; neither 0 nor the default.
     pub class: u8,
     /// Whether it equals the gold class.
     pub correct: bool,
 }
 
+/// What is predicted of one side of an entity: the class of every attribute in every sentence, and the candidates.
+pub type PredictedStates = (Vec<[u8; ATTRIBUTES]>, Vec<StateCandidate>);
+
 impl EntityPrediction {
+    /// Predictions about an entity, beside its gold labels. `states`: before and after every sentence.
+    pub fn of(story: &Story, entity: &Entity, conflict_probs: Vec<f32>, states: [PredictedStates; 2]) -> Self {
+        let target = story.conflict_target(entity);
+        let is_gold = |i: usize| target.is_some_and(|conflict| conflict.evidence == i || conflict.breakpoint == i);
+        let labels = |gold: &[[u8; ATTRIBUTES]], (predicted, candidates): PredictedStates| StateLabels {
+            gold: if story.has_states() { gold.to_vec() } else { Vec::new() },
+            predicted,
+            candidates,
+        };
+        let [preconditions, effects] = states;
+        EntityPrediction {
+            name: entity.name.clone(),
+            gold_conflicts: (0..conflict_probs.len()).map(|i| is_gold(i).into()).collect(),
+            conflict_probs,
+            preconditions: labels(&entity.preconditions, preconditions),
+            effects: labels(&entity.effects, effects),
+        }
+    }
+
+    /// The same without a predicted state.
+    pub fn without_states(story: &Story, entity: &Entity, conflict_probs: Vec<f32>) -> Self {
+        let nothing = || (vec![[0; ATTRIBUTES]; story.sentences.len()], Vec::new());
+        Self::of(story, entity, conflict_probs, [nothing(), nothing()])
+    }
+
+    /// Its states before or after the sentences.
     pub fn side(&self, side: Side) -> &StateLabels {
         match side {
             Side::Precondition => &self.preconditions,
@@ -116,6 +162,7 @@ impl EntityPrediction {
         }
     }
 
+    /// The same, to be changed.
     pub fn side_mut(&mut self, side: Side) -> &mut StateLabels {
         match side {
             Side::Precondition => &mut self.preconditions,
@@ -220,6 +267,27 @@ impl StoryPrediction {
 }
 
 impl PairPrediction {
+    /// Predictions about a pair, beside its gold answers.
+    pub fn of(
+        pair: &Pair,
+        plausible: usize,
+        story_probs: [f32; 2],
+        conflict: Vec<usize>,
+        stories: [StoryPrediction; 2],
+    ) -> Self {
+        PairPrediction {
+            id: pair.id.clone(),
+            group: pair.group,
+            kind: pair.kind.name().to_owned(),
+            gold_plausible: pair.plausible,
+            gold_conflict: [pair.conflict.evidence, pair.conflict.breakpoint],
+            plausible,
+            story_probs,
+            conflict,
+            stories,
+        }
+    }
+
     /// The story that is implausible by the gold label.
     pub fn implausible_story(&self) -> &StoryPrediction {
         &self.stories[1 - self.gold_plausible]
@@ -229,27 +297,6 @@ impl PairPrediction {
     pub fn has_gold_states(&self) -> bool {
         let mut entities = self.stories.iter().flat_map(|story| &story.entities);
         entities.all(|entity| Side::BOTH.iter().all(|&side| entity.side(side).has_gold()))
-    }
-
-    /// Tier 1: the plausible story was chosen.
-    pub fn is_accurate(&self) -> bool {
-        self.plausible == self.gold_plausible
-    }
-
-    /// Tier 2: accurate, and the sentences in conflict are exactly the gold ones.
-    pub fn is_consistent(&self) -> bool {
-        self.is_accurate() && self.conflict == self.gold_conflict
-    }
-
-    /// Tier 3: consistent, and the predicted states explain the conflict.
-    pub fn is_verifiable(&self) -> bool {
-        self.is_consistent() && self.has_verifiable_states()
-    }
-
-    /// Whether at least one nontrivial state is predicted at the gold conflict and all predicted ones are correct,
-    /// whatever story and sentences were predicted.
-    pub fn has_verifiable_states(&self) -> bool {
-        self.implausible_story().explains(self.gold_conflict)
     }
 
     /// Whether the states can be decoded with a threshold: every predicted one has its probability.

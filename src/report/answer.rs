@@ -36,14 +36,19 @@ pub struct Answer {
     pub states: Vec<StateAnswer>,
 }
 
+/// A story, sentence by sentence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoryAnswer {
+    /// The story's id in the input.
     pub id: String,
+    /// In the order of the story.
     pub sentences: Vec<SentenceAnswer>,
 }
 
+/// A sentence, and how likely it takes part in a conflict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SentenceAnswer {
+    /// The sentence as it was read.
     pub text: String,
     /// The conflict probability of the sentence, over all entities.
     pub conflict_prob: f32,
@@ -52,34 +57,48 @@ pub struct SentenceAnswer {
 /// The story that was chosen as plausible.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Choice {
+    /// 0 or 1.
     pub story: usize,
+    /// How likely this story is the plausible one.
     pub probability: f32,
 }
 
 /// The judgement of a single story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Verdict {
+    /// Whether "no conflict" has probability 0.5 or more.
     pub plausible: bool,
     /// The probability of the predicted class.
     pub probability: f32,
 }
 
+/// One of the sentences in conflict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConflictSentence {
+    /// 0 or 1; 0 for a single story.
     pub story: usize,
+    /// Counted from 0.
     pub sentence: usize,
+    /// The sentence as it was read.
     pub text: String,
+    /// The largest one over the entities.
     pub conflict_prob: f32,
 }
 
 /// A state that explains the conflict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StateAnswer {
+    /// 0 or 1; 0 for a single story.
     pub story: usize,
+    /// Counted from 0.
     pub sentence: usize,
+    /// Before or after the sentence.
     pub side: Side,
+    /// The entity's name.
     pub entity: String,
+    /// The attribute whose class is predicted.
     pub attribute: Attribute,
+    /// From 0 to K - 1.
     pub class: u8,
     /// "the fridge is closed". In languages other than English it is a label, "frigo: chiuso".
     pub words: String,
@@ -159,6 +178,7 @@ impl Answer {
         schema::to_string(&Line { line, answer: self }).expect("an answer has string keys only") + "\n"
     }
 
+    /// For the terminal: the choice, the sentences in conflict, and the states that explain it.
     pub fn to_text(&self) -> String {
         let mut text = match (self.plausible, self.single_story) {
             (Some(choice), _) => choice.to_text(),

@@ -18,30 +18,39 @@ use std::collections::BTreeMap;
 /// Tables of the same systems on one or more sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
+    /// Begins the captions in LaTeX.
     pub title: String,
     /// The number of bootstrap resamples.
     pub resamples: usize,
     /// The number of tests in Holm's correction: all that are shown. Bootstrap and McNemar tests are corrected apart.
     pub tests: usize,
+    /// One for each set and decoding.
     pub sections: Vec<Section>,
 }
 
 /// One set with one decoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Section {
+    /// The name of the set.
     pub set: String,
+    /// The name of the decoding, for titles; may be empty.
     pub decoding: String,
     /// `None` if no system was evaluated on the set.
     pub size: Option<SetSize>,
+    /// In the order of their indices.
     pub rows: Vec<Row>,
+    /// One for each two rows that are compared.
     pub differences: Vec<RowDifference>,
     /// Published scores of systems other than the rows.
     pub published: Vec<PublishedRow>,
 }
 
+/// How many pairs and story groups a set has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetSize {
+    /// What the scores are shares of.
     pub pairs: usize,
+    /// What the bootstrap draws.
     pub groups: usize,
 }
 
@@ -50,6 +59,7 @@ pub struct SetSize {
 pub struct Row {
     /// From 0; tables show it from 1.
     pub index: usize,
+    /// The system's name.
     pub name: String,
     /// The seeds with a result. Empty, like `missing`, for a single run.
     pub seeds: Vec<u64>,
@@ -74,19 +84,27 @@ pub struct RowDifference {
 
 /// The input of a section.
 pub struct SectionData {
+    /// The name of the set.
     pub set: String,
+    /// The name of the decoding, for titles; may be empty.
     pub decoding: String,
     /// The pairs of the set; `None` if no system has results.
     pub pairs: Option<PairSet>,
+    /// In the order of the rows.
     pub systems: Vec<System>,
+    /// Published scores of other systems on the set.
     pub published: Vec<PublishedRow>,
 }
 
 /// A system's outcomes on the pairs of a set, by seed.
 pub struct System {
+    /// As tables name it.
     pub name: String,
+    /// Seed -> the tiers that each pair reaches.
     pub by_seed: BTreeMap<u64, Reached>,
+    /// The seeds without a result.
     pub missing: Vec<u64>,
+    /// The published scores of the same system.
     pub published: Option<PublishedRow>,
 }
 

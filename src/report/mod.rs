@@ -21,14 +21,16 @@ pub use table::{Table, TableFormat};
 pub use tables::{INTERVALS, of_states, percent, share, title};
 
 use crate::decode::{Decode, StateDecode};
-use crate::metrics::{Calibration, PredictedScores, Share, StateScores, StoryGroups, undefined};
+use crate::metrics::{Calibration, PredictedScores, Share, StateScores, StoryGroups, Tiered, undefined};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
 /// What a system scored on a set of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
+    /// What made the predictions, for the title.
     pub system: String,
+    /// The pairs that were scored.
     pub data: DataDescription,
     /// One for each way of deciding which sentences conflict and which states are predicted.
     pub rows: Vec<TierRow>,
@@ -55,6 +57,7 @@ pub struct DataDescription {
     pub split: Option<String>,
     /// "cloze", "order" or "mixed".
     pub kind: String,
+    /// How many pairs were scored.
     pub pairs: u64,
     /// Whether the split may have more of them, of which only the first were asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -106,6 +109,7 @@ pub enum Seen {
 }
 
 impl Seen {
+    /// Leaves the field out of JSON where there is nothing to say.
     pub fn is_nothing(&self) -> bool {
         *self == Seen::Nothing
     }
@@ -128,8 +132,11 @@ pub struct TierRow {
     pub decoding: String,
     /// Which states are predicted.
     pub states: StateDecode,
+    /// Tier 1, of all pairs.
     pub accuracy: Share,
+    /// Tier 2, of all pairs.
     pub consistency: Share,
+    /// Tier 3, of all pairs; undefined if any pair lacks state labels.
     #[serde(with = "undefined")]
     pub verifiability: Share,
     /// Over both sides of all entities and sentences of both stories.

@@ -69,8 +69,11 @@ impl PublishedSet {
 pub struct PublishedRow {
     /// The system and where its scores are published.
     pub system: String,
+    /// Tier 1.
     pub accuracy: f64,
+    /// Tier 2.
     pub consistency: f64,
+    /// Tier 3.
     pub verifiability: f64,
 }
 
@@ -113,18 +116,26 @@ pub fn published(set: PublishedSet) -> Vec<PublishedRow> {
 /// One system's published scores of stories judged one by one, between 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedStoryRow {
+    /// The system, and where its scores are published if they are.
     pub system: String,
+    /// Tier 1, of all stories.
     pub accuracy: KindScores,
+    /// Tier 2, of the implausible stories.
     pub consistency: KindScores,
+    /// Tier 3, of the implausible stories.
     pub verifiability: KindScores,
 }
 
 /// One tier by the kind of story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct KindScores {
+    /// All stories that the tier is about.
     pub overall: f64,
+    /// Stories in which one sentence was replaced.
     pub cloze: f64,
+    /// Stories in which two sentences were swapped.
     pub order: f64,
+    /// `None` in tiers 2 and 3, which are about implausible stories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plausible: Option<f64>,
 }

@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 /// The stories of a set of pairs, each judged without the other; a plausible story counts once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoryReport {
+    /// What made the predictions, for the title.
     pub system: String,
+    /// The pairs whose stories were judged.
     pub data: DataDescription,
+    /// One for each decoding.
     pub rows: Vec<StoryRow>,
     /// Scores to compare with.
     pub published: Vec<PublishedStoryRow>,
@@ -23,10 +26,15 @@ pub struct StoryReport {
 /// The tiers of stories under one decoding: accuracy over all stories, the others over the implausible ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoryRow {
+    /// How the sentences in conflict were decided ("threshold", "pair").
     pub decoding: String,
+    /// Which states are predicted.
     pub states: StateDecode,
+    /// Tier 1.
     pub accuracy: KindShares,
+    /// Tier 2.
     pub consistency: KindShares,
+    /// Tier 3; undefined if any pair lacks state labels.
     #[serde(with = "undefined")]
     pub verifiability: KindShares,
 }
@@ -50,12 +58,14 @@ impl StoryRow {
 }
 
 impl StoryReport {
+    /// For the terminal: title, a table for each tier, and notes.
     pub fn to_text(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_text).collect();
         let title = title(&self.system, &self.data);
         format!("{title}, story by story\n\n{}{}", tables.join("\n"), notes(&self.data))
     }
 
+    /// The same with a heading of level 2.
     pub fn to_markdown(&self) -> String {
         let tables: Vec<_> = self.tables().iter().map(Table::to_markdown).collect();
         let title = title(&self.system, &self.data);
@@ -67,6 +77,7 @@ impl StoryReport {
         self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
     }
 
+    /// The whole report with the version of our formats, and a line end.
     pub fn to_json(&self) -> String {
         let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
         json + "\n"

@@ -11,6 +11,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table without rows.
     pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
@@ -25,10 +26,12 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
     }
 
+    /// The rows without the header, in the order in which they were added.
     pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use toml::Table;
 
+/// What a sweep file says.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepFile {
@@ -24,6 +25,7 @@ pub struct SweepFile {
     /// The seeds, over which tables take the mean. Without them, the base's seed.
     #[serde(default)]
     pub seeds: Vec<u64>,
+    /// What varies: the allowed combinations of values are the runs, each with every seed.
     #[serde(default)]
     pub axes: Vec<Axis>,
     /// The sets on which every run is evaluated after training.
@@ -75,7 +77,9 @@ pub struct EvaluationSet {
     pub name: String,
     /// `${NAME}` stands for the environment variable.
     pub file: PathBuf,
+    /// The split's name in the file.
     pub split: String,
+    /// Only pairs of this kind; `None`: all.
     #[serde(default)]
     pub kind: Option<Kind>,
     /// The published set whose scores are shown below tables.

@@ -10,13 +10,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A command to run, with a number that names it.
 pub struct Job {
+    /// Told when the job ends.
     pub number: usize,
+    /// Started in a process group of its own.
     pub command: Command,
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobEnd {
+    /// By itself, with this exit code.
     Code(u8),
     /// By a signal, for example because memory was too small.
     Killed(i32),

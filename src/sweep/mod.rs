@@ -36,6 +36,7 @@ use std::path::{Path, PathBuf};
 pub struct Sweep {
     /// The path of the sweep file, as the user named it.
     pub path: PathBuf,
+    /// What the sweep file says.
     pub file: SweepFile,
     /// The folder of its runs.
     pub folder: PathBuf,

@@ -11,6 +11,7 @@ use std::path::Path;
 /// How an attempt at a run ended without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
+    /// What was left of it was done.
     Done,
     /// There was nothing to do.
     WasDone,
@@ -22,10 +23,13 @@ pub enum Outcome {
 pub enum Happening<'a> {
     /// It is about to be trained.
     Begins(&'a Experiment),
+    /// Its training has completed something.
     Trains(&'a Event),
     /// It was evaluated on a set.
     Evaluated {
+        /// The set's name.
         set: &'a str,
+        /// How many pairs were evaluated.
         pairs: usize,
     },
 }

@@ -24,13 +24,17 @@ pub enum State {
     Done,
     /// Another process is executing it.
     Held,
+    /// Its training has ended, and some sets are left to evaluate.
     Trained {
+        /// How many sets it is evaluated on.
         evaluated: usize,
     },
     /// Its training was started.
     Begun {
+        /// How many epochs are completed.
         epochs: usize,
     },
+    /// It has no folder yet.
     Waiting,
 }
 
@@ -39,6 +43,7 @@ pub enum State {
 pub struct Failure {
     /// Exit code.
     pub code: u8,
+    /// The error, without its exit code.
     pub message: String,
 }
 

@@ -23,6 +23,7 @@ pub struct SweepRun {
     pub number: usize,
     /// Axis and value, without the seed.
     pub values: Vec<(String, String)>,
+    /// The base with the overrides of the sweep, of the values and of the seed.
     pub config: Config,
     /// The hash of the config, which names the run folder.
     pub hash: String,
@@ -42,6 +43,7 @@ impl SweepRun {
         self.values.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" / ")
     }
 
+    /// Whether it has this value on this axis.
     pub fn has(&self, axis: &str, value: &str) -> bool {
         self.values.iter().any(|(a, v)| a == axis && v == value)
     }
@@ -50,11 +52,14 @@ impl SweepRun {
 /// `i/n`: the i-th run and every n-th after it, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
+    /// i, from 1 to `count`.
     pub index: usize,
+    /// n, the number of shards.
     pub count: usize,
 }
 
 impl Shard {
+    /// Whether the run belongs to the shard.
     pub fn takes(self, run: &SweepRun) -> bool {
         (run.number - 1) % self.count == self.index - 1
     }

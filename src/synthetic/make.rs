@@ -21,11 +21,15 @@ const TRIES_A_GROUP: usize = 2000;
 /// What to synthesize.
 #[derive(Debug, Clone)]
 pub struct Order {
+    /// The language of all stories.
     pub language: Language,
+    /// The data set that they resemble.
     pub style: Style,
     /// Pairs of a plausible and an implausible story.
     pub pairs: usize,
+    /// Of all random choices.
     pub seed: u64,
+    /// Which implausible stories are made.
     pub kinds: Kinds,
     /// The split's name.
     pub split: String,
@@ -33,6 +37,7 @@ pub struct Order {
 
 /// How plausible stories are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs)] // comments of variants become help text
 pub enum Kinds {
     Cloze,
     Order,

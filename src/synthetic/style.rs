@@ -5,6 +5,7 @@ use serde::Deserialize;
 /// The data set whose stories the synthetic ones resemble: in what is left unsaid, tense, compound sentences, names for
 /// things, and where the conflict stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs)] // comments of variants become help text
 pub enum Style {
     Trip,
     Gita,

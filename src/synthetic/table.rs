@@ -74,8 +74,11 @@ impl Nature {
 /// The number of entries in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
+    /// What people do in stories: `actions.toml`.
     pub actions: usize,
+    /// Things without places: `things.toml`.
     pub things: usize,
+    /// Rooms and the like: `places.toml`.
     pub places: usize,
 }
 

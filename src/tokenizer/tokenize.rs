@@ -64,16 +64,19 @@ impl InputTokenizer {
 /// One input of the encoder.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TokenSequence {
+    /// Token ids, special tokens among them.
     pub ids: Vec<i64>,
     /// The type of each token. The tokenizer decides: 1 for the second part of a pair, in families that use types.
     pub types: Vec<i64>,
 }
 
 impl TokenSequence {
+    /// The number of tokens, special tokens among them.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
+    /// Whether it has no tokens.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -140,6 +143,7 @@ fn failed(problem: String) -> Error {
 /// A whole story as one input.
 #[derive(Clone)]
 pub struct StoryInput {
+    /// The sentences joined by spaces, with special tokens around them.
     pub tokens: TokenSequence,
     /// The sentence of each token; `None` for special tokens.
     pub sentences: Vec<Option<usize>>,

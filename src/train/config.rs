@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainConfig {
+    /// The number of epochs, unless `patience` ends training before.
     pub epochs: u64,
+    /// How many pairs an optimiser step reads; the last one of an epoch may read fewer.
     pub pairs_per_step: usize,
     /// The number of entities of each story in a step, drawn again each time. If absent, all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,13 +21,16 @@ pub struct TrainConfig {
     /// Training ends after this many epochs without a better one. If absent, never early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<u64>,
+    /// The encoder's full learning rate, which it has after the warm-up.
     pub learning_rate: f64,
     /// The learning rate of heads and detector. If absent, the encoder's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head_learning_rate: Option<f64>,
+    /// How the learning rate changes after the warm-up.
     pub schedule: Schedule,
     /// The share of all steps in which the learning rate rises.
     pub warmup: f64,
+    /// The constants of the optimiser.
     pub adamw: AdamWConfig,
 }
 
@@ -64,8 +69,11 @@ pub enum BestModelMetric {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdamWConfig {
+    /// How much of the first moment, the mean of gradients, a step keeps.
     pub beta1: f64,
+    /// How much of the second moment, the mean of their squares, a step keeps.
     pub beta2: f64,
+    /// Added to the root of the second moment, so that nothing is divided by 0.
     pub epsilon: f64,
     /// Decoupled weight decay. It does not apply to embeddings, biases and norms.
     pub weight_decay: f64,

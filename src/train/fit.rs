@@ -19,39 +19,50 @@ use crate::seed;
 
 /// The parts of a training run: model, data and settings.
 pub struct Fit<'a> {
+    /// The optimiser changes its variables.
     pub model: &'a TieredModel,
     /// The vectors of a frozen encoder for the training and dev pairs; `None` if the encoder is trained.
     pub frozen: Option<Frozen>,
+    /// The pairs that are trained on.
     pub train: &'a Corpus,
     /// Which pairs are trained on in which epochs.
     pub parts: &'a [MixtureComponent],
+    /// The pairs that epochs are scored on; `None`: every epoch replaces the one before.
     pub dev: Option<&'a Corpus>,
+    /// How the model is trained.
     pub config: TrainConfig,
     /// The strata from which a step's entities are drawn, if not all entities are read.
     pub strata: Strata,
+    /// The weights of the losses.
     pub loss: LossConfig,
     /// Training steps use the same layout, so that padding counts in the losses of both alike.
     pub eval: EvalConfig,
     /// The decoding with which the best epoch is chosen.
     pub decode: Decode,
+    /// Of all random choices, with the step or epoch.
     pub seed: u64,
 }
 
 /// The vectors of the inputs of both corpora.
 pub struct Frozen {
+    /// Of the training pairs.
     pub train: Vectors,
+    /// Of the dev pairs, if there are any.
     pub dev: Option<Vectors>,
 }
 
 /// How many inputs a frozen encoder has encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoded {
+    /// Those encoded so far, of training and dev.
     pub inputs: usize,
+    /// All of them.
     pub of: usize,
 }
 
 /// The result of one step.
 pub struct Step {
+    /// Each loss of the step's pairs, unweighted.
     pub losses: LossValues,
     /// The number of items in the average of each loss.
     pub counts: LossValues,
@@ -63,8 +74,11 @@ pub struct Step {
 #[derive(Debug, thiserror::Error)]
 #[error("step {step}: {what} is not finite (pairs {})", .pairs.join(", "))]
 pub struct Diverged {
+    /// Counted from 1.
     pub step: u64,
+    /// The first loss or gradient that is not finite, in words.
     pub what: String,
+    /// Ids of the step's pairs.
     pub pairs: Vec<String>,
 }
 

@@ -34,6 +34,7 @@ impl Vectors {
         (self.encoded, self.order.len())
     }
 
+    /// Whether every input is encoded.
     pub fn is_done(&self) -> bool {
         self.encoded == self.order.len()
     }

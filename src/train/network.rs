@@ -3,13 +3,15 @@
 use super::config::TrainConfig;
 use super::optim::Parameter;
 use crate::error::Result;
+use crate::model::detector::of_config;
 use crate::model::weights::{NamedTensors, WeightsFile};
-use crate::model::{ModelConfig, PretrainedWeights, TieredModel, weights};
+use crate::model::{ModelConfig, NewDetector, PretrainedWeights, TieredModel, weights};
 use std::path::Path;
 use tch::{Device, Tensor, nn};
 
 /// A model and its variables.
 pub struct Network {
+    /// Its tensors are the variables, so that loading and training change it.
     pub model: TieredModel,
     /// Tensors in the encoder's file that are not part of the encoder.
     pub skipped: Vec<String>,
@@ -19,8 +21,13 @@ pub struct Network {
 impl Network {
     /// A model with initial weights, drawn from libtorch's generator; those of the encoder are not set.
     pub fn new(config: &ModelConfig, device: Device) -> Self {
+        Self::with_detector(config, device, &of_config)
+    }
+
+    /// The same with another conflict detector.
+    pub fn with_detector(config: &ModelConfig, device: Device, detector: NewDetector) -> Self {
         let store = nn::VarStore::new(device);
-        let model = TieredModel::new(&store.root(), config);
+        let model = TieredModel::with_detector(&store.root(), config, detector);
         Network { model, skipped: Vec::new(), store }
     }
 

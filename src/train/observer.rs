@@ -11,14 +11,17 @@ use tch::Tensor;
 pub enum Phase {
     /// Building the batch.
     Data,
+    /// The encoder's output; of a frozen encoder, looking up its vectors.
     EncoderForward,
     /// The 40 state heads.
     Heads,
     /// The conflict detector and the story choice.
     Detector,
+    /// Each loss, and whether all are finite.
     Losses,
     /// The weighted loss, and the backward pass through losses, detector and heads.
     HeadsBackward,
+    /// The backward pass through the encoder, from the gradient of its output.
     EncoderBackward,
     /// The optimiser, with the clipping of gradients.
     Optimiser,

@@ -9,16 +9,20 @@ use tch::{Device, Kind, Tensor};
 
 /// A trained tensor, with factors for its learning rate and its decay.
 pub struct Parameter {
+    /// The variable's name in the model.
     pub name: String,
+    /// The model's own variable: a step changes it in place.
     pub tensor: Tensor,
     /// Its learning rate, as a multiple of the step's rate.
     pub rate_scale: f64,
+    /// Whether weight decay applies to it.
     pub decays: bool,
     first_moment: Tensor,
     second_moment: Tensor,
 }
 
 impl Parameter {
+    /// Both moments start at 0.
     pub fn new(name: impl Into<String>, tensor: &Tensor, rate_scale: f64, decays: bool) -> Self {
         Parameter {
             name: name.into(),
@@ -33,12 +37,14 @@ impl Parameter {
 
 /// The optimiser: parameters, their moments, and the number of its steps.
 pub struct AdamW {
+    /// Gradients come in the same order.
     pub parameters: Vec<Parameter>,
     config: AdamWConfig,
     step: i32,
 }
 
 impl AdamW {
+    /// No step has been taken.
     pub fn new(parameters: Vec<Parameter>, config: AdamWConfig) -> Self {
         AdamW { parameters, config, step: 0 }
     }

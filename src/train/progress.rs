@@ -23,6 +23,7 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// The record of the best epoch; `None` before an epoch has ended.
     pub fn best(&self) -> Option<&EpochRecord> {
         self.epochs.iter().find(|record| Some(record.epoch) == self.best)
     }
@@ -50,22 +51,29 @@ impl Progress {
 pub struct EpochRecord {
     /// Counted from 1.
     pub epoch: u64,
+    /// Steps of the whole run at the end of the epoch.
     pub step: u64,
     /// Averaged over the steps of the epoch, with dropout.
     pub train: LossValues,
+    /// `None` without dev pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dev: Option<DevRecord>,
+    /// Spent on the steps of the epoch, without pauses of a stopped run.
     pub train_seconds: f64,
+    /// Spent on the evaluation on dev.
     pub dev_seconds: f64,
 }
 
 /// The scores on the dev pairs after an epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DevRecord {
+    /// Averaged over dev, without dropout.
     pub losses: LossValues,
     /// The decoding with which the best epoch is chosen.
     pub decode: Decode,
+    /// Decoded by `threshold`, with the states by argmax.
     pub threshold: TierCounts,
+    /// Decoded by `pair`, with the states by argmax.
     pub pair: TierCounts,
     /// Decoded by `decode`, with the threshold of states that gives the most verifiable dev pairs.
     pub calibrated: TierCounts,

@@ -14,13 +14,18 @@ use std::time::Instant;
 pub enum Event {
     /// A frozen encoder encoded more inputs, before the first step.
     Encoded {
+        /// Those encoded so far, of training and dev.
         inputs: usize,
+        /// All of them.
         of: usize,
     },
+    /// An optimiser step was taken.
     Step(StepRecord),
     /// The weights are those after the epoch.
     Epoch {
+        /// The scores of the epoch.
         record: EpochRecord,
+        /// Whether the epoch replaces the best one so far.
         is_best: bool,
     },
 }
@@ -34,16 +39,22 @@ pub struct StepRecord {
     pub step: u64,
     /// The number of steps of the whole run.
     pub steps: u64,
+    /// Each loss of the step's pairs, unweighted.
     pub losses: LossValues,
+    /// The norm of all gradients together, before clipping.
     pub gradient_norm: f64,
+    /// The encoder's in this step; that of the heads may be a multiple of it.
     pub learning_rate: f64,
+    /// How many pairs the step read.
     pub pairs: usize,
 }
 
 /// A training run between two steps.
 pub struct Training<'a> {
     fit: Fit<'a>,
+    /// The trained parameters with their moments.
     pub optimiser: AdamW,
+    /// How far the run is, and the scores of its epochs.
     pub progress: Progress,
     /// The number of steps of the run at the end of each epoch.
     ends: Vec<u64>,
@@ -80,6 +91,7 @@ impl<'a> Training<'a> {
         self.ends.get(self.progress.epochs.len()).is_some_and(|&end| self.progress.step >= end)
     }
 
+    /// Whether nothing is left to do, or no better epoch came for too long.
     pub fn is_over(&self) -> bool {
         let steps_are_taken = self.progress.step >= self.steps() && !self.evaluation_is_due();
         steps_are_taken || self.fit.config.patience.is_some_and(|patience| self.progress.since_best() >= patience)

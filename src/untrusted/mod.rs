@@ -27,9 +27,11 @@ pub const MAX_ENTITIES: usize = 128;
 pub const MAX_NAME: usize = 200;
 /// Bytes that the stories of a file and their pairs may take; a larger file may take more.
 pub const MAX_STORY_MEMORY: usize = 64 << 20;
+/// By how many bytes each byte of a file raises [`MAX_STORY_MEMORY`].
 pub const STORY_MEMORY_A_BYTE: usize = 2;
 /// Pairs of names of a file that are compared with each other; a larger file may have more.
 pub const MAX_NAME_PAIRS: usize = 2_000_000;
+/// How many bytes of a file raise [`MAX_NAME_PAIRS`] by one.
 pub const BYTES_A_NAME_PAIR: usize = 128;
 /// Findings about one file.
 pub const MAX_FINDINGS: usize = 100_000;

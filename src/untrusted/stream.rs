@@ -31,6 +31,7 @@ pub struct TextStream<R> {
 pub struct Mark(Rc<Cell<u64>>);
 
 impl Mark {
+    /// Everything given so far has been used: the bytes since the mark count from 0 again.
     pub fn set(&self) {
         self.0.set(0);
     }

@@ -3,6 +3,7 @@
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::Value;
+use tiered::metrics::Tiered;
 use tiered::prediction::read_predictions;
 
 #[test]

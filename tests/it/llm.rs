@@ -18,7 +18,7 @@ use tiered::llm::{
     Answer, ChatTemplate, Message, OptionScore, Plan, Protocol, Question, Request, Scorer, Story, StoryKind, StorySet,
     Style, Tier, Wording, ask, gold_states, questions, read_stories,
 };
-use tiered::metrics::Share;
+use tiered::metrics::{Share, Tiered};
 use tiered::prediction::PairPrediction;
 
 const OFFICIAL: &str = "data/gita4calamita/GITA4CALAMITA.jsonl";

@@ -12,6 +12,7 @@ mod configs;
 mod data_cli;
 mod encoders;
 mod evaluations;
+mod examples;
 mod export;
 mod faults;
 mod fetch;

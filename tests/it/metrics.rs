@@ -5,7 +5,8 @@ use serde::Deserialize;
 use std::time::{Duration, Instant};
 use tiered::attribute::Attribute;
 use tiered::metrics::{
-    Confusion, RESAMPLES, Resamples, StateCounts, StoryGroups, TierCounts, holm, mcnemar_exact, percentile_interval,
+    Confusion, RESAMPLES, Resamples, StateCounts, StoryGroups, TierCounts, Tiered, holm, mcnemar_exact,
+    percentile_interval,
 };
 use tiered::prediction::PairPrediction;
 

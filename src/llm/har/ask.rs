@@ -1,15 +1,15 @@
 //! Asks about pairs in HAR's way: story, sentences, then an entity and its state for each of the two sentences.
 
 use super::text::{CONFLICT, LETTERS, after, after_question, before, before_question, first_prompt, states_of};
-use crate::attribute::{ATTRIBUTES, Attribute, Side};
-use crate::data::{Classes, Pair, Story};
+use crate::attribute::{Attribute, Side};
+use crate::data::{Pair, Story};
 use crate::error::Result;
 use crate::llm::cascade::{Answer, OnStep, Step, ask_one, require_not_all_tied};
 use crate::llm::parallel::in_parallel;
 use crate::llm::question::Question;
 use crate::llm::scorer::Scorer;
 use crate::llm::tier::Tier;
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a model answered about a pair.
@@ -135,37 +135,13 @@ fn state(
 
 /// The gold labels of a pair, and the wrong story: what an undecided answer counts as.
 fn nothing_predicted(pair: &Pair) -> PairPrediction {
-    PairPrediction {
-        id: pair.id.clone(),
-        group: pair.group,
-        kind: pair.kind.name().to_owned(),
-        gold_plausible: pair.plausible,
-        gold_conflict: [pair.conflict.evidence, pair.conflict.breakpoint],
-        plausible: 1 - pair.plausible,
-        story_probs: [0.5; 2],
-        conflict: Vec::new(),
-        stories: pair.stories.each_ref().map(no_states),
-    }
+    PairPrediction::of(pair, 1 - pair.plausible, [0.5; 2], Vec::new(), pair.stories.each_ref().map(no_states))
 }
 
 fn no_states(story: &Story) -> StoryPrediction {
-    let n = story.sentences.len();
-    let entities = story.entities.iter().map(|entity| {
-        let target = story.conflict_target(entity);
-        let is_gold = |i: usize| target.is_some_and(|conflict| conflict.evidence == i || conflict.breakpoint == i);
-        let labels = |gold: &[Classes]| StateLabels {
-            gold: if story.has_states() { gold.to_vec() } else { Vec::new() },
-            predicted: vec![[0; ATTRIBUTES]; n],
-            candidates: Vec::new(),
-        };
-        EntityPrediction {
-            name: entity.name.clone(),
-            conflict_probs: vec![0.; n],
-            gold_conflicts: (0..n).map(|i| is_gold(i).into()).collect(),
-            preconditions: labels(&entity.preconditions),
-            effects: labels(&entity.effects),
-        }
-    });
+    let no_conflict = vec![0.; story.sentences.len()];
+    let entities = story.entities.iter();
+    let entities = entities.map(|entity| EntityPrediction::without_states(story, entity, no_conflict.clone()));
     StoryPrediction {
         id: story.id.clone(),
         sentences: story.sentences.clone(),

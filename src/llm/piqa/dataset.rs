@@ -23,7 +23,9 @@ pub const SETS: [&str; 10] = [
 /// A situation, and two solutions of which one is right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
+    /// What is to be done: `prompt`, or `goal` in English PIQA.
     pub situation: String,
+    /// `solution0` and `solution1`, or `sol1` and `sol2` in English PIQA.
     pub solutions: [String; 2],
     /// The right solution, 0 or 1, where it is known.
     pub label: Option<u8>,
@@ -34,8 +36,11 @@ pub struct Item {
 pub struct Dataset {
     /// The file's name without its extension: "piqa-sl".
     pub name: String,
+    /// The file that was read.
     pub path: PathBuf,
+    /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,
+    /// At least one.
     pub items: Vec<Item>,
 }
 

@@ -25,6 +25,7 @@ pub struct Likelihood {
 /// Which solution is the likelier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranked {
+    /// This solution, 0 or 1, is the likelier one.
     Clear(u8),
     /// Equally likely: solution 0 is taken.
     Tied,
@@ -44,6 +45,7 @@ impl Ranked {
 }
 
 impl Likelihood {
+    /// Compares the two scores, each divided as `normalisation` says.
     pub fn rank(&self, normalisation: Normalisation) -> Ranked {
         let divided = |solution: usize, logprob: f64| match normalisation {
             Normalisation::Sum => logprob,

@@ -5,6 +5,7 @@ use super::dataset::SETS;
 /// A system's published accuracies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PublishedAccuracy {
+    /// As the benchmark's results name it.
     pub system: &'static str,
     /// In percent, one for each of [`SETS`].
     percent: [u8; SETS.len()],

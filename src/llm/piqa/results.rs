@@ -10,12 +10,16 @@ use std::path::Path;
 /// A row of `results.json`. Its further keys are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultRow {
+    /// The system, as its submission names it.
     #[serde(rename = "Model")]
     pub model: String,
+    /// The name of the data set: "piqa-sl".
     #[serde(rename = "Test Dataset")]
     pub set: String,
+    /// Between 0 and 1.
     #[serde(rename = "Accuracy")]
     pub accuracy: f64,
+    /// Further keys, such as the scores by language; they are written back as they were read.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }

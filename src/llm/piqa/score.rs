@@ -11,8 +11,11 @@ use serde_json::Value;
 /// What a submission scored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scored {
+    /// As the submission names it.
     pub system: String,
+    /// The name of the data set: "piqa-sl".
     pub set: String,
+    /// How the predictions were made, as far as the submission says.
     pub protocol: Protocol,
     /// The share of predictions equal to the label; the interval is a bootstrap over items.
     pub accuracy: Share,

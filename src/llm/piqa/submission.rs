@@ -20,6 +20,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// The benchmark's own protocol first.
     pub const ALL: [Protocol; 3] = [Protocol::Answer, Protocol::LikelihoodSum, Protocol::LikelihoodPerCharacter];
 
     /// To follow a system's name in files and tables; empty for the benchmark's own protocol.
@@ -35,12 +36,14 @@ impl Protocol {
 /// A submission file. Its further keys are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Submission {
+    /// The system's name, in ours with the protocol's suffix.
     pub system: String,
     /// The benchmark reads only the first.
     pub predictions: Vec<SetPredictions>,
     /// What ours say besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tiered: Option<Making>,
+    /// Further keys, written back as they were read.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
@@ -48,11 +51,14 @@ pub struct Submission {
 /// The predictions for one set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetPredictions {
+    /// What the system was trained on; ours say "NA (zero-shot)".
     #[serde(default)]
     pub train: Value,
+    /// The name of the set that is predicted.
     pub test: String,
     /// 0 or 1 for each item; anything else (2, text) is no answer.
     pub predictions: Vec<Value>,
+    /// Further keys, written back as they were read.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
@@ -60,7 +66,9 @@ pub struct SetPredictions {
 /// How one of our submissions was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Making {
+    /// The version of our formats that the file was written in.
     pub schema_version: SchemaVersion,
+    /// How the model was asked.
     pub protocol: Protocol,
     /// SHA-256 of the data set's file.
     pub data_sha256: String,
@@ -107,6 +115,7 @@ impl Submission {
         &self.predictions[0]
     }
 
+    /// As one of ours says; any other submission is taken for answers in words.
     pub fn protocol(&self) -> Protocol {
         self.tiered.as_ref().map_or(Protocol::Answer, |making| making.protocol)
     }

@@ -15,10 +15,13 @@ const DEPTH: usize = 3;
 pub struct Records {
     /// The model's name in its `results` file, else the folder's.
     pub model: String,
+    /// The folder that holds the files; empty for files named without one.
     pub folder: PathBuf,
+    /// What the first `results` file says; empty if there is none.
     pub facts: RunFacts,
     /// What must stand beside the figures, such as too few shots; of all `results` files.
     pub remarks: Vec<String>,
+    /// For each tier that has a file, its answers in the order of the file.
     pub tiers: BTreeMap<Tier, Vec<Sample>>,
 }
 

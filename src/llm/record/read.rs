@@ -15,12 +15,17 @@ use std::path::Path;
 pub struct Sample {
     /// The row is the place in the file.
     pub story: Story,
+    /// As the options tell.
     pub tier: Tier,
+    /// What the model was shown before each option.
     pub prompt: String,
     /// Without the white space around them.
     pub options: Vec<String>,
+    /// One for each option.
     pub scores: Vec<OptionScore>,
+    /// Recomputed from the scores.
     pub choice: Choice,
+    /// `gita4calamita` where the record names none, as the harness's do.
     pub protocol: Protocol,
     /// Whether only stories were asked about that the tier before got right.
     pub cascade: bool,

@@ -4,13 +4,14 @@
 use super::link::Linked;
 use super::pairs::{Ranked, ranked_pairs};
 use crate::error::{Error, Result};
-use crate::metrics::{Share, StoryGroups};
+use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::PairPrediction;
 use serde::{Deserialize, Serialize};
 
 /// Two runs of one model on the same stories, whose prompts differ in the order of the options or of the stories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
+    /// The model that was run twice.
     pub model: String,
     /// Stories that are judged alike, by the sign of the margin. Unknown margins agree with nothing. `None` if both
     /// stories of a pair stand in one prompt.

@@ -6,14 +6,14 @@
 //! verifiability counts right answers of tier 3, which ask for less than a trained system's.
 
 use super::link::Linked;
-use crate::attribute::{ATTRIBUTES, Attribute};
-use crate::data::{self, Classes, Entity, Pair, pairs};
+use crate::attribute::Attribute;
+use crate::data::{self, Pair, pairs};
 use crate::error::{Error, Result};
 use crate::llm::options::{STATES, sentence_pairs, state_of};
 use crate::llm::record::{Records, Sample};
 use crate::llm::story::Story;
 use crate::llm::tier::Tier;
-use crate::prediction::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction};
 use std::collections::BTreeMap;
 
 /// The seed of which story of a pair comes first: that of `tiered eval`.
@@ -82,17 +82,7 @@ fn prediction(pair: &Pair, answers: [Answers; 2]) -> PairPrediction {
         _ => Vec::new(),
     };
     let story = |i: usize| story_prediction(&pair.stories[i], answers[i], margins[i]);
-    PairPrediction {
-        id: pair.id.clone(),
-        group: pair.group,
-        kind: pair.kind.name().to_owned(),
-        gold_plausible: pair.plausible,
-        gold_conflict: [pair.conflict.evidence, pair.conflict.breakpoint],
-        plausible,
-        story_probs,
-        conflict,
-        stories: [story(0), story(1)],
-    }
+    PairPrediction::of(pair, plausible, story_probs, conflict, [story(0), story(1)])
 }
 
 fn logistic(x: f64) -> f64 {
@@ -112,7 +102,10 @@ fn story_prediction(story: &data::Story, answers: Answers, margin: Option<f64>) 
         (0..n).filter(|&j| j != i).map(of_pair).sum::<f32>().min(1.)
     };
     let of_sentences: Vec<f32> = (0..n).map(of_sentence).collect();
-    let mut entities: Vec<_> = story.entities.iter().map(|entity| unexplained(story, entity, &of_sentences)).collect();
+    // Every entity has the conflict probabilities of the sentences.
+    let entities = story.entities.iter();
+    let entities = entities.map(|entity| EntityPrediction::without_states(story, entity, of_sentences.clone()));
+    let mut entities: Vec<EntityPrediction> = entities.collect();
     if let Some(state) = answers.state {
         explain(&mut entities, story, state);
     }
@@ -144,24 +137,6 @@ fn conflict_probs(sample: &Sample, conflict: f64) -> Vec<Vec<f32>> {
         probs[i][j] = (conflict * weight / sum) as f32;
     }
     probs
-}
-
-/// An entity without predicted states. Every entity has the conflict probabilities of the sentences.
-fn unexplained(story: &data::Story, entity: &Entity, conflict_probs: &[f32]) -> EntityPrediction {
-    let target = story.conflict_target(entity);
-    let is_gold = |i: usize| target.is_some_and(|conflict| conflict.evidence == i || conflict.breakpoint == i);
-    let labels = |gold: &[Classes]| StateLabels {
-        gold: if story.has_states() { gold.to_vec() } else { Vec::new() },
-        predicted: vec![[0; ATTRIBUTES]; story.sentences.len()],
-        candidates: Vec::new(),
-    };
-    EntityPrediction {
-        name: entity.name.clone(),
-        conflict_probs: conflict_probs.to_vec(),
-        gold_conflicts: (0..story.sentences.len()).map(|i| is_gold(i).into()).collect(),
-        preconditions: labels(&entity.preconditions),
-        effects: labels(&entity.effects),
-    }
 }
 
 /// Predicts states at the conflict that are right exactly if the answer is.

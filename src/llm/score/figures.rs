@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 /// What happened in a tier, beside how many were right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TierTally {
+    /// The tier that is counted.
     pub tier: Tier,
     /// Stories asked about.
     pub asked: u64,
+    /// Stories whose right option was chosen.
     pub right: u64,
     /// The highest score was that of several options; the first of them counts.
     pub ties: u64,
@@ -26,6 +28,7 @@ pub struct TierTally {
 }
 
 impl TierTally {
+    /// Counts the recorded answers of a tier.
     pub fn of(tier: Tier, samples: &[Sample]) -> Self {
         let count = |is_so: &dyn Fn(&Sample) -> bool| samples.iter().filter(|sample| is_so(sample)).count() as u64;
         TierTally {

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// A model's answers, story by story.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linked {
+    /// The model's name, as its records tell it.
     pub model: String,
+    /// The protocol of all its records.
     pub protocol: Protocol,
     /// Whether only stories were asked about that the tier before got right.
     pub cascade: bool,

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 pub struct Ranked {
     /// Places in tier 1.
     pub plausible: usize,
+    /// The same for the implausible story.
     pub implausible: usize,
+    /// How the implausible story was made.
     pub kind: Kind,
     /// The plausible story's margin less the implausible one's; `None` where one of them is not known.
     pub difference: Option<f64>,
@@ -23,11 +25,15 @@ pub struct Ranked {
 /// How many pairs are ranked rightly, where a tie counts half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankShare {
+    /// Pairs whose plausible story has the larger margin.
     pub right: u64,
+    /// Pairs whose margins are equal.
     pub tied: u64,
+    /// All pairs, those with an unknown margin too.
     pub total: u64,
     /// Between 0 and 1; `null` if there are no pairs.
     pub fraction: Option<f64>,
+    /// The 95 % interval of `fraction`, between 0 and 1; absent if there are no pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_95: Option<[f64; 2]>,
 }
@@ -35,8 +41,11 @@ pub struct RankShare {
 /// Of all pairs and by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankShares<T> {
+    /// All pairs.
     pub overall: T,
+    /// Pairs in which one sentence was replaced.
     pub cloze: T,
+    /// Pairs in which two sentences were swapped.
     pub order: T,
 }
 
@@ -44,6 +53,7 @@ pub struct RankShares<T> {
 /// pairs in which this tier's answer is right, whatever the tiers before said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairFigures {
+    /// Pairs that are ranked rightly: tier 1 of pairs.
     pub accuracy: RankShares<RankShare>,
     /// Only if every implausible story was asked about in tiers 2 and 3. A tied pair does not pass the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,9 +67,13 @@ pub struct PairFigures {
 /// Consistency and verifiability of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LaterFigures {
+    /// Ranked rightly, and right in tier 2.
     pub consistency_gated: RankShares<Share>,
+    /// Right in tier 2.
     pub consistency_ungated: RankShares<Share>,
+    /// Ranked rightly, and right in tiers 2 and 3.
     pub verifiability_gated: RankShares<Share>,
+    /// Right in tier 3.
     pub verifiability_ungated: RankShares<Share>,
 }
 

@@ -16,10 +16,13 @@ use serde::{Deserialize, Serialize};
 /// Models that were asked about the same stories by the same protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreReport {
+    /// The protocol by which all models were asked.
     pub protocol: Protocol,
     /// Whether only stories were asked about that the tier before got right.
     pub cascade: bool,
+    /// The stories that the models were asked about.
     pub stories: StoryCounts,
+    /// In the order of their records.
     pub models: Vec<ModelScores>,
     /// Answers without a model, on these stories.
     pub baselines: Vec<PublishedStoryRow>,
@@ -35,22 +38,29 @@ pub struct ScoreReport {
 /// The denominators. Kinds are the letters of ids; implausible stories without a letter count in `implausible` only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoryCounts {
+    /// All stories asked in tier 1.
     pub all: u64,
+    /// Implausible by their label.
     pub implausible: u64,
+    /// Stories with the letter C.
     pub cloze: u64,
+    /// Stories with the letter O.
     pub order: u64,
+    /// Stories without one of these letters, whatever their label.
     pub plausible: u64,
 }
 
 /// One model's figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelScores {
+    /// The model's name, as its records tell it.
     pub model: String,
     /// What differs from the protocol.
     pub departures: Vec<String>,
     /// What must stand beside the figures, such as too few shots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// Of all stories; the other two are of the implausible ones.
     pub accuracy: KindShares,
     /// `null` if the file of tier 2 is missing and no other tells it.
     pub consistency: Option<KindShares>,
@@ -58,6 +68,7 @@ pub struct ModelScores {
     pub verifiability: Option<KindShares>,
     /// `null` if no implausible story has a plausible one.
     pub pairs: Option<PairFigures>,
+    /// What happened in each tier that has a file.
     pub tiers: Vec<TierTally>,
 }
 
@@ -65,9 +76,13 @@ pub struct ModelScores {
 /// verifiability of 239 stories, survivors looked up by `example_id`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalamitaRow {
+    /// The model, as the leaderboard names it.
     pub system: String,
+    /// Tier 1, between 0 and 1.
     pub accuracy: f64,
+    /// Tier 2, between 0 and 1.
     pub consistency: f64,
+    /// Tier 3, between 0 and 1.
     pub verifiability: f64,
 }
 
@@ -121,6 +136,7 @@ pub fn score(records: &[Records]) -> Result<ScoreReport> {
 }
 
 impl StoryCounts {
+    /// Counts stories by their label and by the letters of their ids.
     pub fn of(stories: &[Story]) -> Self {
         let count = |is_so: &dyn Fn(&Story) -> bool| stories.iter().filter(|story| is_so(story)).count() as u64;
         StoryCounts {

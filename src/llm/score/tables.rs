@@ -25,10 +25,12 @@ const LEADERBOARD: &str = "The CALAMITA leaderboard was measured in another way:
                            example_id.";
 
 impl ScoreReport {
+    /// For the terminal: title, tables, and what was counted.
     pub fn to_text(&self) -> String {
         format!("{}\n\n{}\n{}", self.title(), self.in_tables(Table::to_text), self.notes())
     }
 
+    /// The same with a heading of level 2.
     pub fn to_markdown(&self) -> String {
         format!("## {}\n\n{}\n{}", self.title(), self.in_tables(Table::to_markdown), self.notes())
     }
@@ -38,6 +40,7 @@ impl ScoreReport {
         self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
     }
 
+    /// The whole report with the version of our formats, and a line end.
     pub fn to_json(&self) -> String {
         let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
         json + "\n"
@@ -134,7 +137,6 @@ impl ScoreReport {
         table
     }
 
-    /// With the options named in the other order.
     fn leaderboard(&self) -> Table {
         let mut table = Table::new(["CALAMITA leaderboard, %", "accuracy", "consistency", "verifiability"]);
         for row in &self.calamita_leaderboard {
@@ -146,7 +148,7 @@ impl ScoreReport {
 }
 
 impl Agreement {
-    /// One row.
+    /// One row, for the run beside the one in the other order.
     pub fn table(&self) -> Table {
         let (what, stories) = match self.stories {
             Some(_) => ("options in the other order, %", Some("stories alike")),
@@ -159,6 +161,7 @@ impl Agreement {
         table
     }
 
+    /// The shares with the version of our formats, and a line end.
     pub fn to_json(&self) -> String {
         schema::to_string_pretty(self).expect("shares have string keys and finite numbers only") + "\n"
     }

@@ -16,6 +16,7 @@ const PATH: &str = "/v1/chat/completions";
 pub struct Conversation<'a> {
     /// For messages: "tier 2, row 54 (98)".
     pub name: &'a str,
+    /// The turns so far; the model says the next one.
     pub messages: &'a [Message],
     /// The most tokens of the answer.
     pub max_tokens: u32,

@@ -20,9 +20,11 @@ const GIVEN_UP: &str = "every answer so far is kept: run the same command again 
 
 /// Whom to ask, and how.
 pub struct Settings {
+    /// The server, without `/v1` at the end.
     pub address: Address,
     /// The service's key; no other origin receives it.
     pub key: Option<Token>,
+    /// Trusted authorities and the limit of waiting.
     pub connection: Connection,
     /// The variable that the key is read from, for messages.
     pub key_variable: String,
@@ -87,6 +89,7 @@ pub struct Client {
 }
 
 impl Client {
+    /// No request is sent yet.
     pub fn new(settings: Settings, should_stop: ShouldStop, on_wait: OnWait) -> Self {
         Client { agent: settings.connection.agent(), settings, should_stop, on_wait }
     }

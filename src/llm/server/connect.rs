@@ -120,14 +120,17 @@ impl Server {
         Server { journal, ..self }
     }
 
+    /// What the server said that it is.
     pub fn identity(&self) -> &Identity {
         &self.asker.identity
     }
 
+    /// The way that the user chose, or the first one that passed the probe.
     pub fn way(&self) -> Way {
         self.asker.way
     }
 
+    /// What the probe showed; `None` for the way `said`.
     pub fn probe(&self) -> Option<&ProbeReport> {
         self.probe.as_ref()
     }
@@ -142,6 +145,7 @@ impl Server {
         self.refused.names()
     }
 
+    /// The answers so far.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -151,6 +155,7 @@ impl Server {
         self.asker.cutter.tokenizer.name()
     }
 
+    /// Whether prompts are sent as token ids, else as text.
     pub fn sends_ids(&self) -> bool {
         self.asker.cutter.sends_ids
     }

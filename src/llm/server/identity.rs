@@ -11,9 +11,11 @@ use serde_json::{Map, Value};
 /// A model on a server. Fields that a server doesn't tell are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
+    /// Which program answers, as far as it shows.
     pub kind: ServerKind,
     /// As the server names it.
     pub model: String,
+    /// The program's own version; only llama.cpp and vLLM tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
     /// Of the model's chat template.

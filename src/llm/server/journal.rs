@@ -93,10 +93,12 @@ impl Journal {
         self.held().entries.len()
     }
 
+    /// Whether it has no answers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The answer kept under this key, if there is one.
     pub fn get(&self, key: &str) -> Option<Entry> {
         self.held().entries.get(key).cloned()
     }

@@ -18,6 +18,7 @@ pub enum Way {
 }
 
 impl Way {
+    /// As on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Way::Echo => "echo",
@@ -40,6 +41,7 @@ impl fmt::Display for Way {
 pub enum ServerKind {
     /// llama.cpp's `llama-server`
     LlamaCpp,
+    /// vLLM's OpenAI-compatible server
     Vllm,
     /// The server of llama-cpp-python: takes text only
     LlamaCppPython,

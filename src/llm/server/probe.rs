@@ -30,11 +30,13 @@ const UNLIKELY: &str = " zyxwv Thursdays";
 /// What one prompt showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
+    /// The short text whose next token was asked for.
     pub prompt: String,
     /// The token that the server generates, as it names it.
     pub token: String,
     /// Its log-probability when generated, and by the way.
     pub generated: f64,
+    /// At most [`TOLERANCE`] from `generated`, else the way is refused.
     pub by_way: f64,
     /// The log-probability, or its bound, of an unlikely continuation by the way.
     pub unlikely: f64,
@@ -43,7 +45,9 @@ pub struct Probe {
 /// What all prompts showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeReport {
+    /// One for each prompt whose next token could be compared.
     pub probes: Vec<Probe>,
+    /// The largest distance between `generated` and `by_way`.
     pub largest_difference: f64,
 }
 

@@ -35,13 +35,17 @@ pub struct Settled {
     pub date: String,
     /// What is asked: data, protocol and what differs from it.
     pub asked: Map<String, Value>,
+    /// The model and the server that it is on.
     pub server: Identity,
+    /// How the server is asked.
     pub way: Way,
     /// Whether prompts are sent as token ids, else as text.
     pub sends_ids: bool,
     /// Start tokens that were asked for; `None`: the model's own.
     pub bos: Option<u32>,
+    /// What names the tokenizer: [`Server::tokenizer`].
     pub tokenizer: String,
+    /// What the probe showed; `None` for the way `said`.
     pub probe: Option<ProbeReport>,
 }
 
@@ -68,6 +72,7 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_owned(), _lock: lock })
     }
 
+    /// The folder, as it was named when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }

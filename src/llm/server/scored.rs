@@ -37,10 +37,12 @@ impl Scored {
         }
     }
 
+    /// The continuation's log-probability; its upper bound if `is_bound`.
     pub fn sum(&self) -> f64 {
         self.logprobs.iter().sum()
     }
 
+    /// The sum as the score of an option.
     pub fn score(&self) -> OptionScore {
         match self.is_bound {
             true => OptionScore::AtMost(self.sum()),

@@ -18,7 +18,9 @@ pub enum DetectorKind {
 pub enum DetectorInputs {
     /// Embeddings and state logits.
     Both,
+    /// Embeddings without states.
     Embeddings,
+    /// States without embeddings.
     States,
 }
 
@@ -49,7 +51,9 @@ pub enum Norm {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DetectorConfig {
+    /// The paper's detector or the joint one.
     pub kind: DetectorKind,
+    /// Embeddings, states or both.
     pub inputs: DetectorInputs,
     /// The context of the joint detector. The paper's detector reads single sentences.
     pub context: Context,
@@ -65,6 +69,7 @@ pub struct DetectorConfig {
     pub width: i64,
     /// Attention heads of the layers of either detector.
     pub heads: i64,
+    /// Inner width of the feed-forward part of these layers.
     pub feed_forward: i64,
     /// Width of the joint detector's pair scores.
     pub pair_width: i64,

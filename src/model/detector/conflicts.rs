@@ -7,8 +7,10 @@ use tch::{Kind, Tensor};
 pub enum Conflicts {
     /// `[R, N]` logits of the conflict probability, for the sentence and the row's entity.
     Sentences {
+        /// Their sigmoid is the conflict probability.
         logits: Tensor,
     },
+    /// The joint detector's output.
     SentencePairs(SentencePairs),
 }
 

@@ -65,6 +65,7 @@ impl JointDetector {
         }
     }
 
+    /// The distributions over the sentence pairs of a batch; their shapes are in [`SentencePairs`].
     pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> SentencePairs {
         let sentences = self.sentences(&input, batch, mode);
         let Scores { of_stories, of_entities } = self.scores(&sentences, &input, batch, mode);

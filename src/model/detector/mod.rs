@@ -23,37 +23,42 @@ use super::layers::Mode;
 use crate::batch::Batch;
 use tch::nn;
 
-/// A detector of either kind.
-pub enum Detector {
-    Paper(PaperDetector),
-    Joint(JointDetector),
+/// A conflict detector: reads what the encoder and the state heads say, and finds the sentences in conflict. A model can
+/// have one of the two here or any other (`examples/custom_detector.rs`).
+pub trait ConflictDetector: Send {
+    /// The conflicts of a batch.
+    fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Conflicts;
+
+    /// Sets the initial conflict probabilities to the share of cells that take part in a conflict. Does nothing unless
+    /// it is implemented: a distribution over sentence pairs has no such bias.
+    fn set_output_bias(&self, _frequency: f32) {}
 }
 
-impl Detector {
-    pub fn new(p: &nn::Path, config: &ModelConfig) -> Self {
-        let ModelConfig { detector, dropout, max_sentences, no_conflict, encoder, .. } = config;
-        let (hidden, sentences) = (encoder.hidden_size, *max_sentences as i64);
-        match detector.kind {
-            DetectorKind::Paper => Detector::Paper(PaperDetector::new(p, detector, hidden, sentences, *dropout)),
-            DetectorKind::Joint => Detector::Joint(JointDetector::new(p, detector, hidden, *no_conflict, *dropout)),
-        }
+/// Makes a detector, with its variables under the path.
+pub type NewDetector<'a> = &'a dyn Fn(&nn::Path, &ModelConfig) -> Box<dyn ConflictDetector>;
+
+/// The detector that a config names.
+pub fn of_config(p: &nn::Path, config: &ModelConfig) -> Box<dyn ConflictDetector> {
+    let ModelConfig { detector, dropout, max_sentences, no_conflict, encoder, .. } = config;
+    let (hidden, sentences) = (encoder.hidden_size, *max_sentences as i64);
+    match detector.kind {
+        DetectorKind::Paper => Box::new(PaperDetector::new(p, detector, hidden, sentences, *dropout)),
+        DetectorKind::Joint => Box::new(JointDetector::new(p, detector, hidden, *no_conflict, *dropout)),
+    }
+}
+
+impl ConflictDetector for PaperDetector {
+    fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Conflicts {
+        Conflicts::Sentences { logits: PaperDetector::forward(self, input.embeddings, input.state_logits, batch, mode) }
     }
 
-    /// Sets the paper's initial conflict probabilities to the share of cells that take part in a conflict. A
-    /// distribution over sentence pairs has no such bias.
-    pub fn set_output_bias(&self, frequency: f32) {
-        if let Detector::Paper(detector) = self {
-            detector.set_output_bias(frequency);
-        }
+    fn set_output_bias(&self, frequency: f32) {
+        PaperDetector::set_output_bias(self, frequency);
     }
+}
 
-    pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Conflicts {
-        match self {
-            Detector::Paper(detector) => {
-                let logits = detector.forward(input.embeddings, input.state_logits, batch, mode);
-                Conflicts::Sentences { logits }
-            }
-            Detector::Joint(detector) => Conflicts::SentencePairs(detector.forward(input, batch, mode)),
-        }
+impl ConflictDetector for JointDetector {
+    fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> Conflicts {
+        Conflicts::SentencePairs(JointDetector::forward(self, input, batch, mode))
     }
 }

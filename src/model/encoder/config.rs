@@ -10,18 +10,30 @@ use std::path::Path;
 /// Sizes and constants of an encoder. Other keys of the file are ignored. No size or constant has a default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EncoderConfig {
+    /// `model_type`, with the keys that only this family has.
     #[serde(flatten)]
     pub family: Family,
+    /// The activation in every layer.
     pub hidden_act: Activation,
+    /// V, the rows of the word table.
     pub vocab_size: i64,
+    /// H.
     pub hidden_size: i64,
+    /// Transformer layers.
     pub num_hidden_layers: i64,
+    /// Attention heads of a layer; their number divides `hidden_size`.
     pub num_attention_heads: i64,
+    /// Width between the two feed-forward matmuls.
     pub intermediate_size: i64,
+    /// Positions, with those before the first token ([`EncoderConfig::position_offset`]).
     pub max_position_embeddings: i64,
+    /// Token types; 0 is possible in DeBERTa only.
     pub type_vocab_size: i64,
+    /// Added to the variance by every norm.
     pub layer_norm_eps: f64,
+    /// Dropout of embeddings and of what each part of a layer adds, from 0 to below 1.
     pub hidden_dropout_prob: f64,
+    /// Dropout of the attention weights, from 0 to below 1.
     pub attention_probs_dropout_prob: f64,
 }
 
@@ -32,9 +44,15 @@ pub enum Family {
     /// Devlin et al., 2019. Positions count from 0; tokens have types.
     Bert,
     /// Liu et al., 2019. Positions start after the padding's id; all tokens have the first type.
-    Roberta { pad_token_id: i64 },
+    Roberta {
+        /// Id of the padding; positions start after it.
+        pad_token_id: i64,
+    },
     /// Conneau et al., 2020. Like RoBERTa, with another vocabulary.
-    XlmRoberta { pad_token_id: i64 },
+    XlmRoberta {
+        /// Id of the padding; positions start after it.
+        pad_token_id: i64,
+    },
     /// He et al., 2021: disentangled attention.
     Deberta(DebertaConfig),
     /// He et al., 2021 and 2023 (versions 2 and 3): the same with buckets of distances and more options.
@@ -45,6 +63,7 @@ impl Family {
     /// The families' names in `config.json`.
     pub const NAMES: [&str; 5] = ["bert", "roberta", "xlm-roberta", "deberta", "deberta-v2"];
 
+    /// The family's name in `config.json`.
     pub const fn name(&self) -> &'static str {
         Self::NAMES[match self {
             Family::Bert => 0,
@@ -64,6 +83,7 @@ impl Family {
         }
     }
 
+    /// The keys that only DeBERTa has; `None` for the other families.
     pub const fn deberta(&self) -> Option<&DebertaConfig> {
         match self {
             Family::Deberta(config) | Family::DebertaV2(config) => Some(config),

@@ -40,6 +40,7 @@ struct TrainedRows {
 }
 
 impl Embeddings {
+    /// Untrained tables; that of the words holds zeros until weights are loaded.
     pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
         let (width, hidden) = (config.embedding_size(), config.hidden_size);
         let table =

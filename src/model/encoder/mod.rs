@@ -23,7 +23,9 @@ use tch::{Device, Kind, Tensor, nn};
 
 /// Embeddings and transformer layers with norms after the residual sums; no pooler.
 pub struct Encoder {
+    /// The sizes and constants that it was built from.
     pub config: EncoderConfig,
+    /// They turn token ids into the input of the first layer.
     pub embeddings: Embeddings,
     layers: Layers,
 }
@@ -45,6 +47,7 @@ pub enum Path {
 }
 
 impl Path {
+    /// What computes the layers, for messages.
     pub const fn words(self) -> &'static str {
         match self {
             Path::Kernels => "kernels",

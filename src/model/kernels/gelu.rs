@@ -77,7 +77,9 @@ impl<S: Element> Rows for Backward<'_, '_, S> {
         // SAFETY: this part's own rows.
         let sums = unsafe { self.sums.row_mut(part) };
         for row in rows {
-            let (inputs, gradients) = (self.gelu.inputs.row(row), unsafe { self.gradient.row_mut(row) });
+            let inputs = self.gelu.inputs.row(row);
+            // SAFETY: this part's own row.
+            let gradients = unsafe { self.gradient.row_mut(row) };
             for (((gradient, input), bias), sum) in gradients.iter_mut().zip(inputs).zip(bias).zip(sums.iter_mut()) {
                 let x = input.get() + bias;
                 let (below, density) = normal(x);

@@ -117,11 +117,13 @@ fn widest<K: Rows>(kernel: &K, part: usize, rows: Range<usize>) {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
-        // SAFETY: the processor has these features.
-        match (has_avx512, has_avx2) {
-            (true, _) => return unsafe { avx512(kernel, part, rows) },
-            (false, true) => return unsafe { avx2(kernel, part, rows) },
-            _ => {}
+        if has_avx512 {
+            // SAFETY: the processor has these features.
+            return unsafe { avx512(kernel, part, rows) };
+        }
+        if has_avx2 {
+            // SAFETY: the processor has these features.
+            return unsafe { avx2(kernel, part, rows) };
         }
     }
     kernel.work(part, rows);
@@ -168,6 +170,7 @@ impl Team {
         extern "C" fn enter<F: Fn(usize) + Sync>(call: *mut libc::c_void) {
             // SAFETY: `call` is the one below, which waits until all threads are done.
             let Call { work, count, team } = unsafe { &*call.cast::<Call<F>>() };
+            // SAFETY: both are functions of the OpenMP that runs this thread.
             let (number, threads) = unsafe { ((team.thread_num)(), (team.num_threads)()) };
             (number as usize..*count).step_by(threads.max(1) as usize).for_each(work);
         }

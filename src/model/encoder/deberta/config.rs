@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 /// all the same is refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DebertaConfig {
+    /// Whether attention scores depend on relative positions.
     #[serde(default)]
     pub relative_attention: bool,
+    /// The terms of the scores from relative positions, if there are any.
     #[serde(default)]
     pub pos_att_type: PositionTerms,
     /// k, the largest distance that is distinguished; below 1 means `max_position_embeddings`.
@@ -28,13 +30,16 @@ pub struct DebertaConfig {
     /// more neighbours.
     #[serde(default = "unlimited")]
     pub position_buckets: i64,
+    /// Whether the vectors of relative positions are normalised, for all layers alike.
     #[serde(default)]
     pub norm_rel_ebd: PositionNorm,
     /// If above 0, a convolution over this many tokens is added to the first layer.
     #[serde(default)]
     pub conv_kernel_size: i64,
+    /// Groups of channels that the convolution keeps apart; their number divides `hidden_size`.
     #[serde(default = "one")]
     pub conv_groups: i64,
+    /// Required if there is a convolution.
     #[serde(default)]
     pub conv_act: Option<ConvolutionActivation>,
 }
@@ -55,7 +60,9 @@ const fn one() -> i64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Option<Terms>", into = "String")]
 pub struct PositionTerms {
+    /// `c2p`: the query's content and the relative position of the key.
     pub content_to_position: bool,
+    /// `p2c`: the key's content and the relative position of the query.
     pub position_to_content: bool,
 }
 
@@ -109,8 +116,10 @@ impl PositionTerms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum PositionNorm {
+    /// They are used as they are stored.
     #[default]
     None,
+    /// By one norm for all layers.
     LayerNorm,
 }
 
@@ -130,7 +139,9 @@ impl TryFrom<String> for PositionNorm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum ConvolutionActivation {
+    /// With the error function, not with its approximation.
     Gelu,
+    /// The hyperbolic tangent.
     Tanh,
 }
 
