@@ -53,6 +53,7 @@ test: $(libtorch) $(encoder)
 	$(PYTHON) scripts/formats.py --check
 	$(PYTHON) benches/table.py --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps
 	@rm -f $(skips)
 	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast
 	@$(PYTHON) scripts/skips.py $(skips)

@@ -54,5 +54,7 @@ pub fn run(arguments: &[String]) -> Result<String> {
     }
     let predictions = Decode::Threshold.apply(&trial.evaluate(&trial.train, 8, |_| ()).predictions);
     let scores = TierRow::new("threshold", StateDecode::Argmax, &predictions);
-    Ok(format!("accuracy on the training pairs: {} of {}", scores.accuracy.count, scores.accuracy.total))
+    let names = trial.weights().into_keys().filter(|name| name.starts_with("detector."));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Ok(format!("{names}\naccuracy on the training pairs: {} of {}", scores.accuracy.count, scores.accuracy.total))
 }

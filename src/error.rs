@@ -76,13 +76,16 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::Config as u8, "a config is invalid, or does not match the weights or the run"),
 ];
 
-/// An error with its kind. The message says what is wrong, where, and what to do.
+/// An error with its kind. The message says what is wrong, where, and what to do; it tells the cause too. Of a file that
+/// could not be read or written, programs find the operating system's error by [`source`](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 pub struct Error {
     /// Decides the exit code.
     pub kind: ErrorKind,
     /// Text for a person, without "error:" before it.
     pub message: String,
+    /// What the operating system or a crate reported.
+    pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 /// A result whose error is [`Error`] unless another is named.
@@ -91,7 +94,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// For every kind; [`Error::data`] and [`Error::config`] are short forms for two of them.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), source: None }
     }
 
     /// An error of [`ErrorKind::Data`].
@@ -104,6 +107,12 @@ impl Error {
         Self::new(ErrorKind::Config, message)
     }
 
+    /// Keeps the cause for programs. The message should tell it.
+    #[must_use]
+    pub fn caused_by(self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Error { source: Some(Box::new(cause)), ..self }
+    }
+
     /// Puts the subject (a file) in front of the message.
     pub fn about(self, source: impl fmt::Display) -> Self {
         Error { message: format!("{source}: {}", self.message), ..self }
@@ -114,11 +123,12 @@ impl Error {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::MissingInput,
             std::io::ErrorKind::IsADirectory => {
-                return Self::new(ErrorKind::MissingInput, format!("{}: is a folder; name a file", path.display()));
+                return Self::new(ErrorKind::MissingInput, format!("{}: is a folder; name a file", path.display()))
+                    .caused_by(copy(error));
             }
             _ => ErrorKind::Io,
         };
-        Self::new(kind, format!("{}: cannot be read: {error}", path.display()))
+        Self::new(kind, format!("{}: cannot be read: {error}", path.display())).caused_by(copy(error))
     }
 
     /// A failed write to `path`.
@@ -131,8 +141,14 @@ impl Error {
             | std::io::ErrorKind::NotADirectory => ErrorKind::CantCreate,
             _ => ErrorKind::Io,
         };
-        Self::new(kind, format!("{}: cannot be written: {error}", path.display()))
+        Self::new(kind, format!("{}: cannot be written: {error}", path.display())).caused_by(copy(error))
     }
+}
+
+/// The same error once more: the operating system's if it has a number.
+fn copy(error: &std::io::Error) -> std::io::Error {
+    let others = || std::io::Error::new(error.kind(), error.to_string());
+    error.raw_os_error().map_or_else(others, std::io::Error::from_raw_os_error)
 }
 
 /// The part of a panic's message that says that memory is short, if it does.
@@ -154,5 +170,21 @@ pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_failed_read_tells_its_cause_to_people_and_to_programs() {
+        let path = Path::new("/does/not/exist");
+        let error = Error::reading(path, &std::fs::read(path).unwrap_err()).about("the config");
+        assert!(error.to_string().contains("cannot be read: No such file"), "{error}");
+        let cause = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
+        assert_eq!((cause.kind(), error.kind), (std::io::ErrorKind::NotFound, ErrorKind::MissingInput));
+        assert!(Error::data("wrong").source().is_none());
     }
 }

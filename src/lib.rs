@@ -87,7 +87,7 @@
 //! | 8 | [`config`] | reads and checks the config of a run |
 //! | 9 | [`experiment`] | trains a run from its config, and loads the model of a run folder |
 //! | 10 | [`sweep`] | runs many configs and seeds, and puts their scores into one table |
-//! | 10 | [`bench`] | measures how fast training and evaluation are, and where the time goes |
+//! | 10 | [`bench`](mod@bench) | measures how fast training and evaluation are, and where the time goes |
 //! | 10 | [`export`] | exports a run as a folder that `transformers` reads |
 //! | 10 | [`html_report`] | writes one HTML page about run folders |
 //! | 11 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |

@@ -146,8 +146,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let kind = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.kind);
             match kind {
-                Some(ErrorKind::Resumable) => aside!("{error:#}"),
-                _ => aside!("error: {error:#}"),
+                Some(ErrorKind::Resumable) => aside!("{error}"),
+                _ => aside!("error: {error}"),
             }
             ExitCode::from(kind.unwrap_or(ErrorKind::Internal) as u8)
         }

@@ -217,7 +217,8 @@ impl RunFolder {
         let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
         let mut config: ModelConfig = schema::from_slice(&bytes).map_err(|error| wrong(json_error(&error)))?;
         config.encoder = EncoderConfig::open(&self.path.join("encoder/config.json"))?;
-        config.problem().map_or(Ok(config), |problem| Err(wrong(problem)))
+        config.validate().map_err(wrong)?;
+        Ok(config)
     }
 
     /// Writes the config with every default.

@@ -109,6 +109,11 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
 fn read(folder: &Path) -> Result<Run> {
     match language_model::read(folder)? {
         Some(run) => Ok(run),
+        None if folder.join("journal.jsonl").is_file() => Err(Error::data(format!(
+            "{}: this language model was not asked about pairs (it has no predictions.jsonl); ask it by protocol pairs or \
+             har, about stories with states of entities",
+            folder.display()
+        ))),
         None => Run::read(folder),
     }
 }

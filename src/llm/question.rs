@@ -105,9 +105,9 @@ fn pool<'a>(
         ShotSource::Other(others) => others.iter().filter(|story| tier == Tier::Story || !story.plausible).collect(),
         _ => asked.iter().map(|&index| &stories[index]).collect(),
     };
-    // Only by `trip` and `pairs` may a story lack an answer: no state of its conflict is an option.
-    match protocol {
-        Protocol::Gita4calamita => pool,
+    // By `trip` and `pairs` a story may lack an answer (no state of its conflict is an option), and so may other stories.
+    match (protocol, source) {
+        (Protocol::Gita4calamita, ShotSource::Own) => pool,
         _ => pool.into_iter().filter(|story| story.answer(tier).is_some()).collect(),
     }
 }

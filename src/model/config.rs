@@ -41,15 +41,16 @@ fn known_fields<'de, D: Deserializer<'de>>(from: D) -> Result<DetectorConfig, D:
 const MAX_SENTENCES: usize = 1024;
 
 impl ModelConfig {
-    /// Values that have the right type but are invalid.
-    pub fn problem(&self) -> Option<String> {
+    /// # Errors
+    /// A value that has the right type but is invalid.
+    pub fn validate(&self) -> Result<(), String> {
         if !(1..=MAX_SENTENCES).contains(&self.max_sentences) {
-            return Some(format!("max_sentences is {}; it must be from 1 to {MAX_SENTENCES}", self.max_sentences));
+            return Err(format!("max_sentences is {}; it must be from 1 to {MAX_SENTENCES}", self.max_sentences));
         }
         if !(0. ..1.).contains(&self.dropout) {
-            return Some("dropout must be at least 0 and below 1".into());
+            return Err("dropout must be at least 0 and below 1".into());
         }
-        self.detector.validate().err().map(|problem| format!("detector: {problem}"))
+        self.detector.validate().map_err(|problem| format!("detector: {problem}"))
     }
 
     /// Which whole stories are encoded in addition to the (entity, sentence) inputs.

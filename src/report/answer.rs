@@ -191,6 +191,9 @@ impl Answer {
     }
 
     fn conflict_text(&self) -> String {
+        if self.conflict.is_empty() && self.decode != Decode::Threshold && self.single_story.is_none() {
+            return "No two sentences of one story have a conflict probability above 0.\n".to_owned();
+        }
         if self.conflict.is_empty() {
             return format!(
                 "No sentence reaches a conflict probability of {CONFLICT_THRESHOLD}; {}.\n",

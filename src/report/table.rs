@@ -1,5 +1,7 @@
 //! A table of text cells: the first column flush left, the others flush right.
 
+use unicode_width::UnicodeWidthStr;
+
 /// How a table is written: [`Table::to_text`] and the like.
 pub type TableFormat = fn(&Table) -> String;
 
@@ -80,14 +82,15 @@ impl Table {
     }
 
     fn width(&self, column: usize) -> usize {
-        self.lines().map(|row| row[column].chars().count()).max().unwrap_or(0)
+        self.lines().map(|row| row[column].width()).max().unwrap_or(0)
     }
 }
 
 fn text_line(row: &[String], widths: &[usize]) -> String {
-    let mut line = format!("{:<width$}", row[0], width = widths[0]);
+    let pad = |cell: &str, width: usize| " ".repeat(width - cell.width());
+    let mut line = format!("{}{}", row[0], pad(&row[0], widths[0]));
     for (cell, &width) in row.iter().zip(widths).skip(1) {
-        line.push_str(&format!("  {cell:>width$}"));
+        line.push_str(&format!("  {}{cell}", pad(cell, width)));
     }
     format!("{}\n", line.trim_end())
 }
@@ -121,6 +124,9 @@ mod tests {
         let mut table = Table::new(["what", "n"]);
         table.push(["città".into(), "10".into()]);
         table.push(["a".into(), "7".into()]);
+        let mut wide = Table::new(["what", "n"]);
+        wide.push(["台所".into(), "7".into()]);
+        assert_eq!(wide.to_text(), "what  n\n台所  7\n", "a terminal shows these in two columns each");
         assert_eq!(table.to_text(), "what    n\ncittà  10\na       7\n");
         assert_eq!(table.to_markdown(), "| what | n |\n|---|---:|\n| città | 10 |\n| a | 7 |\n");
     }

@@ -31,5 +31,8 @@ fn a_run_is_loaded_scored_and_explained() {
 fn a_detector_of_ones_own_is_trained() {
     let tiny = Tiny::new();
     let said = custom_detector::run(&arguments(&[text(&tiny.config()), "train.epochs=2"])).unwrap();
-    assert!(said.starts_with("accuracy on the training pairs: "), "{said}");
+    assert!(
+        said.starts_with("detector.linear.bias, detector.linear.weight\naccuracy on the training pairs: "),
+        "{said}"
+    );
 }

@@ -32,7 +32,7 @@ fn orders() -> BTreeMap<String, u32> {
     let row = |line: &str| {
         let mut cells = line.strip_prefix("//! | ")?.split('|').map(str::trim);
         let order = cells.next()?.parse().ok()?;
-        Some((cells.next()?.trim_matches(['[', ']', '`']).to_owned(), order))
+        Some((cells.next()?.split('`').nth(1)?.to_owned(), order))
     };
     text.lines().filter_map(row).collect()
 }

@@ -157,8 +157,15 @@ proptest! {
     }
 
     #[test]
-    fn bytes_are_no_predictions_and_end_no_program(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = parse_predictions(Path::new("predictions.jsonl"), &bytes);
+    fn a_changed_byte_is_read_or_refused_with_the_line(pairs in predictions(), place in any::<prop::sample::Index>(), byte in 32..127_u8) {
+        let (mut bytes, path) = (Vec::new(), Path::new("predictions.jsonl"));
+        write_lines(&mut bytes, path, &pairs).unwrap();
+        let place = place.index(bytes.len());
+        bytes[place] = byte;
+        match parse_predictions(path, &bytes) {
+            Ok(read) => prop_assert!(read.pairs.len() <= pairs.len()),
+            Err(error) => prop_assert!(error.message.starts_with("predictions.jsonl: "), "{error}"),
+        }
     }
 
     #[test]

@@ -30,12 +30,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         settled: &run.settled,
         bos_seen: run.bos_seen(first.map(|answer| answer.question.asked().0))?,
         unaligned: run.server.unaligned(),
-        refused_ways: run.server.refusals(),
-        left_out: run.server.left_out(),
         tiers: answers.iter().map(|tier| TierSummary::of(tier, &set.stories)).collect(),
     };
     write(run.folder.path(), &set, &plan, &answers, &summary)?;
     summary.tiers.iter().for_each(|tier| say!("{}", tier.lines()));
+    run.server.left_out().iter().for_each(|name| say!("the server refuses `{name}`, so it was left out"));
     let folder = run.folder.path().display();
     say!("{folder}: the records and results.json; `tiered llm score {folder}` scores them");
     Ok(())
@@ -73,7 +72,7 @@ fn plan(args: &Args, set: &StorySet) -> Result<Plan> {
 fn asked(args: &Args, set: &StorySet, plan: &Plan) -> Map<String, Value> {
     let mut asked = args.plan.settled(plan);
     let rest = json!({
-        "data": args.plan.data, "data_sha256": set.sha256, "split": set.split, "stories": set.stories.len(), "limit": args.limit,
+        "data": args.plan.data.display().to_string(), "data_sha256": set.sha256, "split": set.split, "stories": set.stories.len(), "limit": args.limit,
         "protocol": plan.protocol, "departures": departures(args, plan), "cascade": plan.cascade, "tiers": args.tiers,
     });
     asked.extend(rest.as_object().cloned().unwrap_or_default());
@@ -96,7 +95,8 @@ fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], su
     facts.insert("unaligned".to_owned(), json!(summary.unaligned));
     let facts = RunFacts { model: settled.server.model.clone(), date: settled.date.clone(), facts };
     write_records(folder, &set.stories, plan, answers, &facts)?;
-    if plan.protocol == Protocol::Pairs && plan.last == Tier::State && !set.checked.is_empty() {
+    let has_pairs = plan.protocol == Protocol::Pairs && plan.last == Tier::State && settled.way != Way::Said;
+    if has_pairs && !set.checked.is_empty() {
         write_pairs(folder, set)?;
     }
     durable::replace(&folder.join("results.json"), format!("{text}\n").as_bytes())

@@ -23,8 +23,6 @@ struct HarSummary<'a> {
     bos_seen: usize,
     /// Scored options whose prompt's tokens are not the first tokens of prompt and option.
     unaligned: u64,
-    /// Why other ways were not taken.
-    refused_ways: &'a [String],
     pairs: usize,
     /// Pairs whose questions ended early, because a bound was too weak to decide; they count as wrong from there on.
     undecided: usize,
@@ -46,7 +44,6 @@ pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
         settled: &run.settled,
         bos_seen: run.bos_seen(first.map(|step| step.question.asked().0))?,
         unaligned: run.server.unaligned(),
-        refused_ways: run.server.refusals(),
         pairs: answers.len(),
         undecided: count(&|choice| choice.index().is_none()),
         ties: count(&|choice| choice.is_tied()),
@@ -75,7 +72,7 @@ fn settings(args: &Args, set: &StorySet, asked: &[Pair], shots: &[Pair]) -> Resu
     departures.extend(args.plan.swapped.then(|| "the second story of every pair first".to_owned()));
     departures.extend(args.limit.map(|limit| format!("only the first {}", counted(limit, "pair"))));
     let asked = json!({
-        "data": args.plan.data, "data_sha256": set.sha256, "split": set.split, "pairs": asked.len(), "limit": args.limit,
+        "data": args.plan.data.display().to_string(), "data_sha256": set.sha256, "split": set.split, "pairs": asked.len(), "limit": args.limit,
         "protocol": Protocol::Har, "departures": departures, "swapped": args.plan.swapped,
         "shots": shots.len(), "shots_from": shots.iter().map(|pair| &pair.id).collect::<Vec<_>>(),
         "shots_sha256": durable::sha256(told.as_bytes()),

@@ -20,7 +20,7 @@ pub(super) struct PlanArgs {
     /// Render a chat with this template: tokenizer_config.json, or a file of Jinja [default: plain text]
     #[arg(long, value_name = "FILE")]
     pub chat_template: Option<PathBuf>,
-    /// How many other stories to show with their answers [default: 3; by protocol har the pairs that --shot names]
+    /// How many other stories to draw and show with their answers [default: 3, or those that --shot names]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=5))]
     pub shots: Option<u8>,
     /// Draw the shots by this seed [default: 1234, the protocol's]
@@ -55,6 +55,10 @@ impl PlanArgs {
             Some(path) => Style::Chat(ChatTemplate::read(path)?),
             None => Style::Plain,
         };
+        if self.shots.is_some() && self.names_shots() {
+            let message = "--shots: is the number of shots that are drawn; with --shot every story named is shown";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
         let source = self.source(protocol, set)?;
         let mut plan = Plan::new(protocol, style);
         if let ShotSource::Fixed(shots) = &source {

@@ -55,6 +55,11 @@ enum Published {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some([first, second]) = har_folders(args) {
+        if args.predictions.is_some() || !args.published.is_empty() {
+            let message = "--swapped: of two runs by protocol har only the agreement is printed; leave out --predictions \
+                           and --published";
+            return Err(Error::new(ErrorKind::Usage, message).into());
+        }
         return Ok(print(&har_agreement(args, first, second)?)?);
     }
     let out = args.predictions.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;

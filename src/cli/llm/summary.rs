@@ -14,10 +14,6 @@ pub(super) struct Summary<'a> {
     pub bos_seen: usize,
     /// Scored options whose prompt's tokens are not the first tokens of prompt and option.
     pub unaligned: u64,
-    /// Why other ways were not taken.
-    pub refused_ways: &'a [String],
-    /// Parameters that the server refused, so that they were left out.
-    pub left_out: Vec<&'static str>,
     pub tiers: Vec<TierSummary>,
 }
 

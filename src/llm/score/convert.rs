@@ -31,8 +31,13 @@ struct Answers<'a> {
 /// left out.
 ///
 /// # Errors
-/// `Data` if the records are of a cascade.
+/// `Data` if the records are of a cascade, or answers in words.
 pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Story]) -> Result<Vec<PairPrediction>> {
+    if linked.said {
+        let problem = "the answers are words: without log-probabilities a pair has no margin, so that there are no \
+                       predictions about pairs";
+        return Err(Error::data(problem).about(records.folder.display()));
+    }
     if linked.cascade || !linked.known[2] {
         let problem = "tiers 2 and 3 did not ask about every implausible story, so that there are no predictions about \
                        pairs; ask with --protocol pairs";

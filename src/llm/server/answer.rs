@@ -37,7 +37,7 @@ pub fn logprob(value: Option<&Value>) -> Result<TokenScore> {
         None => wrong("is missing"),
         Some(Value::Null) => wrong("is null"),
         Some(value) => match value.as_f64() {
-            None => wrong(&format!("is not a number: {}", shown(&value.to_string(), 60))),
+            None => wrong("is not a number"),
             Some(number) if number > NOISE => wrong(&format!("is positive ({number})")),
             Some(number) if number.is_nan() => wrong("is not a number (NaN)"),
             Some(number) if number <= UNDERFLOW => Ok(TokenScore::AtMost(SMALLEST)),
@@ -52,7 +52,8 @@ pub fn logprob(value: Option<&Value>) -> Result<TokenScore> {
 /// `Data` if it is not.
 pub fn field<'a>(answer: &'a Value, pointer: &str) -> Result<&'a Value> {
     answer.pointer(pointer).filter(|value| !value.is_null()).ok_or_else(|| {
-        Error::data(format!("the server's answer has no `{pointer}`: {}", shown(&answer.to_string(), 200)))
+        let has: Vec<&str> = answer.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        Error::data(format!("the server's answer has no `{pointer}`; it has: {}", shown(&has.join(", "), 200)))
     })
 }
 

@@ -149,21 +149,31 @@ impl Client {
     fn try_once(&self, address: &Address, body: Option<&Value>) -> Result<Reply, Failure> {
         let response = self.send(address, body)?;
         let (parts, body) = response.into_parts();
-        let bytes = self.without_key(read(address, body)?);
+        let bytes = read(address, body)?;
         let status = parts.status.as_u16();
         if (200..300).contains(&status) {
-            return Ok(Reply::Done(parse(address, &bytes)?));
+            return Ok(Reply::Done(self.parse(address, &bytes)?));
         }
         self.judged(address, status, &parts.headers, &bytes)
     }
 
-    /// An answer may repeat the request, and stands in messages.
-    fn without_key(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let Some(key) = &self.settings.key else { return bytes };
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => key.hidden_in(text).into_bytes(),
-            Err(_) => key.hidden_in(&String::from_utf8_lossy(&bytes)).into_bytes(),
-        }
+    /// Text of an answer, for a message: an answer may repeat the request with its key.
+    fn without_key(&self, text: &str) -> String {
+        self.settings.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hidden_in(text))
+    }
+
+    fn parse(&self, address: &Address, bytes: &[u8]) -> Result<Value> {
+        serde_json::from_slice(bytes).map_err(|error| {
+            let text = String::from_utf8_lossy(bytes);
+            let why = if text.trim_start().starts_with('<') {
+                "it is a web page; does --server lead to the model's server?".to_owned()
+            } else if ["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
+                "it has a number that is not finite (NaN or Infinity); the model or the server is broken".to_owned()
+            } else {
+                format!("{error}: {}", shown(&self.without_key(&text), 100))
+            };
+            Error::data(format!("{address}: the answer is not JSON: {why}"))
+        })
     }
 
     fn send(&self, address: &Address, body: Option<&Value>) -> Result<ureq::http::Response<Body>, Failure> {
@@ -185,7 +195,7 @@ impl Client {
 
     /// What a status other than success means.
     fn judged(&self, address: &Address, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Failure> {
-        let message = Self::own_words(body);
+        let message = self.own_words(body);
         let failed = |remedy: &str| {
             Error::new(ErrorKind::Unavailable, format!("{address}: the server answered {status}{remedy}"))
         };
@@ -201,8 +211,8 @@ impl Client {
         }
     }
 
-    /// The message in an error's body.
-    fn own_words(body: &[u8]) -> String {
+    /// The message in an error's body, without the key.
+    fn own_words(&self, body: &[u8]) -> String {
         let text = match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
                 let found = ["/error/message", "/error", "/message", "/detail"].iter().find_map(|at| value.pointer(at));
@@ -210,7 +220,7 @@ impl Client {
             }
             Err(_) => String::from_utf8_lossy(body).into_owned(),
         };
-        shown(text.trim(), 400)
+        shown(self.without_key(&text).trim(), 400)
     }
 
     /// The error of a request that the server refuses for good.
@@ -255,20 +265,6 @@ fn read(address: &Address, mut body: Body) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn parse(address: &Address, bytes: &[u8]) -> Result<Value> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let text = String::from_utf8_lossy(bytes);
-        let why = if text.trim_start().starts_with('<') {
-            "it is a web page; does --server lead to the model's server?".to_owned()
-        } else if ["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
-            "it has a number that is not finite (NaN or Infinity); the model or the server is broken".to_owned()
-        } else {
-            format!("{error}: {}", shown(&text, 100))
-        };
-        Error::data(format!("{address}: the answer is not JSON: {why}"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,7 +290,10 @@ mod tests {
     #[test]
     fn errors_are_told_in_the_servers_words_without_the_key() {
         let client = client(Some("sk-secret"));
-        let said = |body: &str| Client::own_words(&client.without_key(body.as_bytes().to_vec()));
+        let said = |body: &str| client.own_words(body.as_bytes());
+        let address = Address::parse("https://a.example").unwrap();
+        let error = client.parse(&address, b"you sent Bearer sk-secret").unwrap_err();
+        assert!(error.message.ends_with("you sent Bearer (the key)"), "{error}");
         assert_eq!(said(r#"{"error": {"message": "no key sk-secret"}}"#), "no key (the key)");
         assert_eq!(said(r#"{"error": "busy"}"#), "busy");
         assert_eq!(said(r#"{"object": "error", "message": "bad"}"#), "bad");

@@ -140,9 +140,10 @@ impl Server {
         &self.refusals
     }
 
-    /// Parameters of questions in words that the server refused, so that they were left out.
+    /// Parameters of questions in words that the server refused, so that they were left out. (`max_tokens` is not left out
+    /// but has another name there.)
     pub fn left_out(&self) -> Vec<&'static str> {
-        self.refused.names()
+        self.refused.names().into_iter().filter(|name| *name != "max_tokens").collect()
     }
 
     /// The answers so far.

@@ -26,7 +26,7 @@ use time::OffsetDateTime;
 const SETTLED: &str = "run.json";
 const JOURNAL: &str = "journal.jsonl";
 /// Fields that may differ when a run goes on, or are compared in another way: the file of stories may have moved.
-const NOT_COMPARED: [&str; 4] = ["date", "probe", "server", "data"];
+const NOT_COMPARED: [&str; 5] = ["date", "probe", "server", "data", "refused_ways"];
 
 /// What a run is. When it goes on, all of it must be as it was, but for float noise in the probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,9 @@ pub struct Settled {
     pub tokenizer: String,
     /// What the probe showed; `None` for the way `said`.
     pub probe: Option<ProbeReport>,
+    /// Ways that were tried before, when the run began, each with the reason against it.
+    #[serde(default)]
+    pub refused_ways: Vec<String>,
 }
 
 /// A locked folder of a run.
@@ -149,6 +152,7 @@ impl Settled {
             bos,
             tokenizer: server.tokenizer(),
             probe: server.probe().cloned(),
+            refused_ways: server.refusals().to_vec(),
         }
     }
 
@@ -233,6 +237,7 @@ mod tests {
             bos: None,
             tokenizer: "the server's".into(),
             probe: Some(ProbeReport { probes: vec![probe], largest_difference: 0. }),
+            refused_ways: Vec::new(),
         }
     }
 

@@ -138,11 +138,13 @@ impl EncoderConfig {
         };
         let config: EncoderConfig = serde_json::from_slice(&bytes).map_err(malformed)?;
         let fixed: Fixed = serde_json::from_slice(&bytes).map_err(malformed)?;
-        config.problem().or_else(|| fixed.problem(&config)).map_or(Ok(config), |problem| Err(wrong(problem)))
+        config.validate().and_then(|()| fixed.validate(&config)).map_err(wrong)?;
+        Ok(config)
     }
 
-    /// Values that have the right type but are invalid.
-    fn problem(&self) -> Option<String> {
+    /// # Errors
+    /// A value that has the right type but is invalid.
+    fn validate(&self) -> Result<(), String> {
         let sizes = [
             ("vocab_size", self.vocab_size),
             ("hidden_size", self.hidden_size),
@@ -156,26 +158,26 @@ impl EncoderConfig {
         let ranges = sizes.into_iter().map(|size| (size, 1)).chain([(types, least_types)]);
         for ((name, size), least) in ranges {
             if !(least..=MAX_SIZE).contains(&size) {
-                return Some(format!("{name} is {size}; it must be from {least} to {MAX_SIZE}"));
+                return Err(format!("{name} is {size}; it must be from {least} to {MAX_SIZE}"));
             }
         }
         let (hidden, heads) = (self.hidden_size, self.num_attention_heads);
         if hidden % heads != 0 {
-            return Some(format!("hidden_size {hidden} is not a multiple of num_attention_heads {heads}"));
+            return Err(format!("hidden_size {hidden} is not a multiple of num_attention_heads {heads}"));
         }
         if let Family::Roberta { pad_token_id } | Family::XlmRoberta { pad_token_id } = self.family
             && (!(0..self.max_position_embeddings).contains(&pad_token_id) || pad_token_id >= self.vocab_size)
         {
-            return Some(format!("pad_token_id {pad_token_id} is neither a token nor a position"));
+            return Err(format!("pad_token_id {pad_token_id} is neither a token nor a position"));
         }
         let dropouts = [self.hidden_dropout_prob, self.attention_probs_dropout_prob];
         if !dropouts.iter().all(|p| (0. ..1.).contains(p)) || !(0. ..1.).contains(&self.layer_norm_eps) {
-            return Some("layer_norm_eps and the dropout probabilities must be at least 0 and below 1".into());
+            return Err("layer_norm_eps and the dropout probabilities must be at least 0 and below 1".into());
         }
         match &self.family {
-            Family::Deberta(deberta) => deberta.later_setting().or_else(|| deberta.problem(self.sizes())),
-            Family::DebertaV2(deberta) => deberta.problem(self.sizes()),
-            _ => None,
+            Family::Deberta(deberta) => deberta.refuse_later_settings().and_then(|()| deberta.validate(self.sizes())),
+            Family::DebertaV2(deberta) => deberta.validate(self.sizes()),
+            _ => Ok(()),
         }
     }
 
@@ -233,18 +235,18 @@ impl EncoderConfig {
 }
 
 impl Fixed {
-    fn problem(&self, config: &EncoderConfig) -> Option<String> {
+    fn validate(&self, config: &EncoderConfig) -> Result<(), String> {
         let head = config.hidden_size / config.num_attention_heads;
         match self {
             Fixed { position_embedding_type: Some(kind), .. } if kind != "absolute" => {
-                Some(format!("position_embedding_type is {:?}; only \"absolute\" is supported", shown(kind, 40)))
+                Err(format!("position_embedding_type is {:?}; only \"absolute\" is supported", shown(kind, 40)))
             }
-            Fixed { is_decoder: Some(true), .. } => Some("is_decoder is true; only encoders are supported".into()),
-            Fixed { talking_head: Some(true), .. } => Some("talking_head is true, which is not supported".into()),
-            Fixed { attention_head_size: Some(size), .. } if *size != head => Some(format!(
+            Fixed { is_decoder: Some(true), .. } => Err("is_decoder is true; only encoders are supported".into()),
+            Fixed { talking_head: Some(true), .. } => Err("talking_head is true, which is not supported".into()),
+            Fixed { attention_head_size: Some(size), .. } if *size != head => Err(format!(
                 "attention_head_size is {size}; only hidden_size / num_attention_heads, here {head}, is supported"
             )),
-            _ => None,
+            _ => Ok(()),
         }
     }
 }

@@ -385,7 +385,7 @@ fn what_differs_from_the_protocol_is_asked_and_named() {
     assert!(places[0] < places[1] && places[1] < places[2], "{fixed}");
     std::fs::write(rig.path("more.jsonl"), stories().replace("scatola", "cassa")).unwrap();
     let (others, _) = run("others", &["--shots-data", text(&rig.path("more.jsonl"))], &["shots from other stories"]);
-    assert_eq!((others.matches("cassa 1 ").count() % 5, others.matches("scatola 1 ").count()), (0, 5), "{others}");
+    assert_eq!((others.matches("cassa ").count(), others.matches("scatola ").count()), (15, 5), "{others}");
     let refused = rig.run(&server, "refused", &["--shot", "17"]);
     assert!(refused.status.code() == Some(65) && stderr(&refused).contains("no such story"), "{}", stderr(&refused));
     assert!(!rig.path("refused").exists(), "nothing is written");

@@ -128,6 +128,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         server.journal().sync()?;
         written?;
     }
+    server.left_out().iter().for_each(|name| say!("the server refuses `{name}`, so it was left out"));
     say!("score them: tiered llm piqa score {} --data DIR", folder.path().display());
     Ok(())
 }

@@ -168,20 +168,24 @@ impl DebertaConfig {
         if self.position_buckets > 0 { self.position_buckets } else { self.max_distance(max_position_embeddings) }
     }
 
-    /// Refuses keys that version 1 does not have.
-    pub fn later_setting(&self) -> Option<String> {
+    /// # Errors
+    /// A key that version 1 does not have.
+    pub fn refuse_later_settings(&self) -> Result<(), String> {
         let later = [
             ("share_att_key", self.share_att_key),
             ("position_buckets", self.position_buckets > 0),
             ("norm_rel_ebd", self.norm_rel_ebd != PositionNorm::None),
             ("conv_kernel_size", self.conv_kernel_size > 0),
         ];
-        let (key, _) = later.into_iter().find(|(_, set)| *set)?;
-        Some(format!("{key} is set, but model_type deberta does not have it; deberta-v2 does"))
+        match later.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => Err(format!("{key} is set, but model_type deberta does not have it; deberta-v2 does")),
+            None => Ok(()),
+        }
     }
 
-    /// Values that have the right type but are invalid.
-    pub fn problem(&self, encoder: Sizes) -> Option<String> {
+    /// # Errors
+    /// A value that has the right type but is invalid.
+    pub fn validate(&self, encoder: Sizes) -> Result<(), String> {
         let sizes = [
             ("embedding_size", self.embedding_size.unwrap_or(1), 1),
             ("max_relative_positions", self.max_relative_positions, -1),
@@ -191,11 +195,11 @@ impl DebertaConfig {
         ];
         let outside = |&(_, size, least): &(&str, i64, i64)| !(least..=MAX_SIZE).contains(&size);
         if let Some((name, size, least)) = sizes.into_iter().find(outside) {
-            return Some(format!("{name} is {size}; it must be from {least} to {MAX_SIZE}"));
+            return Err(format!("{name} is {size}; it must be from {least} to {MAX_SIZE}"));
         }
         let distance = self.max_distance(encoder.positions);
         if self.position_buckets > 0 && !(2..2 * (distance - 1)).contains(&self.position_buckets) {
-            return Some(format!(
+            return Err(format!(
                 "position_buckets is {}; for distances up to {distance} it must be from 2 to {}",
                 self.position_buckets,
                 2 * (distance - 1) - 1
@@ -203,17 +207,17 @@ impl DebertaConfig {
         }
         if self.conv_kernel_size > 0 {
             if self.conv_kernel_size % 2 == 0 {
-                return Some(format!("conv_kernel_size is {}; it must be odd", self.conv_kernel_size));
+                return Err(format!("conv_kernel_size is {}; it must be odd", self.conv_kernel_size));
             }
             if encoder.hidden % self.conv_groups != 0 {
                 let (groups, hidden) = (self.conv_groups, encoder.hidden);
-                return Some(format!("conv_groups is {groups}; it must divide hidden_size {hidden}"));
+                return Err(format!("conv_groups is {groups}; it must divide hidden_size {hidden}"));
             }
             if self.conv_act.is_none() {
-                return Some("conv_kernel_size is set, but conv_act is missing".into());
+                return Err("conv_kernel_size is set, but conv_act is missing".into());
             }
         }
-        None
+        Ok(())
     }
 
     /// The least number of parameters for relative positions and convolution.
