@@ -13,6 +13,8 @@
 #   --context N    tokens of one request (2048)
 #   --parallel N   requests at the same time (1)
 #   --threads N    (all cores)
+#   --model FILE   another model (GGUF), such as the same one with all weights as float32:
+#                  .llm/build/bin/llama-quantize --allow-requantize .llm/gemma-3-270m-q4_k_m.gguf f32.gguf F32
 #   --prebuilt     start what `build --prebuilt` got; after -- it takes only the name of a chat template
 #   --python       start the server of llama-cpp-python instead: the same model and libraries, with `echo`; it answers one
 #                  request at a time, and an echo takes seconds
@@ -83,7 +85,7 @@ build_server() {
 compile() {
     export PATH="$folder/tools/bin:$PATH"
     cmake -S "$folder/source/vendor/llama.cpp" -B "$folder/build" -G Ninja "${cmake_options[@]}" &&
-        nice -n 10 cmake --build "$folder/build" -j "${JOBS:-2}" --target llama-server
+        nice -n 10 cmake --build "$folder/build" -j "${JOBS:-2}" --target llama-server llama-quantize
 }
 
 has_model() { [ -f "$model" ] && echo "$model_sha256  $model" | sha256sum --check --status; }
@@ -137,6 +139,11 @@ start() {
                 printf -v "${1#--}" %s "$2"
                 shift 2
                 ;;
+            --model)
+                [ -f "${2-}" ] || fail "--model: ${2-} is no file; name a GGUF file"
+                model=$2
+                shift 2
+                ;;
             --python) kind=python probe=v1/models; shift ;;
             --prebuilt) kind=prebuilt; shift ;;
             --) shift; break ;;
@@ -167,7 +174,7 @@ start_prebuilt() {
 }
 
 start_llama() {
-    nohup "$binary" --model "$model" --alias gemma-3-270m-q4_k_m --host 127.0.0.1 --port "$port" --ctx-size $((context * parallel)) \
+    nohup "$binary" --model "$model" --alias "$(basename "$model" .gguf)" --host 127.0.0.1 --port "$port" --ctx-size $((context * parallel)) \
         --parallel "$parallel" --threads "$threads" "$@" >"$log" 2>&1 </dev/null &
     echo $! >"$pid_file"
 }
@@ -175,7 +182,7 @@ start_llama() {
 start_python() {
     in_venv python install -r "$locks/python.lock"
     LLAMA_CPP_LIB_PATH="$folder/build/bin" PYTHONPATH="$folder/source" nohup "$folder/python/bin/python" "$locks/python_server.py" \
-        --model "$model" --host 127.0.0.1 --port "$port" --n_ctx "$context" --n_threads "$threads" --logits_all true \
+        --model "$model" --model_alias "$(basename "$model" .gguf)" --host 127.0.0.1 --port "$port" --n_ctx "$context" --n_threads "$threads" --logits_all true \
         "$@" >"$log" 2>&1 </dev/null &
     echo $! >"$pid_file"
 }
