@@ -126,7 +126,7 @@ answers() { curl --silent --fail --max-time 2 --output /dev/null "http://127.0.0
 # The process that `start` started, if it is still that one: numbers of processes are used again.
 running() {
     local pid
-    pid=$(cat "$pid_file" 2>/dev/null) && grep -qsF "$model" "/proc/$pid/cmdline" && echo "$pid"
+    pid=$(cat "$pid_file" 2>/dev/null) && grep -qsF "$folder/" "/proc/$pid/cmdline" && echo "$pid"
 }
 
 start() {
