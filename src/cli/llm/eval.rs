@@ -57,8 +57,8 @@ fn stories(args: &Args) -> Result<StorySet> {
 }
 
 fn plan(args: &Args, set: &StorySet) -> Result<Plan> {
-    if args.way == Some(Way::Said) && args.plan.chat_template.is_some() {
-        let message = "--way said: the server uses its own chat template; leave out --chat-template";
+    if args.way.is_some_and(Way::chats) && args.plan.chat_template.is_some() {
+        let message = "--way said and top-chat: the server uses its own chat template; leave out --chat-template";
         return Err(Error::new(ErrorKind::Usage, message));
     }
     let mut plan = args.plan.plan(args.protocol, set)?;
@@ -82,7 +82,11 @@ fn asked(args: &Args, set: &StorySet, plan: &Plan) -> Map<String, Value> {
 fn departures(args: &Args, plan: &Plan) -> Vec<String> {
     let mut departures = plan.departures();
     departures.extend(args.limit.map(|limit| format!("only the first {}", counted(limit, "story"))));
-    departures.extend((args.way == Some(Way::Said)).then(|| "answers in words, not by likelihood".to_owned()));
+    departures.extend(match args.way {
+        Some(Way::Said) => Some("answers in words, not by likelihood".to_owned()),
+        Some(Way::TopChat) => Some("by the first token of a chat, without a blank before an option".to_owned()),
+        _ => None,
+    });
     departures
 }
 

@@ -53,8 +53,8 @@ pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
 
 fn asked_pairs(args: &Args, set: &StorySet) -> Result<Vec<Pair>> {
     let path = args.plan.data.display();
-    if args.no_cascade || args.tiers != 3 || args.way == Some(Way::Said) {
-        let why = "protocol har is one text with all tiers: no --no-cascade, --tiers or --way said";
+    if args.no_cascade || args.tiers != 3 || args.way.is_some_and(Way::chats) {
+        let why = "protocol har is one text with all tiers: no --no-cascade, --tiers, --way said or top-chat";
         return Err(Error::new(ErrorKind::Usage, format!("{path}: {why}")));
     }
     let mut asked = args.plan.har_pairs(set)?;

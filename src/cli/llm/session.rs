@@ -4,7 +4,7 @@ use super::eval_args::Args;
 use super::progress::Progress;
 use crate::cli::signal::Signals;
 use crate::error::{Error, Result};
-use crate::llm::server::{Choices, Client, RunFolder, Server, Settings, Settled, Way, default_folder};
+use crate::llm::server::{Choices, Client, RunFolder, Server, Settings, Settled, default_folder};
 use crate::llm::{Protocol, Step};
 use crate::say::{counted, say};
 use serde_json::{Map, Value};
@@ -56,7 +56,7 @@ impl Run {
     /// How many start tokens a prompt begins with, as the model sees it; 0 where the server has a template of its own.
     pub fn bos_seen(&self, prompt: Option<&str>) -> Result<usize> {
         match prompt {
-            Some(prompt) if self.server.way() != Way::Said => self.server.bos_of(prompt),
+            Some(prompt) if !self.server.way().chats() => self.server.bos_of(prompt),
             _ => Ok(0),
         }
     }

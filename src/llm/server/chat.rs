@@ -1,4 +1,4 @@
-//! The way `said`: the model answers in words, through `/v1/chat/completions`. No log-probabilities.
+//! Chats, through `/v1/chat/completions`, and the way `said`: the model answers in words. No log-probabilities.
 
 use super::answer::field;
 use super::client::{Client, Reply};
@@ -30,12 +30,28 @@ pub struct Conversation<'a> {
 /// # Errors
 /// As [`Client::get_done`]; `Data` if the answer has no text.
 pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation, refused: &Refused) -> Result<String> {
+    let more = asked.form.map_or_else(|| json!({}), |form| json!({"response_format": form}));
+    read(&ask(client, kind, model, asked.messages, asked.max_tokens, more, refused)?)
+}
+
+/// The answer to a chat, at temperature 0. `more` has further parameters.
+///
+/// # Errors
+/// As [`Client::get_done`].
+pub(super) fn ask(
+    client: &Client,
+    kind: ServerKind,
+    model: &str,
+    messages: &[Message],
+    max_tokens: u32,
+    more: Value,
+    refused: &Refused,
+) -> Result<Value> {
     let mut body = json!({
-        "model": model, "messages": asked.messages, "max_tokens": asked.max_tokens, "temperature": 0.0,
-        "stream": false,
+        "model": model, "messages": messages, "max_tokens": max_tokens, "temperature": 0.0, "stream": false,
     });
-    if let Some(form) = asked.form {
-        body["response_format"] = form.clone();
+    for (name, value) in more.as_object().into_iter().flatten() {
+        body[name] = value.clone();
     }
     if kind != ServerKind::Other {
         body["chat_template_kwargs"] = json!({"enable_thinking": false});
@@ -43,7 +59,7 @@ pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation,
     refused.names().into_iter().for_each(|name| leave_out(&mut body, name));
     loop {
         match client.ask(PATH, Some(&body))? {
-            Reply::Done(answer) => return read(&answer),
+            Reply::Done(answer) => return Ok(answer),
             Reply::Refused { status: 400 | 422, message } if refused.adapt(&mut body, &message) => {}
             Reply::Refused { status, message } => return Err(client.refusal(PATH, status, &message)),
         }

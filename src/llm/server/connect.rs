@@ -2,6 +2,7 @@
 
 use super::asker::Asker;
 use super::chat::{self, Conversation, Refused};
+use super::chat_top::FirstTokens;
 use super::client::Client;
 use super::cut::Cutter;
 use super::identity::Identity;
@@ -52,21 +53,20 @@ impl Server {
     /// tokenizer is at hand; as [`Client::ask`].
     pub fn connect(client: Client, choices: &Choices) -> Result<Self> {
         let identity = Identity::ask(&client, &choices.model)?;
-        let (kind, said) = (identity.kind, choices.way == Some(Way::Said));
+        let kind = identity.kind;
+        if let Some(way) = choices.way.filter(|way| way.chats()) {
+            return Self::chatting(client, identity, choices, way);
+        }
         let tokenizer = match &choices.tokenizer {
             Some(path) => Some(Tokenizer::read(path)?),
-            None if said => None,
             None => Tokenizer::of_server(&client, kind, &identity.model)?,
         };
-        let Some(tokenizer) = tokenizer else {
-            return if said { Ok(Self::speaking(client, identity, choices)) } else { Err(needs_tokenizer()) };
-        };
+        let tokenizer = tokenizer.ok_or_else(needs_tokenizer)?;
         let bos = Bos::find(&tokenizer, &client, choices.bos)?;
         let cutter = Cutter { tokenizer, bos, sends_ids: kind.takes_ids() };
         let way = choices.way.unwrap_or(kind.ways()[0]);
         let asker = Asker { client, identity, cutter, way, alternatives: kind.alternatives() };
-        let server = Server::new(asker, choices);
-        if said { Ok(server) } else { server.with_true_way(choices.way) }
+        Server::new(asker, choices).with_true_way(choices.way)
     }
 
     fn new(asker: Asker, choices: &Choices) -> Self {
@@ -76,11 +76,16 @@ impl Server {
         Server { asker, probe: None, refusals, refused, bos, journal, unaligned, asked }
     }
 
-    /// One that is asked in words only, and needs no tokens.
-    fn speaking(client: Client, identity: Identity, choices: &Choices) -> Self {
+    /// One that is asked in chats only, and needs no tokens.
+    fn chatting(client: Client, identity: Identity, choices: &Choices, way: Way) -> Result<Self> {
         let tokenizer = Tokenizer::Server { kind: identity.kind, model: identity.model.clone() };
         let cutter = Cutter { tokenizer, bos: Bos::default(), sends_ids: false };
-        Self::new(Asker { client, identity, cutter, way: Way::Said, alternatives: 0 }, choices)
+        let mut server = Self::new(Asker { client, identity, cutter, way, alternatives: 0 }, choices);
+        if way == Way::TopChat {
+            let Asker { client, identity, .. } = &server.asker;
+            server.probe = Some(FirstTokens::probe(client, identity.kind, &identity.model, &server.refused)?);
+        }
+        Ok(server)
     }
 
     /// Takes the first way that passes the probe, with ids before text.
@@ -285,6 +290,19 @@ impl Server {
         }
     }
 
+    /// The options among the first tokens of the answer to the prompt, which is one turn of the user.
+    fn among_first_tokens(&self, request: &Request) -> Result<Vec<Scored>> {
+        let options = request.continuations.iter().map(|text| text.trim());
+        let keyed: Vec<(&str, String)> = options.map(|option| (option, self.key(request.prompt, option))).collect();
+        let kept = keyed.iter().map(|(_, key)| self.kept(key)).collect::<Result<Vec<Option<Scored>>>>()?;
+        if let Some(kept) = kept.into_iter().collect() {
+            return Ok(kept);
+        }
+        let Asker { client, identity, .. } = &self.asker;
+        let tokens = FirstTokens::ask(client, identity.kind, &identity.model, request.prompt, &self.refused)?;
+        keyed.iter().map(|(option, key)| self.keep(key, tokens.score(option))).collect()
+    }
+
     /// Which option the model says when the prompt is all that it is told.
     fn option_said(&self, request: &Request) -> Result<Vec<OptionScore>> {
         let messages = [Message::user(request.prompt)];
@@ -304,10 +322,12 @@ fn needs_tokenizer() -> Error {
 
 impl Scorer for Server {
     fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
-        if self.way() == Way::Said {
-            return self.option_said(request);
-        }
-        let scored = self.scored(request).map_err(|error| error.about(request.name))?;
+        let scored = match self.way() {
+            Way::Said => return self.option_said(request),
+            Way::TopChat => self.among_first_tokens(request),
+            _ => self.scored(request),
+        };
+        let scored = scored.map_err(|error| error.about(request.name))?;
         Ok(scored.iter().map(Scored::score).collect())
     }
 }

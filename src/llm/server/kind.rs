@@ -13,6 +13,9 @@ pub enum Way {
     Forced,
     /// The options are looked for among the likeliest tokens; what is not listed stays undecided
     Top,
+    /// The same among the first tokens of a chat's answer, without a blank: for services that only chat
+    #[serde(rename = "top-chat")]
+    TopChat,
     /// The model answers in words: no log-probabilities, another protocol
     Said,
 }
@@ -24,8 +27,14 @@ impl Way {
             Way::Echo => "echo",
             Way::Forced => "forced",
             Way::Top => "top",
+            Way::TopChat => "top-chat",
             Way::Said => "said",
         }
+    }
+
+    /// Whether the server is asked in chats of its own template, and never for tokens.
+    pub fn chats(self) -> bool {
+        matches!(self, Way::TopChat | Way::Said)
     }
 }
 

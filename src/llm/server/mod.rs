@@ -8,6 +8,7 @@
 mod answer;
 mod asker;
 mod chat;
+mod chat_top;
 mod client;
 mod connect;
 mod cut;

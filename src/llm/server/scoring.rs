@@ -22,8 +22,8 @@ impl Asker {
                 Way::Echo => echo::score(self, cut)?,
                 Way::Forced => forced.score(cut)?,
                 Way::Top => listed.score(cut)?,
-                Way::Said => {
-                    return Err(Error::new(ErrorKind::Internal, "words have no log-probabilities to score"));
+                Way::TopChat | Way::Said => {
+                    return Err(Error::new(ErrorKind::Internal, "a chat has no tokens to score"));
                 }
             };
             on_scored(number, Scored::of(&tokens, cut.is_unaligned))?;

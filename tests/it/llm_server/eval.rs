@@ -1,6 +1,6 @@
 //! `tiered llm eval` from end to end: the files, interruptions of every kind, and going on with the same bytes.
 
-use super::mock::{Setup, Speaks, setup, start, twisted};
+use super::mock::{Setup, Speaks, bent, setup, start, twisted};
 use crate::fetch::{Answer, Request, Server};
 use crate::support::{clean_file, stderr, stdout, text, tiered};
 use serde_json::{Value, json};
@@ -399,4 +399,31 @@ fn words_are_asked_for_where_there_are_no_log_probabilities() {
     assert_eq!((&results["way"], &results["probe"]), (&json!("said"), &Value::Null));
     let departures = results["asked"]["departures"].to_string();
     assert!(departures.contains("answers in words, not by likelihood"), "{departures}");
+}
+
+/// A service that only chats: options are compared by the first token of the answer.
+#[test]
+fn options_are_looked_for_among_the_first_tokens_of_a_chat() {
+    let (rig, server) = (Rig::new(), start(setup(Speaks::Hosted)));
+    rig.done(&server, "run", &["--way", "top-chat", "--tiers", "1"]);
+    let results = rig.json("run/results.json");
+    assert_eq!((&results["way"], &results["bos_seen"]), (&json!("top-chat"), &json!(0)));
+    assert_eq!(results["probe"]["probes"][0]["by_way"], results["probe"]["probes"][0]["generated"]);
+    let departures = results["asked"]["departures"].to_string();
+    assert!(departures.contains("by the first token of a chat, without a blank"), "{departures}");
+    let samples = std::fs::read_to_string(rig.path("run/samples_story_class_2026-01-31T12-00-00.jsonl")).unwrap();
+    for line in samples.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let is_even = line["arguments"]["gen_args_0"]["arg_0"].as_str().unwrap().len().is_multiple_of(2);
+        let expected = if is_even { ["-2.0", "-0.25"] } else { ["-0.25", "-2.0"] };
+        assert_eq!([&line["filtered_resps"][0][0], &line["filtered_resps"][1][0]], expected);
+    }
+    let files = rig.files("run");
+    rig.done(&server, "run", &["--way", "top-chat", "--tiers", "1"]);
+    assert!(rig.files("run") == files, "the journal answers again");
+
+    let silent = bent(setup(Speaks::Hosted), "/v1/chat/completions", |answer| {
+        answer["choices"][0].as_object_mut().unwrap().remove("logprobs");
+    });
+    let refused = rig.run(&silent, "silent", &["--way", "top-chat", "--tiers", "1"]);
+    assert!(refused.status.code() == Some(69) && stderr(&refused).contains("--way said"), "{}", stderr(&refused));
 }

@@ -193,6 +193,17 @@ fn arrays(setup: Setup, body: &Value, places: &[(u32, Option<Vec<f64>>)], most: 
 /// Says "true" if the number of letters is even.
 fn chat(body: &Value) -> Answer {
     let text = body["messages"][0]["content"].as_str().unwrap();
+    if body["logprobs"] == true {
+        // The first token, among the others.
+        assert_eq!((&body["max_tokens"], &body["top_logprobs"]), (&json!(1), &json!(20)));
+        let tops: [f64; 2] = if text.len().is_multiple_of(2) { [-0.25, -2.0] } else { [-2.0, -0.25] };
+        let token = |(token, logprob): (&str, f64)| json!({"token": token, "logprob": logprob});
+        let mut tops = [("true", tops[0]), ("false", tops[1]), ("The", -4.)];
+        tops.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut first = token(tops[0]);
+        first["top_logprobs"] = tops.map(token).to_vec().into();
+        return ok(&json!({"choices": [{"logprobs": {"content": [first]}}]}));
+    }
     let said = if text.len().is_multiple_of(2) { "True." } else { "I cannot tell." };
     ok(&json!({"choices": [{"message": {"role": "assistant", "content": said}}]}))
 }

@@ -118,8 +118,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
     let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
     let server = Server::connect(client(settings)?, &Choices { model, way, tokenizer, bos: None })?;
-    if args.likelihood && server.way() == Way::Said {
-        return Err(Error::new(ErrorKind::Usage, "--way said: gives no log-probabilities; leave out --likelihood"));
+    if args.likelihood && server.way().chats() {
+        let message = format!("--way {}: has no likelihood of a whole solution; leave out --likelihood", server.way());
+        return Err(Error::new(ErrorKind::Usage, message));
     }
     folder.settle(Settled::now(&server, asked(args), None))?;
     let server = server.with_journal(folder.journal()?);
