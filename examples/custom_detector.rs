@@ -1,5 +1,5 @@
 //! Trains the model with a conflict detector of its own, and scores it on the training pairs:
-//! `cargo run --release --example custom_detector -- configs/demo.toml`
+//! `LIBTORCH=$PWD/.libtorch cargo run --release --example custom_detector -- configs/demo.toml`
 //!
 //! The detector here is about the smallest that works: whether a sentence takes part in a conflict of an entity is a
 //! linear function of the state logits of that entity in that sentence. It sees no other sentence.

@@ -1,5 +1,5 @@
 //! Reads pairs, loads a run, predicts, scores, and explains one pair:
-//! `cargo run --release --example predict -- runs/demo data/sample/it.json`
+//! `LIBTORCH=$PWD/.libtorch cargo run --release --example predict -- runs/demo data/sample/it.json`
 
 use std::path::Path;
 use tiered::data;
