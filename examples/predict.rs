@@ -31,7 +31,8 @@ pub fn run(arguments: &[String]) -> Result<String> {
         TierRow::new(decode.name(), StateDecode::Argmax, &predictions);
     let tiers = [("accuracy", accuracy), ("consistency", consistency), ("verifiability", verifiability)];
     let scores = tiers.map(|(tier, share)| format!("{tier}: {} of {} pairs\n", share.count, share.total)).concat();
-    let first =
-        predictions.first().map(|pair| format!("\npair {}\n{}", pair.id, Answer::of_pair(pair, decode).to_text()));
+    let first = predictions
+        .first()
+        .map(|pair| format!("\npair {}\n{}", pair.id, Answer::of_pair(&pair.prediction, decode).to_text()));
     Ok(scores + &first.unwrap_or_default())
 }

@@ -2,7 +2,9 @@
 
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Entity, Pair, Story};
-use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction, differing_pairs};
+use crate::prediction::{
+    EntityPrediction, LabelledPair, PairPrediction, PredictedStates, StoryPrediction, differing_pairs,
+};
 use crate::seed;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom, index};
@@ -33,7 +35,7 @@ impl Baseline {
     }
 
     /// Predicts every pair. The two sentences in conflict are recorded, and every decoding finds them.
-    pub fn predict(self, pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
+    pub fn predict(self, pairs: &[Pair], seed: u64) -> Vec<LabelledPair> {
         match self {
             Baseline::Random => pairs.iter().map(|pair| random(pair, seed, two_sentences)).collect(),
             Baseline::Contrast => pairs.iter().map(|pair| random(pair, seed, two_that_differ)).collect(),
@@ -54,7 +56,7 @@ struct Answers {
 /// Draws two sentences of the first story; the second is the other story of the pair.
 type DrawConflict = fn(&mut ChaCha12Rng, &Story, &Story) -> [usize; 2];
 
-fn random(pair: &Pair, seed: u64, draw_conflict: DrawConflict) -> PairPrediction {
+fn random(pair: &Pair, seed: u64, draw_conflict: DrawConflict) -> LabelledPair {
     let mut rng = seed::rng(seed, &format!("random baseline {}", pair.id), 0);
     let plausible = rng.random_range(0..2);
     let doubted = &pair.stories[1 - plausible];
@@ -85,7 +87,7 @@ fn random_classes(rng: &mut ChaCha12Rng) -> Classes {
 }
 
 /// Puts all pairs into a random circle and gives each pair the labels of the next one.
-fn shuffled(pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
+fn shuffled(pairs: &[Pair], seed: u64) -> Vec<LabelledPair> {
     let mut circle: Vec<usize> = (0..pairs.len()).collect();
     circle.shuffle(&mut seed::rng(seed, "shuffled baseline", 0));
     let mut donor = vec![0; pairs.len()];
@@ -97,7 +99,7 @@ fn shuffled(pairs: &[Pair], seed: u64) -> Vec<PairPrediction> {
 
 /// Cuts off the sentences of a longer story. Takes the entities in order, and starts again from the first one if there
 /// are too few.
-fn with_labels_of(pair: &Pair, donor: &Pair) -> PairPrediction {
+fn with_labels_of(pair: &Pair, donor: &Pair) -> LabelledPair {
     let doubted = &pair.stories[1 - donor.plausible];
     let last = doubted.sentences.len() - 1;
     let conflict = [donor.conflict.evidence, donor.conflict.breakpoint].map(|sentence| sentence.min(last));
@@ -120,7 +122,7 @@ fn prediction(
     pair: &Pair,
     answers: &Answers,
     mut states: impl FnMut(&Story, usize, usize) -> [Classes; 2],
-) -> PairPrediction {
+) -> LabelledPair {
     let Answers { plausible, conflict, entity } = *answers;
     let mut stories = pair.stories.each_ref().map(|story| story_prediction(story, &mut states));
     for sentence in conflict {
@@ -130,15 +132,18 @@ fn prediction(
     story_probs[plausible] = 1.;
     let mut conflict = conflict.to_vec();
     conflict.dedup();
-    PairPrediction::of(pair, plausible, story_probs, conflict, stories)
+    LabelledPair::new(pair, PairPrediction { plausible, story_probs, conflict, stories })
 }
 
 fn story_prediction(story: &Story, states: &mut impl FnMut(&Story, usize, usize) -> [Classes; 2]) -> StoryPrediction {
     let n = story.sentences.len();
     let mut entity = |(e, entity): (usize, &Entity)| {
         let predicted: Vec<[Classes; 2]> = (0..n).map(|sentence| states(story, e, sentence)).collect();
-        let sides = [0, 1].map(|side| (predicted.iter().map(|sides| sides[side]).collect(), Vec::new()));
-        EntityPrediction::of(story, entity, vec![0.; n], sides)
+        let [preconditions, effects] = [0, 1].map(|side| PredictedStates {
+            classes: predicted.iter().map(|sides| sides[side]).collect(),
+            candidates: Vec::new(),
+        });
+        EntityPrediction { name: entity.name.clone(), conflict_probs: vec![0.; n], preconditions, effects }
     };
     StoryPrediction {
         id: story.id.clone(),

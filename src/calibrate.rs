@@ -3,7 +3,7 @@
 
 use crate::decode::{Decode, StateDecode};
 use crate::metrics::{Calibration, PredictedCounts, StateCounts, TierCounts, Tiered};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ impl Trial {
 }
 
 /// Tries argmax, then every threshold, then every threshold with the fallback top-1.
-pub fn try_states(dev: &[PairPrediction], conflicts: Decode) -> Vec<Trial> {
+pub fn try_states(dev: &[LabelledPair], conflicts: Decode) -> Vec<Trial> {
     let dev = conflicts.apply(dev);
     let trial = |states: StateDecode| {
         let decoded = states.apply(&dev);
@@ -82,7 +82,7 @@ pub fn best(trials: &[Trial]) -> Option<&Trial> {
 /// The temperature with the smallest negative log-likelihood of the gold stories. Golden-section search over its
 /// logarithm finds it, because there is a single minimum there. If every choice is right, or every one wrong, the
 /// result is an end of the range.
-pub fn fit_temperature(dev: &[PairPrediction]) -> f64 {
+pub fn fit_temperature(dev: &[LabelledPair]) -> f64 {
     let nll = |log: f64| Calibration::of(dev, log.exp()).nll.unwrap_or(0.);
     let shrink = (5f64.sqrt() - 1.) / 2.;
     let [mut low, mut high] = TEMPERATURES.map(f64::ln);

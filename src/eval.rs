@@ -7,7 +7,7 @@ use crate::loss::{LossMean, LossValues, Losses};
 use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
 use crate::prediction::{
-    CANDIDATE_FLOOR, EntityPrediction, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
+    CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
 };
 use tch::{Device, Tensor};
 
@@ -27,7 +27,7 @@ pub struct EvalConfig {
 /// Predictions (no conflict is decoded yet) and the losses, averaged over the corpus.
 pub struct Evaluation {
     /// One for each pair, in the order of the corpus.
-    pub predictions: Vec<PairPrediction>,
+    pub predictions: Vec<LabelledPair>,
     /// Without the weights of the config; each is a mean over its own items, however they were batched.
     pub losses: LossValues,
 }
@@ -64,7 +64,10 @@ pub fn evaluate_by(
         let batch_losses = Losses::new(&output, &targets);
         losses.add(batch_losses.values(), batch_losses.counts);
         let mut reader = OutputReader::new(&output, &batch, config.layout);
-        predictions.extend(pairs.iter().map(|&p| reader.pair(&corpus.pairs[p])));
+        predictions.extend(pairs.iter().map(|&p| {
+            let pair = &corpus.pairs[p];
+            LabelledPair::new(pair, reader.pair(pair))
+        }));
         progress(pairs.len());
     }
     Evaluation { predictions, losses: losses.mean() }
@@ -140,7 +143,7 @@ impl OutputReader {
         let story_probs = [probs[0], probs[1]];
         let stories = pair.stories.each_ref().map(|story| self.story(story));
         let plausible = usize::from(story_probs[1] > story_probs[0]);
-        PairPrediction::of(pair, plausible, story_probs, Vec::new(), stories)
+        PairPrediction { plausible, story_probs, conflict: Vec::new(), stories }
     }
 
     fn story(&mut self, story: &Story) -> StoryPrediction {
@@ -156,8 +159,9 @@ impl OutputReader {
         for entity in &story.entities {
             let inputs = &self.cells[self.row * self.conflict_probs.width..][..n];
             let conflict_probs = self.conflict_probs.row(self.row)[..n].to_vec();
-            let states = [&self.preconditions, &self.effects].map(|log_probs| predicted_states(log_probs, inputs));
-            entities.push(EntityPrediction::of(story, entity, conflict_probs, states));
+            let [preconditions, effects] =
+                [&self.preconditions, &self.effects].map(|log_probs| predicted_states(log_probs, inputs));
+            entities.push(EntityPrediction { name: entity.name.clone(), conflict_probs, preconditions, effects });
             self.row += 1;
         }
         self.row += self.entities.saturating_sub(entities.len());
@@ -186,7 +190,7 @@ impl OutputReader {
 
 /// The classes of one side: the most likely class at each sentence, and the candidates for nontrivial states.
 fn predicted_states(log_probs: &Table, inputs: &[i64]) -> PredictedStates {
-    let (mut predicted, mut candidates) = (Vec::with_capacity(inputs.len()), Vec::new());
+    let mut states = PredictedStates { classes: Vec::with_capacity(inputs.len()), candidates: Vec::new() };
     for (sentence, &input) in inputs.iter().enumerate() {
         let columns = log_probs.row(input as usize);
         debug_assert_eq!(columns.len(), SIDE_CLASSES);
@@ -198,12 +202,12 @@ fn predicted_states(log_probs: &Table, inputs: &[i64]) -> PredictedStates {
             let otherwise = most_likely(log_probs, |class| !attribute.is_nontrivial(class));
             let probability = log_probs[usize::from(class)].exp().min(1.);
             if probability >= CANDIDATE_FLOOR {
-                candidates.push(StateCandidate { sentence, attribute, class, probability, otherwise });
+                states.candidates.push(StateCandidate { sentence, attribute, class, probability, otherwise });
             }
         }
-        predicted.push(classes);
+        states.classes.push(classes);
     }
-    (predicted, candidates)
+    states
 }
 
 /// Of the classes that count, the one with the largest score; if several are equal, the first.

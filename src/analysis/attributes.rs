@@ -2,7 +2,7 @@
 
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use crate::metrics::{PredictedCounts, Share, StoryGroups, Tiered};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::Serialize;
 
 /// The scores of one attribute.
@@ -62,7 +62,7 @@ struct Counts {
 }
 
 /// The scores, in the order of [`Attribute::ALL`].
-pub(super) fn attributes(predictions: &[PairPrediction], groups: &StoryGroups) -> Vec<AttributeScores> {
+pub(super) fn attributes(predictions: &[LabelledPair], groups: &StoryGroups) -> Vec<AttributeScores> {
     let mut counts: [Counts; ATTRIBUTES] = std::array::from_fn(|_| Counts::default());
     predictions.iter().for_each(|prediction| add(&mut counts, prediction));
     let scores = |(attribute, counts): (Attribute, Counts)| {
@@ -73,12 +73,12 @@ pub(super) fn attributes(predictions: &[PairPrediction], groups: &StoryGroups) -
     Attribute::ALL.into_iter().zip(counts).map(scores).collect()
 }
 
-fn add(counts: &mut [Counts; ATTRIBUTES], prediction: &PairPrediction) {
-    let [evidence, breakpoint] = prediction.gold_conflict;
+fn add(counts: &mut [Counts; ATTRIBUTES], prediction: &LabelledPair) {
+    let [evidence, breakpoint] = prediction.gold.conflict;
     let is_detected = prediction.has_right_conflict();
-    for (s, story) in prediction.stories.iter().enumerate() {
-        let is_implausible = s != prediction.gold_plausible;
-        for (entity, side) in story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| (entity, side))) {
+    for (s, story) in prediction.stories().into_iter().enumerate() {
+        let is_implausible = s != prediction.gold.plausible;
+        for (entity, side) in story.entities().flat_map(|entity| Side::BOTH.map(|side| (entity, side))) {
             let at = if side == Side::Effect { evidence } else { breakpoint };
             for (sentence, attribute, gold, predicted) in entity.side(side).cells() {
                 let Counts { sides, correct, at_conflict } = &mut counts[attribute.index()];

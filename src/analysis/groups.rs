@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, PairFacts};
 use crate::metrics::{Share, StoryGroups, Tiered};
-use crate::prediction::{PairPrediction, PredictionFormat};
+use crate::prediction::{LabelledPair, PredictionFormat};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,13 +36,13 @@ const UNKNOWN: &str = "unknown";
 
 /// Groups by kind, distance, entities and location.
 pub(super) fn groups(
-    predictions: &[PairPrediction],
+    predictions: &[LabelledPair],
     format: PredictionFormat,
     facts: &Facts,
     of: &StoryGroups,
 ) -> Vec<Grouping> {
-    let location = |p: &PairPrediction| facts.get(&p.id).and_then(|facts| facts.location.clone());
-    let distance = |p: &PairPrediction| p.gold_conflict[1] - p.gold_conflict[0];
+    let location = |p: &LabelledPair| facts.get(&p.id).and_then(|facts| facts.location.clone());
+    let distance = |p: &LabelledPair| p.gold.conflict[1] - p.gold.conflict[0];
     let locations = by("location", predictions, of, |p| location(p).unwrap_or_else(|| UNKNOWN.to_owned()));
     vec![
         by("kind", predictions, of, |p| p.kind.clone()),
@@ -55,19 +55,19 @@ pub(super) fn groups(
 /// The groups, in the order of their names.
 fn by(
     by: &'static str,
-    predictions: &[PairPrediction],
+    predictions: &[LabelledPair],
     of: &StoryGroups,
-    name: impl Fn(&PairPrediction) -> String,
+    name: impl Fn(&LabelledPair) -> String,
 ) -> Grouping {
-    let mut groups: BTreeMap<String, Vec<&PairPrediction>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<&LabelledPair>> = BTreeMap::new();
     predictions.iter().for_each(|prediction| groups.entry(name(prediction)).or_default().push(prediction));
-    let row = |(name, pairs): (String, Vec<&PairPrediction>)| {
-        let share = |is_so: fn(&PairPrediction) -> bool| of.share_of_pairs(pairs.iter().copied(), is_so);
+    let row = |(name, pairs): (String, Vec<&LabelledPair>)| {
+        let share = |is_so: fn(&LabelledPair) -> bool| of.share_of_pairs(pairs.iter().copied(), is_so);
         GroupRow {
             name: name.trim().to_owned(),
-            accuracy: share(PairPrediction::is_accurate),
-            consistency: share(PairPrediction::is_consistent),
-            verifiability: share(PairPrediction::is_verifiable),
+            accuracy: share(LabelledPair::is_accurate),
+            consistency: share(LabelledPair::is_consistent),
+            verifiability: share(LabelledPair::is_verifiable),
         }
     };
     Grouping { by, rows: groups.into_iter().map(row).collect() }
@@ -81,10 +81,10 @@ fn by_size(mut grouping: Grouping) -> Grouping {
 
 /// The group by number of entities. Published predictions lack entities without predictions, so for them the number is
 /// from the story file.
-fn entities(prediction: &PairPrediction, format: PredictionFormat, facts: &Facts) -> String {
+fn entities(prediction: &LabelledPair, format: PredictionFormat, facts: &Facts) -> String {
     let of_file = |facts: &PairFacts| facts.entities;
     let entities = match format {
-        PredictionFormat::Lines => Some(prediction.implausible_story().entities.len()),
+        PredictionFormat::Lines => Some(prediction.implausible_story().prediction.entities.len()),
         PredictionFormat::Published => facts.get(&prediction.id).map(of_file),
     };
     let Some(entities) = entities else { return UNKNOWN.to_owned() };

@@ -1,7 +1,7 @@
 //! The mistakes of highest confidence.
 
 use crate::metrics::Tiered;
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::Serialize;
 
 /// How many mistakes are listed.
@@ -23,16 +23,16 @@ pub struct Mistake {
 }
 
 /// At most [`MISTAKES`], those of highest confidence first.
-pub(super) fn mistakes(predictions: &[PairPrediction]) -> Vec<Mistake> {
+pub(super) fn mistakes(predictions: &[LabelledPair]) -> Vec<Mistake> {
     let mut wrong: Vec<_> = predictions.iter().filter(|prediction| !prediction.is_accurate()).collect();
-    let confidence = |prediction: &PairPrediction| prediction.story_probs[prediction.plausible];
+    let confidence = |pair: &LabelledPair| pair.prediction.story_probs[pair.prediction.plausible];
     wrong.sort_by(|a, b| confidence(b).total_cmp(&confidence(a)));
-    let mistake = |prediction: &&PairPrediction| Mistake {
-        id: prediction.id.clone(),
-        kind: prediction.kind.clone(),
-        confidence: confidence(prediction),
-        conflict: prediction.conflict.clone(),
-        gold_conflict: prediction.gold_conflict,
+    let mistake = |pair: &&LabelledPair| Mistake {
+        id: pair.id.clone(),
+        kind: pair.kind.clone(),
+        confidence: confidence(pair),
+        conflict: pair.prediction.conflict.clone(),
+        gold_conflict: pair.gold.conflict,
     };
     wrong.iter().take(MISTAKES).map(mistake).collect()
 }

@@ -19,7 +19,7 @@ pub use recall::{AttributeRecall, Confused, Recall};
 
 use crate::decode::StateDecode;
 use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, Tiered, confidence_bins};
-use crate::prediction::{PairPrediction, PredictionFormat};
+use crate::prediction::{LabelledPair, PredictionFormat};
 use crate::report::DataDescription;
 use serde::Serialize;
 
@@ -89,11 +89,11 @@ pub struct Source {
 
 impl Analysis {
     /// Analyses predictions that are decoded as `source` says. The location of pairs without facts is unknown.
-    pub fn of(source: Source, predictions: &[PairPrediction], facts: &Facts) -> Self {
+    pub fn of(source: Source, predictions: &[LabelledPair], facts: &Facts) -> Self {
         let Source { system, data, format, decoding, states, temperature } = source;
         let story_groups = StoryGroups::of(predictions);
-        let share = |is_so: fn(&PairPrediction) -> bool| story_groups.share_of_pairs(predictions, is_so);
-        let has_states = predictions.iter().all(PairPrediction::has_gold_states);
+        let share = |is_so: fn(&LabelledPair) -> bool| story_groups.share_of_pairs(predictions, is_so);
+        let has_states = predictions.iter().all(LabelledPair::has_gold_states);
         let has_probabilities = format == PredictionFormat::Lines;
         let temperatures = std::iter::once(1.).chain(temperature).filter(|_| has_probabilities);
         Analysis {
@@ -101,9 +101,9 @@ impl Analysis {
             data,
             decoding,
             states,
-            accuracy: share(PairPrediction::is_accurate),
-            consistency: share(PairPrediction::is_consistent),
-            verifiability: if has_states { share(PairPrediction::is_verifiable) } else { Share::default() },
+            accuracy: share(LabelledPair::is_accurate),
+            consistency: share(LabelledPair::is_consistent),
+            verifiability: if has_states { share(LabelledPair::is_verifiable) } else { Share::default() },
             outcomes: outcomes::outcomes(predictions, &story_groups),
             attributes: attributes::attributes(predictions, &story_groups),
             recall: Recall::of(predictions, &story_groups),
@@ -125,7 +125,7 @@ impl Analysis {
 }
 
 impl Reliability {
-    fn of(predictions: &[PairPrediction], temperature: f64, groups: &StoryGroups) -> Self {
+    fn of(predictions: &[LabelledPair], temperature: f64, groups: &StoryGroups) -> Self {
         Reliability {
             calibration: Calibration::of(predictions, temperature),
             bins: confidence_bins(predictions, temperature, groups),

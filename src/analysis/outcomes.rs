@@ -1,7 +1,7 @@
 //! Counts pairs by what is right and what is wrong.
 
 use crate::metrics::{Share, StoryGroups, Tiered};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::Serialize;
 
 /// One of eight combinations of right and wrong, and the share of its pairs.
@@ -18,8 +18,8 @@ pub struct Outcome {
 }
 
 /// All eight combinations, the best first.
-pub(super) fn outcomes(predictions: &[PairPrediction], groups: &StoryGroups) -> Vec<Outcome> {
-    let is = |p: &PairPrediction| (p.is_accurate(), p.has_right_conflict(), p.has_verifiable_states());
+pub(super) fn outcomes(predictions: &[LabelledPair], groups: &StoryGroups) -> Vec<Outcome> {
+    let is = |p: &LabelledPair| (p.is_accurate(), p.has_right_conflict(), p.has_verifiable_states());
     let both = [true, false];
     let ways = both.into_iter().flat_map(|story| both.map(|conflict| (story, conflict)));
     let ways = ways.flat_map(|(story, conflict)| both.map(|states| (story, conflict, states)));
@@ -51,7 +51,7 @@ impl Tier {
     pub const ALL: [Tier; 4] = [Tier::Verifiable, Tier::Consistent, Tier::Accurate, Tier::Wrong];
 
     /// The first of [`Tier::ALL`] that holds for the pair.
-    pub fn of(prediction: &PairPrediction) -> Self {
+    pub fn of(prediction: &LabelledPair) -> Self {
         match prediction {
             p if p.is_verifiable() => Tier::Verifiable,
             p if p.is_consistent() => Tier::Consistent,

@@ -1,8 +1,8 @@
 //! Recall of gold states in consistent pairs, and confusions of attributes (GITA, section 4.5).
 
-use crate::attribute::{ATTRIBUTES, Attribute, Side};
+use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::metrics::{Share, StoryGroups, Tiered};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::Serialize;
 
 /// Recall of nontrivial gold states, preconditions and effects, in the implausible stories of consistent pairs. A state
@@ -39,7 +39,7 @@ pub struct Confused {
 }
 
 impl Recall {
-    pub(super) fn of(predictions: &[PairPrediction], groups: &StoryGroups) -> Self {
+    pub(super) fn of(predictions: &[LabelledPair], groups: &StoryGroups) -> Self {
         let consistent: Vec<_> = predictions.iter().filter(|prediction| prediction.is_consistent()).collect();
         let counts: Vec<_> = consistent.iter().map(|prediction| (prediction.group, recalled(prediction))).collect();
         let share = |of: &dyn Fn(&[[u64; 2]; ATTRIBUTES]) -> [u64; 2]| {
@@ -59,11 +59,10 @@ impl Recall {
 }
 
 /// For each attribute, the nontrivial gold states of the implausible story that were predicted, and all of them.
-fn recalled(prediction: &PairPrediction) -> [[u64; 2]; ATTRIBUTES] {
+fn recalled(prediction: &LabelledPair) -> [[u64; 2]; ATTRIBUTES] {
     let mut counts = [[0; 2]; ATTRIBUTES];
-    let entities = prediction.implausible_story().entities.iter();
-    for labels in entities.flat_map(|entity| Side::BOTH.map(|side| entity.side(side))) {
-        for (_, attribute, gold, predicted) in labels.cells().filter(|(_, a, gold, _)| a.is_nontrivial(*gold)) {
+    for states in prediction.implausible_story().states() {
+        for (_, attribute, gold, predicted) in states.cells().filter(|(_, a, gold, _)| a.is_nontrivial(*gold)) {
             let [recalled, all] = &mut counts[attribute.index()];
             *recalled += u64::from(predicted == gold);
             *all += 1;
@@ -73,11 +72,10 @@ fn recalled(prediction: &PairPrediction) -> [[u64; 2]; ATTRIBUTES] {
 }
 
 /// The confusions in both stories of all pairs, the most frequent first.
-pub(super) fn confusions(predictions: &[PairPrediction]) -> Vec<Confused> {
+pub(super) fn confusions(predictions: &[LabelledPair]) -> Vec<Confused> {
     let mut counts = [[0; ATTRIBUTES]; ATTRIBUTES];
-    let entities = predictions.iter().flat_map(|p| &p.stories).flat_map(|story| &story.entities);
-    for labels in entities.flat_map(|entity| Side::BOTH.map(|side| entity.side(side))) {
-        for (gold, predicted) in labels.gold.iter().zip(&labels.predicted) {
+    for states in predictions.iter().flat_map(LabelledPair::states) {
+        for (gold, predicted) in states.gold.iter().zip(&states.predicted.classes) {
             let wrong = |classes: &[u8; ATTRIBUTES]| {
                 let is_nontrivial = |a: &Attribute| a.is_nontrivial(classes[a.index()]);
                 let wrong = Attribute::ALL.into_iter().filter(|a| gold[a.index()] != predicted[a.index()]);

@@ -6,7 +6,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::metrics::{PairSet, Reached, reached};
-use crate::prediction::{PairPrediction, PredictionFormat, read_predictions};
+use crate::prediction::{LabelledPair, PredictionFormat, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::schema;
 use serde::Serialize;
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
                 require_probabilities(&set, &names, &predictions)?;
             }
             let decoding = format!("{}, states {states}", conflicts.name());
-            let decoded: Vec<Vec<PairPrediction>> =
+            let decoded: Vec<Vec<LabelledPair>> =
                 predictions.iter().map(|of_run| states.apply(&conflicts.apply(of_run))).collect();
             let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
             differing.push(differing_pairs(&set, &decoding, &decoded[0], &outcomes));
@@ -128,8 +128,8 @@ fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
     states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))).collect()
 }
 
-fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<PairPrediction>]) -> Result<()> {
-    let lacks = |of_run: &Vec<PairPrediction>| !of_run.iter().all(PairPrediction::has_state_probabilities);
+fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<LabelledPair>]) -> Result<()> {
+    let lacks = |of_run: &Vec<LabelledPair>| !of_run.iter().all(LabelledPair::has_state_probabilities);
     let Some(run) = predictions.iter().position(lacks) else { return Ok(()) };
     let remedy = "evaluate again with `tiered eval`, or leave out --states";
     Err(Error::data(format!(
@@ -141,7 +141,7 @@ fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<PairPred
 /// Who predicted: a run, which has evaluations, or a file, which has one.
 enum Predictor<'a> {
     Run(RunFolder),
-    File(&'a Path, Vec<PairPrediction>),
+    File(&'a Path, Vec<LabelledPair>),
 }
 
 impl<'a> Predictor<'a> {
@@ -165,7 +165,7 @@ impl<'a> Predictor<'a> {
     }
 
     /// The predictions on a set, and what is wrong if there are none by the present weights.
-    fn predictions(&self, set: &str) -> Result<Option<Vec<PairPrediction>>> {
+    fn predictions(&self, set: &str) -> Result<Option<Vec<LabelledPair>>> {
         let is_last = set.ends_with(CheckpointKind::Last.suffix());
         let which = if is_last { CheckpointKind::Last } else { CheckpointKind::Best };
         match self {
@@ -259,8 +259,8 @@ fn sets_of_runs(args: &Args, folders: &[&RunFolder]) -> Result<Vec<String>> {
 /// # Errors
 /// `Data` if a run's predictions were made by weights that it no longer has, are of other pairs than the first one's, or
 /// are of pairs with other sentences or labels.
-fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<PairPrediction>>> {
-    let mut all: Vec<Vec<PairPrediction>> = Vec::new();
+fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>>> {
+    let mut all: Vec<Vec<LabelledPair>> = Vec::new();
     for system in systems {
         let wrong = |problem: &str| system.wrong(set, problem);
         let predicted = system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
@@ -281,11 +281,11 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<PairPredictio
 }
 
 /// What two predictions of a pair must share to be comparable: the gold conflict and the implausible story's sentences.
-fn question(pair: &PairPrediction) -> ([usize; 2], &[String]) {
-    (pair.gold_conflict, &pair.stories[1 - pair.gold_plausible].sentences)
+fn question(pair: &LabelledPair) -> ([usize; 2], &[String]) {
+    (pair.gold.conflict, &pair.implausible_story().prediction.sentences)
 }
 
-fn differing_pairs(set: &str, decoding: &str, pairs: &[PairPrediction], outcomes: &[Reached]) -> Differing {
+fn differing_pairs(set: &str, decoding: &str, pairs: &[LabelledPair], outcomes: &[Reached]) -> Differing {
     let differ = pairs.iter().enumerate().filter_map(|(i, pair)| {
         let tiers: Vec<&str> =
             outcomes.iter().map(|of_run| TIERS[of_run[i].iter().take_while(|&&reached| reached).count()]).collect();

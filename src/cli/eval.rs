@@ -7,7 +7,7 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun, keep};
 use crate::machine::DeviceChoice;
-use crate::prediction::{PairPrediction, without_states};
+use crate::prediction::{LabelledPair, without_states};
 use crate::report::{DataDescription, StoryReport, StoryRow};
 use crate::say::aside;
 use clap::ValueEnum;
@@ -141,7 +141,7 @@ fn destination(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> 
 }
 
 /// The predictions of a run on a set of pairs, with the conflicts decoded by `recorded`.
-pub(super) fn evaluated(run: &TrainedRun, set: &PairSet, recorded: Decode) -> Result<Vec<PairPrediction>> {
+pub(super) fn evaluated(run: &TrainedRun, set: &PairSet, recorded: Decode) -> Result<Vec<LabelledPair>> {
     let pairs = set.pairs(run.config.seed)?;
     let bar = pair_bar(pairs.len() as u64);
     let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));
@@ -153,7 +153,7 @@ pub(super) fn evaluated(run: &TrainedRun, set: &PairSet, recorded: Decode) -> Re
 fn story_report(
     args: &Args,
     data: DataDescription,
-    predictions: &[PairPrediction],
+    predictions: &[LabelledPair],
     conflicts: &[Decode],
     states: &[StateDecode],
 ) -> Result<StoryReport> {

@@ -10,7 +10,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::machine::DeviceChoice;
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use crate::report::Answer;
 use crate::say::aside;
 use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
@@ -99,17 +99,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn answer(run: &TrainedRun, mut prediction: PairPrediction, single_story: bool, args: &Args) -> Result<Answer> {
+fn answer(run: &TrainedRun, mut pair: LabelledPair, single_story: bool, args: &Args) -> Result<Answer> {
     if single_story {
         let refused = || Error::new(ErrorKind::Internal, "a run that judges single stories gave no judgement of one");
-        for story in &mut prediction.stories {
+        for story in &mut pair.prediction.stories {
             *story = story.single_story().ok_or_else(refused)?;
         }
     }
     let decode = args.decode.unwrap_or_else(|| run.own_decode());
-    let prediction = run.decoded(prediction, decode, args.states);
+    let pair = run.decoded(pair, decode, args.states);
     let answer = if single_story { Answer::of_story } else { Answer::of_pair };
-    Ok(answer(&prediction, decode))
+    Ok(answer(&pair.prediction, decode))
 }
 
 /// One question per line, with the line's number from 0. Blank lines are skipped.

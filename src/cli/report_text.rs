@@ -11,7 +11,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, own_decode};
 use crate::machine::DeviceChoice;
-use crate::prediction::{PairPrediction, PredictionFile, PredictionFormat, read_predictions};
+use crate::prediction::{LabelledPair, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::{DataDescription, Table};
 use crate::say::aside;
 use std::collections::BTreeMap;
@@ -85,13 +85,13 @@ fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
 }
 
 /// Whether these predictions are of these pairs: the same ids, sentences and labels, in any order.
-fn are_of(predictions: &[PairPrediction], pairs: &[Pair]) -> bool {
+fn are_of(predictions: &[LabelledPair], pairs: &[Pair]) -> bool {
     let of_pairs: BTreeMap<_, _> = pairs.iter().map(|pair| (pair.id.as_str(), pair)).collect();
-    let is_of = |prediction: &PairPrediction, pair: &Pair| {
-        let stories = [prediction.implausible_story(), &prediction.stories[prediction.gold_plausible]];
+    let is_of = |prediction: &LabelledPair, pair: &Pair| {
+        let stories = [prediction.implausible_story(), prediction.plausible_story()].map(|story| story.prediction);
         let same = stories.iter().zip([pair.implausible_story(), pair.plausible_story()]);
         let conflict = [pair.conflict.evidence, pair.conflict.breakpoint];
-        prediction.gold_conflict == conflict && same.into_iter().all(|(one, other)| one.sentences == other.sentences)
+        prediction.gold.conflict == conflict && same.into_iter().all(|(one, other)| one.sentences == other.sentences)
     };
     let all = predictions.iter().all(|p| of_pairs.get(p.id.as_str()).is_some_and(|pair| is_of(p, pair)));
     all && predictions.len() == pairs.len()
@@ -121,7 +121,7 @@ fn of_file(args: &Args, set: &PairSet) -> Result<Analysis> {
 }
 
 /// The analysis needs state labels.
-fn require_states(args: &Args, predictions: &[PairPrediction]) -> Result<()> {
+fn require_states(args: &Args, predictions: &[LabelledPair]) -> Result<()> {
     match predictions.iter().find(|pair| !pair.has_gold_states()) {
         Some(pair) => Err(Error::data(format!(
             "{}: pair {} has no state labels, which the report needs; `tiered eval` or `tiered score` shows accuracy \
@@ -134,7 +134,7 @@ fn require_states(args: &Args, predictions: &[PairPrediction]) -> Result<()> {
 }
 
 /// A published list has no conflict probabilities and no probabilities of states, which decoding needs.
-fn require_probabilities(args: &Args, format: PredictionFormat, predictions: &[PairPrediction]) -> Result<()> {
+fn require_probabilities(args: &Args, format: PredictionFormat, predictions: &[LabelledPair]) -> Result<()> {
     let path = args.run.display();
     if args.decode.is_some() && format == PredictionFormat::Published {
         return Err(Error::data(format!(

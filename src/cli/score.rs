@@ -6,7 +6,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{
-    PairPrediction, PredictionFile, PredictionFormat, mean_predictions, read_predictions, without_states, write_lines,
+    LabelledPair, PredictionFile, PredictionFormat, mean_predictions, read_predictions, without_states, write_lines,
 };
 use crate::report::{DataDescription, Report, TierRow};
 use std::path::PathBuf;
@@ -106,7 +106,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     })
 }
 
-fn require_probabilities(args: &Args, pairs: &[PairPrediction]) -> Result<()> {
+fn require_probabilities(args: &Args, pairs: &[LabelledPair]) -> Result<()> {
     match pairs.iter().find(|pair| !pair.has_state_probabilities()) {
         Some(pair) => Err(Error::data(format!(
             "{}: pair {}: its states have no probabilities, which --states needs; predict again with `tiered eval`, or \
@@ -119,7 +119,7 @@ fn require_probabilities(args: &Args, pairs: &[PairPrediction]) -> Result<()> {
 }
 
 /// The kind of all pairs if they have the same one, else "mixed".
-fn kind(pairs: &[PairPrediction]) -> String {
+fn kind(pairs: &[LabelledPair]) -> String {
     match pairs {
         [first, rest @ ..] if rest.iter().all(|pair| pair.kind == first.kind) => first.kind.clone(),
         _ => "mixed".to_owned(),

@@ -1,6 +1,6 @@
 //! From conflict probabilities to the sentences in conflict.
 
-use crate::prediction::{CONFLICT_THRESHOLD, PairPrediction, StoryPrediction, differing_pairs};
+use crate::prediction::{CONFLICT_THRESHOLD, LabelledPair, PairPrediction, StoryPrediction, differing_pairs};
 use serde::{Deserialize, Serialize};
 
 /// How the sentences in conflict are read from the conflict probabilities.
@@ -76,10 +76,15 @@ impl Decode {
         }
     }
 
-    /// The predictions with their conflicts decoded in this way.
-    pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
-        let decoded = |p: &PairPrediction| PairPrediction { conflict: self.conflict(p), ..p.clone() };
-        predictions.iter().map(decoded).collect()
+    /// The pair with the conflict decoded in this way.
+    pub fn apply_to(self, mut pair: LabelledPair) -> LabelledPair {
+        pair.prediction.conflict = self.conflict(&pair.prediction);
+        pair
+    }
+
+    /// Decodes copies of all pairs, each as [`Decode::apply_to`] does.
+    pub fn apply(self, pairs: &[LabelledPair]) -> Vec<LabelledPair> {
+        pairs.iter().map(|pair| self.apply_to(pair.clone())).collect()
     }
 }
 
@@ -117,17 +122,10 @@ fn best_pair_where(story: &StoryPrediction, is_candidate: impl Fn(usize, usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::{EntityPrediction, StateLabels};
+    use crate::prediction::EntityPrediction;
 
     fn story(conflict_probs: &[&[f32]]) -> StoryPrediction {
-        let nothing = StateLabels { gold: Vec::new(), predicted: Vec::new(), candidates: Vec::new() };
-        let entity = |conflict_probs: &&[f32]| EntityPrediction {
-            name: String::new(),
-            conflict_probs: conflict_probs.to_vec(),
-            gold_conflicts: Vec::new(),
-            preconditions: nothing.clone(),
-            effects: nothing.clone(),
-        };
+        let entity = |conflict_probs: &&[f32]| EntityPrediction::without_states("", conflict_probs.to_vec());
         let sentences = vec![String::new(); conflict_probs[0].len()];
         StoryPrediction {
             id: String::new(),
@@ -142,17 +140,7 @@ mod tests {
     #[test]
     fn threshold_joins_both_stories_and_all_entities() {
         let stories = [story(&[&[0.5, 0.1, 0.2], &[0.1, 0.1, 0.1]]), story(&[&[0.1, 0.1, 0.9]])];
-        let prediction = PairPrediction {
-            id: String::new(),
-            group: 0,
-            kind: String::new(),
-            gold_plausible: 0,
-            gold_conflict: [0, 1],
-            plausible: 0,
-            story_probs: [0.5, 0.5],
-            conflict: Vec::new(),
-            stories,
-        };
+        let prediction = PairPrediction { plausible: 0, story_probs: [0.5, 0.5], conflict: Vec::new(), stories };
         assert_eq!(Decode::Threshold.by_story(&prediction), [vec![0], vec![2]]);
         assert_eq!(Decode::Threshold.conflict(&prediction), [0, 2]);
         assert_eq!(Decode::Pair.by_story(&prediction), [vec![], vec![0, 2]]);

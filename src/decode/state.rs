@@ -1,7 +1,7 @@
 //! Reads the predicted states from the probabilities of states.
 
 use crate::attribute::Side;
-use crate::prediction::{CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use crate::prediction::{CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PredictedStates, StoryPrediction};
 use serde::{Deserialize, Serialize};
 
 /// Which states are predicted. Written as `argmax`, `0.7` or `0.7+top1`.
@@ -22,11 +22,12 @@ pub enum StateDecode {
 impl StateDecode {
     /// Decodes the states of a prediction whose conflict is decoded. Its `predicted` classes must be those of argmax,
     /// as in recorded predictions.
-    pub fn apply_to(self, mut prediction: PairPrediction) -> PairPrediction {
+    pub fn apply_to(self, mut pair: LabelledPair) -> LabelledPair {
+        let prediction = &mut pair.prediction;
         let [plausible, implausible] = [prediction.plausible, 1 - prediction.plausible];
         self.apply_to_story(&mut prediction.stories[plausible], &[]);
         self.apply_to_story(&mut prediction.stories[implausible], &prediction.conflict);
-        prediction
+        pair
     }
 
     /// Decodes the states of one story whose predicted sentences in conflict are `conflict`.
@@ -41,9 +42,9 @@ impl StateDecode {
         }
     }
 
-    /// Decodes copies of all predictions, each as [`StateDecode::apply_to`] does.
-    pub fn apply(self, predictions: &[PairPrediction]) -> Vec<PairPrediction> {
-        predictions.iter().map(|prediction| self.apply_to(prediction.clone())).collect()
+    /// Decodes copies of all pairs, each as [`StateDecode::apply_to`] does.
+    pub fn apply(self, pairs: &[LabelledPair]) -> Vec<LabelledPair> {
+        pairs.iter().map(|pair| self.apply_to(pair.clone())).collect()
     }
 }
 
@@ -63,16 +64,16 @@ fn predict_top1(story: &mut StoryPrediction, first: usize, second: usize) {
     });
     let top = of_conflict.max_by(|(.., a), (.., b)| a.probability.total_cmp(&b.probability));
     if let Some((e, side, candidate)) = top {
-        let labels = story.entities[e].side_mut(side);
-        labels.predicted[candidate.sentence][candidate.attribute.index()] = candidate.class;
+        let states = story.entities[e].side_mut(side);
+        states.classes[candidate.sentence][candidate.attribute.index()] = candidate.class;
     }
 }
 
 /// Applies the threshold. A label without a candidate is trivial by argmax and by every threshold.
-fn predict_from(labels: &mut StateLabels, threshold: f32) {
-    for candidate in &labels.candidates {
+fn predict_from(states: &mut PredictedStates, threshold: f32) {
+    for candidate in &states.candidates {
         let class = if candidate.probability >= threshold { candidate.class } else { candidate.otherwise };
-        labels.predicted[candidate.sentence][candidate.attribute.index()] = class;
+        states.classes[candidate.sentence][candidate.attribute.index()] = class;
     }
 }
 
@@ -132,24 +133,24 @@ mod tests {
     }
 
     /// By argmax, `open` is 2, `exist` is 1, and `power` has no candidate.
-    fn labels() -> StateLabels {
-        let mut predicted = [0; ATTRIBUTES];
-        predicted[Attribute::Open.index()] = 2;
-        predicted[Attribute::Exist.index()] = 1;
+    fn states() -> PredictedStates {
+        let mut classes = [0; ATTRIBUTES];
+        classes[Attribute::Open.index()] = 2;
+        classes[Attribute::Exist.index()] = 1;
         let candidates = vec![
             candidate(Attribute::Open, 2, 0.8, 0),
             candidate(Attribute::Exist, 1, 0.45, 2),
             candidate(Attribute::Power, 1, 0.4, 0),
         ];
-        StateLabels { gold: vec![[0; ATTRIBUTES]], predicted: vec![predicted], candidates }
+        PredictedStates { classes: vec![classes], candidates }
     }
 
     #[test]
     fn a_state_is_predicted_from_the_threshold_on() {
         let classes = |threshold| {
-            let mut labels = labels();
-            predict_from(&mut labels, threshold);
-            [Attribute::Open, Attribute::Exist, Attribute::Power].map(|a| labels.predicted[0][a.index()])
+            let mut states = states();
+            predict_from(&mut states, threshold);
+            [Attribute::Open, Attribute::Exist, Attribute::Power].map(|a| states.classes[0][a.index()])
         };
         assert_eq!(classes(0.81), [0, 2, 0]);
         assert_eq!(classes(0.8), [2, 2, 0]);

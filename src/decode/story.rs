@@ -1,53 +1,47 @@
 //! Judges single stories, from predictions about pairs of them.
 
 use super::{Decode, StateDecode};
-use crate::prediction::{PairPrediction, StoryJudgement, StoryPrediction};
+use crate::prediction::{LabelledPair, LabelledStory, StoryJudgement};
 use std::collections::BTreeSet;
 
 /// Judges every story as a single story. A plausible story of several pairs is judged once. `None` if that is not
 /// possible: a distribution over the sentence pairs of two stories does not tell whether one of them has a conflict.
-pub fn judge(predictions: &[PairPrediction], conflicts: Decode, states: StateDecode) -> Option<Vec<StoryJudgement>> {
+pub fn judge(pairs: &[LabelledPair], conflicts: Decode, states: StateDecode) -> Option<Vec<StoryJudgement>> {
     let mut seen = BTreeSet::new();
     let mut judgements = Vec::new();
-    for pair in predictions {
-        let plausible = &pair.stories[pair.gold_plausible];
-        if seen.insert(&plausible.id) {
+    for pair in pairs {
+        let plausible = pair.plausible_story();
+        if seen.insert(&plausible.prediction.id) {
             judgements.push(judge_one(plausible, None, (pair.group, "plausible"), conflicts, states)?);
         }
         let kind = (pair.group, pair.kind.as_str());
-        judgements.push(judge_one(pair.implausible_story(), Some(pair.gold_conflict), kind, conflicts, states)?);
+        judgements.push(judge_one(pair.implausible_story(), Some(pair.gold.conflict), kind, conflicts, states)?);
     }
     Some(judgements)
 }
 
 fn judge_one(
-    story: &StoryPrediction,
+    story: LabelledStory,
     gold_conflict: Option<[usize; 2]>,
     (group, kind): (i64, &str),
     conflicts: Decode,
     states: StateDecode,
 ) -> Option<StoryJudgement> {
-    let mut story = story.single_story()?;
-    let conflict = conflicts.single_story(&story);
-    states.apply_to_story(&mut story, &conflict);
-    Some(StoryJudgement { group, kind: kind.to_owned(), gold_conflict, conflict, story })
+    let gold = story.gold.clone();
+    let mut prediction = story.prediction.single_story()?;
+    let conflict = conflicts.single_story(&prediction);
+    states.apply_to_story(&mut prediction, &conflict);
+    Some(StoryJudgement { group, kind: kind.to_owned(), gold_conflict, conflict, gold, prediction })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::EntityPrediction;
+    use crate::prediction::{EntityPrediction, PairGold, PairPrediction, StoryGold, StoryPrediction};
 
     fn story(id: &str, sentence_pairs: [f32; 3], no_conflict: Option<f32>) -> StoryPrediction {
         let [a, b, c] = sentence_pairs;
-        let nothing = || crate::prediction::StateLabels { gold: vec![], predicted: vec![], candidates: vec![] };
-        let entity = EntityPrediction {
-            name: "cup".into(),
-            conflict_probs: vec![a + b, a + c, b + c],
-            gold_conflicts: vec![0; 3],
-            preconditions: nothing(),
-            effects: nothing(),
-        };
+        let entity = EntityPrediction::without_states("cup", vec![a + b, a + c, b + c]);
         StoryPrediction {
             id: id.into(),
             sentences: vec![String::new(); 3],
@@ -58,17 +52,13 @@ mod tests {
         }
     }
 
-    fn pair(id: &str, stories: [StoryPrediction; 2]) -> PairPrediction {
-        PairPrediction {
+    fn pair(id: &str, stories: [StoryPrediction; 2]) -> LabelledPair {
+        LabelledPair {
             id: id.into(),
             group: 1,
             kind: "order".into(),
-            gold_plausible: 0,
-            gold_conflict: [0, 2],
-            plausible: 0,
-            story_probs: [0.5, 0.5],
-            conflict: Vec::new(),
-            stories,
+            gold: PairGold { plausible: 0, conflict: [0, 2], stories: [StoryGold::default(), StoryGold::default()] },
+            prediction: PairPrediction { plausible: 0, story_probs: [0.5, 0.5], conflict: Vec::new(), stories },
         }
     }
 

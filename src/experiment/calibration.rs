@@ -8,7 +8,7 @@ use crate::calibrate::{Calibrated, ChosenOn, Trial, best, fit_temperature, try_s
 use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, Result};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use crate::train::MixtureComponent;
 
 /// The choice, and the trials behind it.
@@ -18,7 +18,7 @@ pub struct Calibration {
     /// Every way to predict states that was tried, in the order of the tries.
     pub trials: Vec<Trial>,
     /// Predictions of the dev pairs; no conflict is decoded.
-    pub predictions: Vec<PairPrediction>,
+    pub predictions: Vec<LabelledPair>,
 }
 
 impl TrainedRun {
@@ -47,7 +47,7 @@ impl TrainedRun {
     }
 
     /// Chooses from predictions of the dev pairs, and saves nothing.
-    pub(super) fn choose(&self, predictions: Vec<PairPrediction>) -> Result<Calibration> {
+    pub(super) fn choose(&self, predictions: Vec<LabelledPair>) -> Result<Calibration> {
         let sources = self.dev_sources()?;
         let conflicts = own_decode(&self.config);
         let trials = try_states(&predictions, conflicts);

@@ -11,7 +11,7 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::model_card::{self, CardContents, Source};
-use crate::prediction::{PairPrediction, read_predictions, without_states, write_predictions};
+use crate::prediction::{LabelledPair, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
 use crate::schema;
 use crate::train::{EpochRecord, MixtureComponent, Progress};
@@ -55,7 +55,7 @@ impl TrainedRun {
     pub fn report(
         &self,
         data: DataDescription,
-        predictions: &[PairPrediction],
+        predictions: &[LabelledPair],
         conflicts: &[Decode],
         states: &[StateDecode],
         published: Vec<PublishedRow>,
@@ -98,7 +98,7 @@ impl TrainedRun {
     pub fn record(
         &self,
         evaluation: &str,
-        predictions: &[PairPrediction],
+        predictions: &[LabelledPair],
         report: &Report,
         stories: Option<&StoryReport>,
     ) -> Result<PathBuf> {
@@ -124,7 +124,7 @@ impl TrainedRun {
     ///
     /// # Errors
     /// Like [`TrainedRun::record`]; `Config` if the run has no dev pairs.
-    pub fn record_dev(&self, predictions: &[PairPrediction], parts: &[MixtureComponent]) -> Result<()> {
+    pub fn record_dev(&self, predictions: &[LabelledPair], parts: &[MixtureComponent]) -> Result<()> {
         let Sources(sources) = self.dev_sources()?;
         let digests = self.folder.inputs()?.and_then(|inputs| inputs.dev).unwrap_or_default();
         let mut digests = digests.split(' ').filter(|digest| !digest.is_empty());
@@ -132,7 +132,7 @@ impl TrainedRun {
         each.try_for_each(|(source, part)| self.record_source(source, digests.next(), &predictions[part.pairs.clone()]))
     }
 
-    fn record_source(&self, source: &DataSource, sha256: Option<&str>, predictions: &[PairPrediction]) -> Result<()> {
+    fn record_source(&self, source: &DataSource, sha256: Option<&str>, predictions: &[LabelledPair]) -> Result<()> {
         let kind = source.kind.map_or("all", |kind| kind.name());
         let name = evaluation_name(&source.file, &source.split, kind, self.which)?;
         let data = DataDescription {
@@ -160,7 +160,7 @@ pub const EVALUATION_FILES: [&str; 3] = ["predictions.jsonl", "report.json", "st
 /// `CantCreate`, `Io`.
 pub fn keep(
     folder: &Path,
-    predictions: &[PairPrediction],
+    predictions: &[LabelledPair],
     report: &Report,
     stories: Option<&StoryReport>,
 ) -> Result<PathBuf> {
@@ -209,7 +209,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// `Io`, `Data`.
-    pub fn predictions(&self, evaluation: &str, which: CheckpointKind) -> Result<Option<Vec<PairPrediction>>> {
+    pub fn predictions(&self, evaluation: &str, which: CheckpointKind) -> Result<Option<Vec<LabelledPair>>> {
         let path = self.evaluated(evaluation, "predictions.jsonl")?;
         let now = Weights { epoch: self.epoch_of(which)? };
         let weights = self.evaluated(evaluation, WEIGHTS)?;

@@ -13,7 +13,7 @@ use crate::eval::{Evaluation, evaluate};
 use crate::machine::DeviceChoice;
 use crate::metrics::tempered;
 use crate::model::{DetectorKind, ModelConfig};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use crate::tokenizer::InputTokenizer;
 use crate::train::{Network, Vectors};
 use std::path::Path;
@@ -69,17 +69,13 @@ impl TrainedRun {
 
     /// The prediction as shown to a person: with the temperature chosen on dev, its conflict decoded, and its states
     /// predicted as requested or else as chosen on dev.
-    pub fn decoded(
-        &self,
-        prediction: PairPrediction,
-        conflicts: Decode,
-        states: Option<StateDecode>,
-    ) -> PairPrediction {
+    pub fn decoded(&self, pair: LabelledPair, conflicts: Decode, states: Option<StateDecode>) -> LabelledPair {
         let calibrated = self.calibrated.as_ref();
         let states = states.or(calibrated.map(|calibrated| calibrated.states)).unwrap_or_default();
-        let story_probs = tempered(prediction.story_probs, calibrated.map_or(1., |calibrated| calibrated.temperature));
-        let conflict = conflicts.conflict(&prediction);
-        states.apply_to(PairPrediction { conflict, story_probs: story_probs.map(|p| p as f32), ..prediction })
+        let temperature = calibrated.map_or(1., |calibrated| calibrated.temperature);
+        let mut pair = conflicts.apply_to(pair);
+        pair.prediction.story_probs = tempered(pair.prediction.story_probs, temperature).map(|p| p as f32);
+        states.apply_to(pair)
     }
 
     /// Predicts pairs. `progress` is called with the number of pairs of each batch.

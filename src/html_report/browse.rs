@@ -10,7 +10,8 @@ use super::story::{StoryView, percent};
 use crate::analysis::Tier;
 use crate::attribute::Attribute;
 use crate::language::Language;
-use crate::prediction::PairPrediction;
+use crate::metrics::Tiered;
+use crate::prediction::{LabelledPair, PairPrediction};
 
 /// One pair.
 pub struct PairView {
@@ -48,8 +49,8 @@ pub struct AnswerView {
 impl PairView {
     /// `sets` are the names in the filter.
     pub fn new(pair: &Listed, sets: &[String], runs: &[Run]) -> Self {
-        let first = pair.answers[0].prediction;
-        let answers = pair.answers.iter().map(|answer| AnswerView::new(answer, first.gold_plausible));
+        let first = pair.answers[0].pair;
+        let answers = pair.answers.iter().map(|answer| AnswerView::new(answer, first.gold.plausible));
         let answers: Vec<AnswerView> = answers.collect();
         let names = |answer: &Answer| answer.sets.iter().map(|&set| &runs[answer.run].sets[set].name).collect();
         let names: Vec<&String> = pair.answers.iter().flat_map(|answer| -> Vec<_> { names(answer) }).collect();
@@ -59,7 +60,7 @@ impl PairView {
             sets: (0..sets.len()).filter(|&set| names.contains(&&sets[set])).collect(),
             id: first.id.clone(),
             kind: first.kind.clone(),
-            language: language(first).code(),
+            language: language(&first.prediction).code(),
             attributes: distinct(attributes),
             answers,
         }
@@ -87,18 +88,19 @@ impl PairView {
 }
 
 impl AnswerView {
-    /// The stories are put into the order in which story `gold_plausible` is the plausible one.
-    fn new(answer: &Answer, gold_plausible: usize) -> Self {
-        let prediction = &in_order(answer.prediction, gold_plausible);
+    /// The stories are put into the order in which story `plausible` is the plausible one.
+    fn new(answer: &Answer, plausible: usize) -> Self {
+        let pair = &in_order(answer.pair, plausible);
+        let prediction = &pair.prediction;
         let predicted = answer.set.conflict_by_story(prediction);
         AnswerView {
             run: answer.run,
-            tier: Tier::of(prediction).name(),
+            tier: Tier::of(pair).name(),
             chosen: prediction.plausible + 1,
-            is_right: prediction.plausible == prediction.gold_plausible,
+            is_right: pair.is_accurate(),
             confidence: percent(prediction.story_probs[prediction.plausible]),
             has_reasons: predicted[1 - prediction.plausible].len() > 1,
-            stories: stories(prediction, &predicted),
+            stories: stories(pair, &predicted),
             names_entities: answer.set.names_entities,
             said: said(&answer.set.said, prediction),
         }
@@ -129,24 +131,18 @@ impl AnswerView {
     }
 }
 
-/// The same prediction, with the stories in the order in which story `gold_plausible` is the plausible one.
-fn in_order(prediction: &PairPrediction, gold_plausible: usize) -> PairPrediction {
-    let mut ordered = prediction.clone();
-    if ordered.gold_plausible != gold_plausible {
-        ordered.gold_plausible = gold_plausible;
-        ordered.plausible = 1 - ordered.plausible;
-        ordered.story_probs.reverse();
-        ordered.stories.reverse();
-    }
-    ordered
+/// The same pair, with the stories in the order in which story `plausible` is the plausible one.
+fn in_order(pair: &LabelledPair, plausible: usize) -> LabelledPair {
+    let turned = pair.gold.plausible != plausible;
+    if turned { pair.clone().turned() } else { pair.clone() }
 }
 
 fn language(prediction: &PairPrediction) -> Language {
     Language::of(prediction.stories.iter().flat_map(|story| &story.sentences))
 }
 
-fn stories(prediction: &PairPrediction, predicted: &[Vec<usize>; 2]) -> [StoryView; 2] {
-    let language = language(prediction);
-    let [first, second] = differences(prediction.stories.each_ref().map(|story| story.sentences.as_slice()));
-    [(0, first), (1, second)].map(|(s, parts)| StoryView::new(s, prediction, &predicted[s], parts, language))
+fn stories(pair: &LabelledPair, predicted: &[Vec<usize>; 2]) -> [StoryView; 2] {
+    let language = language(&pair.prediction);
+    let [first, second] = differences(pair.prediction.stories.each_ref().map(|story| story.sentences.as_slice()));
+    [(0, first), (1, second)].map(|(s, parts)| StoryView::new(s, pair, &predicted[s], parts, language))
 }

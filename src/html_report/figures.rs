@@ -8,7 +8,7 @@ use super::scores::Score;
 use crate::analysis::{Analysis, AttributeScores, Classified, Mistake};
 use crate::error::Result;
 use crate::metrics::Share;
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 
 /// How many confusions are shown.
 const CONFUSIONS: usize = 10;
@@ -45,7 +45,7 @@ pub fn analysis(runs: &[Run], listing: &Listing) -> Result<Vec<AnalysisView>> {
     for (r, run) in runs.iter().enumerate() {
         for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| set.can_be_analysed()) {
             let part_of = listing.whole_of(r, s).map(|whole| run.sets[whole].name.clone());
-            let number = |prediction: &PairPrediction| listing.number(prediction);
+            let number = |prediction: &LabelledPair| listing.number(prediction);
             views.push(AnalysisView::new(set_name(runs, run, &set.name), part_of, set, number)?);
         }
     }
@@ -58,7 +58,7 @@ impl AnalysisView {
         name: String,
         part_of: Option<String>,
         set: &EvaluatedSet,
-        number: impl Fn(&PairPrediction) -> Option<usize>,
+        number: impl Fn(&LabelledPair) -> Option<usize>,
     ) -> Result<Self> {
         let analysis = &set.analysis;
         let mut figures = vec![outcomes(analysis)?];

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::llm::server::Settled;
 use crate::llm::{Protocol, read_said};
 use crate::metrics::{Calibration, StateCounts};
-use crate::prediction::{PairPrediction, PredictionFormat, read_predictions, without_states};
+use crate::prediction::{LabelledPair, PredictionFormat, read_predictions, without_states};
 use crate::report::{DataDescription, Report, TierRow};
 use serde_json::Value;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn described(settled: &Settled, protocol: Protocol) -> String {
     format!("language model, protocol {protocol}, log-probabilities by {}{departures}", settled.way)
 }
 
-fn report(settled: &Settled, predictions: &[PairPrediction]) -> Report {
+fn report(settled: &Settled, predictions: &[LabelledPair]) -> Report {
     let text = |name: &str| settled.asked.get(name).and_then(Value::as_str).map(str::to_owned);
     Report {
         system: settled.server.model.clone(),

@@ -2,7 +2,7 @@
 //! may be evaluated on the same set. Every pair is listed once, with one answer of each run.
 
 use super::read::{EvaluatedSet, Run};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use std::collections::HashMap;
 
 /// A pair, with the answer of each run that was evaluated on it, in the order of the runs.
@@ -16,7 +16,7 @@ pub struct Answer<'a> {
     /// The evaluations that contain the pair, as indices into the sets of the run. The first one's prediction is shown.
     pub sets: Vec<usize>,
     pub set: &'a EvaluatedSet,
-    pub prediction: &'a PairPrediction,
+    pub pair: &'a LabelledPair,
 }
 
 /// The pairs, in the order in which they are shown.
@@ -30,9 +30,9 @@ pub struct Listing<'a> {
 pub type Key<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
 
 /// Two pairs are the same if their keys are. The key ignores the order of the stories, which depends on a run's seed.
-pub fn key(prediction: &PairPrediction) -> Key<'_> {
-    let stories = [prediction.implausible_story(), &prediction.stories[prediction.gold_plausible]];
-    (&prediction.id, prediction.gold_conflict, stories.map(|story| story.sentences.as_slice()))
+pub fn key(pair: &LabelledPair) -> Key<'_> {
+    let stories = [pair.implausible_story(), pair.plausible_story()];
+    (&pair.id, pair.gold.conflict, stories.map(|story| story.prediction.sentences.as_slice()))
 }
 
 impl<'a> Listing<'a> {
@@ -40,30 +40,30 @@ impl<'a> Listing<'a> {
         let mut listing = Listing { pairs: Vec::new(), numbers: HashMap::new() };
         for (r, run) in runs.iter().enumerate() {
             for (s, set) in run.sets.iter().enumerate() {
-                for prediction in &set.predictions {
-                    listing.add(r, s, set, prediction);
+                for pair in &set.predictions {
+                    listing.add(r, s, set, pair);
                 }
             }
         }
         listing
     }
 
-    fn add(&mut self, run: usize, s: usize, set: &'a EvaluatedSet, prediction: &'a PairPrediction) {
+    fn add(&mut self, run: usize, s: usize, set: &'a EvaluatedSet, pair: &'a LabelledPair) {
         let next = self.pairs.len();
-        let number = *self.numbers.entry(key(prediction)).or_insert(next);
+        let number = *self.numbers.entry(key(pair)).or_insert(next);
         if number == next {
             self.pairs.push(Listed { answers: Vec::new() });
         }
         let answers = &mut self.pairs[number].answers;
         match answers.iter_mut().find(|answer| answer.run == run) {
             Some(answer) => answer.sets.push(s),
-            None => answers.push(Answer { run, sets: vec![s], set, prediction }),
+            None => answers.push(Answer { run, sets: vec![s], set, pair }),
         }
     }
 
     /// The number of a pair on the page.
-    pub fn number(&self, prediction: &PairPrediction) -> Option<usize> {
-        self.numbers.get(&key(prediction)).copied()
+    pub fn number(&self, pair: &LabelledPair) -> Option<usize> {
+        self.numbers.get(&key(pair)).copied()
     }
 
     /// Another set of the run that contains all pairs of this set. Of equal sets it is the first.

@@ -7,7 +7,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, own_decode};
 use crate::llm::Said;
-use crate::prediction::{PairPrediction, PredictionFormat};
+use crate::prediction::{LabelledPair, PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
 use crate::say::{aside, counted};
 use crate::train::EpochRecord;
@@ -34,7 +34,7 @@ pub struct EvaluatedSet {
     /// The decoding of states on the page: as chosen on dev.
     pub states: StateDecode,
     /// The decoded predictions.
-    pub predictions: Vec<PairPrediction>,
+    pub predictions: Vec<LabelledPair>,
     pub analysis: Analysis,
     /// Whether predicted states are about entities. A language model may name a state alone.
     pub names_entities: bool,
@@ -83,7 +83,7 @@ impl EvaluatedSet {
         let saved = saved.unwrap_or_default();
         let calibrated = folder.calibrated(CheckpointKind::Best)?;
         let conflicts = own_decode(config);
-        let can_decode = saved.iter().all(PairPrediction::has_state_probabilities);
+        let can_decode = saved.iter().all(LabelledPair::has_state_probabilities);
         let states = calibrated.as_ref().map(|calibrated| calibrated.states).filter(|_| can_decode).unwrap_or_default();
         let predictions = states.apply(&conflicts.apply(&saved));
         let source = Source {
@@ -113,7 +113,7 @@ impl EvaluatedSet {
     pub fn can_be_analysed(&self) -> bool {
         self.names_entities
             && !self.predictions.is_empty()
-            && self.predictions.iter().all(PairPrediction::has_gold_states)
+            && self.predictions.iter().all(LabelledPair::has_gold_states)
     }
 
     /// The name of the decoding of conflicts.
@@ -168,7 +168,7 @@ pub fn set_name(data: &DataDescription) -> String {
 ///
 /// # Errors
 /// `Io` if the file exists and can't be read.
-pub fn facts_of(data: &DataDescription, seed: u64, predictions: &[PairPrediction]) -> Result<Facts> {
+pub fn facts_of(data: &DataDescription, seed: u64, predictions: &[LabelledPair]) -> Result<Facts> {
     let Some((path, split)) = data.file.as_ref().zip(data.split.as_ref()) else { return Ok(Facts::new()) };
     let read = expand(Path::new(path)).and_then(|path| data::read_file(&path));
     let pairs = match read.and_then(|file| Ok(data::pairs(file.split(split)?, seed))) {
@@ -176,9 +176,11 @@ pub fn facts_of(data: &DataDescription, seed: u64, predictions: &[PairPrediction
         Err(_) => return Ok(Facts::new()),
         Ok(pairs) => pairs,
     };
-    let fits = |prediction: &PairPrediction| {
+    let fits = |prediction: &LabelledPair| {
         let pair = pairs.iter().find(|pair| pair.id == prediction.id);
-        pair.is_some_and(|pair| prediction.implausible_story().sentences == pair.implausible_story().sentences)
+        pair.is_some_and(|pair| {
+            prediction.implausible_story().prediction.sentences == pair.implausible_story().sentences
+        })
     };
     Ok(if predictions.iter().all(fits) { facts(&pairs) } else { Facts::new() })
 }

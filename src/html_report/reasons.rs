@@ -2,7 +2,7 @@
 
 use crate::attribute::{Attribute, Side};
 use crate::language::Language;
-use crate::prediction::{EntityPrediction, StoryPrediction};
+use crate::prediction::{LabelledEntity, LabelledStory};
 use crate::report::explaining_cells;
 use crate::report::labels::label;
 
@@ -37,7 +37,7 @@ pub struct StateRow {
 
 /// The states before and after a sentence that explain the conflicts of its story.
 pub fn reasons(
-    story: &StoryPrediction,
+    story: LabelledStory,
     sentence: usize,
     gold: &[usize],
     predicted: &[usize],
@@ -52,38 +52,39 @@ pub fn reasons(
             (false, true) => "predicted",
             (false, false) => return None,
         };
-        let rows = story.entities.iter().flat_map(|entity| states(entity, side, sentence, language)).collect();
+        let rows = story.entities().flat_map(|entity| states(entity, side, sentence, language)).collect();
         Some(ReasonsView { when, of, rows })
     };
     sides.into_iter().filter_map(view).collect()
 }
 
 /// All states of a story. Rows without a gold or predicted state are left out.
-pub fn rows(story: &StoryPrediction, language: Language) -> Vec<StateRow> {
-    let cells = (0..story.sentences.len()).flat_map(|n| story.entities.iter().map(move |entity| (n, entity)));
-    let row = |(n, entity): (usize, &EntityPrediction)| StateRow {
+pub fn rows(story: LabelledStory, language: Language) -> Vec<StateRow> {
+    let sentences = 0..story.prediction.sentences.len();
+    let cells = sentences.flat_map(|n| story.entities().map(move |entity| (n, entity)));
+    let row = |(n, entity): (usize, LabelledEntity)| StateRow {
         sentence: n + 1,
-        entity: entity.name.clone(),
+        entity: entity.prediction.name.clone(),
         sides: Side::BOTH.map(|side| states(entity, side, n, language)),
     };
     cells.map(row).filter(|row| row.sides.iter().any(|states| !states.is_empty())).collect()
 }
 
-fn states(entity: &EntityPrediction, side: Side, sentence: usize, language: Language) -> Vec<StateView> {
-    let labels = entity.side(side);
+fn states(entity: LabelledEntity, side: Side, sentence: usize, language: Language) -> Vec<StateView> {
+    let states = entity.side(side);
     let view = |attribute: Attribute| {
-        let [gold, predicted] = [&labels.gold, &labels.predicted].map(|rows| {
+        let [gold, predicted] = [states.gold, &states.predicted.classes].map(|rows| {
             let class = rows.get(sentence)?[attribute.index()];
             label(attribute, side, class, language).filter(|_| attribute.is_nontrivial(class))
         });
         let (status, mark) = match (gold, predicted) {
             (None, None) => return None,
             (Some(_), None) => ("missed", "○"),
-            (None, Some(_)) if labels.gold.is_empty() => ("not labelled", "·"),
+            (None, Some(_)) if states.gold.is_empty() => ("not labelled", "·"),
             (gold, predicted) if gold == predicted => ("right", "✓"),
             _ => ("wrong", "✗"),
         };
-        Some(StateView { entity: entity.name.clone(), attribute, status, mark, gold, predicted })
+        Some(StateView { entity: entity.prediction.name.clone(), attribute, status, mark, gold, predicted })
     };
     Attribute::ALL.into_iter().filter_map(view).collect()
 }

@@ -3,7 +3,7 @@
 use super::difference::TextPart;
 use super::reasons::{ReasonsView, StateRow, reasons, rows};
 use crate::language::Language;
-use crate::prediction::{PairPrediction, StoryPrediction};
+use crate::prediction::{LabelledPair, StoryPrediction};
 
 pub struct StoryView {
     /// 1 or 2.
@@ -47,15 +47,16 @@ impl StoryView {
     /// `predicted` are the sentences of this story in the predicted conflict.
     pub fn new(
         s: usize,
-        pair: &PairPrediction,
+        pair: &LabelledPair,
         predicted: &[usize],
         parts: Vec<Vec<TextPart>>,
         language: Language,
     ) -> Self {
-        let story = &pair.stories[s];
-        let is_plausible = s == pair.gold_plausible;
-        let is_chosen = s == pair.plausible;
-        let gold: &[usize] = if is_plausible { &[] } else { &pair.gold_conflict };
+        let labelled = pair.stories()[s];
+        let story = labelled.prediction;
+        let is_plausible = s == pair.gold.plausible;
+        let is_chosen = s == pair.prediction.plausible;
+        let gold: &[usize] = if is_plausible { &[] } else { &pair.gold.conflict };
         let explained: &[usize] = if is_chosen { &[] } else { predicted };
         let sentence = |(n, parts): (usize, Vec<TextPart>)| SentenceView {
             number: n + 1,
@@ -63,14 +64,14 @@ impl StoryView {
             is_gold: gold.contains(&n),
             is_predicted: predicted.contains(&n),
             conflict_prob: percent(story.conflict_prob(n)),
-            reasons: reasons(story, n, gold, explained, language),
+            reasons: reasons(labelled, n, gold, explained, language),
         };
         StoryView {
             number: s + 1,
             is_plausible,
             is_chosen,
             sentences: parts.into_iter().enumerate().map(sentence).collect(),
-            states: rows(story, language),
+            states: rows(labelled, language),
             grid: grid(story, gold, predicted),
         }
     }

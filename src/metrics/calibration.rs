@@ -4,7 +4,7 @@
 use super::count::{Share, mean};
 use super::groups::StoryGroups;
 use super::tiered::Tiered;
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 
 /// Bins of equal width between 0 and 1, as in the paper. With two stories, the confidence is never in the lower half.
@@ -27,14 +27,12 @@ pub struct Calibration {
 
 impl Calibration {
     /// For recorded predictions; their probabilities have temperature 1.
-    pub fn of(predictions: &[PairPrediction], temperature: f64) -> Self {
-        let gold_probs: Vec<f64> = predictions
-            .iter()
-            .map(|prediction| tempered(prediction.story_probs, temperature)[prediction.gold_plausible])
-            .collect();
+    pub fn of(predictions: &[LabelledPair], temperature: f64) -> Self {
+        let probs = |pair: &LabelledPair| tempered(pair.prediction.story_probs, temperature);
+        let gold_probs: Vec<f64> = predictions.iter().map(|pair| probs(pair)[pair.gold.plausible]).collect();
         let nlls: Vec<f64> = gold_probs.iter().map(|p| -p.max(SMALLEST).ln()).collect();
-        let choices: Vec<(f64, bool)> =
-            predictions.iter().map(|p| (tempered(p.story_probs, temperature)[p.plausible], p.is_accurate())).collect();
+        let choice = |pair: &LabelledPair| (probs(pair)[pair.prediction.plausible], pair.is_accurate());
+        let choices: Vec<(f64, bool)> = predictions.iter().map(choice).collect();
         Calibration { temperature, nll: mean(&nlls), ece: expected_calibration_error(&choices) }
     }
 }
@@ -53,19 +51,19 @@ pub struct ConfidenceBin {
 }
 
 /// The bins of [`Calibration::ece`] that contain a pair, by confidence.
-pub fn confidence_bins(predictions: &[PairPrediction], temperature: f64, groups: &StoryGroups) -> Vec<ConfidenceBin> {
+pub fn confidence_bins(predictions: &[LabelledPair], temperature: f64, groups: &StoryGroups) -> Vec<ConfidenceBin> {
     let mut bins = [const { Vec::new() }; CALIBRATION_BINS];
-    for prediction in predictions {
-        let confidence = tempered(prediction.story_probs, temperature)[prediction.plausible];
-        bins[bin(confidence)].push((confidence, prediction));
+    for pair in predictions {
+        let confidence = tempered(pair.prediction.story_probs, temperature)[pair.prediction.plausible];
+        bins[bin(confidence)].push((confidence, pair));
     }
     let edge = |i: usize| i as f64 / CALIBRATION_BINS as f64;
     let filled = bins.into_iter().enumerate().filter(|(_, pairs)| !pairs.is_empty());
-    let bin = |(i, pairs): (usize, Vec<(f64, &PairPrediction)>)| ConfidenceBin {
+    let bin = |(i, pairs): (usize, Vec<(f64, &LabelledPair)>)| ConfidenceBin {
         from: edge(i),
         to: edge(i + 1),
         confidence: pairs.iter().map(|(confidence, _)| confidence).sum::<f64>() / pairs.len() as f64,
-        right: groups.share_of_pairs(pairs.into_iter().map(|(_, pair)| pair), PairPrediction::is_accurate),
+        right: groups.share_of_pairs(pairs.into_iter().map(|(_, pair)| pair), LabelledPair::is_accurate),
     };
     filled.map(bin).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::bootstrap::Resamples;
 use super::count::Share;
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use std::collections::BTreeMap;
 
 /// The story groups of a set of pairs, with one set of resamples for all shares.
@@ -14,7 +14,7 @@ pub struct StoryGroups {
 
 impl StoryGroups {
     /// Of the groups that these pairs have.
-    pub fn of(predictions: &[PairPrediction]) -> Self {
+    pub fn of(predictions: &[LabelledPair]) -> Self {
         Self::of_numbers(predictions.iter().map(|prediction| prediction.group))
     }
 
@@ -60,8 +60,8 @@ impl StoryGroups {
     /// Like [`StoryGroups::share`].
     pub fn share_of_pairs<'a>(
         &self,
-        pairs: impl IntoIterator<Item = &'a PairPrediction>,
-        is_so: impl Fn(&PairPrediction) -> bool,
+        pairs: impl IntoIterator<Item = &'a LabelledPair>,
+        is_so: impl Fn(&LabelledPair) -> bool,
     ) -> Share {
         self.share(pairs.into_iter().map(|pair| (pair.group, is_so(pair))))
     }

@@ -4,7 +4,7 @@ use super::bootstrap::{Resamples, percentile_interval, two_sided_p};
 use super::count::mean;
 use super::mcnemar::{combined_p, mcnemar_exact};
 use super::tiered::Tiered;
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -53,8 +53,8 @@ pub struct PairSet {
 
 impl PairSet {
     /// The pairs of these predictions, in their order.
-    pub fn of(predictions: &[PairPrediction]) -> Self {
-        let has_states = predictions.iter().all(PairPrediction::has_gold_states);
+    pub fn of(predictions: &[LabelledPair]) -> Self {
+        let has_states = predictions.iter().all(LabelledPair::has_gold_states);
         let pairs = predictions.iter().map(|prediction| (prediction.id.clone(), prediction.group));
         PairSet { has_states, ..Self::new(pairs) }
     }
@@ -93,8 +93,8 @@ impl PairSet {
 pub type Reached = Vec<[bool; 3]>;
 
 /// The tiers that predictions reach, as they are decoded.
-pub fn reached(predictions: impl IntoIterator<Item = impl Borrow<PairPrediction>>) -> Reached {
-    let tiers = |p: &PairPrediction| [p.is_accurate(), p.is_consistent(), p.is_verifiable()];
+pub fn reached(predictions: impl IntoIterator<Item = impl Borrow<LabelledPair>>) -> Reached {
+    let tiers = |p: &LabelledPair| [p.is_accurate(), p.is_consistent(), p.is_verifiable()];
     predictions.into_iter().map(|prediction| tiers(prediction.borrow())).collect()
 }
 

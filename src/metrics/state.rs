@@ -4,7 +4,7 @@ use super::count::{Confusion, Share, mean};
 use super::groups::StoryGroups;
 use super::undefined;
 use crate::attribute::{Attribute, Side};
-use crate::prediction::{CONFLICT_THRESHOLD, EntityPrediction, PairPrediction, StateLabels};
+use crate::prediction::{CONFLICT_THRESHOLD, LabelledEntity, LabelledPair, LabelledStates, LabelledStory};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,15 +83,14 @@ impl PredictedCounts {
     }
 
     /// The counts of both stories of a pair.
-    fn of_pair(pair: &PairPrediction) -> Self {
+    fn of_pair(pair: &LabelledPair) -> Self {
         let mut counts = PredictedCounts::default();
-        let entities = pair.stories.iter().flat_map(|story| &story.entities);
-        for (attribute, gold, predicted) in
-            entities.flat_map(|entity| Side::BOTH.map(|side| entity.side(side))).flat_map(cells)
-        {
-            counts.add(attribute, gold, predicted);
-        }
+        pair.states().for_each(|states| counts.add_states(states));
         counts
+    }
+
+    fn add_states(&mut self, states: LabelledStates) {
+        states.cells().for_each(|(_, attribute, gold, predicted)| self.add(attribute, gold, predicted));
     }
 
     /// Counts one label.
@@ -106,8 +105,8 @@ impl PredictedCounts {
 
 impl PredictedScores {
     /// Undefined (the default) if any pair lacks gold states.
-    pub fn of(predictions: &[PairPrediction], groups: &StoryGroups) -> Self {
-        if !predictions.iter().all(PairPrediction::has_gold_states) {
+    pub fn of(predictions: &[LabelledPair], groups: &StoryGroups) -> Self {
+        if !predictions.iter().all(LabelledPair::has_gold_states) {
             return PredictedScores::default();
         }
         let by_pair: Vec<(i64, PredictedCounts)> =
@@ -145,7 +144,7 @@ impl Default for StateCounts {
 impl StateCounts {
     /// Counts complete predictions. Counts nothing if any pair lacks gold states; without them, entities have no gold
     /// conflicts either.
-    pub fn of(predictions: &[PairPrediction]) -> Self {
+    pub fn of(predictions: &[LabelledPair]) -> Self {
         let mut counts = StateCounts::default();
         labelled(predictions).for_each(|entity| counts.add(entity));
         counts
@@ -153,29 +152,27 @@ impl StateCounts {
 
     /// Counts predictions whose nontrivial states only are known. All scores but those of predicted states stay
     /// undefined.
-    pub fn of_nontrivial(predictions: &[PairPrediction]) -> Self {
+    pub fn of_nontrivial(predictions: &[LabelledPair]) -> Self {
         let mut counts = StateCounts::default();
         labelled(predictions).for_each(|entity| counts.add_predicted(entity));
         counts
     }
 
-    fn add(&mut self, entity: &EntityPrediction) {
+    fn add(&mut self, entity: LabelledEntity) {
         self.add_predicted(entity);
-        for (attribute, gold, predicted) in cells(&entity.preconditions) {
+        for (_, attribute, gold, predicted) in entity.side(Side::Precondition).cells() {
             self.preconditions[attribute.index()].add(gold, predicted);
         }
-        for (attribute, gold, predicted) in cells(&entity.effects) {
+        for (_, attribute, gold, predicted) in entity.side(Side::Effect).cells() {
             self.effects[attribute.index()].add(gold, predicted);
         }
-        for (&gold, &conflict_prob) in entity.gold_conflicts.iter().zip(&entity.conflict_probs) {
+        for (&gold, &conflict_prob) in entity.gold.conflicts.iter().zip(&entity.prediction.conflict_probs) {
             self.conflicts.add(gold, u8::from(conflict_prob >= CONFLICT_THRESHOLD));
         }
     }
 
-    fn add_predicted(&mut self, entity: &EntityPrediction) {
-        for (attribute, gold, predicted) in Side::BOTH.into_iter().flat_map(|side| cells(entity.side(side))) {
-            self.predicted_states.add(attribute, gold, predicted);
-        }
+    fn add_predicted(&mut self, entity: LabelledEntity) {
+        Side::BOTH.into_iter().for_each(|side| self.predicted_states.add_states(entity.side(side)));
     }
 
     /// The scores of all that was counted; undefined where nothing was.
@@ -200,16 +197,7 @@ impl SideScores {
 }
 
 /// All entities; none if any pair lacks gold states.
-fn labelled(predictions: &[PairPrediction]) -> impl Iterator<Item = &EntityPrediction> {
-    let is_labelled = predictions.iter().all(PairPrediction::has_gold_states);
-    predictions
-        .iter()
-        .filter(move |_| is_labelled)
-        .flat_map(|prediction| &prediction.stories)
-        .flat_map(|story| &story.entities)
-}
-
-/// (attribute, gold, predicted) for every sentence.
-fn cells(labels: &StateLabels) -> impl Iterator<Item = (Attribute, u8, u8)> {
-    labels.cells().map(|(_, attribute, gold, predicted)| (attribute, gold, predicted))
+fn labelled(predictions: &[LabelledPair]) -> impl Iterator<Item = LabelledEntity<'_>> {
+    let is_labelled = predictions.iter().all(LabelledPair::has_gold_states);
+    predictions.iter().filter(move |_| is_labelled).flat_map(LabelledPair::stories).flat_map(LabelledStory::entities)
 }

@@ -1,7 +1,7 @@
 //! Accuracy, consistency and verifiability (TRIP section 3.2; GITA section 4.3): each tier is a share of all pairs.
 
 use super::count::Share;
-use crate::prediction::{PairPrediction, StoryJudgement};
+use crate::prediction::{LabelledPair, StoryJudgement};
 use serde::{Deserialize, Serialize};
 
 /// What was answered, beside the gold answers: the tiers follow from it.
@@ -27,17 +27,17 @@ pub trait Tiered {
     }
 }
 
-impl Tiered for PairPrediction {
+impl Tiered for LabelledPair {
     fn is_accurate(&self) -> bool {
-        self.plausible == self.gold_plausible
+        self.prediction.plausible == self.gold.plausible
     }
 
     fn has_right_conflict(&self) -> bool {
-        self.conflict == self.gold_conflict
+        self.prediction.conflict == self.gold.conflict
     }
 
     fn has_verifiable_states(&self) -> bool {
-        self.implausible_story().explains(self.gold_conflict)
+        self.implausible_story().explains(self.gold.conflict)
     }
 }
 
@@ -52,7 +52,7 @@ impl Tiered for StoryJudgement {
     }
 
     fn has_verifiable_states(&self) -> bool {
-        self.gold_conflict.is_some_and(|gold| self.story.explains(gold))
+        self.gold_conflict.is_some_and(|gold| self.story().explains(gold))
     }
 }
 
@@ -71,14 +71,14 @@ pub struct TierCounts {
 
 impl TierCounts {
     /// Counts predictions as they are decoded.
-    pub fn of(predictions: &[PairPrediction]) -> Self {
+    pub fn of(predictions: &[LabelledPair]) -> Self {
         let mut counts = TierCounts::default();
         predictions.iter().for_each(|prediction| counts.add(prediction));
         counts
     }
 
     /// Counts one pair.
-    pub fn add(&mut self, prediction: &PairPrediction) {
+    pub fn add(&mut self, prediction: &LabelledPair) {
         self.pairs += 1;
         self.accurate += u64::from(prediction.is_accurate());
         self.consistent += u64::from(prediction.is_consistent());

@@ -1,70 +1,75 @@
 //! Checks that a prediction is consistent in itself, so that metrics can index without checks.
 
-use super::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
+use super::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, StateCandidate};
 use crate::attribute::{Attribute, Side};
 use crate::untrusted::{MAX_ENTITIES, MAX_SENTENCES};
 
-impl PairPrediction {
+impl LabelledPair {
     /// Checks the indices, lengths, classes and numbers. The error says what is wrong, and where.
     pub fn check(&self) -> Result<(), String> {
-        within("gold_plausible", self.gold_plausible, 2)?;
-        within("plausible", self.plausible, 2)?;
-        finite("story_probs", &self.story_probs)?;
-        let sentences = self.implausible_story().sentences.len();
-        for sentence in self.gold_conflict {
+        let LabelledPair { gold, prediction, .. } = self;
+        within("gold_plausible", gold.plausible, 2)?;
+        within("plausible", prediction.plausible, 2)?;
+        finite("story_probs", &prediction.story_probs)?;
+        let sentences = self.implausible_story().prediction.sentences.len();
+        for sentence in gold.conflict {
             within("gold_conflict", sentence, sentences)?;
         }
-        if self.gold_conflict[0] >= self.gold_conflict[1] {
+        if gold.conflict[0] >= gold.conflict[1] {
             return Err("gold_conflict: the evidence must come before the breakpoint".into());
         }
-        let longest = self.stories.iter().map(|story| story.sentences.len()).max().unwrap_or(0);
-        for &sentence in &self.conflict {
+        let longest = prediction.stories.iter().map(|story| story.sentences.len()).max().unwrap_or(0);
+        for &sentence in &prediction.conflict {
             within("conflict", sentence, longest)?;
         }
-        if !self.conflict.is_sorted_by(|a, b| a < b) {
+        if !prediction.conflict.is_sorted_by(|a, b| a < b) {
             return Err("conflict: must be sorted and without repetition".into());
         }
-        self.stories
-            .iter()
-            .enumerate()
-            .try_for_each(|(i, story)| story.check().map_err(|e| format!("stories[{i}].{e}")))
+        let mut stories = self.stories().into_iter().enumerate();
+        stories.try_for_each(|(i, story)| story.check().map_err(|e| format!("stories[{i}].{e}")))
     }
 }
 
-impl StoryPrediction {
-    fn check(&self) -> Result<(), String> {
-        let check = |(i, entity): (usize, &EntityPrediction)| {
-            entity.check(self.sentences.len()).map_err(|error| format!("entities[{i}].{error}"))
-        };
-        at_most("sentences", self.sentences.len(), MAX_SENTENCES)?;
-        at_most("entities", self.entities.len(), MAX_ENTITIES)?;
-        if !self.sentence_pairs.is_empty() {
-            one_a_sentence("sentence_pairs", self.sentence_pairs.len(), self.sentences.len())?;
-            for row in &self.sentence_pairs {
-                one_a_sentence("sentence_pairs", row.len(), self.sentences.len())?;
+impl LabelledStory<'_> {
+    fn check(self) -> Result<(), String> {
+        let story = self.prediction;
+        let (sentences, entities) = (story.sentences.len(), story.entities.len());
+        at_most("sentences", sentences, MAX_SENTENCES)?;
+        at_most("entities", entities, MAX_ENTITIES)?;
+        if self.gold.entities.len() != entities {
+            return Err(format!("entities: {entities} are predicted, {} labelled", self.gold.entities.len()));
+        }
+        if !story.sentence_pairs.is_empty() {
+            one_a_sentence("sentence_pairs", story.sentence_pairs.len(), sentences)?;
+            for row in &story.sentence_pairs {
+                one_a_sentence("sentence_pairs", row.len(), sentences)?;
                 finite("sentence_pairs", row)?;
             }
         }
-        if !self.subjects.is_empty() {
-            one_a_sentence("subjects", self.subjects.len(), self.sentences.len())?;
-            for row in &self.subjects {
-                one_a_sentence("subjects", row.len(), self.sentences.len())?;
-                row.iter().try_for_each(|&entity| within("subjects", entity, self.entities.len()))?;
+        if !story.subjects.is_empty() {
+            one_a_sentence("subjects", story.subjects.len(), sentences)?;
+            for row in &story.subjects {
+                one_a_sentence("subjects", row.len(), sentences)?;
+                row.iter().try_for_each(|&entity| within("subjects", entity, entities))?;
             }
         }
-        if let Some(no_conflict) = self.no_conflict {
+        if let Some(no_conflict) = story.no_conflict {
             probability("no_conflict", no_conflict)?;
         }
-        self.entities.iter().enumerate().try_for_each(check)
+        let check = |(i, entity): (usize, LabelledEntity)| {
+            entity.check(sentences).map_err(|error| format!("entities[{i}].{error}"))
+        };
+        self.entities().enumerate().try_for_each(check)
     }
 }
 
-impl EntityPrediction {
-    fn check(&self, sentences: usize) -> Result<(), String> {
-        one_a_sentence("conflict_probs", self.conflict_probs.len(), sentences)?;
-        one_a_sentence("gold_conflicts", self.gold_conflicts.len(), sentences)?;
-        finite("conflict_probs", &self.conflict_probs)?;
-        for &conflict_prob in &self.gold_conflicts {
+impl LabelledEntity<'_> {
+    fn check(self, sentences: usize) -> Result<(), String> {
+        let (conflict_probs, gold_conflicts) = (&self.prediction.conflict_probs, &self.gold.conflicts);
+        one_a_sentence("conflict_probs", conflict_probs.len(), sentences)?;
+        one_a_sentence("gold_conflicts", gold_conflicts.len(), sentences)?;
+        finite("conflict_probs", conflict_probs)?;
+        for &conflict_prob in gold_conflicts {
             within("gold_conflicts", conflict_prob.into(), 2)?;
         }
         for side in Side::BOTH {
@@ -75,9 +80,9 @@ impl EntityPrediction {
     }
 }
 
-impl StateLabels {
-    fn check(&self, sentences: usize) -> Result<(), String> {
-        for (name, rows) in [("gold", &self.gold), ("predicted", &self.predicted)] {
+impl LabelledStates<'_> {
+    fn check(self, sentences: usize) -> Result<(), String> {
+        for (name, rows) in [("gold", self.gold), ("predicted", &self.predicted.classes)] {
             // Without labels there are no gold rows at all.
             if name != "gold" || !rows.is_empty() {
                 one_a_sentence(name, rows.len(), sentences)?;
@@ -88,7 +93,7 @@ impl StateLabels {
                 }
             }
         }
-        for (i, candidate) in self.candidates.iter().enumerate() {
+        for (i, candidate) in self.predicted.candidates.iter().enumerate() {
             candidate.check(sentences).map_err(|error| format!("candidates[{i}].{error}"))?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Files of predictions: ours (JSON lines), and the published ones (a JSON list).
 
-use super::{PairPrediction, published};
+use super::{LabelledPair, published};
 use crate::error::{Error, Result};
 use crate::schema;
 use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The format of a file of predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PredictionFormat {
-    /// One complete [`PairPrediction`] on each line.
+    /// One complete [`LabelledPair`] on each line.
     Lines,
     /// The list released with GITA: implausible stories only, and nontrivial states only.
     Published,
@@ -21,8 +21,8 @@ pub enum PredictionFormat {
 pub struct PredictionFile {
     /// As its first character shows.
     pub format: PredictionFormat,
-    /// In the order of the file. [`PairPrediction::check`] passed for every pair.
-    pub pairs: Vec<PairPrediction>,
+    /// In the order of the file. [`LabelledPair::check`] passed for every pair.
+    pub pairs: Vec<LabelledPair>,
 }
 
 /// Reads either format. The first character shows which one it is.
@@ -54,8 +54,8 @@ pub fn parse_predictions(path: &Path, bytes: &[u8]) -> Result<PredictionFile> {
 /// Writes predictions as JSON lines; replaces the content of `path`.
 ///
 /// # Errors
-/// `Internal` if [`PairPrediction::check`] fails; `CantCreate` or `Io` if writing fails.
-pub fn write_predictions(path: &Path, predictions: &[PairPrediction]) -> Result<()> {
+/// `Internal` if [`LabelledPair::check`] fails; `CantCreate` or `Io` if writing fails.
+pub fn write_predictions(path: &Path, predictions: &[LabelledPair]) -> Result<()> {
     let failed = |error| Error::writing(path, &error);
     let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
     write_lines(&mut file, path, predictions)?;
@@ -66,7 +66,7 @@ pub fn write_predictions(path: &Path, predictions: &[PairPrediction]) -> Result<
 ///
 /// # Errors
 /// Like [`write_predictions`].
-pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[PairPrediction]) -> Result<()> {
+pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[LabelledPair]) -> Result<()> {
     for prediction in predictions {
         let internal = |message: String| {
             Error::new(crate::error::ErrorKind::Internal, format!("prediction of pair {:?}: {message}", prediction.id))
@@ -78,15 +78,15 @@ pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[PairPredict
     Ok(())
 }
 
-fn parse_lines(text: &str) -> Result<Vec<PairPrediction>, String> {
+fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(i, line)| parse_line(line).map_err(|error| format!("line {}: {error}", i + 1))).collect()
 }
 
-fn parse_line(line: &str) -> Result<PairPrediction, String> {
-    let prediction: PairPrediction = schema::from_str(line).map_err(|error| json_error(&error))?;
-    prediction.check()?;
-    Ok(prediction)
+fn parse_line(line: &str) -> Result<LabelledPair, String> {
+    let pair: LabelledPair = schema::from_str(line).map_err(|error| json_error(&error))?;
+    pair.check()?;
+    Ok(pair)
 }
 
 fn wrong(path: &Path, message: &str) -> Error {

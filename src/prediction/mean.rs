@@ -1,6 +1,8 @@
 //! An ensemble: the average of several systems' probabilities.
 
-use super::{CANDIDATE_FLOOR, EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
+use super::{
+    CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
+};
 use crate::attribute::Attribute;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// If the systems differ in their pairs, stories, gold answers or kind of output.
-pub fn mean_predictions(systems: &[Vec<PairPrediction>]) -> Result<Vec<PairPrediction>, String> {
+pub fn mean_predictions(systems: &[Vec<LabelledPair>]) -> Result<Vec<LabelledPair>, String> {
     let Some((first, others)) = systems.split_first() else { return Ok(Vec::new()) };
-    let by_id = |pair: &PairPrediction| (pair.id.clone(), pair.clone());
+    let by_id = |pair: &LabelledPair| (pair.id.clone(), pair.clone());
     let mut others: Vec<BTreeMap<_, _>> = others.iter().map(|pairs| pairs.iter().map(by_id).collect()).collect();
     let mut means = Vec::with_capacity(first.len());
     for pair in first {
@@ -31,28 +33,21 @@ pub fn mean_predictions(systems: &[Vec<PairPrediction>]) -> Result<Vec<PairPredi
 }
 
 /// The prediction with its two stories in the order of `first`. Each seed has its own order.
-fn turned_like(first: &PairPrediction, mut pair: PairPrediction) -> PairPrediction {
-    if pair.stories[0].id != first.stories[0].id {
-        pair.stories.swap(0, 1);
-        pair.story_probs.swap(0, 1);
-        pair.gold_plausible = 1 - pair.gold_plausible;
-        pair.plausible = 1 - pair.plausible;
-    }
-    pair
+fn turned_like(first: &LabelledPair, pair: LabelledPair) -> LabelledPair {
+    let [this, other] = [first, &pair].map(|pair| &pair.prediction.stories[0].id);
+    if this == other { pair } else { pair.turned() }
 }
 
-fn mean_pair(members: &[PairPrediction]) -> Result<PairPrediction, String> {
-    let gold = |pair: &PairPrediction| (pair.gold_plausible, pair.gold_conflict, pair.kind.clone());
-    same("gold answers", members.iter().map(gold))?;
-    let story = |i: usize| mean_story(&members.iter().map(|pair| &pair.stories[i]).collect::<Vec<_>>());
-    let story_probs = [0, 1].map(|i| mean(members.iter().map(|pair| pair.story_probs[i])));
-    Ok(PairPrediction {
-        plausible: usize::from(story_probs[1] > story_probs[0]),
-        story_probs,
-        conflict: Vec::new(),
-        stories: [story(0)?, story(1)?],
-        ..members[0].clone()
-    })
+fn mean_pair(members: &[LabelledPair]) -> Result<LabelledPair, String> {
+    same("gold answers", members.iter().map(|pair| (pair.gold.plausible, pair.gold.conflict, &pair.kind)))?;
+    let predictions = || members.iter().map(|pair| &pair.prediction);
+    let story = |i: usize| mean_story(&predictions().map(|prediction| &prediction.stories[i]).collect::<Vec<_>>());
+    let story_probs = [0, 1].map(|i| mean(predictions().map(|prediction| prediction.story_probs[i])));
+    let stories = [story(0)?, story(1)?];
+    same("gold states", members.iter().map(|pair| pair.states().map(|states| states.gold).collect::<Vec<_>>()))?;
+    let plausible = usize::from(story_probs[1] > story_probs[0]);
+    let prediction = PairPrediction { plausible, story_probs, conflict: Vec::new(), stories };
+    Ok(LabelledPair { prediction, ..members[0].clone() })
 }
 
 fn mean_story(members: &[&StoryPrediction]) -> Result<StoryPrediction, String> {
@@ -66,45 +61,44 @@ fn mean_story(members: &[&StoryPrediction]) -> Result<StoryPrediction, String> {
         sentence_pairs: (0..n).map(|i| (0..n).map(|j| pair_prob(i, j)).collect()).collect(),
         subjects: Vec::new(),
         no_conflict: members[0].no_conflict.map(|_| mean(members.iter().filter_map(|story| story.no_conflict))),
-        entities: (0..members[0].entities.len()).map(entity).collect::<Result<_, _>>()?,
+        entities: (0..members[0].entities.len()).map(entity).collect(),
         ..members[0].clone()
     })
 }
 
-fn mean_entity(members: &[&EntityPrediction]) -> Result<EntityPrediction, String> {
+fn mean_entity(members: &[&EntityPrediction]) -> EntityPrediction {
     let conflict_prob = |i: usize| mean(members.iter().map(|entity| entity.conflict_probs[i]));
-    Ok(EntityPrediction {
+    EntityPrediction {
         conflict_probs: (0..members[0].conflict_probs.len()).map(conflict_prob).collect(),
-        preconditions: mean_states(&members.iter().map(|entity| &entity.preconditions).collect::<Vec<_>>())?,
-        effects: mean_states(&members.iter().map(|entity| &entity.effects).collect::<Vec<_>>())?,
-        ..members[0].clone()
-    })
+        preconditions: mean_states(&members.iter().map(|entity| &entity.preconditions).collect::<Vec<_>>()),
+        effects: mean_states(&members.iter().map(|entity| &entity.effects).collect::<Vec<_>>()),
+        name: members[0].name.clone(),
+    }
 }
 
-fn mean_states(members: &[&StateLabels]) -> Result<StateLabels, String> {
-    same("gold states", members.iter().map(|states| &states.gold))?;
-    let mut predicted = members[0].predicted.clone();
-    for (sentence, classes) in predicted.iter_mut().enumerate() {
+fn mean_states(members: &[&PredictedStates]) -> PredictedStates {
+    let mut classes = members[0].classes.clone();
+    for (sentence, classes) in classes.iter_mut().enumerate() {
         for (attribute, class) in classes.iter_mut().enumerate() {
-            *class = commonest(members.iter().map(|states| states.predicted[sentence][attribute]));
+            *class = commonest(members.iter().map(|states| states.classes[sentence][attribute]));
         }
     }
     let labels: BTreeSet<(usize, usize)> =
         members.iter().flat_map(|states| &states.candidates).map(|c| (c.sentence, c.attribute.index())).collect();
     let candidates =
         labels.into_iter().filter_map(|(sentence, a)| mean_candidate(members, sentence, Attribute::ALL[a]));
-    Ok(StateLabels { gold: members[0].gold.clone(), predicted, candidates: candidates.collect() })
+    PredictedStates { classes, candidates: candidates.collect() }
 }
 
 /// The nontrivial class of a label with the highest average probability. `None` if that probability is too low to be
 /// recorded and the class is not predicted.
-fn mean_candidate(members: &[&StateLabels], sentence: usize, attribute: Attribute) -> Option<StateCandidate> {
+fn mean_candidate(members: &[&PredictedStates], sentence: usize, attribute: Attribute) -> Option<StateCandidate> {
     let is_here = |c: &&StateCandidate| (c.sentence, c.attribute) == (sentence, attribute);
     let here: Vec<_> = members.iter().flat_map(|states| &states.candidates).filter(is_here).collect();
     let share = |class: u8| here.iter().filter(|c| c.class == class).map(|c| c.probability).sum::<f32>();
     let class = here.iter().map(|c| c.class).max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
     let probability = share(class) / members.len() as f32;
-    let predicted = |states: &&StateLabels| states.predicted[sentence][attribute.index()];
+    let predicted = |states: &&PredictedStates| states.classes[sentence][attribute.index()];
     let is_predicted = attribute.is_nontrivial(commonest(members.iter().map(predicted)));
     (probability >= CANDIDATE_FLOOR || is_predicted).then(|| StateCandidate {
         sentence,

@@ -1,7 +1,9 @@
 //! Reads the list of predictions released with GITA: one object for each pair, with the nontrivial states of the
 //! implausible story.
 
-use super::{EntityPrediction, PairPrediction, StateLabels, StoryPrediction};
+use super::{
+    EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StoryGold, StoryPrediction,
+};
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::untrusted::{MAX_SENTENCES, json_error, shown};
 use serde::Deserialize;
@@ -30,7 +32,7 @@ struct Item {
 
 /// Reads the list and fills in what it lacks: the plausible story has no entities, `story_probs` are 0 and 1, conflict
 /// probabilities and their gold values are 0, and a state that is not listed has class 0.
-pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<LabelledPair>, String> {
     let items: Vec<Item> = serde_json::from_str(text)
         .map_err(|error| format!("is not a list of predictions as published with GITA: {}", json_error(&error)))?;
     let convert = |(i, item): (usize, Item)| {
@@ -40,7 +42,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<PairPrediction>, String> {
     items.into_iter().enumerate().map(convert).collect()
 }
 
-fn prediction(item: Item) -> Result<PairPrediction, String> {
+fn prediction(item: Item) -> Result<LabelledPair, String> {
     if item.story_label > 1 || item.story_pred > 1 {
         return Err("story_label and story_pred must be 0 or 1".into());
     }
@@ -54,24 +56,21 @@ fn prediction(item: Item) -> Result<PairPrediction, String> {
     });
     let (group, kind) = group_and_kind(&item.example_id)?;
     let implausible = &mut stories[1 - item.story_label];
-    implausible.entities = entities(&item, implausible.sentences.len())?;
+    let labelled = entities(&item, implausible.sentences.len())?;
+    let (gold, predicted) = labelled.into_iter().unzip();
+    implausible.entities = predicted;
+    let mut gold_stories = [StoryGold::default(), StoryGold::default()];
+    gold_stories[1 - item.story_label].entities = gold;
     implausible.id.clone_from(&item.example_id);
     stories[item.story_label].id = group.to_string();
     let mut story_probs = [0.0; 2];
     story_probs[item.story_pred] = 1.0;
-    let prediction = PairPrediction {
-        id: item.example_id,
-        group,
-        kind: kind.to_owned(),
-        gold_plausible: item.story_label,
-        gold_conflict: item.conflict_label,
-        plausible: item.story_pred,
-        story_probs,
-        conflict: item.conflict_pred.into_iter().collect(),
-        stories,
-    };
-    prediction.check()?;
-    Ok(prediction)
+    let conflict = item.conflict_pred.into_iter().collect();
+    let gold = PairGold { plausible: item.story_label, conflict: item.conflict_label, stories: gold_stories };
+    let prediction = PairPrediction { plausible: item.story_pred, story_probs, conflict, stories };
+    let pair = LabelledPair { id: item.example_id, group, kind: kind.to_owned(), gold, prediction };
+    pair.check()?;
+    Ok(pair)
 }
 
 /// "12-C0" is a cloze story of group 12, "12-O1" an order story.
@@ -86,24 +85,28 @@ fn group_and_kind(id: &str) -> Result<(i64, &'static str), String> {
 }
 
 /// The entities named in any of the four maps.
-fn entities(item: &Item, sentences: usize) -> Result<Vec<EntityPrediction>, String> {
+fn entities(item: &Item, sentences: usize) -> Result<Vec<(EntityGold, EntityPrediction)>, String> {
     let maps = [&item.preconditions_label, &item.preconditions_pred, &item.effects_label, &item.effects_pred];
     if sentences > MAX_SENTENCES {
         return Err(format!("the story has {sentences} sentences; at most {MAX_SENTENCES} are allowed"));
     }
     let names: BTreeSet<_> = maps.iter().flat_map(|states| states.keys()).collect();
     let entity = |name: &String| {
-        let labels = |gold, predicted| {
-            let (gold, predicted) = (rows(gold, name, sentences)?, rows(predicted, name, sentences)?);
-            Ok::<_, String>(StateLabels { gold, predicted, candidates: Vec::new() })
+        let rows = |states: &States| rows(states, name, sentences);
+        let predicted =
+            |states: &States| Ok::<_, String>(PredictedStates { classes: rows(states)?, candidates: Vec::new() });
+        let gold = EntityGold {
+            conflicts: vec![0; sentences],
+            preconditions: rows(&item.preconditions_label)?,
+            effects: rows(&item.effects_label)?,
         };
-        Ok(EntityPrediction {
+        let prediction = EntityPrediction {
             name: name.clone(),
             conflict_probs: vec![0.0; sentences],
-            gold_conflicts: vec![0; sentences],
-            preconditions: labels(&item.preconditions_label, &item.preconditions_pred)?,
-            effects: labels(&item.effects_label, &item.effects_pred)?,
-        })
+            preconditions: predicted(&item.preconditions_pred)?,
+            effects: predicted(&item.effects_pred)?,
+        };
+        Ok((gold, prediction))
     };
     names.into_iter().map(entity).collect()
 }

@@ -1,6 +1,6 @@
 //! Predictions about a single story.
 
-use super::StoryPrediction;
+use super::{LabelledStory, StoryGold, StoryPrediction};
 
 /// The judgement of a single story, with the gold answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,15 @@ pub struct StoryJudgement {
     pub gold_conflict: Option<[usize; 2]>,
     /// The predicted sentences in conflict; none if the story is judged plausible.
     pub conflict: Vec<usize>,
+    /// Gold: the labels of its entities.
+    pub gold: StoryGold,
     /// What was predicted about this story alone.
-    pub story: StoryPrediction,
+    pub prediction: StoryPrediction,
+}
+
+impl StoryJudgement {
+    /// The predictions beside the labels.
+    pub fn story(&self) -> LabelledStory<'_> {
+        LabelledStory { gold: &self.gold, prediction: &self.prediction }
+    }
 }

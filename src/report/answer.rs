@@ -299,7 +299,7 @@ impl ConflictSentence {
 
 impl StateAnswer {
     fn new(story: usize, state: &PredictedState, probability: Option<f32>, language: Language) -> Self {
-        let PredictedState { entity, sentence, side, attribute, class, correct: _ } = state.clone();
+        let PredictedState { entity, sentence, side, attribute, class } = state.clone();
         let words = words::phrase(state, language);
         StateAnswer { story, sentence, side, entity, attribute, class, words, probability }
     }
@@ -337,23 +337,17 @@ fn explaining(story: &StoryPrediction, conflict: &[usize]) -> Vec<PredictedState
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribute::ATTRIBUTES;
-    use crate::prediction::{EntityPrediction, StateCandidate, StateLabels};
+    use crate::prediction::{EntityPrediction, PredictedStates, StateCandidate};
 
     /// A fridge that is closed by sentence 1 and must be open for sentence 2.
     fn story(conflict_probs: [f32; 2]) -> StoryPrediction {
         let open = |classes: [u8; 2]| {
             let of_class = |class| Attribute::ALL.map(|a| if a == Attribute::Open { class } else { a.default_label() });
-            StateLabels {
-                gold: vec![[0; ATTRIBUTES]; 2],
-                predicted: classes.map(of_class).to_vec(),
-                candidates: Vec::new(),
-            }
+            PredictedStates { classes: classes.map(of_class).to_vec(), candidates: Vec::new() }
         };
         let fridge = EntityPrediction {
             name: "fridge".into(),
             conflict_probs: conflict_probs.to_vec(),
-            gold_conflicts: vec![0; 2],
             preconditions: open([2, 2]),
             effects: open([1, 2]),
         };
@@ -370,11 +364,6 @@ mod tests {
 
     fn prediction(stories: [StoryPrediction; 2], story_probs: [f32; 2]) -> PairPrediction {
         PairPrediction {
-            id: "2".into(),
-            group: 0,
-            kind: "cloze".into(),
-            gold_plausible: 0,
-            gold_conflict: [0, 0],
             plausible: usize::from(story_probs[1] > story_probs[0]),
             story_probs,
             conflict: Vec::new(),

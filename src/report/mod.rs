@@ -22,7 +22,7 @@ pub use tables::{INTERVALS, of_states, percent, share, title};
 
 use crate::decode::{Decode, StateDecode};
 use crate::metrics::{Calibration, PredictedScores, Share, StateScores, StoryGroups, Tiered, undefined};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 
 /// What a system scored on a set of pairs.
@@ -159,32 +159,32 @@ pub struct Detail {
 
 impl TierRow {
     /// Of predictions as they are.
-    pub fn new(decoding: impl Into<String>, states: StateDecode, predictions: &[PairPrediction]) -> Self {
+    pub fn new(decoding: impl Into<String>, states: StateDecode, predictions: &[LabelledPair]) -> Self {
         Self::of(decoding, states, predictions, &StoryGroups::of(predictions))
     }
 
     fn of(
         decoding: impl Into<String>,
         states: StateDecode,
-        predictions: &[PairPrediction],
+        predictions: &[LabelledPair],
         groups: &StoryGroups,
     ) -> Self {
-        let share = |is_so: fn(&PairPrediction) -> bool| groups.share_of_pairs(predictions, is_so);
-        let has_states = predictions.iter().all(PairPrediction::has_gold_states);
+        let share = |is_so: fn(&LabelledPair) -> bool| groups.share_of_pairs(predictions, is_so);
+        let has_states = predictions.iter().all(LabelledPair::has_gold_states);
         let of_states = |is_so| if has_states { share(is_so) } else { Share::default() };
         TierRow {
             decoding: decoding.into(),
             states,
-            accuracy: share(PairPrediction::is_accurate),
-            consistency: share(PairPrediction::is_consistent),
-            verifiability: of_states(PairPrediction::is_verifiable),
+            accuracy: share(LabelledPair::is_accurate),
+            consistency: share(LabelledPair::is_consistent),
+            verifiability: of_states(LabelledPair::is_verifiable),
             predicted_states: PredictedScores::of(predictions, groups),
-            verifiable_states: of_states(PairPrediction::has_verifiable_states),
+            verifiable_states: of_states(LabelledPair::has_verifiable_states),
         }
     }
 
     /// One for each decoding of conflicts under each of states, of recorded predictions.
-    pub fn by_decoding(predictions: &[PairPrediction], conflicts: &[Decode], states: &[StateDecode]) -> Vec<Self> {
+    pub fn by_decoding(predictions: &[LabelledPair], conflicts: &[Decode], states: &[StateDecode]) -> Vec<Self> {
         let groups = StoryGroups::of(predictions);
         let decodings = states.iter().flat_map(|&states| conflicts.iter().map(move |&decode| (decode, states)));
         let row = |(decode, states): (Decode, StateDecode)| {

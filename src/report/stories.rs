@@ -6,7 +6,7 @@ use super::tables::{notes, of_states, percent_of, share, title};
 use super::{DataDescription, decoding_name};
 use crate::decode::{Decode, StateDecode, judge};
 use crate::metrics::{KindShares, StoryGroups, undefined};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use crate::schema;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct StoryRow {
 
 impl StoryRow {
     /// `None` if the system can't judge a story by itself.
-    pub fn new(predictions: &[PairPrediction], conflicts: Decode, states: StateDecode) -> Option<Self> {
+    pub fn new(predictions: &[LabelledPair], conflicts: Decode, states: StateDecode) -> Option<Self> {
         let judgements = judge(predictions, conflicts, states)?;
         let groups = StoryGroups::of(predictions);
         Some(StoryRow {
@@ -49,7 +49,7 @@ impl StoryRow {
             states,
             accuracy: KindShares::accuracy(&judgements, &groups),
             consistency: KindShares::consistency(&judgements, &groups),
-            verifiability: match predictions.iter().all(PairPrediction::has_gold_states) {
+            verifiability: match predictions.iter().all(LabelledPair::has_gold_states) {
                 true => KindShares::verifiability(&judgements, &groups),
                 false => KindShares::default(),
             },

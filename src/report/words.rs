@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn states_read_as_sentences() {
         let state = |entity: &str, sentence, side, attribute, class| {
-            let state = PredictedState { entity: entity.into(), sentence, side, attribute, class, correct: false };
+            let state = PredictedState { entity: entity.into(), sentence, side, attribute, class };
             [Language::English, Language::Italian].map(|language| phrase(&state, language))
         };
         let [said, italian] = state("fridge", 0, Side::Effect, Attribute::Open, 1);

@@ -9,7 +9,7 @@ use crate::durable::{self, FileDigest};
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, TrainedRun, evaluation_name, json_bytes};
 use crate::metrics::{Calibration, StateCounts};
-use crate::prediction::{PairPrediction, without_states, write_predictions};
+use crate::prediction::{LabelledPair, without_states, write_predictions};
 use crate::report::{DataDescription, Report, Seen, TierRow, published};
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ impl EvaluationSet {
 /// Writes `eval/SET/` with predictions.jsonl, report.json and, last, set.json. Returns the number of pairs.
 pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
     let pairs = set.pairs(run.config.seed)?;
-    let is_of = |kept: &Vec<PairPrediction>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
+    let is_of = |kept: &Vec<LabelledPair>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
     let predictions = match of_dev(run, set, &sha256).filter(is_of) {
         Some(predictions) => predictions,
         None => run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?.predictions,
@@ -80,14 +80,14 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
 }
 
 /// The predictions that training saved of its dev pairs, if the set has the same pairs.
-fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<PairPrediction>> {
+fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<LabelledPair>> {
     let name = evaluation_name(&set.file, &set.split, set.kind_name(), CheckpointKind::Best).ok()?;
     let data = run.folder.report(&name).ok()?.data;
     let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn;
     run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)
 }
 
-fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[PairPrediction]) -> Result<Report> {
+fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[LabelledPair]) -> Result<Report> {
     let calibrated = run.calibrated.as_ref();
     let states = calibrated.map(|calibrated| calibrated.states).filter(|&states| states != StateDecode::Argmax);
     let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();

@@ -6,7 +6,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, own_decode};
 use crate::metrics::{PairSet, Reached, reached};
-use crate::prediction::{PairPrediction, read_predictions};
+use crate::prediction::read_predictions;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::report::{PublishedRow, published};
 use std::collections::BTreeMap;
@@ -143,9 +143,7 @@ impl Sweep {
                 ConflictChoice::Own => own_decode(&run.config),
             };
             let states = if state == StateChoice::Calibrated { calibrated } else { StateDecode::Argmax };
-            let decoded =
-                |p: &PairPrediction| states.apply_to(PairPrediction { conflict: conflict.conflict(p), ..p.clone() });
-            reached(predictions.iter().map(decoded))
+            reached(predictions.iter().map(|pair| states.apply_to(conflict.apply_to(pair.clone()))))
         };
         let by_decoding = decodings.iter().map(decoded).collect();
         Ok(Some(CellOutcomes { pairs: PairSet::of(&predictions), by_decoding }))

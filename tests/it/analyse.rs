@@ -9,7 +9,10 @@ use tiered::analysis::{Analysis, Classified, Facts, PairFacts, Source};
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::decode::StateDecode;
 use tiered::metrics::{PredictedCounts, Share};
-use tiered::prediction::{EntityPrediction, PairPrediction, PredictionFormat, StateLabels, StoryPrediction};
+use tiered::prediction::{
+    EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, PredictionFormat, StoryGold,
+    StoryPrediction,
+};
 use tiered::report::DataDescription;
 
 /// Classes of one sentence: nothing but these.
@@ -19,55 +22,57 @@ fn classes(states: &[(Attribute, u8)]) -> [u8; ATTRIBUTES] {
     classes
 }
 
-fn labels(gold: [&[(Attribute, u8)]; 3], predicted: [&[(Attribute, u8)]; 3]) -> StateLabels {
-    StateLabels { gold: gold.map(classes).into(), predicted: predicted.map(classes).into(), candidates: Vec::new() }
+/// Gold and predicted states of one side.
+type States = (Vec<[u8; ATTRIBUTES]>, PredictedStates);
+
+fn states(gold: [&[(Attribute, u8)]; 3], predicted: [&[(Attribute, u8)]; 3]) -> States {
+    (gold.map(classes).into(), PredictedStates { classes: predicted.map(classes).into(), candidates: Vec::new() })
 }
 
-fn story(entities: Vec<EntityPrediction>) -> StoryPrediction {
-    StoryPrediction {
+fn story(entities: Vec<(EntityGold, EntityPrediction)>) -> (StoryGold, StoryPrediction) {
+    let (gold, entities) = entities.into_iter().unzip();
+    let story = StoryPrediction {
         id: "s".into(),
         sentences: vec!["One.".into(), "Two.".into(), "Three.".into()],
         sentence_pairs: Vec::new(),
         subjects: Vec::new(),
         no_conflict: None,
         entities,
-    }
+    };
+    (StoryGold { entities: gold }, story)
 }
 
-fn entity(preconditions: StateLabels, effects: StateLabels) -> EntityPrediction {
-    EntityPrediction {
-        name: "chest".into(),
-        conflict_probs: vec![0.; 3],
-        gold_conflicts: vec![0; 3],
-        preconditions,
-        effects,
-    }
+fn entity((before, preconditions): States, (after, effects): States) -> (EntityGold, EntityPrediction) {
+    let gold = EntityGold { conflicts: vec![0; 3], preconditions: before, effects: after };
+    (gold, EntityPrediction { name: "chest".into(), conflict_probs: vec![0.; 3], preconditions, effects })
 }
 
 /// Sentences 0 and 1 conflict; story 0 could happen. After sentence 0 the chest is closed, before sentence 1 it must be
 /// open; `said` is what is predicted after sentence 0.
-fn pair(id: &str, confidence: f32, conflict: &[usize], said: &[(Attribute, u8)]) -> PairPrediction {
+fn pair(id: &str, confidence: f32, conflict: &[usize], said: &[(Attribute, u8)]) -> LabelledPair {
     use Attribute::Open;
     let nothing: [&[(Attribute, u8)]; 3] = [&[], &[], &[]];
-    let effects = labels([&[(Open, 1)], &[], &[]], [said, &[], &[]]);
-    let preconditions = labels([&[], &[(Open, 2)], &[]], nothing);
-    let quiet = || entity(labels(nothing, nothing), labels(nothing, nothing));
-    PairPrediction {
+    let effects = states([&[(Open, 1)], &[], &[]], [said, &[], &[]]);
+    let preconditions = states([&[], &[(Open, 2)], &[]], nothing);
+    let quiet = || entity(states(nothing, nothing), states(nothing, nothing));
+    let [(gold_a, a), (gold_b, b)] = [story(vec![quiet()]), story(vec![entity(preconditions, effects), quiet()])];
+    LabelledPair {
         id: id.into(),
         group: 1,
         kind: if id.contains('C') { "cloze" } else { "order" }.into(),
-        gold_plausible: 0,
-        gold_conflict: [0, 1],
-        plausible: usize::from(confidence < 0.5),
-        story_probs: [confidence, 1. - confidence],
-        conflict: conflict.to_vec(),
-        stories: [story(vec![quiet()]), story(vec![entity(preconditions, effects), quiet()])],
+        gold: PairGold { plausible: 0, conflict: [0, 1], stories: [gold_a, gold_b] },
+        prediction: PairPrediction {
+            plausible: usize::from(confidence < 0.5),
+            story_probs: [confidence, 1. - confidence],
+            conflict: conflict.to_vec(),
+            stories: [a, b],
+        },
     }
 }
 
 /// Verifiable; consistent, `power` said instead of `open`; accurate, the state right; wrong, the conflict right; wrong,
 /// `open` said in another class.
-fn predictions() -> Vec<PairPrediction> {
+fn predictions() -> Vec<LabelledPair> {
     use Attribute::{Open, Power};
     vec![
         pair("1-C0", 0.9, &[0, 1], &[(Open, 1)]),
@@ -167,15 +172,17 @@ fn conflicts_told_the_other_way_round_are_those_counted_by_hand() {
     let told = |sentences: [&str; 3], sentence_pairs: [[f32; 3]; 3]| StoryPrediction {
         sentences: sentences.map(str::to_owned).to_vec(),
         sentence_pairs: sentence_pairs.map(Vec::from).to_vec(),
-        ..story(Vec::new())
+        ..story(Vec::new()).1
     };
     // Eating and cooking conflict in the implausible story, the first two of its sentences.
-    let of = |plausible: [&str; 3], [cooked_and_eaten, eaten_and_cooked]: [f32; 2]| PairPrediction {
-        stories: [
+    let of = |plausible: [&str; 3], [cooked_and_eaten, eaten_and_cooked]: [f32; 2]| {
+        let mut pair = pair("1-O0", 0.9, &[0, 2], &[]);
+        pair.gold.stories = [StoryGold::default(), StoryGold::default()];
+        pair.prediction.stories = [
             told(plausible, [[0., 0.1, cooked_and_eaten], [0.; 3], [0.; 3]]),
             told(["eats", "cooks", "waits"], [[0., eaten_and_cooked, 0.3], [0.; 3], [0.; 3]]),
-        ],
-        ..pair("1-O0", 0.9, &[0, 2], &[])
+        ];
+        pair
     };
     let predictions = [
         of(["cooks", "waits", "eats"], [0.1, 0.2]),

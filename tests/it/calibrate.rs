@@ -7,22 +7,13 @@ use tiered::calibrate::{Calibrated, best, fit_temperature, try_states};
 use tiered::decode::{Decode, StateDecode};
 use tiered::metrics::Calibration;
 use tiered::prediction::{
-    EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction, read_predictions,
+    EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StateCandidate, StoryGold,
+    StoryPrediction, read_predictions,
 };
 use tiered::report::Report;
 
-fn story(effects: StateLabels) -> StoryPrediction {
-    let chest = EntityPrediction {
-        name: "chest".into(),
-        conflict_probs: vec![0.; 2],
-        gold_conflicts: vec![0; 2],
-        preconditions: StateLabels {
-            gold: vec![[0; ATTRIBUTES]; 2],
-            predicted: vec![[0; ATTRIBUTES]; 2],
-            candidates: Vec::new(),
-        },
-        effects,
-    };
+fn story(effects: PredictedStates) -> StoryPrediction {
+    let chest = EntityPrediction { effects, ..EntityPrediction::without_states("chest", vec![0.; 2]) };
     let sentences = ["Ada locked the chest.", "Ada looked into the chest."].map(str::to_owned).to_vec();
     StoryPrediction {
         id: "1".into(),
@@ -36,7 +27,7 @@ fn story(effects: StateLabels) -> StoryPrediction {
 
 /// A pair whose conflict is found, with the probabilities of `open` = 1, which is right, and of `power` = 2, which is
 /// wrong, after its first sentence.
-fn pair(right: f32, wrong: f32, is_accurate: bool) -> PairPrediction {
+fn pair(right: f32, wrong: f32, is_accurate: bool) -> LabelledPair {
     let candidate = |(attribute, class, probability)| {
         let sentence = 0;
         (probability >= 0.02).then_some(StateCandidate { sentence, attribute, class, probability, otherwise: 0 })
@@ -47,27 +38,34 @@ fn pair(right: f32, wrong: f32, is_accurate: bool) -> PairPrediction {
         states.iter().filter(|(.., p)| holds(*p)).for_each(|(attribute, class, _)| classes[attribute.index()] = *class);
         vec![classes, [0; ATTRIBUTES]]
     };
-    let labels = || StateLabels {
-        gold: classes(&|_| true, &states[..1]),
-        predicted: classes(&|p| p > 0.5, &states),
+    let predicted = || PredictedStates {
+        classes: classes(&|p| p > 0.5, &states),
         candidates: states.into_iter().filter_map(candidate).collect(),
     };
-    let pair = PairPrediction {
+    let gold = || StoryGold {
+        entities: vec![EntityGold {
+            conflicts: vec![0; 2],
+            preconditions: vec![[0; ATTRIBUTES]; 2],
+            effects: classes(&|_| true, &states[..1]),
+        }],
+    };
+    let pair = LabelledPair {
         id: "1-C0".into(),
         group: 1,
         kind: "cloze".into(),
-        gold_plausible: 0,
-        gold_conflict: [0, 1],
-        plausible: usize::from(!is_accurate),
-        story_probs: if is_accurate { [0.75, 0.25] } else { [0.25, 0.75] },
-        conflict: Vec::new(),
-        stories: [story(labels()), story(labels())],
+        gold: PairGold { plausible: 0, conflict: [0, 1], stories: [gold(), gold()] },
+        prediction: PairPrediction {
+            plausible: usize::from(!is_accurate),
+            story_probs: if is_accurate { [0.75, 0.25] } else { [0.25, 0.75] },
+            conflict: Vec::new(),
+            stories: [story(predicted()), story(predicted())],
+        },
     };
     pair.check().unwrap();
     pair
 }
 
-fn chosen(pairs: &[PairPrediction]) -> (StateDecode, u64, u64) {
+fn chosen(pairs: &[LabelledPair]) -> (StateDecode, u64, u64) {
     let trials = try_states(pairs, Decode::Pair);
     let best = best(&trials).unwrap();
     (best.states, best.verifiable, best.verifiable_states)
@@ -96,17 +94,18 @@ fn of_equal_thresholds_the_one_that_explains_more_pairs_is_chosen() {
 
 #[test]
 fn top1_predicts_a_state_at_the_decoded_conflict_and_nowhere_else() {
-    let apply = |pair: &PairPrediction| {
+    let apply = |pair: &LabelledPair| {
         StateDecode::ThresholdTop1(0.95).apply_to(Decode::Pair.apply(std::slice::from_ref(pair)).remove(0))
     };
-    let predicted = |pair: &PairPrediction| {
-        let effects = |s: usize| &pair.stories[s].entities[0].effects.predicted[0];
+    let predicted = |pair: &LabelledPair| {
+        let effects = |s: usize| &pair.prediction.stories[s].entities[0].effects.classes[0];
         [0, 1].map(|s| [Attribute::Open, Attribute::Power].map(|attribute| effects(s)[attribute.index()]))
     };
     assert_eq!(predicted(&apply(&pair(0.4, 0.2, true))), [[0, 0], [1, 0]]);
     assert_eq!(predicted(&apply(&pair(0.2, 0.4, true))), [[0, 0], [0, 2]]);
     assert_eq!(predicted(&apply(&pair(0.4, 0.97, false))), [[0, 2], [0, 2]], "0.97 is enough in both");
-    let without_conflict = PairPrediction { conflict: Vec::new(), ..pair(0.4, 0.2, true) };
+    let without_conflict = pair(0.4, 0.2, true);
+    assert!(without_conflict.prediction.conflict.is_empty());
     assert_eq!(predicted(&StateDecode::ThresholdTop1(0.95).apply_to(without_conflict)), [[0, 0]; 2]);
 }
 
@@ -125,8 +124,9 @@ fn silence_verifies_nothing() {
 #[test]
 fn a_fitted_temperature_makes_confidence_equal_accuracy() {
     let sure = |is_right| {
-        let story_probs = if is_right { [0.99, 0.01] } else { [0.01, 0.99] };
-        PairPrediction { story_probs, ..pair(0.9, 0.2, is_right) }
+        let mut pair = pair(0.9, 0.2, is_right);
+        pair.prediction.story_probs = if is_right { [0.99, 0.01] } else { [0.01, 0.99] };
+        pair
     };
     let pairs: Vec<_> = (0..100).map(|i| sure(i % 5 > 0)).collect();
     let temperature = fit_temperature(&pairs);
@@ -178,7 +178,7 @@ fn what_was_chosen_is_kept_with_the_weights_and_used() {
         serde_json::from_slice(&tiered(arguments.into_iter().chain(more.iter().copied())).stdout).unwrap()
     };
     assert_eq!(answer(&[]), answer(&["--states", "0.3"]));
-    let raw = &read_predictions(&predictions).unwrap().pairs[0].story_probs;
+    let raw = &read_predictions(&predictions).unwrap().pairs[0].prediction.story_probs;
     let [odds, told] = [f64::from(raw[0].max(raw[1])), answer(&[])["plausible"]["probability"].as_f64().unwrap()]
         .map(|p| p / (1. - p));
     assert!((odds.sqrt() - told).abs() < 1e-3, "temperature 2: {odds} {told}");
@@ -188,7 +188,7 @@ fn what_was_chosen_is_kept_with_the_weights_and_used() {
 fn thresholds_need_probabilities_and_dev_pairs() {
     let tiny = Tiny::new();
     let mut without = pair(0.9, 0.2, true);
-    without.stories[1].entities[0].effects.candidates.clear();
+    without.prediction.stories[1].entities[0].effects.candidates.clear();
     let silent = tiny.path("silent.jsonl");
     std::fs::write(&silent, serde_json::to_string(&without).unwrap()).unwrap();
     let output = tiered(["score", text(&silent), "--states", "0.6"]);

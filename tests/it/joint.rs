@@ -4,13 +4,13 @@ use crate::support::{real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::Value;
 use std::path::Path;
-use tiered::prediction::{PairPrediction, read_predictions};
+use tiered::prediction::{LabelledPair, read_predictions};
 use tiered::report::StoryReport;
 
 const JOINT: [&str; 4] = ["--set", "model.detector.kind=joint", "--set", "model.detector.context=story"];
 
 /// A run of one epoch and its predictions of the dev pairs.
-fn predictions(tiny: &Tiny, name: &str, settings: &[&str]) -> Vec<PairPrediction> {
+fn predictions(tiny: &Tiny, name: &str, settings: &[&str]) -> Vec<LabelledPair> {
     let run = tiny.trained(name, &[&JOINT[..], &["--set", "train.epochs=1"], settings].concat());
     let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "dev", "--decode", "pair"]);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -31,13 +31,16 @@ fn story_and_conflict_are_read_off_one_distribution() {
     .enumerate()
     {
         for pair in predictions(&tiny, &format!("run{i}"), settings) {
-            let mass = pair.stories.each_ref().map(|story| story.sentence_pairs.iter().flatten().sum::<f32>());
+            let mass =
+                pair.prediction.stories.each_ref().map(|story| story.sentence_pairs.iter().flatten().sum::<f32>());
             assert!((mass[0] + mass[1] - 1.).abs() < 1e-4, "{settings:?}: {mass:?}");
             for s in 0..2 {
-                assert!((pair.story_probs[s] - mass[1 - s]).abs() < 1e-4, "{settings:?}");
+                assert!((pair.prediction.story_probs[s] - mass[1 - s]).abs() < 1e-4, "{settings:?}");
             }
-            let implausible = &pair.stories[1 - pair.plausible];
-            let [i, j] = pair.conflict[..] else { panic!("{:?} are not two sentences", pair.conflict) };
+            let implausible = &pair.prediction.stories[1 - pair.prediction.plausible];
+            let [i, j] = pair.prediction.conflict[..] else {
+                panic!("{:?} are not two sentences", pair.prediction.conflict)
+            };
             let likeliest = implausible.sentence_pairs.iter().flatten().fold(0f32, |best, &p| best.max(p));
             assert!(i < j && implausible.sentence_pairs[i][j] == likeliest);
             let conflict_prob: f32 = (0..implausible.sentences.len())
@@ -52,13 +55,13 @@ fn story_and_conflict_are_read_off_one_distribution() {
 fn the_entities_of_a_sentence_pair_share_its_probability_and_the_likeliest_is_its_subject() {
     let tiny = Tiny::new();
     for pair in predictions(&tiny, "run", &["--set", "model.detector.entities=true"]) {
-        for story in &pair.stories {
+        for story in &pair.prediction.stories {
             let of_places: f32 = story.sentence_pairs.iter().flatten().sum();
             let of_entities: f32 = story.entities.iter().flat_map(|entity| &entity.conflict_probs).sum();
             assert!((2. * of_places - of_entities).abs() < 1e-4, "a sentence pair has two sentences");
             assert_eq!(story.subjects.len(), story.sentences.len());
         }
-        assert!(pair.stories.iter().any(|story| {
+        assert!(pair.prediction.stories.iter().any(|story| {
             story.entities.windows(2).any(|entities| entities[0].conflict_probs != entities[1].conflict_probs)
         }));
     }
@@ -148,6 +151,7 @@ fn the_class_for_no_conflict_leaves_the_distribution_over_a_pair_as_it_was() {
         read_predictions(&run.join("eval/stories-dev-all/predictions.jsonl")).unwrap().pairs
     });
     for (with, without) in with.iter().zip(&without) {
+        let (with, without) = (&with.prediction, &without.prediction);
         for s in 0..2 {
             assert!(with.stories[s].no_conflict.is_some() && without.stories[s].no_conflict.is_none());
             assert!((with.story_probs[s] - without.story_probs[s]).abs() < 1e-4, "{with:?} {without:?}");

@@ -19,7 +19,7 @@ use tiered::llm::{
     Style, Tier, Wording, ask, gold_states, questions, read_stories,
 };
 use tiered::metrics::{Share, Tiered};
-use tiered::prediction::PairPrediction;
+use tiered::prediction::LabelledPair;
 
 const OFFICIAL: &str = "data/gita4calamita/GITA4CALAMITA.jsonl";
 const DENSE: &str = "data/gita/GITA_test.json";
@@ -679,8 +679,8 @@ fn har_goes_on_after_its_own_answers() {
     let shots = har_shots(&pairs, &pairs[..4].iter().map(|pair| pair.id.clone()).collect::<Vec<_>>()).unwrap();
     let answers = ask_har(&pairs[4..], &shots, false, 4, &Drawn::new(1), &|_| ()).unwrap();
     for (answer, pair) in answers.iter().zip(&pairs[4..]) {
-        answer.prediction.check().unwrap();
-        assert_eq!((&answer.prediction.id, answer.steps.len()), (&pair.id, 6));
+        answer.pair.check().unwrap();
+        assert_eq!((&answer.pair.id, answer.steps.len()), (&pair.id, 6));
         for steps in answer.steps.windows(2) {
             let said = format!("{}{}", steps[0].question.prompt, steps[0].chosen().unwrap());
             assert!(steps[1].question.prompt.starts_with(&said), "{said}");
@@ -688,17 +688,16 @@ fn har_goes_on_after_its_own_answers() {
         assert_eq!(answer.steps[0].question.options, [" A", " B"]);
         assert!(answer.steps[0].question.prompt.ends_with("Story"));
     }
-    let reached =
-        |is_so: fn(&PairPrediction) -> bool| answers.iter().filter(|answer| is_so(&answer.prediction)).count();
-    let accurate = reached(PairPrediction::is_accurate);
-    assert!(accurate > 0 && accurate < answers.len() && reached(PairPrediction::is_consistent) < accurate);
+    let reached = |is_so: fn(&LabelledPair) -> bool| answers.iter().filter(|answer| is_so(&answer.pair)).count();
+    let accurate = reached(LabelledPair::is_accurate);
+    assert!(accurate > 0 && accurate < answers.len() && reached(LabelledPair::is_consistent) < accurate);
     // Shown in the other order, the prompt is another, and the prediction still has the order of the pair.
     let swapped = ask_har(&pairs[4..6], &shots, true, 1, &Drawn::new(1), &|_| ()).unwrap();
     let first = &swapped[0].steps[0].question.prompt;
     assert!(first.ends_with(&format!("{}Story", told([&pairs[4].stories[1], &pairs[4].stories[0]]))));
     let says_a = swapped[0].steps[0].chosen() == Some(" A");
-    assert_eq!(swapped[0].prediction.plausible, usize::from(says_a));
-    assert_eq!(swapped[0].prediction.stories[0].id, pairs[4].stories[0].id);
+    assert_eq!(swapped[0].pair.prediction.plausible, usize::from(says_a));
+    assert_eq!(swapped[0].pair.prediction.stories[0].id, pairs[4].stories[0].id);
 }
 
 /// A model that knows the answers: it prefers the gold continuation wherever it is.
@@ -726,7 +725,7 @@ fn hars_own_answers_are_verifiable() {
     pairs.retain(|pair| demonstration(pair).is_ok());
     assert!(pairs.len() > 20, "{}", pairs.len());
     let answers = ask_har(&pairs, &pairs[..1], false, 2, &Knowing(&pairs), &|_| ()).unwrap();
-    let verifiable = answers.iter().filter(|answer| answer.prediction.is_verifiable()).count();
+    let verifiable = answers.iter().filter(|answer| answer.pair.is_verifiable()).count();
     assert_eq!(verifiable, pairs.len());
 }
 

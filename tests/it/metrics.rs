@@ -8,9 +8,9 @@ use tiered::metrics::{
     Confusion, RESAMPLES, Resamples, StateCounts, StoryGroups, TierCounts, Tiered, holm, mcnemar_exact,
     percentile_interval,
 };
-use tiered::prediction::PairPrediction;
+use tiered::prediction::LabelledPair;
 
-fn random_predictions(count: usize) -> Vec<PairPrediction> {
+fn random_predictions(count: usize) -> Vec<LabelledPair> {
     let mut rng = rng(42);
     (0..count).map(|i| random_prediction(&mut rng, i)).collect()
 }
@@ -67,10 +67,14 @@ fn nothing_counted_is_undefined() {
 #[test]
 fn right_predictions_score_1() {
     let mut predictions = random_predictions(20);
-    for entity in predictions.iter_mut().flat_map(|p| &mut p.stories).flat_map(|s| &mut s.entities) {
-        entity.preconditions.predicted = entity.preconditions.gold.clone();
-        entity.effects.predicted = entity.effects.gold.clone();
-        entity.conflict_probs = entity.gold_conflicts.iter().map(|&gold| gold.into()).collect();
+    for pair in &mut predictions {
+        let gold = pair.gold.stories.iter().flat_map(|story| &story.entities);
+        let entities = pair.prediction.stories.iter_mut().flat_map(|story| &mut story.entities);
+        for (gold, entity) in gold.zip(entities) {
+            entity.preconditions.classes = gold.preconditions.clone();
+            entity.effects.classes = gold.effects.clone();
+            entity.conflict_probs = gold.conflicts.iter().map(|&gold| gold.into()).collect();
+        }
     }
     let scores = StateCounts::of(&predictions).scores();
     let all = [scores.preconditions.macro_f1, scores.effects.macro_f1, scores.conflicts, scores.predicted_states.f1()];
@@ -85,7 +89,7 @@ fn read<T: for<'de> Deserialize<'de>>(name: &str) -> T {
 /// Random predictions and what scikit-learn makes of them.
 #[derive(Deserialize)]
 struct Scored {
-    pairs: Vec<PairPrediction>,
+    pairs: Vec<LabelledPair>,
     accuracy: f64,
     consistency: f64,
     verifiability: f64,
@@ -178,14 +182,15 @@ fn intervals_are_those_of_scipy() {
 }
 
 /// Predictions with so many pairs in each group, of which so many are accurate.
-fn grouped(groups: &[(u64, u64)]) -> Vec<PairPrediction> {
+fn grouped(groups: &[(u64, u64)]) -> Vec<LabelledPair> {
     let mut rng = rng(7);
     let mut predictions = Vec::new();
     for (group, &(pairs, right)) in groups.iter().enumerate() {
         for pair in 0..pairs {
-            let prediction = random_prediction(&mut rng, predictions.len());
-            let plausible = if pair < right { prediction.gold_plausible } else { 1 - prediction.gold_plausible };
-            predictions.push(PairPrediction { group: 10 * group as i64, plausible, ..prediction });
+            let mut labelled = random_prediction(&mut rng, predictions.len());
+            let gold = labelled.gold.plausible;
+            labelled.prediction.plausible = if pair < right { gold } else { 1 - gold };
+            predictions.push(LabelledPair { group: 10 * group as i64, ..labelled });
         }
     }
     predictions
@@ -196,7 +201,7 @@ fn intervals_of_shares_are_those_of_scipy() {
     for Bootstrap { pairs, reached, interval } in read::<Statistics>("statistics.json").bootstrap {
         let groups: Vec<_> = pairs.iter().zip(&reached).map(|(&pairs, &right)| (pairs as u64, right as u64)).collect();
         let predictions = grouped(&groups);
-        let ours = StoryGroups::of(&predictions).share_of_pairs(&predictions, PairPrediction::is_accurate);
+        let ours = StoryGroups::of(&predictions).share_of_pairs(&predictions, LabelledPair::is_accurate);
         assert_eq!((ours.total as f64, ours.count as f64), (pairs.iter().sum(), reached.iter().sum()));
         // Of 10,000 draws.
         let near = ours.interval.unwrap().iter().zip(interval).all(|(a, b)| (a - b).abs() < 0.01);

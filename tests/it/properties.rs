@@ -9,10 +9,10 @@ use tiered::decode::{Decode, StateDecode};
 use tiered::llm::{OptionScore, draw_shots};
 use tiered::metrics::{Calibration, StateCounts, StoryGroups, TierCounts, Tiered, holm, mcnemar_exact};
 use tiered::prediction::{
-    CONFLICT_THRESHOLD, PairPrediction, StoryPrediction, mean_predictions, parse_predictions, write_lines,
+    CONFLICT_THRESHOLD, LabelledPair, StoryPrediction, mean_predictions, parse_predictions, write_lines,
 };
 
-fn predictions() -> impl Strategy<Value = Vec<PairPrediction>> {
+fn predictions() -> impl Strategy<Value = Vec<LabelledPair>> {
     (any::<u64>(), 1..12_usize).prop_map(|(seed, pairs)| {
         let mut rng = rng(seed);
         (0..pairs).map(|number| random_prediction(&mut rng, number)).collect()
@@ -45,19 +45,13 @@ proptest! {
 
     #[test]
     fn the_order_of_the_two_stories_changes_no_score(pairs in predictions()) {
-        let turned = pairs.iter().cloned().map(|mut pair| {
-            pair.stories.reverse();
-            pair.story_probs.reverse();
-            (pair.plausible, pair.gold_plausible) = (1 - pair.plausible, 1 - pair.gold_plausible);
-            pair
-        });
-        let turned: Vec<_> = turned.collect();
+        let turned: Vec<_> = pairs.iter().cloned().map(LabelledPair::turned).collect();
         prop_assert_eq!(TierCounts::of(&pairs), TierCounts::of(&turned));
         let [first, second] = [&pairs, &turned].map(|pairs| Calibration::of(pairs, 1.));
         let errors = [(first.nll, second.nll), (first.ece, second.ece)];
         prop_assert!(errors.iter().all(|(a, b)| (a.unwrap() - b.unwrap()).abs() < 1e-9));
         for decode in Decode::ALL {
-            let conflicts = |pairs: &[PairPrediction]| decode.apply(pairs).into_iter().map(|pair| pair.conflict).collect::<Vec<_>>();
+            let conflicts = |pairs: &[LabelledPair]| decode.apply(pairs).into_iter().map(|pair| pair.prediction.conflict).collect::<Vec<_>>();
             prop_assert_eq!(conflicts(&pairs), conflicts(&turned));
         }
     }
@@ -88,7 +82,7 @@ proptest! {
 
     #[test]
     fn by_threshold_a_sentence_conflicts_exactly_if_its_probability_is_reached(pairs in predictions()) {
-        for pair in &pairs {
+        for pair in pairs.iter().map(|pair| &pair.prediction) {
             for (story, found) in pair.stories.iter().zip(Decode::Threshold.by_story(pair)) {
                 let reached = |&n: &usize| story.entities.iter().any(|e| e.conflict_probs[n] >= CONFLICT_THRESHOLD);
                 prop_assert_eq!(found, (0..story.sentences.len()).filter(reached).collect::<Vec<_>>());
@@ -98,7 +92,7 @@ proptest! {
 
     #[test]
     fn by_pair_no_other_pair_of_sentences_has_more_support(pairs in predictions()) {
-        for pair in &pairs {
+        for pair in pairs.iter().map(|pair| &pair.prediction) {
             let conflict = Decode::Pair.conflict(pair);
             let story = &pair.stories[1 - pair.plausible];
             prop_assert!(conflict.len() == 2 && conflict[0] < conflict[1]);
@@ -113,7 +107,7 @@ proptest! {
     #[test]
     fn a_higher_threshold_predicts_no_more_states(pairs in predictions(), low in 0.3..0.9_f32, step in 0.0..0.1_f32) {
         let [few, many] = [low + step, low].map(|threshold| StateDecode::Threshold(threshold).apply(&pairs));
-        for (few, many) in few.iter().zip(&many).flat_map(|(few, many)| few.stories.iter().zip(&many.stories)) {
+        for (few, many) in few.iter().zip(&many).flat_map(|(few, many)| few.prediction.stories.iter().zip(&many.prediction.stories)) {
             prop_assert!(states(few) <= states(many));
         }
         let argmax = StateDecode::Argmax.apply(&pairs);
@@ -124,7 +118,7 @@ proptest! {
     fn the_fallback_adds_one_state_at_most(pairs in predictions(), threshold in 0.3..1.0_f32) {
         let [plain, top1] = [StateDecode::Threshold(threshold), StateDecode::ThresholdTop1(threshold)].map(|way| way.apply(&pairs));
         for (plain, top1) in plain.iter().zip(&top1) {
-            let count = |pair: &PairPrediction| pair.stories.iter().map(states).sum::<usize>();
+            let count = |pair: &LabelledPair| pair.prediction.stories.iter().map(states).sum::<usize>();
             prop_assert!((count(plain)..=count(plain) + 1).contains(&count(top1)));
         }
     }
@@ -139,10 +133,10 @@ proptest! {
     #[test]
     fn the_mean_of_a_system_with_itself_is_that_system(pairs in predictions()) {
         let mean = mean_predictions(&[pairs.clone(), pairs.clone()]).unwrap();
-        let probs = |pairs: &[PairPrediction]| pairs.iter().map(|pair| pair.story_probs).collect::<Vec<_>>();
+        let probs = |pairs: &[LabelledPair]| pairs.iter().map(|pair| pair.prediction.story_probs).collect::<Vec<_>>();
         prop_assert_eq!(probs(&mean), probs(&pairs));
-        prop_assert_eq!(Decode::Threshold.apply(&mean).iter().map(|p| p.conflict.clone()).collect::<Vec<_>>(),
-                        Decode::Threshold.apply(&pairs).iter().map(|p| p.conflict.clone()).collect::<Vec<_>>());
+        prop_assert_eq!(Decode::Threshold.apply(&mean).iter().map(|p| p.prediction.conflict.clone()).collect::<Vec<_>>(),
+                        Decode::Threshold.apply(&pairs).iter().map(|p| p.prediction.conflict.clone()).collect::<Vec<_>>());
     }
 
     #[test]

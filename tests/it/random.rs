@@ -7,7 +7,7 @@ use tiered::baseline::Baseline;
 use tiered::data::{Kind, Pair, pairs, read_file};
 use tiered::decode::Decode;
 use tiered::metrics::{TierCounts, reached};
-use tiered::prediction::{PairPrediction, differing_pairs, read_predictions};
+use tiered::prediction::{LabelledPair, differing_pairs, read_predictions};
 use tiered::report::comparison::Comparison;
 
 fn sample() -> std::path::PathBuf {
@@ -34,9 +34,9 @@ fn predictions_hold_together_and_depend_on_the_seed_alone() {
 #[test]
 fn decoding_finds_the_conflict_that_was_drawn() {
     for (baseline, decodings) in [(Baseline::Random, &Decode::REPORTED[..]), (Baseline::Contrast, &Decode::ALL[..])] {
-        for prediction in baseline.predict(&sample_pairs(1), 1) {
+        for pair in baseline.predict(&sample_pairs(1), 1) {
             for decode in decodings {
-                assert_eq!(decode.conflict(&prediction), prediction.conflict, "{decode:?}");
+                assert_eq!(decode.conflict(&pair.prediction), pair.prediction.conflict, "{decode:?}");
             }
         }
     }
@@ -66,10 +66,10 @@ fn a_conflict_is_where_the_stories_differ_but_for_some_that_a_moved_sentence_mad
 #[test]
 fn chance_is_right_as_often_as_chance_is() {
     // The story half of the time, and then one of all pairs of its sentences.
-    let predictions: Vec<PairPrediction> =
+    let predictions: Vec<LabelledPair> =
         (0..60).flat_map(|seed| Baseline::Random.predict(&sample_pairs(seed), seed)).collect();
-    let consistent = |p: &PairPrediction| {
-        let n = p.implausible_story().sentences.len() as f64;
+    let consistent = |p: &LabelledPair| {
+        let n = p.implausible_story().prediction.sentences.len() as f64;
         0.5 / (n * (n - 1.) / 2.)
     };
     let expected = predictions.iter().map(consistent).sum::<f64>() / predictions.len() as f64;
@@ -86,8 +86,9 @@ fn no_pair_gets_its_own_labels() {
     let five = |pair: &Pair| pair.stories.iter().all(|story| story.sentences.len() == 5);
     let pairs: Vec<Pair> = sample_pairs(0).into_iter().filter(five).collect();
     let predictions = Baseline::Shuffled.predict(&pairs, 0);
-    let gold = |p: &PairPrediction| (p.gold_plausible, p.gold_conflict.to_vec());
-    let mut answers: Vec<_> = predictions.iter().map(|p| (p.plausible, p.conflict.clone())).collect();
+    let gold = |p: &LabelledPair| (p.gold.plausible, p.gold.conflict.to_vec());
+    let mut answers: Vec<_> =
+        predictions.iter().map(|p| (p.prediction.plausible, p.prediction.conflict.clone())).collect();
     let mut golds: Vec<_> = predictions.iter().map(gold).collect();
     assert_ne!(answers, golds);
     answers.sort();

@@ -16,7 +16,7 @@ use tiered::eval::{EvalConfig, evaluate};
 use tiered::experiment::{CheckpointKind, RunFolder};
 use tiered::loss::{LossConfig, Losses};
 use tiered::model::{DetectorKind, Mode, ModelConfig, Precision, TieredModel, weights};
-use tiered::prediction::PairPrediction;
+use tiered::prediction::LabelledPair;
 use tiered::tokenizer::InputTokenizer;
 use tiered::train::EpochRecord;
 
@@ -229,7 +229,7 @@ impl Loaded {
         Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens(), self.config.whole_stories()).unwrap()
     }
 
-    fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<PairPrediction> {
+    fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<LabelledPair> {
         let layout = Layout { sentences: self.config.max_sentences, pad_to_entities: None };
         let config = EvalConfig { device: Device::Cpu, precision: Precision::Fp32, layout, pairs_per_batch };
         evaluate(model, corpus, config, |_| ()).predictions
@@ -237,12 +237,13 @@ impl Loaded {
 }
 
 /// Equal answers, and numbers within 1e-5.
-fn assert_close(a: &[PairPrediction], b: &[PairPrediction]) {
+fn assert_close(a: &[LabelledPair], b: &[LabelledPair]) {
     assert_eq!(a.len(), b.len());
     let close = |a: &[f32], b: &[f32]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
-    for (a, b) in a.iter().zip(b) {
-        assert!(a.plausible == b.plausible && close(&a.story_probs, &b.story_probs), "{}", a.id);
-        assert_eq!(Decode::ALL.map(|d| d.conflict(a)), Decode::ALL.map(|d| d.conflict(b)), "{}", a.id);
+    for (pair, other) in a.iter().zip(b) {
+        let (a, b) = (&pair.prediction, &other.prediction);
+        assert!(a.plausible == b.plausible && close(&a.story_probs, &b.story_probs), "{}", pair.id);
+        assert_eq!(Decode::ALL.map(|d| d.conflict(a)), Decode::ALL.map(|d| d.conflict(b)), "{}", pair.id);
         for (a, b) in a.stories.iter().flat_map(|s| &s.entities).zip(b.stories.iter().flat_map(|s| &s.entities)) {
             assert!(close(&a.conflict_probs, &b.conflict_probs), "{}", a.name);
             assert_eq!((&a.preconditions, &a.effects), (&b.preconditions, &b.effects));

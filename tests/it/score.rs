@@ -6,11 +6,11 @@ use tempfile::TempDir;
 use tiered::attribute::Attribute;
 use tiered::metrics::TierCounts;
 use tiered::prediction::{
-    PairPrediction, PredictionFormat, StateCandidate, mean_predictions, read_predictions, write_predictions,
+    LabelledPair, PredictionFormat, StateCandidate, mean_predictions, read_predictions, write_predictions,
 };
 use tiered::report::Report;
 
-fn predictions() -> Vec<PairPrediction> {
+fn predictions() -> Vec<LabelledPair> {
     let mut rng = rng(3);
     (0..20).map(|i| random_prediction(&mut rng, i)).collect()
 }
@@ -62,9 +62,9 @@ fn score_prints_the_same_numbers_in_every_format() {
 }
 
 /// A less confident copy of a system: every probability is halved.
-fn halved(pairs: &[PairPrediction]) -> Vec<PairPrediction> {
+fn halved(pairs: &[LabelledPair]) -> Vec<LabelledPair> {
     let mut pairs = pairs.to_vec();
-    for story in pairs.iter_mut().flat_map(|pair| &mut pair.stories) {
+    for story in pairs.iter_mut().flat_map(|pair| &mut pair.prediction.stories) {
         for entity in &mut story.entities {
             entity.conflict_probs.iter_mut().for_each(|conflict_prob| *conflict_prob /= 2.);
             for side in [&mut entity.preconditions, &mut entity.effects] {
@@ -76,22 +76,16 @@ fn halved(pairs: &[PairPrediction]) -> Vec<PairPrediction> {
 }
 
 /// The same predictions with the two stories the other way round.
-fn turned(pairs: &[PairPrediction]) -> Vec<PairPrediction> {
-    let mut pairs = pairs.to_vec();
-    for pair in &mut pairs {
-        pair.stories.swap(0, 1);
-        pair.story_probs.swap(0, 1);
-        (pair.gold_plausible, pair.plausible) = (1 - pair.gold_plausible, 1 - pair.plausible);
-    }
-    pairs
+fn turned(pairs: &[LabelledPair]) -> Vec<LabelledPair> {
+    pairs.iter().cloned().map(LabelledPair::turned).collect()
 }
 
 /// Predictions whose stories have names of their own, and whose choice is what their probabilities say.
-fn named_predictions() -> Vec<PairPrediction> {
+fn named_predictions() -> Vec<LabelledPair> {
     let mut pairs = predictions();
     for pair in &mut pairs {
-        pair.stories[1].id = "the other story".into();
-        pair.plausible = 1;
+        pair.prediction.stories[1].id = "the other story".into();
+        pair.prediction.plausible = 1;
     }
     pairs
 }
@@ -101,14 +95,16 @@ fn several_systems_score_as_the_mean_of_them() {
     let pairs = named_predictions();
     let mean = mean_predictions(&[pairs.clone(), turned(&halved(&pairs)), halved(&pairs)]).unwrap();
     for (pair, mean) in pairs.iter().zip(&mean) {
-        assert_eq!((mean.plausible, mean.story_probs, mean.gold_plausible), (1, pair.story_probs, pair.gold_plausible));
+        assert_eq!(mean.gold, pair.gold);
+        let (pair, mean) = (&pair.prediction, &mean.prediction);
+        assert_eq!((mean.plausible, mean.story_probs), (1, pair.story_probs));
         for (entity, mean) in
             pair.stories.iter().zip(&mean.stories).flat_map(|(a, b)| a.entities.iter().zip(&b.entities))
         {
             for (conflict_prob, mean) in entity.conflict_probs.iter().zip(&mean.conflict_probs) {
                 assert!((mean - conflict_prob * 2. / 3.).abs() < 1e-6, "{conflict_prob} {mean}");
             }
-            assert_eq!(entity.effects.predicted, mean.effects.predicted);
+            assert_eq!(entity.effects.classes, mean.effects.classes);
             for (candidate, mean) in entity.effects.candidates.iter().zip(&mean.effects.candidates) {
                 assert_eq!(
                     (candidate.sentence, candidate.attribute, candidate.class),
@@ -123,11 +119,11 @@ fn several_systems_score_as_the_mean_of_them() {
 #[test]
 fn the_class_of_a_state_is_what_most_systems_say() {
     let pairs = named_predictions();
-    let state = |pairs: &mut Vec<PairPrediction>, class: u8| {
-        let effects = &mut pairs[0].stories[0].entities[0].effects;
+    let state = |pairs: &mut Vec<LabelledPair>, class: u8| {
+        let effects = &mut pairs[0].prediction.stories[0].entities[0].effects;
         effects.candidates.retain(|candidate| candidate.sentence > 0);
-        effects.predicted[0] = [0; 20];
-        effects.predicted[0][Attribute::Open.index()] = class;
+        effects.classes[0] = [0; 20];
+        effects.classes[0][Attribute::Open.index()] = class;
         if class > 0 {
             let (sentence, attribute, probability) = (0, Attribute::Open, 0.9);
             effects.candidates.insert(0, StateCandidate { sentence, attribute, class, probability, otherwise: 0 });
@@ -139,9 +135,9 @@ fn the_class_of_a_state_is_what_most_systems_say() {
             state(&mut system, class);
             system
         });
-        let effects = mean_predictions(&systems).unwrap()[0].stories[0].entities[0].effects.clone();
+        let effects = mean_predictions(&systems).unwrap()[0].prediction.stories[0].entities[0].effects.clone();
         let probability = effects.candidates.iter().find(|c| (c.sentence, c.attribute) == (0, Attribute::Open));
-        (effects.predicted[0][Attribute::Open.index()], probability.map(|c| (c.class, (c.probability * 100.).round())))
+        (effects.classes[0][Attribute::Open.index()], probability.map(|c| (c.class, (c.probability * 100.).round())))
     };
     assert_eq!(says([2, 0, 2]), (2, Some((2, 60.))));
     assert_eq!(says([0, 1, 0]), (0, Some((1, 30.))));
@@ -151,7 +147,7 @@ fn the_class_of_a_state_is_what_most_systems_say() {
 #[test]
 fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     let directory = TempDir::new().unwrap();
-    let file = |name: &str, pairs: &[PairPrediction]| {
+    let file = |name: &str, pairs: &[LabelledPair]| {
         let path = directory.path().join(name);
         write_predictions(&path, pairs).unwrap();
         path
@@ -165,7 +161,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     assert!(report.system.starts_with("mean of 2: "), "{}", report.system);
     let mean = read_predictions(&saved).unwrap().pairs;
     assert_eq!(report.rows[0].accuracy.count, TierCounts::of(&mean).accurate);
-    assert!(mean.iter().all(PairPrediction::has_state_probabilities));
+    assert!(mean.iter().all(LabelledPair::has_state_probabilities));
 
     let kept = tiered(["score", text(&a), text(&b), "--output", text(&saved)]);
     assert!(kept.status.code() == Some(73) && stderr(&kept).contains("--force"), "{}", stderr(&kept));
@@ -174,7 +170,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
 
     let shorter = file("shorter.jsonl", &pairs[1..]);
     let mut renamed = pairs.clone();
-    renamed[3].stories[1].entities[0].name = "somebody else".into();
+    renamed[3].prediction.stories[1].entities[0].name = "somebody else".into();
     let renamed = file("renamed.jsonl", &renamed);
     for (other, problem) in
         [(&shorter, "pair 0-C0: is not in all files"), (&renamed, "pair 3-C0: the files have different entities")]
@@ -190,23 +186,23 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
 #[test]
 fn wrong_predictions_are_refused_with_their_place() {
     let directory = TempDir::new().unwrap();
-    let line = |edit: &dyn Fn(&mut PairPrediction)| {
+    let line = |edit: &dyn Fn(&mut LabelledPair)| {
         let mut prediction = predictions()[0].clone();
         edit(&mut prediction);
         let good = serde_json::to_string(&predictions()[1]).unwrap();
         format!("{good}\n\n{}\n", serde_json::to_string(&prediction).unwrap())
     };
     let cases = [
-        (line(&|p| p.gold_plausible = 2), "line 3: gold_plausible: 2 is not below 2"),
-        (line(&|p| p.gold_conflict = [0, 99]), "line 3: gold_conflict"),
-        (line(&|p| p.gold_conflict = [1, 0]), "evidence must come before"),
-        (line(&|p| p.conflict = vec![1, 1]), "sorted"),
+        (line(&|p| p.gold.plausible = 2), "line 3: gold_plausible: 2 is not below 2"),
+        (line(&|p| p.gold.conflict = [0, 99]), "line 3: gold_conflict"),
+        (line(&|p| p.gold.conflict = [1, 0]), "evidence must come before"),
+        (line(&|p| p.prediction.conflict = vec![1, 1]), "sorted"),
         (
-            line(&|p| p.stories[1].entities[0].conflict_probs.clear()),
+            line(&|p| p.prediction.stories[1].entities[0].conflict_probs.clear()),
             "stories[1].entities[0].conflict_probs: has 0 items",
         ),
-        (line(&|p| p.stories[0].entities[0].effects.predicted[0][0] = 3), "effects.predicted: h_location: 3"),
-        (line(&|p| p.story_probs[0] = f32::NAN), "line 3"),
+        (line(&|p| p.prediction.stories[0].entities[0].effects.classes[0][0] = 3), "effects.predicted: h_location: 3"),
+        (line(&|p| p.prediction.story_probs[0] = f32::NAN), "line 3"),
         ("{\"id\": 1}".into(), "line 1"),
         ("[{\"id\": 1}]".into(), "not a list of predictions as published with GITA"),
         ("".into(), "contains no predictions"),

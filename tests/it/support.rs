@@ -11,7 +11,10 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::data::{StoryFile, read_file};
-use tiered::prediction::{EntityPrediction, PairPrediction, StateCandidate, StateLabels, StoryPrediction};
+use tiered::prediction::{
+    EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StateCandidate, StoryGold,
+    StoryPrediction,
+};
 
 /// Beginnings of the SHA-256 of the files whose exact counts are tested.
 const KNOWN: [(&str, &str); 13] = [
@@ -148,55 +151,57 @@ pub fn rng(seed: u64) -> ChaCha12Rng {
 }
 
 /// A prediction in which every tier is reached now and then.
-pub fn random_prediction(rng: &mut ChaCha12Rng, number: usize) -> PairPrediction {
+pub fn random_prediction(rng: &mut ChaCha12Rng, number: usize) -> LabelledPair {
     let sentences = rng.random_range(2..6);
     let breakpoint = rng.random_range(1..sentences);
-    let gold_conflict = [rng.random_range(0..breakpoint), breakpoint];
-    let gold_plausible = rng.random_range(0..2);
-    let stories = [0, 1].map(|_| random_story(rng, sentences));
-    PairPrediction {
+    let conflict = [rng.random_range(0..breakpoint), breakpoint];
+    let plausible = rng.random_range(0..2);
+    let [(gold_a, a), (gold_b, b)] = [0, 1].map(|_| random_story(rng, sentences));
+    let prediction = PairPrediction {
+        plausible: if rng.random_bool(0.7) { plausible } else { 1 - plausible },
+        story_probs: [0.25, 0.75],
+        conflict: if rng.random_bool(0.6) { conflict.to_vec() } else { (0..rng.random_range(0..sentences)).collect() },
+        stories: [a, b],
+    };
+    LabelledPair {
         id: format!("{number}-C0"),
         group: number as i64,
         kind: "cloze".into(),
-        gold_plausible,
-        gold_conflict,
-        plausible: if rng.random_bool(0.7) { gold_plausible } else { 1 - gold_plausible },
-        story_probs: [0.25, 0.75],
-        conflict: if rng.random_bool(0.6) {
-            gold_conflict.to_vec()
-        } else {
-            (0..rng.random_range(0..sentences)).collect()
-        },
-        stories,
+        gold: PairGold { plausible, conflict, stories: [gold_a, gold_b] },
+        prediction,
     }
 }
 
-fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> StoryPrediction {
-    let entities = (0..rng.random_range(1..4)).map(|i| EntityPrediction {
-        name: format!("entity {i}"),
-        conflict_probs: (0..sentences).map(|_| rng.random()).collect(),
-        gold_conflicts: (0..sentences).map(|_| rng.random_range(0..2)).collect(),
-        preconditions: random_labels(rng, sentences),
-        effects: random_labels(rng, sentences),
-    });
-    let entities = entities.collect();
-    StoryPrediction {
+fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> (StoryGold, StoryPrediction) {
+    let entities = rng.random_range(1..4);
+    let entity = |i| {
+        let conflict_probs = (0..sentences).map(|_| rng.random()).collect();
+        let conflicts = (0..sentences).map(|_| rng.random_range(0..2)).collect();
+        let (before, preconditions) = random_states(rng, sentences);
+        let (after, effects) = random_states(rng, sentences);
+        let name = format!("entity {i}");
+        let gold = EntityGold { conflicts, preconditions: before, effects: after };
+        (gold, EntityPrediction { name, conflict_probs, preconditions, effects })
+    };
+    let (gold, entities) = (0..entities).map(entity).unzip();
+    let story = StoryPrediction {
         id: "story".into(),
         sentences: vec!["A sentence.".into(); sentences],
         sentence_pairs: Vec::new(),
         subjects: Vec::new(),
         no_conflict: None,
         entities,
-    }
+    };
+    (StoryGold { entities: gold }, story)
 }
 
 /// Mostly zeros, and predictions that mostly equal the gold.
-fn random_labels(rng: &mut ChaCha12Rng, sentences: usize) -> StateLabels {
+fn random_states(rng: &mut ChaCha12Rng, sentences: usize) -> (Vec<[u8; ATTRIBUTES]>, PredictedStates) {
     let gold: Vec<[u8; ATTRIBUTES]> = (0..sentences).map(|_| random_classes(rng)).collect();
-    let predicted: Vec<_> =
+    let classes: Vec<_> =
         gold.iter().map(|gold| if rng.random_bool(0.8) { *gold } else { random_classes(rng) }).collect();
-    let candidates = random_candidates(rng, &predicted);
-    StateLabels { gold, predicted, candidates }
+    let candidates = random_candidates(rng, &classes);
+    (gold, PredictedStates { classes, candidates })
 }
 
 /// A probability for every nontrivial prediction.

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::llm::har::{HarAnswer, ask_har, demonstration};
 use crate::llm::server::{Settled, Way};
 use crate::llm::{Choice, Protocol, QUESTIONS, Said, StorySet};
-use crate::prediction::{PairPrediction, write_predictions};
+use crate::prediction::{LabelledPair, write_predictions};
 use crate::say::{counted, say};
 use crate::schema;
 use serde::Serialize;
@@ -82,11 +82,10 @@ fn settings(args: &Args, set: &StorySet, asked: &[Pair], shots: &[Pair]) -> Resu
 
 fn write(run: &Run, answers: &[HarAnswer], summary: &HarSummary) -> Result<()> {
     let folder = run.folder.path();
-    let predictions: Vec<PairPrediction> = answers.iter().map(|answer| answer.prediction.clone()).collect();
+    let predictions: Vec<LabelledPair> = answers.iter().map(|answer| answer.pair.clone()).collect();
     let file = folder.join("predictions.jsonl");
     durable::replace_with(&file, |part| write_predictions(part, &predictions))?;
-    let said =
-        answers.iter().flat_map(|answer| answer.steps.iter().map(|step| Said::of_step(&answer.prediction.id, step)));
+    let said = answers.iter().flat_map(|answer| answer.steps.iter().map(|step| Said::of_step(&answer.pair.id, step)));
     let lines =
         said.map(|said| schema::to_string(&said).map(|line| line + "\n")).collect::<std::result::Result<String, _>>();
     let lines = lines.map_err(|error| Error::new(ErrorKind::Internal, format!("{QUESTIONS}: {error}")))?;

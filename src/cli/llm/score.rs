@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{Records, find_records};
 use crate::llm::score::{agreement, agreement_of_pairs, calamita_leaderboard, link, pair_predictions, score};
 use crate::llm::{Protocol, QUESTIONS, read_stories};
-use crate::prediction::{PairPrediction, read_predictions, write_lines};
+use crate::prediction::{LabelledPair, read_predictions, write_lines};
 use crate::report::{Table, published_models};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn only<'a>(records: &'a [Records], flag: &str) -> Result<&'a Records> {
     }
 }
 
-fn predictions(args: &Args, records: &Records) -> Result<Vec<PairPrediction>> {
+fn predictions(args: &Args, records: &Records) -> Result<Vec<LabelledPair>> {
     let data = args.data.as_deref().expect("clap requires it");
     let set = read_stories(data, Protocol::Pairs, args.split.as_deref())?;
     if set.checked.is_empty() {

@@ -9,14 +9,14 @@ use crate::llm::parallel::in_parallel;
 use crate::llm::question::Question;
 use crate::llm::scorer::Scorer;
 use crate::llm::tier::Tier;
-use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction};
+use crate::prediction::{EntityPrediction, LabelledPair, PairPrediction, StoryPrediction};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a model answered about a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HarAnswer {
     /// For `tiered score`: the stories in the order of the pair, whatever order they were shown in.
-    pub prediction: PairPrediction,
+    pub pair: LabelledPair,
     /// All questions with their answers, in the order in which they were asked. They end early if an answer is
     /// undecided.
     pub steps: Vec<Answer>,
@@ -80,7 +80,7 @@ fn ask_about(pair: &Pair, place: usize, shots: &[Pair], swapped: bool, scorer: &
     let mut dialogue = Dialogue { scorer, pair, place, text, steps: Vec::new() };
     let mut prediction = nothing_predicted(pair);
     answer(&mut dialogue, shown, &mut prediction)?;
-    Ok(HarAnswer { prediction, steps: dialogue.steps })
+    Ok(HarAnswer { pair: LabelledPair::new(pair, prediction), steps: dialogue.steps })
 }
 
 /// Fills in the prediction as far as the answers are decided. Returns early where one is not.
@@ -106,7 +106,7 @@ fn answer(dialogue: &mut Dialogue, shown: [usize; 2], prediction: &mut PairPredi
     dialogue.text.push_str(CONFLICT);
     for (side, sentence) in [(Side::Effect, first), (Side::Precondition, second)] {
         let Some((entity, attribute, class)) = state(dialogue, &story, side, sentence)? else { return Ok(()) };
-        predicted.entities[entity].side_mut(side).predicted[sentence][attribute.index()] = class;
+        predicted.entities[entity].side_mut(side).classes[sentence][attribute.index()] = class;
     }
     Ok(())
 }
@@ -133,15 +133,16 @@ fn state(
     Ok(Some((entity, attribute, class)))
 }
 
-/// The gold labels of a pair, and the wrong story: what an undecided answer counts as.
+/// The wrong story: what an undecided answer counts as.
 fn nothing_predicted(pair: &Pair) -> PairPrediction {
-    PairPrediction::of(pair, 1 - pair.plausible, [0.5; 2], Vec::new(), pair.stories.each_ref().map(no_states))
+    let stories = pair.stories.each_ref().map(no_states);
+    PairPrediction { plausible: 1 - pair.plausible, story_probs: [0.5; 2], conflict: Vec::new(), stories }
 }
 
 fn no_states(story: &Story) -> StoryPrediction {
     let no_conflict = vec![0.; story.sentences.len()];
     let entities = story.entities.iter();
-    let entities = entities.map(|entity| EntityPrediction::without_states(story, entity, no_conflict.clone()));
+    let entities = entities.map(|entity| EntityPrediction::without_states(&entity.name, no_conflict.clone()));
     StoryPrediction {
         id: story.id.clone(),
         sentences: story.sentences.clone(),

@@ -5,7 +5,7 @@ use super::link::Linked;
 use super::pairs::{Ranked, ranked_pairs};
 use crate::error::{Error, Result};
 use crate::metrics::{Share, StoryGroups, Tiered};
-use crate::prediction::PairPrediction;
+use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 
 /// Two runs of one model on the same stories, whose prompts differ in the order of the options or of the stories.
@@ -55,10 +55,11 @@ pub fn agreement(first: &Linked, second: &Linked) -> Result<Agreement> {
 ///
 /// # Errors
 /// `Data` if they were asked about other pairs.
-pub fn agreement_of_pairs(model: &str, first: &[PairPrediction], second: &[PairPrediction]) -> Result<Agreement> {
-    let asked = |predictions: &[PairPrediction]| {
-        let told =
-            |pair: &PairPrediction| (pair.id.clone(), pair.stories.each_ref().map(|story| story.sentences.clone()));
+pub fn agreement_of_pairs(model: &str, first: &[LabelledPair], second: &[LabelledPair]) -> Result<Agreement> {
+    let asked = |predictions: &[LabelledPair]| {
+        let told = |pair: &LabelledPair| {
+            (pair.id.clone(), pair.prediction.stories.each_ref().map(|story| story.sentences.clone()))
+        };
         predictions.iter().map(told).collect::<Vec<_>>()
     };
     if asked(first) != asked(second) {
@@ -66,15 +67,18 @@ pub fn agreement_of_pairs(model: &str, first: &[PairPrediction], second: &[PairP
         return Err(Error::data(format!("{model}: {problem}")));
     }
     let groups = StoryGroups::of(first);
-    let share = |is_so: &dyn Fn(&PairPrediction, &PairPrediction) -> bool| {
+    let share = |is_so: &dyn Fn(&LabelledPair, &LabelledPair) -> bool| {
         groups.share(first.iter().zip(second).map(|(a, b)| (a.group, is_so(a, b))))
     };
     // An undecided answer is recorded as the wrong story with probability 0.5.
-    let is_decided = |pair: &PairPrediction| pair.story_probs[0] != pair.story_probs[1];
+    let is_decided = |pair: &LabelledPair| {
+        let [first, second] = pair.prediction.story_probs;
+        first != second
+    };
     Ok(Agreement {
         model: model.to_owned(),
         stories: None,
-        pairs: share(&|a, b| is_decided(a) && is_decided(b) && a.plausible == b.plausible),
+        pairs: share(&|a, b| is_decided(a) && is_decided(b) && a.prediction.plausible == b.prediction.plausible),
         both_right: share(&|a, b| a.is_accurate() && b.is_accurate()),
     })
 }

@@ -13,7 +13,7 @@ use crate::llm::options::{STATES, sentence_pairs, state_of};
 use crate::llm::record::{Records, Sample};
 use crate::llm::story::Story;
 use crate::llm::tier::Tier;
-use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction};
+use crate::prediction::{EntityPrediction, LabelledPair, PairPrediction, StoryPrediction};
 use std::collections::BTreeMap;
 
 /// The seed of which story of a pair comes first: that of `tiered eval`.
@@ -32,7 +32,7 @@ struct Answers<'a> {
 ///
 /// # Errors
 /// `Data` if the records are of a cascade, or answers in words.
-pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Story]) -> Result<Vec<PairPrediction>> {
+pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Story]) -> Result<Vec<LabelledPair>> {
     if linked.said {
         let problem = "the answers are words: without log-probabilities a pair has no margin, so that there are no \
                        predictions about pairs";
@@ -71,7 +71,7 @@ fn answers(records: &Records) -> BTreeMap<String, Answers<'_>> {
     answers
 }
 
-fn prediction(pair: &Pair, answers: [Answers; 2]) -> PairPrediction {
+fn prediction(pair: &Pair, answers: [Answers; 2]) -> LabelledPair {
     let margins = answers.map(|answers| answers.judged.and_then(Sample::margin));
     let (plausible, story_probs) = match margins {
         [Some(first), Some(second)] => {
@@ -87,7 +87,7 @@ fn prediction(pair: &Pair, answers: [Answers; 2]) -> PairPrediction {
         _ => Vec::new(),
     };
     let story = |i: usize| story_prediction(&pair.stories[i], answers[i], margins[i]);
-    PairPrediction::of(pair, plausible, story_probs, conflict, [story(0), story(1)])
+    LabelledPair::new(pair, PairPrediction { plausible, story_probs, conflict, stories: [story(0), story(1)] })
 }
 
 fn logistic(x: f64) -> f64 {
@@ -109,7 +109,7 @@ fn story_prediction(story: &data::Story, answers: Answers, margin: Option<f64>) 
     let of_sentences: Vec<f32> = (0..n).map(of_sentence).collect();
     // Every entity has the conflict probabilities of the sentences.
     let entities = story.entities.iter();
-    let entities = entities.map(|entity| EntityPrediction::without_states(story, entity, of_sentences.clone()));
+    let entities = entities.map(|entity| EntityPrediction::without_states(&entity.name, of_sentences.clone()));
     let mut entities: Vec<EntityPrediction> = entities.collect();
     if let Some(state) = answers.state {
         explain(&mut entities, story, state);
@@ -155,10 +155,10 @@ fn explain(entities: &mut [EntityPrediction], story: &data::Story, state: &Sampl
             let (effect, precondition) =
                 (gold.effects[conflict.evidence][attribute], gold.preconditions[conflict.breakpoint][attribute]);
             if nontrivial(effect) {
-                entity.effects.predicted[conflict.evidence][attribute] = effect;
+                entity.effects.classes[conflict.evidence][attribute] = effect;
             }
             if nontrivial(precondition) {
-                entity.preconditions.predicted[conflict.breakpoint][attribute] = precondition;
+                entity.preconditions.classes[conflict.breakpoint][attribute] = precondition;
             }
         }
     }
@@ -167,6 +167,6 @@ fn explain(entities: &mut [EntityPrediction], story: &data::Story, state: &Sampl
     {
         let class =
             (1..attribute.classes() as u8).find(|&class| attribute.is_nontrivial(class)).expect("one is nontrivial");
-        entity.effects.predicted[conflict.evidence][attribute.index()] = class;
+        entity.effects.classes[conflict.evidence][attribute.index()] = class;
     }
 }

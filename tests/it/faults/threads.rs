@@ -31,7 +31,7 @@ fn every_part_is_done() {
     let trained = |run: &Path| weights::read(&run.join("last/model.safetensors")).unwrap();
     let conflict_probs = |run: &Path| -> Vec<f32> {
         let pairs = read_predictions(&run.join("eval/stories-train-all/predictions.jsonl")).unwrap().pairs;
-        let entities = pairs.iter().flat_map(|pair| &pair.stories).flat_map(|story| &story.entities);
+        let entities = pairs.iter().flat_map(|pair| &pair.prediction.stories).flat_map(|story| &story.entities);
         entities.flat_map(|entity| entity.conflict_probs.clone()).collect()
     };
     let alone = run("1", &[]);

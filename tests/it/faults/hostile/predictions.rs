@@ -84,12 +84,12 @@ fn stories_that_would_fill_memory() {
     let list = json!([{"example_id": "12-C0", "story_label": 1, "story_pred": 0, "conflict_label": [0, 1],
         "conflict_pred": [0, 1], "preconditions_label": states, "preconditions_pred": {}, "effects_label": {},
         "effects_pred": {}, "story0": text, "story1": text}]);
-    let mut prediction = random_prediction(&mut rng(1), 3);
-    prediction.stories.iter_mut().for_each(|story| {
+    let mut pair = random_prediction(&mut rng(1), 3);
+    pair.prediction.stories.iter_mut().for_each(|story| {
         story.sentences = vec![String::new(); 100_000];
         story.entities.clear();
     });
-    for text in [list.to_string(), serde_json::to_string(&prediction).unwrap()] {
+    for text in [list.to_string(), serde_json::to_string(&pair).unwrap()] {
         std::fs::write(&path, text).unwrap();
         let (outcome, time) = timed(|| read_predictions(&path));
         let message = outcome.unwrap().unwrap_err().message;
