@@ -13,7 +13,7 @@ use tiered::error::{Error, ErrorKind, Result};
 use tiered::experiment::Trial;
 use tiered::model::{ConflictDetector, Conflicts, DetectorInput, Mode, ModelConfig};
 use tiered::report::TierRow;
-use tiered::train::{Event, Training};
+use tiered::train::{TrainEvent, Training};
 
 struct LinearDetector {
     layer: nn::Linear,
@@ -48,7 +48,7 @@ pub fn run(arguments: &[String]) -> Result<String> {
     let trial = Trial::with_detector(config, None, &linear_detector)?;
     let mut training = Training::new(trial.fit(), trial.parameters());
     while let Some(event) = training.advance()? {
-        if let Event::Step(step) = event {
+        if let TrainEvent::Step(step) = event {
             eprintln!("step {} of {}: {}", step.step, step.steps, step.losses);
         }
     }

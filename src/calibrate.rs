@@ -39,7 +39,7 @@ pub struct ChosenOn {
 
 /// The dev scores of one way to predict states.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trial {
+pub struct StateTrial {
     /// The way that was tried.
     pub states: StateDecode,
     /// The number of dev pairs that reach tier 3.
@@ -50,7 +50,7 @@ pub struct Trial {
     pub predicted_states: PredictedCounts,
 }
 
-impl Trial {
+impl StateTrial {
     /// The best trial has the largest rank; of equal ones, the earliest. Dev verifiability counts first. Pairs with
     /// verifiable states break a tie: there are more of them, so they depend less on chance.
     fn rank(&self) -> (u64, u64) {
@@ -59,11 +59,11 @@ impl Trial {
 }
 
 /// Tries argmax, then every threshold, then every threshold with the fallback top-1.
-pub fn try_states(dev: &[LabelledPair], conflicts: Decode) -> Vec<Trial> {
+pub fn try_states(dev: &[LabelledPair], conflicts: Decode) -> Vec<StateTrial> {
     let dev = conflicts.apply(dev);
     let trial = |states: StateDecode| {
         let decoded = states.apply(&dev);
-        Trial {
+        StateTrial {
             states,
             verifiable: TierCounts::of(&decoded).verifiable,
             verifiable_states: decoded.iter().filter(|prediction| prediction.has_verifiable_states()).count() as u64,
@@ -75,7 +75,7 @@ pub fn try_states(dev: &[LabelledPair], conflicts: Decode) -> Vec<Trial> {
 }
 
 /// The best trial; `None` if there are none.
-pub fn best(trials: &[Trial]) -> Option<&Trial> {
+pub fn best(trials: &[StateTrial]) -> Option<&StateTrial> {
     trials.iter().rev().max_by_key(|trial| trial.rank())
 }
 

@@ -14,7 +14,7 @@ pub use attributes::{AttributeScores, Classified, Support};
 pub use facts::{Facts, PairFacts, facts};
 pub use groups::{GroupRow, Grouping};
 pub use mistakes::{MISTAKES, Mistake};
-pub use outcomes::{Outcome, Tier};
+pub use outcomes::{Outcome, TierReached};
 pub use recall::{AttributeRecall, Confused, Recall};
 
 use crate::decode::StateDecode;
@@ -34,11 +34,11 @@ pub struct Analysis {
     pub decoding: String,
     /// Which states are predicted.
     pub states: StateDecode,
-    /// Tier 1: the share of pairs whose plausible story is found.
+    /// TierReached 1: the share of pairs whose plausible story is found.
     pub accuracy: Share,
-    /// Tier 2: accurate, and exactly the two sentences in conflict are found.
+    /// TierReached 2: accurate, and exactly the two sentences in conflict are found.
     pub consistency: Share,
-    /// Tier 3: consistent, and the states at the conflict are right. Undefined if a pair has no gold states.
+    /// TierReached 3: consistent, and the states at the conflict are right. Undefined if a pair has no gold states.
     pub verifiability: Share,
     /// The eight combinations of right and wrong story, conflict and states (TRIP, figure 3).
     pub outcomes: Vec<Outcome>,
@@ -72,7 +72,7 @@ pub struct Reliability {
 
 /// The system and the decoding of the predictions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct PredictionSource {
     /// What predicted: the path of a run or of a file of predictions, or the name in its report.
     pub system: String,
     /// Which pairs the predictions are of.
@@ -89,8 +89,8 @@ pub struct Source {
 
 impl Analysis {
     /// Analyses predictions that are decoded as `source` says. The location of pairs without facts is unknown.
-    pub fn of(source: Source, predictions: &[LabelledPair], facts: &Facts) -> Self {
-        let Source { system, data, format, decoding, states, temperature } = source;
+    pub fn of(source: PredictionSource, predictions: &[LabelledPair], facts: &Facts) -> Self {
+        let PredictionSource { system, data, format, decoding, states, temperature } = source;
         let story_groups = StoryGroups::of(predictions);
         let share = |is_so: fn(&LabelledPair) -> bool| story_groups.share_of_pairs(predictions, is_so);
         let has_states = predictions.iter().all(LabelledPair::has_gold_states);

@@ -35,7 +35,7 @@ pub(super) fn outcomes(predictions: &[LabelledPair], groups: &StoryGroups) -> Ve
 /// The highest tier that a pair reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tier {
+pub enum TierReached {
     /// The story, the conflict and the states at the conflict are right.
     Verifiable,
     /// The story and the conflict are right, the states at the conflict are not.
@@ -46,27 +46,28 @@ pub enum Tier {
     Wrong,
 }
 
-impl Tier {
+impl TierReached {
     /// From the highest tier down.
-    pub const ALL: [Tier; 4] = [Tier::Verifiable, Tier::Consistent, Tier::Accurate, Tier::Wrong];
+    pub const ALL: [TierReached; 4] =
+        [TierReached::Verifiable, TierReached::Consistent, TierReached::Accurate, TierReached::Wrong];
 
-    /// The first of [`Tier::ALL`] that holds for the pair.
+    /// The first of [`TierReached::ALL`] that holds for the pair.
     pub fn of(prediction: &LabelledPair) -> Self {
         match prediction {
-            p if p.is_verifiable() => Tier::Verifiable,
-            p if p.is_consistent() => Tier::Consistent,
-            p if p.is_accurate() => Tier::Accurate,
-            _ => Tier::Wrong,
+            p if p.is_verifiable() => TierReached::Verifiable,
+            p if p.is_consistent() => TierReached::Consistent,
+            p if p.is_accurate() => TierReached::Accurate,
+            _ => TierReached::Wrong,
         }
     }
 
     /// In lower case, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Tier::Verifiable => "verifiable",
-            Tier::Consistent => "consistent",
-            Tier::Accurate => "accurate",
-            Tier::Wrong => "wrong",
+            TierReached::Verifiable => "verifiable",
+            TierReached::Consistent => "consistent",
+            TierReached::Accurate => "accurate",
+            TierReached::Wrong => "wrong",
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// y = intercept + slope · x by least squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Line {
+pub struct BenchLine {
     /// y where x is 0.
     pub intercept: f64,
     /// How much y grows when x grows by 1.
@@ -13,7 +13,7 @@ pub struct Line {
     pub r_squared: f64,
 }
 
-impl Line {
+impl BenchLine {
     /// `None` for fewer than three points, or if all x or all y are equal.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let n = points.len() as f64;
@@ -24,7 +24,7 @@ impl Line {
         if points.len() < 3 || xx == 0. || yy == 0. {
             return None;
         }
-        Some(Line { intercept: y - xy / xx * x, slope: xy / xx, r_squared: xy * xy / (xx * yy) })
+        Some(BenchLine { intercept: y - xy / xx * x, slope: xy / xx, r_squared: xy * xy / (xx * yy) })
     }
 
     /// y of the line at this x.
@@ -39,19 +39,19 @@ mod tests {
 
     #[test]
     fn a_line_is_found_with_what_it_explains() {
-        let line = Line::through(&[(1., 5.), (2., 7.), (4., 11.)]).unwrap();
+        let line = BenchLine::through(&[(1., 5.), (2., 7.), (4., 11.)]).unwrap();
         assert!((line.intercept - 3.).abs() < 1e-12 && (line.slope - 2.).abs() < 1e-12);
         assert!((line.r_squared - 1.).abs() < 1e-12 && (line.at(10.) - 23.).abs() < 1e-12);
         // By hand: means 2 and 1; xx = 2, xy = 1, yy = 2.
-        let line = Line::through(&[(1., 0.), (2., 2.), (3., 1.)]).unwrap();
+        let line = BenchLine::through(&[(1., 0.), (2., 2.), (3., 1.)]).unwrap();
         assert!((line.slope - 0.5).abs() < 1e-12 && line.intercept.abs() < 1e-12);
         assert!((line.r_squared - 0.25).abs() < 1e-12);
     }
 
     #[test]
     fn too_few_or_equal_points_have_none() {
-        assert_eq!(Line::through(&[(1., 1.), (2., 2.)]), None);
-        assert_eq!(Line::through(&[(1., 1.), (1., 2.), (1., 3.)]), None);
-        assert_eq!(Line::through(&[(1., 2.), (2., 2.), (3., 2.)]), None);
+        assert_eq!(BenchLine::through(&[(1., 1.), (2., 2.)]), None);
+        assert_eq!(BenchLine::through(&[(1., 1.), (1., 2.), (1., 3.)]), None);
+        assert_eq!(BenchLine::through(&[(1., 2.), (2., 2.), (3., 2.)]), None);
     }
 }

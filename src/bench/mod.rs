@@ -15,7 +15,7 @@ mod sample;
 mod size;
 mod time;
 
-pub use line::Line;
+pub use line::BenchLine;
 pub use operations::{Operations, TrainedLayers};
 pub use options::BenchOptions;
 pub use plot::draw;
@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::experiment::Trial;
 use crate::machine::MatmulRates;
 use crate::train::AdamW;
-use sample::Sample;
+use sample::TimedSample;
 use time::{Measurement, measure};
 
 /// Measures every size. `on` is called with the report of each when it is done.
@@ -35,8 +35,8 @@ use time::{Measurement, measure};
 /// # Errors
 /// `Usage` if there are not enough pairs for a step; `Diverged`.
 pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport)) -> Result<BenchReport> {
-    let samples: Result<Vec<Sample>> =
-        options.pairs_per_step.iter().map(|&pairs| Sample::new(trial, pairs, options.steps)).collect();
+    let samples: Result<Vec<TimedSample>> =
+        options.pairs_per_step.iter().map(|&pairs| TimedSample::new(trial, pairs, options.steps)).collect();
     let samples = samples?;
     let loading_peak = memory::peak();
     let mut matmuls = MatmulRates::peak(trial.compute.device);

@@ -1,7 +1,7 @@
 //! Exports the same pairs and the same model for the reference implementation (`benches/reference/step.py`).
 
 use super::options::BenchOptions;
-use super::sample::Sample;
+use super::sample::TimedSample;
 use crate::batch::Layout;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
@@ -39,7 +39,7 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
         )));
     }
     let pairs_per_step = *options.pairs_per_step.first().expect("at least one size");
-    let sample = Sample::new(trial, pairs_per_step, options.steps)?;
+    let sample = TimedSample::new(trial, pairs_per_step, options.steps)?;
     fs::create_dir_all(folder).map_err(|error| Error::writing(folder, &error))?;
     let path = folder.join("pairs.json");
     let text = serde_json::to_vec(&description(trial, &sample))
@@ -52,7 +52,7 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
 }
 
 /// The settings for the reference implementation, and the pairs with their labels.
-fn description(trial: &Trial, sample: &Sample) -> Value {
+fn description(trial: &Trial, sample: &TimedSample) -> Value {
     let (config, model) = (&trial.config, &trial.model_config);
     json!({
         "schema_version": SchemaVersion,

@@ -1,9 +1,9 @@
 //! The measurements, as numbers and as text.
 
-use super::line::Line;
+use super::line::BenchLine;
 use super::operations::{Operations, TrainedLayers};
 use super::profile::Phases;
-use super::sample::Sample;
+use super::sample::TimedSample;
 use super::time::Measurement;
 use crate::batch::LengthGroup;
 use crate::experiment::Trial;
@@ -40,7 +40,7 @@ pub struct BenchReport {
     /// One for each number of pairs a step, in the order in which they were requested.
     pub sizes: Vec<SizeReport>,
     /// Seconds of a training step by the tokens it encodes, over all steps measured.
-    pub cost: Option<Line>,
+    pub cost: Option<BenchLine>,
 }
 
 /// Peak resident sizes, in bytes; `None` if the system does not report them.
@@ -103,7 +103,7 @@ impl SizeReport {
     /// `rate` is the rate of the fastest matmuls, in GFLOP/s.
     pub(super) fn new(
         trial: &Trial,
-        sample: &Sample,
+        sample: &TimedSample,
         measurement: &Measurement,
         trained: &TrainedLayers,
         rate: f64,
@@ -196,7 +196,7 @@ impl BenchReport {
             matmuls,
             memory: Memory { loading },
             sizes,
-            cost: Line::through(&points),
+            cost: BenchLine::through(&points),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::train::{MixtureComponent, order};
 const PAIRS: usize = 48;
 
 /// Steps of the first epoch, evenly spread over the number of tokens, so that a few represent all.
-pub struct Sample {
+pub struct TimedSample {
     pub pairs_per_step: usize,
     /// The steps, each a list of pairs by their index, from the fewest tokens to the most.
     pub steps: Vec<Vec<usize>>,
@@ -16,7 +16,7 @@ pub struct Sample {
     pub tokens_per_pair: f64,
 }
 
-impl Sample {
+impl TimedSample {
     /// # Errors
     /// `Usage` if there are fewer pairs than a step needs.
     pub fn new(trial: &Trial, pairs_per_step: usize, steps: Option<usize>) -> Result<Self> {
@@ -42,7 +42,7 @@ impl Sample {
         sized.sort_unstable();
         let wanted = steps.unwrap_or_else(|| (PAIRS / pairs_per_step).clamp(3, 8)).min(sized.len());
         let steps = spread(sized.len(), wanted).map(|i| sized[i].1.clone()).collect();
-        Ok(Sample { pairs_per_step, steps, tokens_per_pair })
+        Ok(TimedSample { pairs_per_step, steps, tokens_per_pair })
     }
 
     pub fn pairs(&self) -> impl Iterator<Item = usize> {

@@ -2,7 +2,7 @@
 
 use super::memory;
 use super::profile::{PhaseTimer, Phases, Watch};
-use super::sample::Sample;
+use super::sample::TimedSample;
 use crate::batch::LengthGroup;
 use crate::error::Result;
 use crate::experiment::Trial;
@@ -28,7 +28,13 @@ pub struct Measurement {
 ///
 /// # Errors
 /// `Diverged`.
-pub fn measure(trial: &Trial, fit: &Fit, optimiser: &mut AdamW, sample: &Sample, seconds: f64) -> Result<Measurement> {
+pub fn measure(
+    trial: &Trial,
+    fit: &Fit,
+    optimiser: &mut AdamW,
+    sample: &TimedSample,
+    seconds: f64,
+) -> Result<Measurement> {
     let (device, rate) = (trial.compute.device, fit.config.learning_rate);
     let corpus = trial.train.subset(&sample.pairs().collect::<Vec<_>>());
     let is_own_peak = memory::reset_peak();
@@ -75,7 +81,7 @@ struct Round {
     groups: Vec<Vec<LengthGroup>>,
 }
 
-fn medians(rounds: &[Round], sample: &Sample, of: impl Fn(&Round, usize) -> f64) -> Vec<f64> {
+fn medians(rounds: &[Round], sample: &TimedSample, of: impl Fn(&Round, usize) -> f64) -> Vec<f64> {
     (0..sample.steps.len()).map(|step| median(rounds.iter().map(|round| of(round, step)).collect())).collect()
 }
 

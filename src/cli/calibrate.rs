@@ -1,8 +1,8 @@
 //! `tiered model calibrate`: chooses the temperature and the state threshold of a run on its dev pairs.
 
 use super::output::{pair_bar, print};
-use crate::calibrate::{ChosenOn, Trial};
-use crate::experiment::{Calibration, CheckpointKind, TrainedRun};
+use crate::calibrate::{ChosenOn, StateTrial};
+use crate::experiment::{CheckpointKind, DevCalibration, TrainedRun};
 use crate::machine::DeviceChoice;
 use crate::metrics::Share;
 use crate::report::Table;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn described(Calibration { calibrated, trials, .. }: &Calibration) -> String {
+fn described(DevCalibration { calibrated, trials, .. }: &DevCalibration) -> String {
     let ChosenOn { file, split, pairs, conflicts } = &calibrated.chosen_on;
     let pairs = counted(*pairs, "pair");
     let title = format!("{}, {split}: {pairs}, conflicts by `{}`", file.display(), conflicts.name());
@@ -47,7 +47,7 @@ fn described(Calibration { calibrated, trials, .. }: &Calibration) -> String {
     format!("{title}\n\n{}\n{chosen}\n", table(trials).to_text())
 }
 
-fn table(trials: &[Trial]) -> Table {
+fn table(trials: &[StateTrial]) -> Table {
     let mut table = Table::new([
         "states",
         "verifiable pairs",
@@ -57,7 +57,7 @@ fn table(trials: &[Trial]) -> Table {
         "recall (%)",
     ]);
     let percent = |share: Share| share.percent().map_or("undefined".to_owned(), |percent| format!("{percent:.1}"));
-    for Trial { states, verifiable, verifiable_states, predicted_states } in trials {
+    for StateTrial { states, verifiable, verifiable_states, predicted_states } in trials {
         table.push([
             states.to_string(),
             verifiable.to_string(),

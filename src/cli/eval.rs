@@ -1,7 +1,7 @@
 //! `tiered eval`: evaluates a run on a story file.
 
 use super::output::{ReportArgs, pair_bar, print, warn_unless_ended};
-use super::pairs::{PairArgs, PairSet};
+use super::pairs::{LoadedPairs, PairArgs};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -104,7 +104,7 @@ enum Destination {
 }
 
 /// The name of the evaluation in the run folder.
-fn name(args: &Args, set: &PairSet) -> Result<String> {
+fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
     match &args.tag {
         Some(tag) => Ok(format!("{tag}{}", args.weights.suffix())),
         None => set.evaluation_name(args.weights),
@@ -112,7 +112,7 @@ fn name(args: &Args, set: &PairSet) -> Result<String> {
 }
 
 /// Decides where to save before anything is computed, so that an error comes early.
-fn destination(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> Result<Destination> {
+fn destination(args: &Args, set: &LoadedPairs, folder: &RunFolder, name: String) -> Result<Destination> {
     if let Some(output) = &args.output {
         let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
         if let Some(existing) = existing.filter(|_| !args.force) {
@@ -141,7 +141,7 @@ fn destination(args: &Args, set: &PairSet, folder: &RunFolder, name: String) -> 
 }
 
 /// The predictions of a run on a set of pairs, with the conflicts decoded by `recorded`.
-pub(super) fn evaluated(run: &TrainedRun, set: &PairSet, recorded: Decode) -> Result<Vec<LabelledPair>> {
+pub(super) fn evaluated(run: &TrainedRun, set: &LoadedPairs, recorded: Decode) -> Result<Vec<LabelledPair>> {
     let pairs = set.pairs(run.config.seed)?;
     let bar = pair_bar(pairs.len() as u64);
     let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));

@@ -2,7 +2,7 @@
 
 use super::output::print;
 use crate::error::Result;
-use crate::fetch::{Dataset, Event, How, MIRRORED, ModelName, Settings, fetch_data, fetch_model};
+use crate::fetch::{Dataset, FetchEvent, How, HubSettings, MIRRORED, ModelName, fetch_data, fetch_model};
 use crate::say::{aside, is_quiet};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -55,7 +55,7 @@ pub(super) fn model(args: &ModelArgs) -> Result<()> {
     };
     let mut shown = Shown::default();
     let fetched =
-        fetch_model(&Settings::from_environment()?, &model, args.output.as_deref(), &mut |event| shown.on(event));
+        fetch_model(&HubSettings::from_environment()?, &model, args.output.as_deref(), &mut |event| shown.on(event));
     shown.clear();
     let fetched = fetched?;
     let commit = fetched.commit.map_or(String::new(), |commit| format!(", commit {commit}"));
@@ -67,7 +67,7 @@ pub(super) fn model(args: &ModelArgs) -> Result<()> {
 pub(super) fn data(args: &DataArgs) -> Result<()> {
     let DataArgs { set, output: out, revision, sha256, from } = args;
     let mut shown = Shown::default();
-    let settings = Settings::from_environment()?;
+    let settings = HubSettings::from_environment()?;
     let files = fetch_data(&settings, *set, from, revision, sha256.as_deref(), out, &mut |event| shown.on(event));
     shown.clear();
     for (path, digest) in files? {
@@ -83,16 +83,18 @@ struct Shown {
 }
 
 impl Shown {
-    fn on(&mut self, event: Event) {
+    fn on(&mut self, event: FetchEvent) {
         match event {
-            Event::Begins { name, have, bytes } => self.begin(name, have, bytes),
-            Event::At(position) => {
+            FetchEvent::Begins { name, have, bytes } => self.begin(name, have, bytes),
+            FetchEvent::At(position) => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(position);
                 }
             }
-            Event::Waits { why, pause } => self.say(&format!("{why}; trying again in {:.0} s", pause.as_secs_f64())),
-            Event::Done { name, how } => {
+            FetchEvent::Waits { why, pause } => {
+                self.say(&format!("{why}; trying again in {:.0} s", pause.as_secs_f64()))
+            }
+            FetchEvent::Done { name, how } => {
                 self.clear();
                 self.say(&format!("{name}: {}", outcome(how)));
             }

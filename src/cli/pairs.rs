@@ -47,7 +47,7 @@ impl PairKind {
 }
 
 /// The selected split of a story file.
-pub(super) struct PairSet<'a> {
+pub(super) struct LoadedPairs<'a> {
     args: &'a PairArgs,
     file: StoryFile,
     pub split: String,
@@ -55,7 +55,7 @@ pub(super) struct PairSet<'a> {
 
 impl PairArgs {
     /// Reads the file, and warns of stories that can't be used.
-    pub fn read(&self) -> Result<PairSet<'_>> {
+    pub fn read(&self) -> Result<LoadedPairs<'_>> {
         let file = data::read_file(&self.data)?;
         let split = split_name(&file, self.split.as_deref())?;
         if file.count(Severity::Error) > 0 {
@@ -64,11 +64,11 @@ impl PairArgs {
                 "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
             );
         }
-        Ok(PairSet { args: self, file, split })
+        Ok(LoadedPairs { args: self, file, split })
     }
 }
 
-impl PairSet<'_> {
+impl LoadedPairs<'_> {
     /// The name of the set's evaluation in a run folder.
     pub fn evaluation_name(&self, which: CheckpointKind) -> Result<String> {
         evaluation_name(&self.args.data, &self.split, self.args.kind.name(), which)

@@ -1,4 +1,4 @@
-//! Progress of training: a bar with losses and rate on a terminal, plain lines elsewhere.
+//! TrainingBar of training: a bar with losses and rate on a terminal, plain lines elsewhere.
 
 use super::epochs::Epochs;
 use crate::say::{is_quiet, say};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How often a plain line is printed where there is no terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-pub struct Progress {
+pub struct TrainingBar {
     bar: Option<ProgressBar>,
     started: Instant,
     last_line: Instant,
@@ -18,10 +18,10 @@ pub struct Progress {
     epochs: Epochs,
 }
 
-impl Progress {
+impl TrainingBar {
     pub fn new(steps: u64) -> Self {
         let bar = (std::io::stderr().is_terminal() && !is_quiet()).then(|| ProgressBar::new(steps).with_style(style()));
-        Progress { bar, started: Instant::now(), last_line: Instant::now(), pairs: 0, epochs: Epochs::new() }
+        TrainingBar { bar, started: Instant::now(), last_line: Instant::now(), pairs: 0, epochs: Epochs::new() }
     }
 
     pub fn step(&mut self, step: &StepRecord) {

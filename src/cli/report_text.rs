@@ -3,8 +3,8 @@
 use super::eval::evaluated;
 use super::format::{Format, FormatArgs};
 use super::output::print;
-use super::pairs::{PairArgs, PairSet};
-use crate::analysis::{Analysis, Source, facts};
+use super::pairs::{LoadedPairs, PairArgs};
+use crate::analysis::{Analysis, PredictionSource, facts};
 use crate::config::Config;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
+fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     let folder = RunFolder::open(&args.run)?;
     let config = Config::open(&folder.config_file(), &[])?;
     let pairs = set.pairs(config.seed)?;
@@ -72,7 +72,7 @@ fn of_run(args: &Args, set: &PairSet) -> Result<Analysis> {
     let calibrated = folder.calibrated(CheckpointKind::Best)?;
     let conflicts = args.decode.unwrap_or(own_decode(&config));
     let states = args.states.unwrap_or_default();
-    let source = Source {
+    let source = PredictionSource {
         system: args.run.display().to_string(),
         data: set.description(pairs.len()),
         format: PredictionFormat::Lines,
@@ -97,7 +97,7 @@ fn are_of(predictions: &[LabelledPair], pairs: &[Pair]) -> bool {
     all && predictions.len() == pairs.len()
 }
 
-fn of_file(args: &Args, set: &PairSet) -> Result<Analysis> {
+fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     let PredictionFile { format, pairs: predictions } = read_predictions(&args.run)?;
     let states = args.states.unwrap_or_default();
     require_probabilities(args, format, &predictions)?;
@@ -109,7 +109,7 @@ fn of_file(args: &Args, set: &PairSet) -> Result<Analysis> {
         aside!("warning: {unknown} of {of} predicted pairs are not in {path}; their location is unknown");
     }
     let decoded = args.decode.map_or(predictions.clone(), |decode| decode.apply(&predictions));
-    let source = Source {
+    let source = PredictionSource {
         system: args.run.display().to_string(),
         data: DataDescription { pairs: predictions.len() as u64, ..set.description(0) },
         format,

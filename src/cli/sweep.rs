@@ -6,14 +6,14 @@ mod status;
 
 use super::format::FormatArgs;
 use super::output::{print, shown};
-use super::progress::Progress;
+use super::progress::TrainingBar;
 use super::signal::Signals;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::{aside, counted, say};
 use crate::sweep::{
-    ConflictChoice, Happening, Outcome, Scheduler, Selection, Shard, StateChoice, Sweep, SweepRun, compared,
+    ConflictChoice, Happening, RunOutcome, Scheduler, Selection, Shard, StateChoice, Sweep, SweepRun, compared,
 };
-use crate::train::Event;
+use crate::train::TrainEvent;
 use clap::Subcommand;
 use end::{End, outcome_words};
 use std::path::PathBuf;
@@ -161,22 +161,22 @@ fn in_turn<'a>(sweep: &Sweep, runs: &[&'a SweepRun], stop: &dyn Fn() -> Option<&
     ends
 }
 
-fn one(sweep: &Sweep, run: &SweepRun, stop: &dyn Fn() -> Option<&'static str>) -> Result<Outcome> {
-    let mut progress: Option<Progress> = None;
+fn one(sweep: &Sweep, run: &SweepRun, stop: &dyn Fn() -> Option<&'static str>) -> Result<RunOutcome> {
+    let mut progress: Option<TrainingBar> = None;
     let outcome = sweep.run_one(run, stop, &mut |happening| match happening {
         Happening::Begins(experiment) => {
             experiment.warnings.iter().for_each(|warning| aside!("warning: {warning}"));
             if let Some(beginning) = experiment.beginning() {
                 say!("{beginning}");
             }
-            progress = Some(Progress::new(experiment.steps() as u64));
+            progress = Some(TrainingBar::new(experiment.steps() as u64));
         }
         Happening::Trains(event) => {
             let Some(progress) = &mut progress else { return };
             match event {
-                Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
-                Event::Step(step) => progress.step(step),
-                Event::Epoch { record, is_best } => progress.epoch(record, *is_best),
+                TrainEvent::Encoded { inputs, of } => progress.encoded(*inputs, *of),
+                TrainEvent::Step(step) => progress.step(step),
+                TrainEvent::Epoch { record, is_best } => progress.epoch(record, *is_best),
             }
         }
         Happening::Evaluated { set, pairs } => {
@@ -186,7 +186,7 @@ fn one(sweep: &Sweep, run: &SweepRun, stop: &dyn Fn() -> Option<&'static str>) -
             say!("evaluated on {set}: {}", counted(*pairs, "pair"));
         }
     });
-    if let Ok(outcome @ (Outcome::WasDone | Outcome::Held)) = outcome {
+    if let Ok(outcome @ (RunOutcome::WasDone | RunOutcome::Held)) = outcome {
         say!("{}", outcome_words(outcome));
     }
     outcome
@@ -204,8 +204,9 @@ fn list(sweep: &Sweep, runs: &[&SweepRun]) -> Result<()> {
 
 /// Prints a summary. Returns an error if a run failed or was stopped.
 fn conclude(sweep: &Sweep, ends: &[End], runs: usize) -> Result<()> {
-    let count = |outcome: Outcome| ends.iter().filter(|end| end.result.as_ref().is_ok_and(|&o| o == outcome)).count();
-    let [done, was_done, held] = [Outcome::Done, Outcome::WasDone, Outcome::Held].map(count);
+    let count =
+        |outcome: RunOutcome| ends.iter().filter(|end| end.result.as_ref().is_ok_and(|&o| o == outcome)).count();
+    let [done, was_done, held] = [RunOutcome::Done, RunOutcome::WasDone, RunOutcome::Held].map(count);
     let errors: Vec<(&SweepRun, &Error)> =
         ends.iter().filter_map(|end| Some((end.run, end.result.as_ref().err()?))).collect();
     let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);

@@ -1,13 +1,13 @@
 //! `tiered train`: trains a model from a config and writes a run folder.
 
-use super::progress::Progress;
+use super::progress::TrainingBar;
 use super::signal::Signals;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::Experiment;
 use crate::machine::DeviceChoice;
 use crate::say::{aside, counted, say};
-use crate::train::Event;
+use crate::train::TrainEvent;
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(());
     }
     let signals = Signals::watch()?;
-    let mut progress = Progress::new(experiment.steps() as u64);
+    let mut progress = TrainingBar::new(experiment.steps() as u64);
     let experiment = match &args.vectors {
         Some(folder) => experiment.keep_vectors(folder),
         None => experiment,
@@ -81,9 +81,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let best = experiment.run(
         || signals.received(),
         |event| match event {
-            Event::Encoded { inputs, of } => progress.encoded(*inputs, *of),
-            Event::Step(step) => progress.step(step),
-            Event::Epoch { record, is_best } => {
+            TrainEvent::Encoded { inputs, of } => progress.encoded(*inputs, *of),
+            TrainEvent::Step(step) => progress.step(step),
+            TrainEvent::Epoch { record, is_best } => {
                 last = record.epoch;
                 progress.epoch(record, *is_best);
             }

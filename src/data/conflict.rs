@@ -13,7 +13,7 @@ use super::story::{Conflict, Kind};
 
 /// Conflict and kind of a story; both are `None` for a plausible one. The kind of an implausible story is `None` too if
 /// neither key nor `type` gives it.
-pub(super) struct Verdict {
+pub(super) struct LabelVerdict {
     pub conflict: Option<Conflict>,
     pub kind: Option<Kind>,
 }
@@ -29,7 +29,7 @@ struct Claims {
 }
 
 /// `None` after an error finding.
-pub(super) fn read(fields: &Fields, key: Key, sentences: usize, notes: &mut Notes) -> Option<Verdict> {
+pub(super) fn read(fields: &Fields, key: Key, sentences: usize, notes: &mut Notes) -> Option<LabelVerdict> {
     let errors = notes.errors();
     let claims = Claims {
         key,
@@ -49,7 +49,7 @@ pub(super) fn read(fields: &Fields, key: Key, sentences: usize, notes: &mut Note
 }
 
 impl Claims {
-    fn implausible(&self, breakpoint: usize, notes: &mut Notes) -> Option<Verdict> {
+    fn implausible(&self, breakpoint: usize, notes: &mut Notes) -> Option<LabelVerdict> {
         let earlier = |entry: &&i64| (0..breakpoint as i64).contains(*entry);
         let Some(evidence) = self.conflicting.iter().rfind(earlier) else {
             let message =
@@ -74,7 +74,7 @@ impl Claims {
         }
         self.note_kind(notes);
         let conflict = Conflict { evidence: *evidence as usize, breakpoint };
-        Some(Verdict { conflict: Some(conflict), kind: self.key.kind.or(self.kind) })
+        Some(LabelVerdict { conflict: Some(conflict), kind: self.key.kind.or(self.kind) })
     }
 
     fn note_kind(&self, notes: &mut Notes) {
@@ -95,7 +95,7 @@ impl Claims {
         }
     }
 
-    fn plausible(&self, notes: &mut Notes) -> Option<Verdict> {
+    fn plausible(&self, notes: &mut Notes) -> Option<LabelVerdict> {
         let doubts = [
             (self.key.kind.is_some(), Code::KeyContradicted, "", "the key has -C or -O"),
             (self.kind.is_some(), Code::TypeContradicted, "type", "is not null"),
@@ -113,7 +113,7 @@ impl Claims {
         for (_, code, field, claim) in doubts.into_iter().filter(|(doubt, ..)| *doubt) {
             notes.add(code, field, format!("{claim}, but the story has no breakpoint; it is read as plausible"));
         }
-        Some(Verdict { conflict: None, kind: None })
+        Some(LabelVerdict { conflict: None, kind: None })
     }
 }
 

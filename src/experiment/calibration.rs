@@ -4,7 +4,7 @@ use super::fit::own_decode;
 use super::inputs::{SourcePairs, read_pairs};
 use super::origin;
 use super::run::TrainedRun;
-use crate::calibrate::{Calibrated, ChosenOn, Trial, best, fit_temperature, try_states};
+use crate::calibrate::{Calibrated, ChosenOn, StateTrial, best, fit_temperature, try_states};
 use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, Result};
@@ -12,11 +12,11 @@ use crate::prediction::LabelledPair;
 use crate::train::MixtureComponent;
 
 /// The choice, and the trials behind it.
-pub struct Calibration {
+pub struct DevCalibration {
     /// The choice, as it is saved in `decode.json`.
     pub calibrated: Calibrated,
     /// Every way to predict states that was tried, in the order of the tries.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<StateTrial>,
     /// Predictions of the dev pairs; no conflict is decoded.
     pub predictions: Vec<LabelledPair>,
 }
@@ -36,7 +36,7 @@ impl TrainedRun {
 
     /// Chooses temperature and state threshold on dev pairs and saves them in the run folder. `progress` is called with
     /// the number of pairs of each batch.
-    pub fn calibrate(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Calibration> {
+    pub fn calibrate(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<DevCalibration> {
         let evaluation = self.evaluate(dev, progress).map_err(|error| match self.dev_sources() {
             Ok(sources) => error.about(sources.files()),
             Err(_) => error,
@@ -47,7 +47,7 @@ impl TrainedRun {
     }
 
     /// Chooses from predictions of the dev pairs, and saves nothing.
-    pub(super) fn choose(&self, predictions: Vec<LabelledPair>) -> Result<Calibration> {
+    pub(super) fn choose(&self, predictions: Vec<LabelledPair>) -> Result<DevCalibration> {
         let sources = self.dev_sources()?;
         let conflicts = own_decode(&self.config);
         let trials = try_states(&predictions, conflicts);
@@ -61,7 +61,7 @@ impl TrainedRun {
                 conflicts,
             },
         };
-        Ok(Calibration { calibrated, trials, predictions })
+        Ok(DevCalibration { calibrated, trials, predictions })
     }
 
     pub(super) fn dev_sources(&self) -> Result<&Sources> {

@@ -23,7 +23,7 @@ mod steps;
 mod trial;
 mod vectors;
 
-pub use calibration::Calibration;
+pub use calibration::DevCalibration;
 pub use changes::{KEYS, ResumePolicy, flat};
 pub use compute::Compute;
 pub use fit::own_decode;
@@ -42,7 +42,7 @@ use crate::fault::Poison;
 use crate::machine::made_with;
 use crate::model::detector::of_config;
 use crate::model::{Mode, ModelConfig, encoder};
-use crate::train::{EpochRecord, Event, MixtureComponent, Network, TrainConfig, Training, order};
+use crate::train::{EpochRecord, MixtureComponent, Network, TrainConfig, TrainEvent, Training, order};
 use ending::{Ending, note_unrecorded};
 use folder::EncoderFiles;
 use inputs::PreparedInputs;
@@ -209,7 +209,7 @@ impl Experiment {
     pub fn run(
         self,
         stop: impl Fn() -> Option<&'static str>,
-        mut on: impl FnMut(&Event),
+        mut on: impl FnMut(&TrainEvent),
     ) -> Result<Option<EpochRecord>> {
         let (folder, _lock, found) = self.open_folder()?;
         let mut training = self.training();
@@ -331,8 +331,8 @@ fn require_new(out: &Path) -> Result<()> {
 }
 
 /// Keeps the vectors of a frozen encoder once all inputs are encoded.
-fn keep_vectors(folder: &RunFolder, kept: Option<&KeptVectors>, event: &Event, training: &mut Training) {
-    if let (Event::Encoded { inputs, of }, Some(kept), Some(frozen)) = (event, kept, training.frozen())
+fn keep_vectors(folder: &RunFolder, kept: Option<&KeptVectors>, event: &TrainEvent, training: &mut Training) {
+    if let (TrainEvent::Encoded { inputs, of }, Some(kept), Some(frozen)) = (event, kept, training.frozen())
         && inputs == of
     {
         note_unrecorded(folder, 0, kept.save(frozen));

@@ -10,7 +10,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
-use crate::model_card::{self, CardContents, Source};
+use crate::model_card::{self, CardContents, CardSource};
 use crate::prediction::{LabelledPair, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
 use crate::schema;
@@ -246,9 +246,9 @@ impl RunFolder {
 
     fn card_contents(&self, config: &Config, reports: Vec<Report>) -> Result<CardContents> {
         let (inputs, model, epochs) = (self.inputs()?, self.model_config()?, self.epochs()?);
-        let described = |Sources(sources): &Sources, digests: Option<&str>| -> Vec<Source> {
+        let described = |Sources(sources): &Sources, digests: Option<&str>| -> Vec<CardSource> {
             let mut digests = digests.unwrap_or_default().split(' ').map(str::to_owned).filter(|one| !one.is_empty());
-            let described = sources.iter().map(|source| Source {
+            let described = sources.iter().map(|source| CardSource {
                 file: source.file.display().to_string(),
                 split: source.split.clone(),
                 limit: at_most(source, inputs.as_ref()),

@@ -14,7 +14,7 @@ use crate::model::pretrained::WEIGHTS;
 use crate::model::weights;
 use crate::say::aside;
 use crate::schema;
-use crate::train::{Event, Network, Progress, Training};
+use crate::train::{Network, Progress, TrainEvent, Training};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -155,12 +155,12 @@ impl<'a> CheckpointWriter<'a> {
     ///
     /// # Errors
     /// `Diverged` if a weight is not finite. A failed save is noted; it is not an error.
-    pub fn after(&mut self, event: &Event, training: &Training) -> Result<()> {
+    pub fn after(&mut self, event: &TrainEvent, training: &Training) -> Result<()> {
         self.steps.add(event);
         let due = match event {
-            Event::Encoded { .. } => false,
-            Event::Step(_) => !training.evaluation_is_due() && self.interval_is_over(training),
-            Event::Epoch { is_best, .. } => {
+            TrainEvent::Encoded { .. } => false,
+            TrainEvent::Step(_) => !training.evaluation_is_due() && self.interval_is_over(training),
+            TrainEvent::Epoch { is_best, .. } => {
                 if *is_best {
                     self.best = Some(self.store.free_name(training.progress.step));
                 }

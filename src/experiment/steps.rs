@@ -5,7 +5,7 @@ use crate::durable;
 use crate::error::Result;
 use crate::loss::LossValues;
 use crate::metrics::TierCounts;
-use crate::train::{DevRecord, Event, Progress};
+use crate::train::{DevRecord, Progress, TrainEvent};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -47,15 +47,15 @@ impl StepTable {
         table
     }
 
-    pub fn add(&mut self, event: &Event) {
+    pub fn add(&mut self, event: &TrainEvent) {
         let cells = match event {
-            Event::Encoded { .. } => return,
-            Event::Step(step) => {
+            TrainEvent::Encoded { .. } => return,
+            TrainEvent::Step(step) => {
                 let start = [step.learning_rate, step.gradient_norm].map(Some);
                 let dev = [None; OF_LOSSES + OF_TIERS];
                 (step.step, step.epoch, [&start[..], &losses(&step.losses), &dev].concat())
             }
-            Event::Epoch { record, .. } => {
+            TrainEvent::Epoch { record, .. } => {
                 let dev = record.dev.as_ref().map_or([None; OF_LOSSES + OF_TIERS], of_dev);
                 (record.step, record.epoch, [&[None; OF_STEP + OF_LOSSES][..], &dev].concat())
             }
@@ -98,9 +98,9 @@ mod tests {
     use super::*;
     use crate::train::{EpochRecord, StepRecord};
 
-    fn step(step: u64, epoch: u64) -> Event {
+    fn step(step: u64, epoch: u64) -> TrainEvent {
         let losses = LossValues { preconditions: 0.5, effects: 0.25, conflicts: 1., story: 2., single_story: None };
-        Event::Step(StepRecord { epoch, step, steps: 4, losses, gradient_norm: 3., learning_rate: 1e-5, pairs: 2 })
+        TrainEvent::Step(StepRecord { epoch, step, steps: 4, losses, gradient_norm: 3., learning_rate: 1e-5, pairs: 2 })
     }
 
     fn epoch(step: u64, epoch: u64) -> EpochRecord {
@@ -114,7 +114,7 @@ mod tests {
         let path = || folder.path().join("metrics.csv");
         let mut table = StepTable::new(path());
         let epochs = [(2, 1), (4, 2)].map(|(step, number)| epoch(step, number));
-        let ended = |record: &EpochRecord| Event::Epoch { record: record.clone(), is_best: true };
+        let ended = |record: &EpochRecord| TrainEvent::Epoch { record: record.clone(), is_best: true };
         let events = [step(1, 1), step(2, 1), ended(&epochs[0]), step(3, 2), step(4, 2), ended(&epochs[1])];
         events.iter().for_each(|event| table.add(event));
         table.write().unwrap();

@@ -7,7 +7,7 @@
 //! HUB/.locks/models--ORG--NAME/ETAG.lock            held by the process that fetches it
 //! ```
 
-use super::settings::Settings;
+use super::settings::HubSettings;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::{self, MAX_INDEX, MAX_SHARDS, json_error};
@@ -85,9 +85,9 @@ impl Cache {
     }
 
     /// # Errors
-    /// Like [`Settings::from_environment`].
+    /// Like [`HubSettings::from_environment`].
     pub fn from_environment() -> Result<Self> {
-        Ok(Cache { hub: Settings::from_environment()?.cache })
+        Ok(Cache { hub: HubSettings::from_environment()?.cache })
     }
 
     fn model(&self, model: &ModelName) -> PathBuf {

@@ -1,9 +1,9 @@
 //! Sends one request at a time. Handles redirects, the token, limits and retries.
 
-use super::settings::Settings;
-use super::{Event, Listener};
+use super::settings::HubSettings;
+use super::{FetchEvent, Listener};
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::{Address, Failure, Token, Tries, asked_pause, broken, failure, first_pause};
+use crate::http::{Address, ApiKey, Failure, Tries, asked_pause, broken, failure, first_pause};
 use crate::untrusted::shown;
 use std::io::Read;
 use std::time::Duration;
@@ -20,33 +20,33 @@ const TOKEN_REMEDY: &str = "; it does not exist, or access is restricted: check 
     page, and set HF_TOKEN to a token that may read it";
 
 /// Sends requests to one server, and to those that it redirects to.
-pub struct Client {
+pub struct HubClient {
     agent: Agent,
     /// The only origin that receives the token.
     home: Address,
-    token: Option<Token>,
+    token: Option<ApiKey>,
     /// What to add to the message if the server refuses.
     refused: &'static str,
 }
 
 /// A reply that is not a redirect, unless redirects were not to be followed.
-pub struct Reply {
+pub struct HttpReply {
     pub status: u16,
     pub address: Address,
     pub headers: HeaderMap,
     /// What the hub itself announced about the file, whichever server delivers it.
-    pub linked: Linked,
+    pub linked: LinkedFile,
     body: Body,
 }
 
 /// Hash and length of a file, as announced by the hub.
 #[derive(Default, Clone)]
-pub struct Linked {
+pub struct LinkedFile {
     pub etag: Option<String>,
     pub bytes: Option<u64>,
 }
 
-impl Reply {
+impl HttpReply {
     /// The value of a header, if it exists and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -71,19 +71,19 @@ pub enum Ask {
     Body { from: u64, bytes: u64 },
 }
 
-impl Client {
+impl HubClient {
     /// A client for the hub. No other server receives the token.
-    pub fn hub(settings: &Settings) -> Self {
+    pub fn hub(settings: &HubSettings) -> Self {
         Self::new(settings, settings.endpoint.clone(), settings.token.clone(), TOKEN_REMEDY)
     }
 
     /// A client without a token.
-    pub fn anonymous(settings: &Settings, home: Address) -> Self {
+    pub fn anonymous(settings: &HubSettings, home: Address) -> Self {
         Self::new(settings, home, None, "; access is restricted: fetch the file by hand")
     }
 
-    fn new(settings: &Settings, home: Address, token: Option<Token>, refused: &'static str) -> Self {
-        Client { agent: settings.connection.agent(), home, token, refused }
+    fn new(settings: &HubSettings, home: Address, token: Option<ApiKey>, refused: &'static str) -> Self {
+        HubClient { agent: settings.connection.agent(), home, token, refused }
     }
 
     pub fn home(&self) -> &Address {
@@ -91,9 +91,9 @@ impl Client {
     }
 
     /// Sends a request and follows redirects.
-    pub fn ask(&self, address: &Address, ask: Ask) -> Result<Reply, Failure> {
+    pub fn ask(&self, address: &Address, ask: Ask) -> Result<HttpReply, Failure> {
         let mut address = address.clone();
-        let mut linked = Linked::default();
+        let mut linked = LinkedFile::default();
         for _ in 0..=REDIRECTS {
             let response = self.send(&address, ask)?;
             let (parts, body) = response.into_parts();
@@ -102,7 +102,7 @@ impl Client {
                 linked.etag = linked.etag.or(text("x-linked-etag").map(str::to_owned));
                 linked.bytes = linked.bytes.or(text("x-linked-size").and_then(|size| size.parse().ok()));
             }
-            let reply = Reply { status: parts.status.as_u16(), address, headers: parts.headers, linked, body };
+            let reply = HttpReply { status: parts.status.as_u16(), address, headers: parts.headers, linked, body };
             let is_redirect = [301, 302, 303, 307, 308].contains(&reply.status);
             if !is_redirect || (matches!(ask, Ask::Head) && reply.linked.etag.is_some()) {
                 return reply.judged(self.refused);
@@ -157,7 +157,7 @@ impl Client {
     }
 
     /// The reply with the announced hash and length of a file.
-    pub fn head(&self, address: &Address, on: Listener) -> Result<Reply> {
+    pub fn head(&self, address: &Address, on: Listener) -> Result<HttpReply> {
         self.persistently(on, || self.ask(address, Ask::Head))
     }
 
@@ -181,15 +181,15 @@ pub const KEPT: &str = "the received part is kept: try again later";
 /// If there should be no other try.
 pub fn pause(tries: &mut Tries, failure: Failure, got_somewhere: bool, on: Listener) -> Result<()> {
     let wait = tries.next(failure, got_somewhere)?;
-    on(Event::Waits { why: &wait.why.message, pause: wait.pause });
+    on(FetchEvent::Waits { why: &wait.why.message, pause: wait.pause });
     std::thread::sleep(wait.pause);
     Ok(())
 }
 
-impl Reply {
+impl HttpReply {
     /// The reply, if its status is a success.
     fn judged(self, refused: &str) -> Result<Self, Failure> {
-        let Reply { status, address, .. } = &self;
+        let HttpReply { status, address, .. } = &self;
         let explained = match self.header("x-error-message") {
             Some(message) => format!(" ({})", shown(message, 200)),
             None => String::new(),

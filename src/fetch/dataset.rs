@@ -1,9 +1,9 @@
 //! Fetches TRIP and GITA from their authors' repositories.
 
-use super::client::Client;
+use super::client::HubClient;
 use super::download::{Checksum, Expected, Wanted};
-use super::settings::Settings;
-use super::{Event, How, Listener};
+use super::settings::HubSettings;
+use super::{FetchEvent, How, Listener};
 use crate::data;
 use crate::durable::{self, FileDigest};
 use crate::error::{Error, ErrorKind, Result};
@@ -95,7 +95,7 @@ impl Dataset {
 /// `Usage` if `sha256` is invalid, or is given for files whose SHA-256 we know; `Unavailable`, `MissingInput`, `Data`,
 /// `Refused` as for models; `CantCreate` if another file has this path; `Io`.
 pub fn fetch_data(
-    settings: &Settings,
+    settings: &HubSettings,
     dataset: Dataset,
     mirror: &str,
     revision: &str,
@@ -112,7 +112,7 @@ pub fn fetch_data(
         return Err(usage("--sha256: must be 64 digits from 0-9a-f".into()));
     }
     let home = Address::parse(mirror.trim_end_matches('/')).map_err(|why| usage(format!("--from: {why}")))?;
-    let client = Client::anonymous(settings, home);
+    let client = HubClient::anonymous(settings, home);
     let mut files = Vec::new();
     for source in dataset.sources() {
         let parts: Vec<String> = revision.split('/').chain(source.from.split('/')).map(escaped).collect();
@@ -126,7 +126,7 @@ pub fn fetch_data(
         };
         let digest = if path.exists() {
             let digest = kept(&path, known.as_deref())?;
-            on(Event::Done { name: source.to, how: How::Kept });
+            on(FetchEvent::Done { name: source.to, how: How::Kept });
             digest
         } else {
             settings.require_network(&path.display().to_string())?;

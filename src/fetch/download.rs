@@ -1,15 +1,15 @@
 //! Downloads one file: under a temporary name until it is complete and verified, then renamed.
 
-use super::client::{Ask, Client, KEPT, Reply, pause, too_long};
-use super::{Event, How, Listener};
+use super::client::{Ask, HttpReply, HubClient, KEPT, pause, too_long};
+use super::part::PartialFile;
+use super::{FetchEvent, How, Listener};
 use crate::durable::{self, FileDigest, free_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::http::{Address, Failure, Tries, broken, first_pause};
 use crate::untrusted::hex;
 use sha1::{Digest, Sha1};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind as IoErrorKind, Read, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
+use std::io::{ErrorKind as IoErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// A try that received this many bytes made progress.
@@ -108,7 +108,7 @@ impl Wanted<'_> {
     /// # Errors
     /// `Unavailable` if the server can't be reached, refuses, or breaks off too often; `Data` if the content does not
     /// match its checksum; `Refused` if it is too long; `Io`, `CantCreate`.
-    pub fn fetch(&self, client: &Client, on: Listener) -> Result<()> {
+    pub fn fetch(&self, client: &HubClient, on: Listener) -> Result<()> {
         let partial = self.partial();
         if let Some(folder) = self.path.parent() {
             durable::create_folder(folder)?;
@@ -117,9 +117,9 @@ impl Wanted<'_> {
         if limit > self.expected.most {
             return Err(too_long(&self.address, self.expected.most));
         }
-        let mut part = Part::open(&partial, self.is_resumable().then_some(limit))?;
+        let mut part = PartialFile::open(&partial, self.is_resumable().then_some(limit))?;
         self.check_space(&part)?;
-        on(Event::Begins { name: self.name, have: part.bytes, bytes: self.expected.bytes });
+        on(FetchEvent::Begins { name: self.name, have: part.bytes, bytes: self.expected.bytes });
         let mut restarted = part.bytes == 0;
         loop {
             self.fill(client, &mut part, limit, on)?;
@@ -138,7 +138,7 @@ impl Wanted<'_> {
         durable::rename(&partial, self.path)?;
         durable::sync_parent(self.path)?;
         let how = if self.expected.checksum.is_some() { How::Verified } else { How::Unverified };
-        on(Event::Done { name: self.name, how });
+        on(FetchEvent::Done { name: self.name, how });
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl Wanted<'_> {
         self.expected.checksum.is_some() && self.expected.bytes.is_some()
     }
 
-    fn check_space(&self, part: &Part) -> Result<()> {
+    fn check_space(&self, part: &PartialFile) -> Result<()> {
         let needed = self.expected.bytes.unwrap_or(0).saturating_sub(part.bytes);
         match free_bytes(self.path) {
             Some(free) if free < needed => {
@@ -160,7 +160,7 @@ impl Wanted<'_> {
     }
 
     /// Receives all bytes, with as many tries as needed.
-    fn fill(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<()> {
+    fn fill(&self, client: &HubClient, part: &mut PartialFile, limit: u64, on: Listener) -> Result<()> {
         let mut tries = Tries::new(first_pause(), KEPT);
         while self.expected.bytes.is_none_or(|bytes| part.bytes < bytes) {
             if part.bytes > 0 && !self.is_resumable() {
@@ -176,7 +176,7 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    fn one_try(&self, client: &Client, part: &mut Part, limit: u64, on: Listener) -> Result<(), Failure> {
+    fn one_try(&self, client: &HubClient, part: &mut PartialFile, limit: u64, on: Listener) -> Result<(), Failure> {
         let ask = Ask::Body { from: part.bytes, bytes: limit - part.bytes };
         let mut reply = client.ask(&self.address, ask)?;
         let from = match self.body_start(&reply, part.bytes, limit) {
@@ -210,7 +210,7 @@ impl Wanted<'_> {
                 return Err(too_long(&address, limit).into());
             }
             part.append(&buffer[..read])?;
-            on(Event::At(part.bytes));
+            on(FetchEvent::At(part.bytes));
         }
         match self.expected.bytes {
             Some(bytes) if part.bytes < bytes => {
@@ -222,7 +222,7 @@ impl Wanted<'_> {
     }
 
     /// The position in the file at which the reply's body starts.
-    fn body_start(&self, reply: &Reply, asked: u64, limit: u64) -> Result<u64, Failure> {
+    fn body_start(&self, reply: &HttpReply, asked: u64, limit: u64) -> Result<u64, Failure> {
         let again = |why: &str| {
             let message = format!("{}: {why}", reply.address);
             Failure::Again(Error::new(ErrorKind::Unavailable, message), None)
@@ -263,80 +263,6 @@ fn parse_range(text: &str) -> Option<(u64, Option<u64>)> {
     let first = range.split_once('-')?.0.parse().ok()?;
     let total = if total == "*" { None } else { Some(total.parse().ok()?) };
     Some((first, total))
-}
-
-/// The received part of a file.
-struct Part {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
-}
-
-impl Part {
-    /// Opens the part of an earlier try, if it may be continued: a regular file that is not longer than the whole. No
-    /// other process can open it meanwhile.
-    ///
-    /// # Errors
-    /// `CantCreate` if another process is fetching the file.
-    fn open(path: &Path, resumable_up_to: Option<u64>) -> Result<Self> {
-        if fs::symlink_metadata(path).is_ok_and(|data| !data.is_file()) {
-            durable::remove_file(path)?;
-        }
-        let (file, bytes) = loop {
-            let file = open_alone(path)?;
-            // The process that held the lock before may have renamed the file.
-            if let Some(bytes) = held_at(path, &file).map_err(|error| Error::writing(path, &error))? {
-                break (file, bytes);
-            }
-        };
-        let mut part = Part { path: path.to_owned(), file, bytes };
-        if resumable_up_to.is_none_or(|most| bytes > most) {
-            part.restart()?;
-        }
-        Ok(part)
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = self.file.write_all(bytes);
-        written.map_err(|error| {
-            let message =
-                format!("{}; make room, then run the command again to continue", Error::writing(&self.path, &error));
-            Error::new(ErrorKind::Io, message)
-        })?;
-        self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.file.set_len(0).map_err(|error| Error::writing(&self.path, &error))?;
-        self.bytes = 0;
-        Ok(())
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(|error| Error::writing(&self.path, &error))
-    }
-}
-
-/// Opens a file with a lock, so that no other process opens it in this way.
-fn open_alone(path: &Path) -> Result<File> {
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    let file = file.map_err(|error| Error::writing(path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let message = format!("{}: another process is fetching it; wait until it ends", path.display());
-            Err(Error::new(ErrorKind::CantCreate, message))
-        }
-        Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
-    }
-}
-
-/// The length of an open file, if the path still names this file.
-fn held_at(path: &Path, file: &File) -> std::io::Result<Option<u64>> {
-    let (open, named) = (file.metadata()?, fs::symlink_metadata(path));
-    let is_it = named.is_ok_and(|named| (named.dev(), named.ino()) == (open.dev(), open.ino()));
-    Ok(is_it.then_some(open.len()))
 }
 
 #[cfg(test)]

@@ -13,17 +13,18 @@ mod client;
 mod dataset;
 mod download;
 mod model;
+mod part;
 mod settings;
 
 pub use cache::{Cache, ModelName};
 pub use dataset::{Dataset, MIRRORED, REDUCED_TRIP, fetch_data};
 pub use model::{Fetched, fetch_model};
-pub use settings::Settings;
+pub use settings::HubSettings;
 
 use std::time::Duration;
 
 /// What happens during a download.
-pub enum Event<'a> {
+pub enum FetchEvent<'a> {
     /// A file begins; `have` bytes exist from an earlier try.
     Begins {
         /// The file as messages name it.
@@ -63,4 +64,4 @@ pub enum How {
 }
 
 /// Receives the events.
-pub type Listener<'a> = &'a mut dyn FnMut(Event);
+pub type Listener<'a> = &'a mut dyn FnMut(FetchEvent);

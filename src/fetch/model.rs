@@ -1,10 +1,10 @@
 //! Fetches a model of the hub into Hugging Face's cache or into a folder.
 
 use super::cache::{CONFIG, Cache, INDEX, ModelName, TOKENIZERS, WEIGHTS, is_commit, shards};
-use super::client::Client;
+use super::client::HubClient;
 use super::download::{Checksum, Expected, Wanted};
-use super::settings::Settings;
-use super::{Event, How, Listener};
+use super::settings::HubSettings;
+use super::{FetchEvent, How, Listener};
 use crate::error::{Error, ErrorKind, Result};
 use crate::http::{Address, escaped};
 use crate::untrusted::{self, MAX_CONFIG, MAX_INDEX, MAX_TOKENIZER, json_error, shown};
@@ -45,7 +45,7 @@ struct Sibling {
 /// `Unavailable` without network, or if access is restricted; `MissingInput` if there is no such model; `Refused` if it
 /// has no weights or tokenizer that we read, or if the server misbehaves; `Data` if the content is not what was
 /// announced; `CantCreate`, `Io`.
-pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, on: Listener) -> Result<Fetched> {
+pub fn fetch_model(settings: &HubSettings, model: &ModelName, out: Option<&Path>, on: Listener) -> Result<Fetched> {
     let cache = Cache::new(&settings.cache);
     if let (Some(_), None) = (settings.offline, out)
         && let Ok(folder) = cache.find(model)
@@ -53,7 +53,7 @@ pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, o
         return Ok(Fetched { folder, commit: None });
     }
     settings.require_network(&model.to_string())?;
-    let client = Client::hub(settings);
+    let client = HubClient::hub(settings);
     let listing = Listing::ask(&client, model, on)?;
     let destination = match out {
         Some(folder) => Destination::Folder(folder),
@@ -78,7 +78,7 @@ pub fn fetch_model(settings: &Settings, model: &ModelName, out: Option<&Path>, o
 }
 
 impl Listing {
-    fn ask(client: &Client, model: &ModelName, on: Listener) -> Result<Self> {
+    fn ask(client: &HubClient, model: &ModelName, on: Listener) -> Result<Self> {
         let path = format!("/api/models/{}/revision/{}", model.id(), escaped(&model.revision));
         let address = client.home().join(&path)?;
         let bytes = client.read(&address, MAX_LISTING, on).map_err(|error| error.about(model))?;
@@ -145,7 +145,7 @@ enum Destination<'a> {
 
 /// The files of a model at a commit.
 struct Files<'a> {
-    client: &'a Client,
+    client: &'a HubClient,
     model: &'a ModelName,
     commit: &'a str,
     destination: Destination<'a>,
@@ -171,7 +171,7 @@ impl Files<'_> {
         let path = self.folder().join(name);
         match self.destination {
             // A file of a commit never changes, so one in the cache is current.
-            Destination::Cache(_) if path.is_file() => on(Event::Done { name, how: How::Kept }),
+            Destination::Cache(_) if path.is_file() => on(FetchEvent::Done { name, how: How::Kept }),
             Destination::Cache(cache) => self.fetch_into_cache(cache, name, on)?,
             Destination::Folder(_) => self.fetch_into_folder(&path, name, on)?,
         }
@@ -183,7 +183,7 @@ impl Files<'_> {
         let blob = cache.blob(self.model, &etag);
         let _lock = cache.lock(self.model, &etag)?;
         if blob.metadata().is_ok_and(|data| data.is_file() && expected.bytes.is_none_or(|bytes| bytes == data.len())) {
-            on(Event::Done { name, how: How::Kept });
+            on(FetchEvent::Done { name, how: How::Kept });
         } else {
             Wanted { name, address, expected, path: &blob }.fetch(self.client, on)?;
         }
@@ -197,7 +197,7 @@ impl Files<'_> {
         }
         match &expected.checksum {
             Some(checksum) if checksum.is_of(path)? => {
-                on(Event::Done { name, how: How::Kept });
+                on(FetchEvent::Done { name, how: How::Kept });
                 Ok(())
             }
             _ => {

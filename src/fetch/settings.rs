@@ -1,7 +1,7 @@
 //! Reads Hugging Face's environment variables.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::{Address, Connection, Token, authorities};
+use crate::http::{Address, ApiKey, Connection, authorities};
 use crate::untrusted;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,20 +12,20 @@ const TIMEOUT: u64 = 30;
 const MAX_TOKEN: u64 = 64 << 10;
 
 /// The server, the cache folder, the token and the rules of connections.
-pub struct Settings {
+pub struct HubSettings {
     /// `HF_ENDPOINT`, else the hub.
     pub endpoint: Address,
     /// `HF_HUB_CACHE`, else `hub` in `HF_HOME`.
     pub cache: PathBuf,
     /// `HF_TOKEN`, else the content of the file `HF_TOKEN_PATH`, or of `token` in `HF_HOME`.
-    pub token: Option<Token>,
+    pub token: Option<ApiKey>,
     /// The variable that forbids network access, if one does: `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`.
     pub offline: Option<&'static str>,
     /// The trusted authorities and the timeout, for every server.
     pub connection: Connection,
 }
 
-impl Settings {
+impl HubSettings {
     /// # Errors
     /// `Config` if a variable is invalid; `Io` if the token's file can't be read.
     pub fn from_environment() -> Result<Self> {
@@ -55,11 +55,11 @@ impl Settings {
         };
         let is_true = |text: String| ["1", "on", "yes", "true"].contains(&text.to_ascii_lowercase().as_str());
         let token = match any(&["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]) {
-            Some(token) => Token::parse(&token, "the environment variable HF_TOKEN")?,
+            Some(token) => ApiKey::parse(&token, "the environment variable HF_TOKEN")?,
             None => token_in(&variable("HF_TOKEN_PATH").map_or_else(|| home.join("token"), &folder))?,
         };
         let offline = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"];
-        Ok(Settings {
+        Ok(HubSettings {
             endpoint: Address::parse(endpoint.trim_end_matches('/')).map_err(|why| invalid("HF_ENDPOINT", why))?,
             cache: any(&["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]).map_or_else(|| home.join("hub"), &folder),
             token: token.filter(|_| !variable("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(is_true)),
@@ -86,9 +86,9 @@ impl Settings {
     }
 }
 
-fn token_in(path: &Path) -> Result<Option<Token>> {
+fn token_in(path: &Path) -> Result<Option<ApiKey>> {
     match untrusted::read_regular(path, MAX_TOKEN) {
-        Ok(bytes) => Token::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
+        Ok(bytes) => ApiKey::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading(path, &error)),
     }
@@ -98,9 +98,9 @@ fn token_in(path: &Path) -> Result<Option<Token>> {
 mod tests {
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Result<Settings> {
+    fn settings(variables: &[(&str, &str)]) -> Result<HubSettings> {
         let find = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
-        Settings::from_variables(find)
+        HubSettings::from_variables(find)
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Every pair with its gold labels and predictions (TRIP, figure 6). The predictions of several runs are side by side.
 
 use super::difference::differences;
-use super::listing::{Answer, Listed};
+use super::listing::{ListedPair, RunAnswer};
 use super::names::{distinct, letter};
-use super::read::Run;
+use super::read::ReportedRun;
 use super::reasons::ReasonsView;
 use super::said::{SaidView, said};
 use super::story::{StoryView, percent};
-use crate::analysis::Tier;
+use crate::analysis::TierReached;
 use crate::attribute::Attribute;
 use crate::language::Language;
 use crate::metrics::Tiered;
@@ -48,11 +48,11 @@ pub struct AnswerView {
 
 impl PairView {
     /// `sets` are the names in the filter.
-    pub fn new(pair: &Listed, sets: &[String], runs: &[Run]) -> Self {
+    pub fn new(pair: &ListedPair, sets: &[String], runs: &[ReportedRun]) -> Self {
         let first = pair.answers[0].pair;
         let answers = pair.answers.iter().map(|answer| AnswerView::new(answer, first.gold.plausible));
         let answers: Vec<AnswerView> = answers.collect();
-        let names = |answer: &Answer| answer.sets.iter().map(|&set| &runs[answer.run].sets[set].name).collect();
+        let names = |answer: &RunAnswer| answer.sets.iter().map(|&set| &runs[answer.run].sets[set].name).collect();
         let names: Vec<&String> = pair.answers.iter().flat_map(|answer| -> Vec<_> { names(answer) }).collect();
         let reasons = answers.iter().filter(|answer| answer.names_entities).flat_map(AnswerView::reasons);
         let attributes = reasons.flat_map(|(_, _, reasons)| &reasons.rows).map(|row| row.attribute);
@@ -89,13 +89,13 @@ impl PairView {
 
 impl AnswerView {
     /// The stories are put into the order in which story `plausible` is the plausible one.
-    fn new(answer: &Answer, plausible: usize) -> Self {
+    fn new(answer: &RunAnswer, plausible: usize) -> Self {
         let pair = &in_order(answer.pair, plausible);
         let prediction = &pair.prediction;
         let predicted = answer.set.conflict_by_story(prediction);
         AnswerView {
             run: answer.run,
-            tier: Tier::of(pair).name(),
+            tier: TierReached::of(pair).name(),
             chosen: prediction.plausible + 1,
             is_right: pair.is_accurate(),
             confidence: percent(prediction.story_probs[prediction.plausible]),

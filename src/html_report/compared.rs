@@ -3,7 +3,7 @@
 
 use super::listing::key;
 use super::names::letter;
-use super::read::{EvaluatedSet, Run};
+use super::read::{EvaluatedSet, ReportedRun};
 use crate::metrics::{Difference, PairSet, Tiers, reached};
 use crate::report::comparison::{Compared, Comparison, RowDifference, Section, SectionData, System, difference_cells};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct ComparedRow {
 }
 
 /// The comparisons on all sets that several runs were evaluated on.
-pub fn compared(runs: &[Run]) -> Vec<ComparedView> {
+pub fn compared(runs: &[ReportedRun]) -> Vec<ComparedView> {
     let comparison = Comparison::new("Runs", sections(runs), &Compared::WithFirst);
     let view = |section: Section| ComparedView {
         set: section.set,
@@ -37,7 +37,7 @@ pub fn compared(runs: &[Run]) -> Vec<ComparedView> {
 }
 
 /// The sections, in the order in which their sets occur first.
-fn sections(runs: &[Run]) -> Vec<SectionData> {
+fn sections(runs: &[ReportedRun]) -> Vec<SectionData> {
     let mut by_set: Vec<(&EvaluatedSet, Vec<System>)> = Vec::new();
     for (r, run) in runs.iter().enumerate() {
         for set in run.sets.iter().filter(|set| !set.predictions.is_empty()) {

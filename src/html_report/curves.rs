@@ -2,7 +2,7 @@
 
 use super::chart::{Curve, Figure, Scale, colour, curve_chart};
 use super::names::letter;
-use super::read::Run;
+use super::read::ReportedRun;
 use crate::error::Result;
 use crate::loss::LossValues;
 use crate::metrics::Share;
@@ -25,14 +25,14 @@ const TIERS: [Tier; 3] = [
 ];
 
 /// One chart for each loss, then one for each tier. Charts without values are left out.
-pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
+pub fn curves(runs: &[ReportedRun]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (key, title, about) in LOSSES {
         let curves: Vec<_> = runs.iter().enumerate().flat_map(|(r, run)| losses(runs.len(), r, run, key)).collect();
         figures.extend(figure(title, &format!("{title} loss: {about}, by epoch"), &curves, Scale::Fitted)?);
     }
     for (title, share) in TIERS {
-        let of_run = |(r, run): (usize, &Run)| Curve {
+        let of_run = |(r, run): (usize, &ReportedRun)| Curve {
             label: if runs.len() > 1 { format!("{} dev", letter(r)) } else { "dev".to_owned() },
             name: if runs.len() > 1 { letter(r) } else { "dev".to_owned() },
             colour: if runs.len() > 1 { colour(r) } else { 1 },
@@ -47,7 +47,7 @@ pub fn curves(runs: &[Run]) -> Result<Vec<Figure>> {
 }
 
 /// The train curve (dashed) and the dev curve (solid). With several runs they have the colour of their run.
-fn losses(runs: usize, r: usize, run: &Run, key: &str) -> [Curve; 2] {
+fn losses(runs: usize, r: usize, run: &ReportedRun, key: &str) -> [Curve; 2] {
     let value = |losses: &LossValues| losses.named().into_iter().find(|(name, _)| *name == key).map(|(_, loss)| loss);
     let [train, dev] = if runs > 1 { [colour(r); 2] } else { [0, 1] };
     let label = |set: &str| if runs > 1 { format!("{} {set}", letter(r)) } else { set.to_owned() };
@@ -71,11 +71,11 @@ fn losses(runs: usize, r: usize, run: &Run, key: &str) -> [Curve; 2] {
     ]
 }
 
-fn best(run: &Run) -> Option<f64> {
+fn best(run: &ReportedRun) -> Option<f64> {
     run.best_epoch.map(|epoch| epoch as f64)
 }
 
-fn points(run: &Run, value: impl Fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {
+fn points(run: &ReportedRun, value: impl Fn(&EpochRecord) -> Option<f64>) -> Vec<(f64, f64)> {
     let point = |epoch: &EpochRecord| Some((epoch.epoch as f64, value(epoch).filter(|value| value.is_finite())?));
     run.epochs.iter().filter_map(point).collect()
 }

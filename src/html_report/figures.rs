@@ -3,7 +3,7 @@
 use super::chart::{Bar, DotRow, Figure, bar_chart, dot_chart, reliability_chart};
 use super::listing::Listing;
 use super::names::set_name;
-use super::read::{EvaluatedSet, Run};
+use super::read::{EvaluatedSet, ReportedRun};
 use super::scores::Score;
 use crate::analysis::{Analysis, AttributeScores, Classified, Mistake};
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub struct MistakeView {
 }
 
 /// The analyses of all sets with predictions and state labels.
-pub fn analysis(runs: &[Run], listing: &Listing) -> Result<Vec<AnalysisView>> {
+pub fn analysis(runs: &[ReportedRun], listing: &Listing) -> Result<Vec<AnalysisView>> {
     let mut views = Vec::new();
     for (r, run) in runs.iter().enumerate() {
         for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| set.can_be_analysed()) {

@@ -1,7 +1,7 @@
 //! Reads the folder of a language model that was asked about pairs (`tiered llm eval`) as a run of the page.
 
-use super::read::{EvaluatedSet, Run, facts_of, set_name};
-use crate::analysis::{Analysis, Source};
+use super::read::{EvaluatedSet, ReportedRun, facts_of, set_name};
+use crate::analysis::{Analysis, PredictionSource};
 use crate::decode::StateDecode;
 use crate::error::{Error, Result};
 use crate::llm::server::Settled;
@@ -19,7 +19,7 @@ const AS_RECORDED: &str = "as recorded";
 ///
 /// # Errors
 /// Those of the files in it; `Data` if it was not written by `tiered llm eval`.
-pub fn read(folder: &Path) -> Result<Option<Run>> {
+pub fn read(folder: &Path) -> Result<Option<ReportedRun>> {
     let file = folder.join("predictions.jsonl");
     if !file.is_file() {
         return Ok(None);
@@ -32,7 +32,7 @@ pub fn read(folder: &Path) -> Result<Option<Run>> {
         serde_json::from_value(protocol).map_err(|_| about("run.json: `protocol` is missing or unknown"))?;
     let (predictions, said) = (read_predictions(&file)?.pairs, read_said(folder)?);
     let report = report(&settled, &predictions);
-    let source = Source {
+    let source = PredictionSource {
         system: report.system.clone(),
         data: report.data.clone(),
         format: PredictionFormat::Lines,
@@ -52,7 +52,13 @@ pub fn read(folder: &Path) -> Result<Option<Run>> {
         said,
     };
     let name = settled.server.model.rsplit('/').next().unwrap_or_default().to_owned();
-    Ok(Some(Run { name, facts: described(&settled, protocol), epochs: Vec::new(), best_epoch: None, sets: vec![set] }))
+    Ok(Some(ReportedRun {
+        name,
+        facts: described(&settled, protocol),
+        epochs: Vec::new(),
+        best_epoch: None,
+        sets: vec![set],
+    }))
 }
 
 /// "language model, protocol pairs, by forced; 2 shots".

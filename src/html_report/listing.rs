@@ -1,17 +1,17 @@
 //! The pairs on the page. Evaluations of one run may overlap, such as `all` and `cloze` of one file, and several runs
 //! may be evaluated on the same set. Every pair is listed once, with one answer of each run.
 
-use super::read::{EvaluatedSet, Run};
+use super::read::{EvaluatedSet, ReportedRun};
 use crate::prediction::LabelledPair;
 use std::collections::HashMap;
 
 /// A pair, with the answer of each run that was evaluated on it, in the order of the runs.
-pub struct Listed<'a> {
-    pub answers: Vec<Answer<'a>>,
+pub struct ListedPair<'a> {
+    pub answers: Vec<RunAnswer<'a>>,
 }
 
 /// The answer of one run.
-pub struct Answer<'a> {
+pub struct RunAnswer<'a> {
     pub run: usize,
     /// The evaluations that contain the pair, as indices into the sets of the run. The first one's prediction is shown.
     pub sets: Vec<usize>,
@@ -21,22 +21,22 @@ pub struct Answer<'a> {
 
 /// The pairs, in the order in which they are shown.
 pub struct Listing<'a> {
-    pub pairs: Vec<Listed<'a>>,
+    pub pairs: Vec<ListedPair<'a>>,
     /// The number of each pair on the page.
-    numbers: HashMap<Key<'a>, usize>,
+    numbers: HashMap<PairKey<'a>, usize>,
 }
 
 /// Id, gold conflict, sentences of the implausible and of the plausible story.
-pub type Key<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
+pub type PairKey<'a> = (&'a str, [usize; 2], [&'a [String]; 2]);
 
 /// Two pairs are the same if their keys are. The key ignores the order of the stories, which depends on a run's seed.
-pub fn key(pair: &LabelledPair) -> Key<'_> {
+pub fn key(pair: &LabelledPair) -> PairKey<'_> {
     let stories = [pair.implausible_story(), pair.plausible_story()];
     (&pair.id, pair.gold.conflict, stories.map(|story| story.prediction.sentences.as_slice()))
 }
 
 impl<'a> Listing<'a> {
-    pub fn new(runs: &'a [Run]) -> Self {
+    pub fn new(runs: &'a [ReportedRun]) -> Self {
         let mut listing = Listing { pairs: Vec::new(), numbers: HashMap::new() };
         for (r, run) in runs.iter().enumerate() {
             for (s, set) in run.sets.iter().enumerate() {
@@ -52,12 +52,12 @@ impl<'a> Listing<'a> {
         let next = self.pairs.len();
         let number = *self.numbers.entry(key(pair)).or_insert(next);
         if number == next {
-            self.pairs.push(Listed { answers: Vec::new() });
+            self.pairs.push(ListedPair { answers: Vec::new() });
         }
         let answers = &mut self.pairs[number].answers;
         match answers.iter_mut().find(|answer| answer.run == run) {
             Some(answer) => answer.sets.push(s),
-            None => answers.push(Answer { run, sets: vec![s], set, pair }),
+            None => answers.push(RunAnswer { run, sets: vec![s], set, pair }),
         }
     }
 

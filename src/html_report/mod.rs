@@ -17,7 +17,7 @@ mod said;
 mod scores;
 mod story;
 
-use crate::analysis::Tier;
+use crate::analysis::TierReached;
 use crate::attribute::Attribute;
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +28,7 @@ use compared::{ComparedView, compared};
 use figures::{AnalysisView, analysis};
 use listing::Listing;
 use names::{distinct, letter};
-use read::Run;
+use read::ReportedRun;
 use scores::{Headline, SetScores, headlines, scores};
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ struct RunView {
 /// # Errors
 /// `MissingInput` if one is no such folder; `Data` or `Config` if a file in it was not written by `tiered`; `Io`.
 pub fn page(folders: &[PathBuf]) -> Result<String> {
-    let runs: Vec<Run> = folders.iter().map(|folder| read(folder)).collect::<Result<_>>()?;
+    let runs: Vec<ReportedRun> = folders.iter().map(|folder| read(folder)).collect::<Result<_>>()?;
     let listing = Listing::new(&runs);
     let with_pairs = runs.iter().flat_map(|run| &run.sets).filter(|set| !set.predictions.is_empty());
     let sets = distinct(with_pairs.map(|set| set.name.clone()));
@@ -97,7 +97,7 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
         analyses: analysis(&runs, &listing)?,
         sets,
         kinds: distinct(pairs.iter().map(|pair| pair.kind.clone())),
-        tiers: Tier::ALL.map(Tier::name),
+        tiers: TierReached::ALL.map(TierReached::name),
         attributes: distinct(pairs.iter().flat_map(|pair| pair.attributes.clone())),
         shared: pairs.iter().filter(|pair| pair.answers.len() > 1).count(),
         differing: pairs.iter().filter(|pair| pair.differs()).count(),
@@ -106,7 +106,7 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
     page.render().map_err(|error| Error::new(ErrorKind::Internal, format!("the page can't be rendered: {error}")))
 }
 
-fn read(folder: &Path) -> Result<Run> {
+fn read(folder: &Path) -> Result<ReportedRun> {
     match language_model::read(folder)? {
         Some(run) => Ok(run),
         None if folder.join("journal.jsonl").is_file() => Err(Error::data(format!(
@@ -114,12 +114,12 @@ fn read(folder: &Path) -> Result<Run> {
              har, about stories with states of entities",
             folder.display()
         ))),
-        None => Run::read(folder),
+        None => ReportedRun::read(folder),
     }
 }
 
 impl RunView {
-    fn new(number: usize, run: &Run) -> Self {
+    fn new(number: usize, run: &ReportedRun) -> Self {
         RunView {
             letter: letter(number),
             name: run.name.clone(),
@@ -130,8 +130,9 @@ impl RunView {
 }
 
 /// A nonce computed from everything shown, so that the author of a story could not know it.
-fn nonce(runs: &[Run]) -> String {
-    let shown =
-        |run: &Run| format!("{}{:?}", run.name, run.sets.iter().map(|set| &set.predictions).collect::<Vec<_>>());
+fn nonce(runs: &[ReportedRun]) -> String {
+    let shown = |run: &ReportedRun| {
+        format!("{}{:?}", run.name, run.sets.iter().map(|set| &set.predictions).collect::<Vec<_>>())
+    };
     sha256(runs.iter().map(shown).collect::<String>().as_bytes())
 }

@@ -1,6 +1,6 @@
 //! Names of runs and sets on the page.
 
-use super::read::Run;
+use super::read::ReportedRun;
 use std::collections::BTreeSet;
 
 /// The distinct items, sorted.
@@ -14,6 +14,6 @@ pub fn letter(number: usize) -> String {
 }
 
 /// The name of a set; with the name of its run if there are several runs.
-pub fn set_name(runs: &[Run], run: &Run, set: &str) -> String {
+pub fn set_name(runs: &[ReportedRun], run: &ReportedRun, set: &str) -> String {
     if runs.len() == 1 { set.to_owned() } else { format!("{}: {set}", run.name) }
 }

@@ -1,6 +1,6 @@
 //! Reads from a run folder what the page needs.
 
-use crate::analysis::{Analysis, Facts, Source, facts};
+use crate::analysis::{Analysis, Facts, PredictionSource, facts};
 use crate::config::{Config, expand};
 use crate::data;
 use crate::decode::{Decode, StateDecode};
@@ -14,7 +14,7 @@ use crate::train::EpochRecord;
 use std::path::Path;
 
 /// A run and its evaluations.
-pub struct Run {
+pub struct ReportedRun {
     pub name: String,
     /// A line that describes it.
     pub facts: String,
@@ -42,7 +42,7 @@ pub struct EvaluatedSet {
     pub said: Vec<Said>,
 }
 
-impl Run {
+impl ReportedRun {
     pub fn read(path: &Path) -> Result<Self> {
         let folder = RunFolder::open(path)?;
         let config = Config::open(&folder.config_file(), &[])?;
@@ -52,7 +52,7 @@ impl Run {
         let real = path.canonicalize();
         let name = real.as_deref().unwrap_or(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (facts, best_epoch) = (described(&folder, &config, &epochs)?, folder.epoch_of(CheckpointKind::Best)?);
-        Ok(Run { name, facts, epochs, best_epoch, sets })
+        Ok(ReportedRun { name, facts, epochs, best_epoch, sets })
     }
 }
 
@@ -86,7 +86,7 @@ impl EvaluatedSet {
         let can_decode = saved.iter().all(LabelledPair::has_state_probabilities);
         let states = calibrated.as_ref().map(|calibrated| calibrated.states).filter(|_| can_decode).unwrap_or_default();
         let predictions = states.apply(&conflicts.apply(&saved));
-        let source = Source {
+        let source = PredictionSource {
             system: report.system.clone(),
             data: DataDescription { pairs: predictions.len() as u64, ..report.data.clone() },
             format: PredictionFormat::Lines,

@@ -1,7 +1,7 @@
 //! The tiers of every evaluated set, with the runs side by side.
 
 use super::chart::colour;
-use super::read::{EvaluatedSet, Run};
+use super::read::{EvaluatedSet, ReportedRun};
 use crate::decode::StateDecode;
 use crate::metrics::{PredictedCounts, Share};
 use crate::report::{PublishedRow, TierRow, percent};
@@ -23,11 +23,11 @@ pub struct ScoreRow {
     /// Accuracy and consistency.
     pub tiers: [Score; 2],
     /// By argmax, the papers' way, and as calibrated on dev.
-    pub by_states: [Option<StateScores>; 2],
+    pub by_states: [Option<StateScoresView>; 2],
 }
 
 /// Verifiability under one way of predicting states, and how much is predicted.
-pub struct StateScores {
+pub struct StateScoresView {
     /// The way, where the column does not tell.
     pub way: String,
     pub verifiability: Score,
@@ -77,7 +77,7 @@ impl Score {
 }
 
 /// The scores, in the order in which the sets occur first.
-pub fn scores(runs: &[Run]) -> Vec<SetScores> {
+pub fn scores(runs: &[ReportedRun]) -> Vec<SetScores> {
     let mut all: Vec<SetScores> = Vec::new();
     for (r, run) in runs.iter().enumerate() {
         for set in &run.sets {
@@ -102,7 +102,7 @@ pub fn scores(runs: &[Run]) -> Vec<SetScores> {
 }
 
 /// The published scores that the reports on this set contain.
-fn published(runs: &[Run], set: &str) -> Vec<ScoreRow> {
+fn published(runs: &[ReportedRun], set: &str) -> Vec<ScoreRow> {
     let reports = runs.iter().flat_map(|run| &run.sets).filter(|other| other.name == set);
     let mut rows: Vec<ScoreRow> = Vec::new();
     for PublishedRow { system, accuracy, consistency, verifiability } in reports.flat_map(|set| &set.report.published) {
@@ -113,7 +113,7 @@ fn published(runs: &[Run], set: &str) -> Vec<ScoreRow> {
                 is_own: false,
                 is_published: true,
                 tiers: [*accuracy, *consistency].map(Score::published),
-                by_states: [Some(StateScores::published(*verifiability)), None],
+                by_states: [Some(StateScoresView::published(*verifiability)), None],
             });
         }
     }
@@ -122,10 +122,10 @@ fn published(runs: &[Run], set: &str) -> Vec<ScoreRow> {
 
 impl ScoreRow {
     /// Of all rows of a report with the decoding of this one.
-    fn new(runs: &[Run], r: usize, set: &EvaluatedSet, row: &TierRow) -> Self {
+    fn new(runs: &[ReportedRun], r: usize, set: &EvaluatedSet, row: &TierRow) -> Self {
         let calibrated = if set.states == StateDecode::Argmax { None } else { Some(set.states) };
         let of_states =
-            |states| row_of(set, &row.decoding, states).map(|row| StateScores::new(row, set.names_entities));
+            |states| row_of(set, &row.decoding, states).map(|row| StateScoresView::new(row, set.names_entities));
         ScoreRow {
             run: (runs.len() > 1).then(|| (runs[r].name.clone(), colour(r))),
             decoding: row.decoding.clone(),
@@ -137,16 +137,16 @@ impl ScoreRow {
     }
 }
 
-impl StateScores {
+impl StateScoresView {
     /// How much is predicted is left out for a language model that names no entity.
     fn new(row: &TierRow, names_entities: bool) -> Self {
         let PredictedCounts { predicted, gold, .. } = row.predicted_states.counts;
         let verifiability = Score::new(row.verifiability);
         if !names_entities {
             let way = "any gold state".to_owned();
-            return StateScores { way, verifiability, predicted: String::new(), f1: String::new() };
+            return StateScoresView { way, verifiability, predicted: String::new(), f1: String::new() };
         }
-        StateScores {
+        StateScoresView {
             way: if row.states == StateDecode::Argmax { String::new() } else { row.states.to_string() },
             verifiability,
             predicted: format!("{predicted} / {gold}"),
@@ -156,7 +156,7 @@ impl StateScores {
 
     fn published(verifiability: f64) -> Self {
         let verifiability = Score::published(verifiability);
-        StateScores { way: String::new(), verifiability, predicted: String::new(), f1: String::new() }
+        StateScoresView { way: String::new(), verifiability, predicted: String::new(), f1: String::new() }
     }
 }
 
@@ -165,10 +165,10 @@ fn row_of<'a>(set: &'a EvaluatedSet, decoding: &str, states: StateDecode) -> Opt
 }
 
 /// The scores of every run on every set, by the decoding of the run's detector.
-pub fn headlines(runs: &[Run]) -> Vec<Headline> {
+pub fn headlines(runs: &[ReportedRun]) -> Vec<Headline> {
     let with_pairs = runs.iter().flat_map(|run| run.sets.iter().map(move |set| (run, set)));
     let with_pairs = with_pairs.filter(|(_, set)| !set.predictions.is_empty());
-    let headline = |(run, set): (&Run, &EvaluatedSet)| {
+    let headline = |(run, set): (&ReportedRun, &EvaluatedSet)| {
         let argmax = row_of(set, set.decoding(), StateDecode::Argmax);
         let calibrated = (set.states, Score::new(set.analysis.verifiability));
         let tiers = [

@@ -9,5 +9,5 @@ mod tries;
 
 pub use address::{Address, escaped};
 pub use connection::{Connection, authorities, broken, failure};
-pub use token::Token;
+pub use token::ApiKey;
 pub use tries::{Failure, Tries, Wait, asked_pause, first_pause};

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 
 /// A secret that identifies the user. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct ApiKey(String);
 
-impl Token {
+impl ApiKey {
     /// The token without surrounding white space; `None` if there is nothing else. `source` appears in the message; the
     /// token does not.
     ///
@@ -15,7 +15,7 @@ impl Token {
     pub fn parse(text: &str, source: &str) -> Result<Option<Self>> {
         match text.trim() {
             "" => Ok(None),
-            token if token.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(Token(token.to_owned()))),
+            token if token.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(ApiKey(token.to_owned()))),
             _ => {
                 let message = format!("{source}: is not a token: it contains spaces or other invalid characters");
                 Err(Error::config(message))
@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn a_token_is_trimmed_checked_and_hidden() {
-        let token = Token::parse(" sk-1\n", "KEY").unwrap().unwrap();
+        let token = ApiKey::parse(" sk-1\n", "KEY").unwrap().unwrap();
         assert_eq!(token.authorization(), "Bearer sk-1");
         assert_eq!(token.hidden_in("the key sk-1 is wrong"), "the key (the key) is wrong");
-        assert!(Token::parse(" ", "KEY").unwrap().is_none());
-        let error = Token::parse("two words", "KEY").err().unwrap();
+        assert!(ApiKey::parse(" ", "KEY").unwrap().is_none());
+        let error = ApiKey::parse("two words", "KEY").err().unwrap();
         assert!(error.kind == ErrorKind::Config && !error.message.contains("two words"), "{error}");
     }
 }

@@ -5,14 +5,14 @@ use super::parallel::in_parallel;
 use super::plan::Plan;
 use super::question::{Question, questions};
 use super::scorer::{OptionScore, Request, Scorer};
-use super::story::Story;
+use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct QuestionAnswer {
     /// What was asked.
     pub question: Question,
     /// One for each option.
@@ -27,14 +27,14 @@ pub struct TierAnswers {
     /// The tier that was asked.
     pub tier: Tier,
     /// One for each story that the tier asked about.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<QuestionAnswer>,
     /// What must stand beside the figures: too few shots.
     pub remarks: Vec<String>,
 }
 
 /// How far a tier is: for a progress bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct AskedQuestion {
     /// The tier in which a story was just answered; by protocol har always the first.
     pub tier: Tier,
     /// Stories (by protocol har, pairs) answered, including this one.
@@ -44,16 +44,16 @@ pub struct Step {
 }
 
 /// Told after every story; several threads may tell at once.
-pub type OnStep<'a> = &'a (dyn Fn(Step) + Sync);
+pub type OnStep<'a> = &'a (dyn Fn(AskedQuestion) + Sync);
 
-impl Answer {
+impl QuestionAnswer {
     /// The option chosen, if one was.
     pub fn chosen(&self) -> Option<&str> {
         self.choice.index().map(|index| self.question.options[index].as_str())
     }
 
     /// Whether the right option was chosen. An undecided or invalid answer is not right.
-    pub fn is_right(&self, story: &Story) -> bool {
+    pub fn is_right(&self, story: &AskedStory) -> bool {
         self.chosen().is_some_and(|option| story.is_right(self.question.tier, option))
     }
 }
@@ -64,7 +64,7 @@ impl Answer {
 /// Those of the scorer, and those of [`questions`]; `Data` if a story's options all score exactly 0 or every story of a
 /// tier is tied, which a server does that does not score what it is asked; `Internal` for protocol `har`, which has
 /// [`ask_har`](super::har::ask_har).
-pub fn ask(stories: &[Story], plan: &Plan, scorer: &dyn Scorer, on_step: OnStep) -> Result<Vec<TierAnswers>> {
+pub fn ask(stories: &[AskedStory], plan: &Plan, scorer: &dyn Scorer, on_step: OnStep) -> Result<Vec<TierAnswers>> {
     if plan.protocol == Protocol::Har {
         return Err(Error::new(ErrorKind::Internal, "protocol har asks about pairs, not about single stories"));
     }
@@ -80,7 +80,7 @@ pub fn ask(stories: &[Story], plan: &Plan, scorer: &dyn Scorer, on_step: OnStep)
 
 /// The indices of the stories to ask about in a tier. In a cascade: in tier 1 all, then the implausible ones that the
 /// tier before got right.
-pub fn stories_of(stories: &[Story], plan: &Plan, tier: Tier, before: Option<&TierAnswers>) -> Vec<usize> {
+pub fn stories_of(stories: &[AskedStory], plan: &Plan, tier: Tier, before: Option<&TierAnswers>) -> Vec<usize> {
     let implausible = |&index: &usize| !stories[index].plausible;
     match before {
         _ if tier == Tier::Story => (0..stories.len()).collect(),
@@ -101,12 +101,12 @@ pub fn ask_all(
     concurrency: usize,
     scorer: &dyn Scorer,
     on_step: OnStep,
-) -> Result<Vec<Answer>> {
+) -> Result<Vec<QuestionAnswer>> {
     let done = AtomicUsize::new(0);
     let answers = in_parallel(questions.len(), concurrency, &|place| {
         let answer = ask_one(&questions[place], scorer)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-        on_step(Step { tier: questions[place].tier, done, total: questions.len() });
+        on_step(AskedQuestion { tier: questions[place].tier, done, total: questions.len() });
         Ok(answer)
     })?;
     require_not_all_tied(answers.iter())?;
@@ -117,11 +117,11 @@ pub fn ask_all(
 ///
 /// # Errors
 /// Those of the scorer; `Data` if its scores are none.
-pub(super) fn ask_one(question: &Question, scorer: &dyn Scorer) -> Result<Answer> {
+pub(super) fn ask_one(question: &Question, scorer: &dyn Scorer) -> Result<QuestionAnswer> {
     let (prompt, continuations) = question.asked();
     let scores = scorer.score(&Request { name: &question.name, prompt, continuations: &continuations })?;
     check(question, &scores)?;
-    Ok(Answer { question: question.clone(), choice: Choice::of(&scores), scores })
+    Ok(QuestionAnswer { question: question.clone(), choice: Choice::of(&scores), scores })
 }
 
 /// Refuses scores that are none.
@@ -143,7 +143,7 @@ fn check(question: &Question, scores: &[OptionScore]) -> Result<()> {
 }
 
 /// Refuses a tier of several stories in which every story is tied.
-pub(super) fn require_not_all_tied<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> Result<()> {
+pub(super) fn require_not_all_tied<'a>(answers: impl Iterator<Item = &'a QuestionAnswer> + Clone) -> Result<()> {
     if answers.clone().count() < 2 || !answers.clone().all(|answer| answer.choice.is_tied()) {
         return Ok(());
     }

@@ -1,10 +1,10 @@
 //! Contradictions in a story file that are survived and reported.
 
-use super::story::{Story, StoryKind};
+use super::story::{AskedStory, StoryKind};
 use std::collections::BTreeMap;
 
 /// One line for each contradiction, with the row that names the story.
-pub fn faults(stories: &[Story]) -> Vec<String> {
+pub fn faults(stories: &[AskedStory]) -> Vec<String> {
     let mut faults = repeated(stories);
     for story in stories {
         faults.extend(of_story(story).into_iter().map(|fault| format!("{}: {fault}", story.name())));
@@ -12,7 +12,7 @@ pub fn faults(stories: &[Story]) -> Vec<String> {
     faults
 }
 
-fn repeated(stories: &[Story]) -> Vec<String> {
+fn repeated(stories: &[AskedStory]) -> Vec<String> {
     let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for story in stories {
         rows.entry(&story.id).or_default().push(story.row.to_string());
@@ -23,7 +23,7 @@ fn repeated(stories: &[Story]) -> Vec<String> {
         .collect()
 }
 
-fn of_story(story: &Story) -> Vec<String> {
+fn of_story(story: &AskedStory) -> Vec<String> {
     let mut faults = Vec::new();
     let of_type = StoryKind::of_made(story.made);
     if story.kind != of_type {

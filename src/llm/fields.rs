@@ -1,12 +1,12 @@
 //! Reads one story from its JSON object: a line of the official file, a story of a dense file, the `doc` of a record.
 
 use super::options::STATES;
-use super::story::{GoldStates, Story, StoryKind};
+use super::story::{AskedStory, GoldStates, StoryKind};
 use crate::data::Kind;
 use crate::untrusted::{MAX_NAME, MAX_SENTENCES, shown};
 use serde_json::Value;
 
-impl Story {
+impl AskedStory {
     /// The story in a JSON object. Contradictions are kept as they are: `plausible` says whether it is plausible.
     ///
     /// # Errors
@@ -16,7 +16,7 @@ impl Story {
         if id.chars().count() > MAX_NAME {
             return Err(format!("`example_id` has more than {MAX_NAME} characters"));
         }
-        Ok(Story {
+        Ok(AskedStory {
             row,
             kind: StoryKind::from_id(&id),
             group: doc["story_id"].as_i64().ok_or("`story_id` must be an integer")?,
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_story_is_read_as_it_is() {
-        let story = Story::from_doc(7, &doc()).unwrap();
+        let story = AskedStory::from_doc(7, &doc()).unwrap();
         assert_eq!((story.row, story.group, story.kind), (7, 3, StoryKind::Order));
         assert_eq!((story.conflict, &story.states), (Some([0, 2]), &GoldStates::Named("open".into())));
         assert_eq!(story.sentences[1], "b ", "a blank at the end of a sentence stays");
@@ -117,7 +117,7 @@ mod tests {
         let with = |field: &str, value: Value| {
             let mut doc = doc();
             doc[field] = value;
-            Story::from_doc(0, &doc)
+            AskedStory::from_doc(0, &doc)
         };
         assert_eq!(with("confl_sents", json!([[1]])).unwrap().conflict, Some([1, 2]));
         assert_eq!(with("confl_sents", json!([[], 1])).unwrap().conflict, Some([1, 2]));

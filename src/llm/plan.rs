@@ -1,8 +1,8 @@
 //! How stories are asked about: the protocol, and what differs from it.
 
-use super::prompt::{Style, Wording};
+use super::prompt::{PromptStyle, Wording};
 use super::shots::SEED;
-use super::story::Story;
+use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
 
 /// Where shots come from.
@@ -11,9 +11,9 @@ pub enum ShotSource {
     /// Drawn from the stories asked in the same tier.
     Own,
     /// Drawn from other stories, such as another split.
-    Other(Vec<Story>),
+    Other(Vec<AskedStory>),
     /// The same ones for every story, in this order. A story that is one of them is asked without it.
-    Fixed(Vec<Story>),
+    Fixed(Vec<AskedStory>),
 }
 
 /// A protocol and its settings.
@@ -22,7 +22,7 @@ pub struct Plan {
     /// The way to ask, which decides about questions, pools of shots and right answers.
     pub protocol: Protocol,
     /// One text, or a conversation in the model's template.
-    pub style: Style,
+    pub style: PromptStyle,
     /// How many shots are shown, at most 5.
     pub shots: usize,
     /// Where the shots come from.
@@ -43,7 +43,7 @@ pub struct Plan {
 
 impl Plan {
     /// The protocol as it is, one story at a time.
-    pub fn new(protocol: Protocol, style: Style) -> Self {
+    pub fn new(protocol: Protocol, style: PromptStyle) -> Self {
         Plan {
             protocol,
             style,
@@ -60,7 +60,7 @@ impl Plan {
 
     /// What differs from the protocol, to stand beside every number; empty if nothing does.
     pub fn departures(&self) -> Vec<String> {
-        let protocol = Plan::new(self.protocol, Style::Plain);
+        let protocol = Plan::new(self.protocol, PromptStyle::Plain);
         let mut departures = Vec::new();
         if self.shots != protocol.shots {
             departures.push(format!("{} shots", self.shots));

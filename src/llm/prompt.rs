@@ -1,14 +1,14 @@
 //! The prompts of GITA4CALAMITA (Pensa et al., 2024, section 3.5), as its program renders them: an instruction, shots
 //! with their answers, and the question. Instructions and questions are English, whatever the stories are.
 
-use super::story::Story;
+use super::story::AskedStory;
 use super::template::{ChatTemplate, Message};
 use super::tier::Tier;
 use crate::error::{Error, Result};
 
 /// How a prompt is rendered.
 #[derive(Debug, Clone)]
-pub enum Style {
+pub enum PromptStyle {
     /// One text, for base models.
     Plain,
     /// A conversation in the model's own template: the shots are earlier turns.
@@ -66,7 +66,7 @@ pub fn instruction(tier: Tier, wording: Wording) -> String {
 }
 
 /// Opening, story and closing, without an answer.
-pub fn question(tier: Tier, story: &Story) -> String {
+pub fn question(tier: Tier, story: &AskedStory) -> String {
     let running: String = story.sentences.iter().map(|sentence| format!("{sentence} ")).collect();
     match tier {
         Tier::Story => format!("The story is as follows:\n{running}\nIs the story plausible?"),
@@ -86,19 +86,25 @@ pub fn question(tier: Tier, story: &Story) -> String {
 ///
 /// # Errors
 /// `Data` if a shot has no answer in this tier; `Config` if the template fails.
-pub fn prompt(style: &Style, tier: Tier, wording: Wording, shots: &[&Story], story: &Story) -> Result<String> {
-    let answered = |shot: &&Story| {
+pub fn prompt(
+    style: &PromptStyle,
+    tier: Tier,
+    wording: Wording,
+    shots: &[&AskedStory],
+    story: &AskedStory,
+) -> Result<String> {
+    let answered = |shot: &&AskedStory| {
         let lacking = || Error::data(format!("{}: is a shot of {tier}, and has no answer there", shot.name()));
         Ok((question(tier, shot), shot.answer(tier).ok_or_else(lacking)?))
     };
     let shots: Vec<(String, String)> = shots.iter().map(answered).collect::<Result<_>>()?;
     let (instruction, question) = (format!("{}\n\n", instruction(tier, wording)), question(tier, story));
     match style {
-        Style::Plain => {
+        PromptStyle::Plain => {
             let shots: String = shots.iter().map(|(question, answer)| format!("{question} {answer}\n\n")).collect();
             Ok(format!("{instruction}{shots}{question}"))
         }
-        Style::Chat(template) => {
+        PromptStyle::Chat(template) => {
             let turns = shots.into_iter().flat_map(|(q, a)| [Message::user(q), Message::assistant(a)]);
             template.render(&instruction, turns.chain([Message::user(question)]).collect())
         }

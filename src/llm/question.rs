@@ -4,7 +4,7 @@ use super::options::options;
 use super::plan::{Plan, ShotSource};
 use super::prompt::prompt;
 use super::shots::draw_shots;
-use super::story::Story;
+use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
 use crate::error::{Error, Result};
 
@@ -27,7 +27,7 @@ pub struct Question {
 
 impl Question {
     /// A question about a story, with continuations for its options.
-    pub fn new(tier: Tier, (index, story): (usize, &Story), prompt: String, plan: &Plan) -> Self {
+    pub fn new(tier: Tier, (index, story): (usize, &AskedStory), prompt: String, plan: &Plan) -> Self {
         let options = options(tier, story.sentences.len());
         let blank = if plan.leading_blank { " " } else { "" };
         let continuations = options.iter().map(|option| format!("{blank}{option}")).collect();
@@ -47,7 +47,7 @@ impl Question {
 /// # Errors
 /// `Data` if a story or a shot lacks what the tier asks for; `Config` if the template fails.
 pub fn questions(
-    stories: &[Story],
+    stories: &[AskedStory],
     plan: &Plan,
     tier: Tier,
     asked: &[usize],
@@ -58,7 +58,7 @@ pub fn questions(
         return Err(Error::data(format!("{}: {problem}", stories[story].name())));
     }
     let (shots, remark) = shots(stories, plan, tier, asked);
-    let question = |(&index, shots): (&usize, Vec<&Story>)| {
+    let question = |(&index, shots): (&usize, Vec<&AskedStory>)| {
         let story = &stories[index];
         let prompt = prompt(&plan.style, tier, plan.wording, &shots, story)?;
         Ok(Question::new(tier, (index, story), prompt, plan))
@@ -68,11 +68,11 @@ pub fn questions(
 
 /// The shots of each story, and a remark if some story has too few.
 fn shots<'a>(
-    stories: &'a [Story],
+    stories: &'a [AskedStory],
     plan: &'a Plan,
     tier: Tier,
     asked: &[usize],
-) -> (Vec<Vec<&'a Story>>, Option<String>) {
+) -> (Vec<Vec<&'a AskedStory>>, Option<String>) {
     let (shots, why) = match &plan.source {
         ShotSource::Fixed(fixed) => {
             let why = "because a story is not its own shot, and plausible ones are shots of tier 1 only".to_owned();
@@ -84,7 +84,7 @@ fn shots<'a>(
             let places: Vec<Option<usize>> = asked.iter().map(place).collect();
             let drawn = draw_shots(&places, pool.len(), plan.shots, plan.seed);
             let shots = drawn.into_iter().map(|places| places.into_iter().map(|place| pool[place]).collect());
-            (shots.collect::<Vec<Vec<&Story>>>(), format!("because its pool has {} stories", pool.len()))
+            (shots.collect::<Vec<Vec<&AskedStory>>>(), format!("because its pool has {} stories", pool.len()))
         }
     };
     let fewest = shots.iter().map(Vec::len).min().unwrap_or(plan.shots);
@@ -96,12 +96,12 @@ fn shots<'a>(
 /// The stories that shots are drawn from.
 fn pool<'a>(
     source: &'a ShotSource,
-    stories: &'a [Story],
+    stories: &'a [AskedStory],
     protocol: Protocol,
     tier: Tier,
     asked: &[usize],
-) -> Vec<&'a Story> {
-    let pool: Vec<&Story> = match source {
+) -> Vec<&'a AskedStory> {
+    let pool: Vec<&AskedStory> = match source {
         ShotSource::Other(others) => others.iter().filter(|story| tier == Tier::Story || !story.plausible).collect(),
         _ => asked.iter().map(|&index| &stories[index]).collect(),
     };
@@ -113,15 +113,15 @@ fn pool<'a>(
 }
 
 /// The place of a story in the pool. In the stories asked, the row names it; other files may have the same story.
-fn place(source: &ShotSource, pool: &[&Story], story: &Story) -> Option<usize> {
+fn place(source: &ShotSource, pool: &[&AskedStory], story: &AskedStory) -> Option<usize> {
     match source {
         ShotSource::Other(_) => pool.iter().position(|shot| shot.sentences == story.sentences),
         _ => pool.iter().position(|shot| std::ptr::eq(*shot, story)),
     }
 }
 
-fn fixed_shots<'a>(fixed: &'a [Story], most: usize, tier: Tier, story: &Story) -> Vec<&'a Story> {
-    let usable = |shot: &&Story| tier == Tier::Story || !shot.plausible && shot.answer(tier).is_some();
-    let is_other = |shot: &&Story| shot.sentences != story.sentences;
+fn fixed_shots<'a>(fixed: &'a [AskedStory], most: usize, tier: Tier, story: &AskedStory) -> Vec<&'a AskedStory> {
+    let usable = |shot: &&AskedStory| tier == Tier::Story || !shot.plausible && shot.answer(tier).is_some();
+    let is_other = |shot: &&AskedStory| shot.sentences != story.sentences;
     fixed.iter().filter(usable).filter(is_other).take(most).collect()
 }

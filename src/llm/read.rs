@@ -1,7 +1,7 @@
 //! Reads story files for language models: the official JSON lines of GITA4CALAMITA, and files with dense states.
 
 use super::faults::faults;
-use super::story::{GoldStates, Story};
+use super::story::{AskedStory, GoldStates};
 use super::tier::Protocol;
 use crate::data::{self, Severity};
 use crate::durable;
@@ -21,7 +21,7 @@ pub struct StorySet {
     /// The split, of a dense file.
     pub split: Option<String>,
     /// In the order of the file or split.
-    pub stories: Vec<Story>,
+    pub stories: Vec<AskedStory>,
     /// Contradictions that were survived, and stories that were left out; one line each.
     pub warnings: Vec<String>,
     /// The checked stories of the same rows, with entities and states; empty where they are not known.
@@ -49,7 +49,7 @@ pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Res
         let path = path.to_owned();
         return Ok(StorySet { path, sha256, split: None, stories, warnings, checked: Vec::new() });
     }
-    let set = |split, stories: Vec<Story>, warnings, checked| {
+    let set = |split, stories: Vec<AskedStory>, warnings, checked| {
         let (path, sha256) = (path.to_owned(), sha256.clone());
         StorySet { path, sha256, split: Some(split), stories, warnings, checked }
     };
@@ -62,7 +62,7 @@ pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Res
     let names: Vec<&str> = file.splits.iter().map(|(name, _)| name.as_str()).collect();
     let split = chosen(&names, split).map_err(about)?;
     let checked = file.split(&split)?.to_vec();
-    let stories = checked.iter().enumerate().map(|(row, story)| Story::from_checked(row, story)).collect();
+    let stories = checked.iter().enumerate().map(|(row, story)| AskedStory::from_checked(row, story)).collect();
     Ok(set(split, stories, left_out(&file), checked))
 }
 
@@ -72,18 +72,18 @@ fn is_official(text: &str) -> bool {
     serde_json::from_str::<Value>(first).is_ok_and(|story| story.get("sentences").is_some())
 }
 
-fn of_lines(text: &str) -> Result<Vec<Story>> {
+fn of_lines(text: &str) -> Result<Vec<AskedStory>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(row, (number, line)): (usize, (usize, &str))| {
         let doc = serde_json::from_str(line).map_err(|error| json_error(&error));
-        let story = doc.and_then(|doc: Value| Story::from_doc(row, &doc));
+        let story = doc.and_then(|doc: Value| AskedStory::from_doc(row, &doc));
         story.map_err(|problem| Error::data(format!("line {}: {problem}", number + 1)))
     };
     lines.enumerate().map(read).collect()
 }
 
 /// The stories of a dense file as they stand there, those with a repeated key too.
-fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<Story>)> {
+fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<AskedStory>)> {
     let file: Entries<Entries<Value>> = serde_json::from_str(text).map_err(|error| {
         let shape = "must be {\"test\": {\"1\": {...}, ...}}, or have one story a line";
         Error::data(format!("{shape}: {}", json_error(&error)))
@@ -92,7 +92,7 @@ fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<Story>)> 
     let name = chosen(&names, split)?;
     let stories = file.0.into_iter().find(|(of, _)| *of == name).map(|(_, stories)| stories.0).unwrap_or_default();
     let read = |(row, (key, doc)): (usize, (String, Value))| {
-        let story = Story::from_doc(row, &doc);
+        let story = AskedStory::from_doc(row, &doc);
         story.map_err(|problem| Error::data(format!("story {:?}: {problem}", untrusted::shown(&key, 40))))
     };
     Ok((name, stories.into_iter().enumerate().map(read).collect::<Result<_>>()?))
@@ -149,7 +149,7 @@ impl StorySet {
     /// # Errors
     /// `Data`, with what to do instead.
     pub fn require_states(&self, protocol: Protocol) -> Result<()> {
-        let lacks = |story: &&Story| !story.plausible && story.states == GoldStates::Unknown;
+        let lacks = |story: &&AskedStory| !story.plausible && story.states == GoldStates::Unknown;
         let Some(story) = self.stories.iter().find(lacks) else { return Ok(()) };
         let problem = match protocol {
             Protocol::Gita4calamita => {

@@ -1,9 +1,9 @@
 //! What a language model was asked, and what it said: for readers, beside a trained system's answers.
 
-use super::cascade::Answer;
+use super::cascade::QuestionAnswer;
 use super::choice::Choice;
 use super::question::Question;
-use super::record::{Sample, records_in};
+use super::record::{SampleRecord, records_in};
 use super::scorer::OptionScore;
 use super::tier::Tier;
 use crate::error::{Error, Result};
@@ -62,13 +62,13 @@ impl Said {
     }
 
     /// Of a recorded answer.
-    pub fn of_sample(sample: &Sample) -> Self {
-        let Sample { story, tier, prompt, options, scores, choice, .. } = sample;
+    pub fn of_sample(sample: &SampleRecord) -> Self {
+        let SampleRecord { story, tier, prompt, options, scores, choice, .. } = sample;
         Said { is_right: Some(sample.is_right()), ..Said::new(&story.id, *tier, prompt, options, scores, *choice) }
     }
 
     /// Of an answer about a pair, by protocol har.
-    pub fn of_step(pair: &str, step: &Answer) -> Self {
+    pub fn of_step(pair: &str, step: &QuestionAnswer) -> Self {
         let Question { tier, prompt, options, .. } = &step.question;
         Said { of_pair: true, ..Said::new(pair, *tier, prompt, options, &step.scores, step.choice) }
     }

@@ -31,7 +31,7 @@ pub enum GoldStates {
 
 /// A story with its right answers. The row names it: ids occur twice in released files.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Story {
+pub struct AskedStory {
     /// From 0, in the file or split.
     pub row: usize,
     /// `example_id`, or the key where that is the name.
@@ -83,7 +83,7 @@ impl StoryKind {
     }
 }
 
-impl Story {
+impl AskedStory {
     /// "row 54 (98)", for messages.
     pub fn name(&self) -> String {
         format!("row {} ({})", self.row, shown(&self.id, 40))
@@ -122,7 +122,7 @@ impl Story {
             "sentences": story.sentences, "length": story.sentences.len(), "plausible": story.conflict.is_none(),
             "breakpoint": breakpoint, "confl_sents": evidence, "states": states,
         });
-        Story {
+        AskedStory {
             row,
             id: story.id.clone(),
             group: story.group,

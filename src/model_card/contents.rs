@@ -18,9 +18,9 @@ pub struct CardContents {
     /// The kind of conflict detector.
     pub detector: String,
     /// The splits that the weights were trained on.
-    pub train: Vec<Source>,
+    pub train: Vec<CardSource>,
     /// The splits that the best epoch was chosen on. Empty if the last epoch was kept.
-    pub dev: Vec<Source>,
+    pub dev: Vec<CardSource>,
     /// Of all random choices of the training.
     pub seed: u64,
     /// The number of trained epochs.
@@ -33,7 +33,7 @@ pub struct CardContents {
 
 /// A split of a story file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct CardSource {
     /// The path in the config; its folder may be private.
     pub file: String,
     /// The split's name in the file.

@@ -1,24 +1,24 @@
 //! Story files whose origin and licence are known by their names.
 
 /// A data set.
-pub struct Dataset {
+pub struct KnownSet {
     pub name: &'static str,
     licence: &'static str,
 }
 
-const TRIP: Dataset = Dataset {
+const TRIP: KnownSet = KnownSet {
     name: "TRIP",
     licence: "TRIP (Storks et al., 2021, English): see its repository, github.com/sled-group/Verifiable-Coherent-NLU",
 };
-const GITA: Dataset = Dataset {
+const GITA: KnownSet = KnownSet {
     name: "GITA",
     licence: "GITA (Pensa et al., 2024, Italian): CC BY-NC-SA 4.0: attribution, no commercial use, share alike",
 };
-const SAMPLE: Dataset =
-    Dataset { name: "the sample stories of tiered", licence: "the sample stories of tiered: MIT or Apache 2.0" };
+const SAMPLE: KnownSet =
+    KnownSet { name: "the sample stories of tiered", licence: "the sample stories of tiered: MIT or Apache 2.0" };
 
 /// The data set of a story file, if its name is known.
-pub fn dataset(file: &str) -> Option<&'static Dataset> {
+pub fn dataset(file: &str) -> Option<&'static KnownSet> {
     match file.rsplit('/').next()? {
         "www.json" => Some(&TRIP),
         "GITA_test.json" => Some(&GITA),

@@ -5,7 +5,7 @@ mod contents;
 mod known;
 mod matter;
 
-pub use contents::{CardContents, Source};
+pub use contents::{CardContents, CardSource};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{Report, Table, TierRow, of_states, share};
@@ -65,12 +65,12 @@ pub fn card(contents: &CardContents) -> Result<String> {
 }
 
 /// `None` if there are none.
-fn described(sources: &[Source]) -> Option<String> {
+fn described(sources: &[CardSource]) -> Option<String> {
     let described: Vec<String> = sources.iter().map(described_source).collect();
     (!described.is_empty()).then(|| described.join("; "))
 }
 
-fn described_source(source: &Source) -> String {
+fn described_source(source: &CardSource) -> String {
     let known = known::dataset(&source.file).map_or(String::new(), |known| format!(" ({})", known.name));
     let sha256 = source.sha256.as_ref().map_or(String::new(), |sha256| format!(", SHA-256 `{sha256}`"));
     let limit = source.limit.map_or(String::new(), |limit| format!(", at most its first {}", counted(limit, "pair")));

@@ -38,7 +38,7 @@ impl PairGold {
         PairGold {
             plausible: pair.plausible,
             conflict: [pair.conflict.evidence, pair.conflict.breakpoint],
-            stories: pair.stories.each_ref().map(|story| StoryGold::of(story)),
+            stories: pair.stories.each_ref().map(StoryGold::of),
         }
     }
 }

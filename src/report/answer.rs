@@ -1,5 +1,7 @@
 //! The answer of a model about a pair of stories or a single story, as text or JSON.
 
+mod text;
+
 use super::words;
 use crate::attribute::{Attribute, Side};
 use crate::decode::Decode;
@@ -8,18 +10,13 @@ use crate::prediction::{CONFLICT_THRESHOLD, PairPrediction, PredictedState, Stor
 use crate::schema;
 use serde::Serialize;
 
-/// Below this probability the text says that one choice is only slightly more likely than the other.
-const CLEARLY: f32 = 0.6;
-/// States below this probability are marked as uncertain.
-const LIKELY: f32 = 0.5;
-
 /// Stories and sentences are counted from 0; text for a person counts from 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// Two stories, or a single one.
     pub stories: Vec<StoryAnswer>,
     /// The plausible story; `None` for a single story.
-    pub plausible: Option<Choice>,
+    pub plausible: Option<StoryChoice>,
     /// The judgement of a single story, if the model gives its probability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_story: Option<Verdict>,
@@ -56,7 +53,7 @@ pub struct SentenceAnswer {
 
 /// The story that was chosen as plausible.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Choice {
+pub struct StoryChoice {
     /// 0 or 1.
     pub story: usize,
     /// How likely this story is the plausible one.
@@ -111,7 +108,7 @@ impl Answer {
     /// The answer about a pair.
     pub fn of_pair(prediction: &PairPrediction, decode: Decode) -> Self {
         let story = prediction.plausible;
-        let choice = Choice { story, probability: prediction.story_probs[story] };
+        let choice = StoryChoice { story, probability: prediction.story_probs[story] };
         let [first, second] = decode.by_story(prediction);
         let doubted = 1 - story;
         let stories: Vec<_> = prediction.stories.iter().collect();
@@ -135,7 +132,7 @@ impl Answer {
         stories: &[&StoryPrediction],
         conflict: &[Vec<usize>],
         doubted: usize,
-        plausible: Option<Choice>,
+        plausible: Option<StoryChoice>,
         decode: Decode,
     ) -> Self {
         let sentence_pairs = stories.iter().zip(conflict).enumerate();
@@ -177,106 +174,9 @@ impl Answer {
         }
         schema::to_string(&Line { line, answer: self }).expect("an answer has string keys only") + "\n"
     }
-
-    /// For the terminal: the choice, the sentences in conflict, and the states that explain it.
-    pub fn to_text(&self) -> String {
-        let mut text = match (self.plausible, self.single_story) {
-            (Some(choice), _) => choice.to_text(),
-            (None, Some(verdict)) => verdict.to_text(),
-            _ if self.conflict_detected => "A conflict is detected.\n".to_owned(),
-            _ => "No conflict is detected.\n".to_owned(),
-        };
-        text += &self.conflict_text();
-        text + &self.states_text()
-    }
-
-    fn conflict_text(&self) -> String {
-        if self.conflict.is_empty() && self.decode != Decode::Threshold && self.single_story.is_none() {
-            return "No two sentences of one story have a conflict probability above 0.\n".to_owned();
-        }
-        if self.conflict.is_empty() {
-            return format!(
-                "No sentence reaches a conflict probability of {CONFLICT_THRESHOLD}; {}.\n",
-                self.most_probable()
-            );
-        }
-        let title = match (self.decode, self.conflict_detected) {
-            (Decode::Threshold, _) | (_, true) => "Sentences in conflict:",
-            _ => "The most likely sentence pair (no conflict probability reaches 0.5):",
-        };
-        let line = |sentence: &ConflictSentence| {
-            let ConflictSentence { story, sentence, text, conflict_prob } = sentence;
-            let story = if self.stories.len() > 1 { format!("story {}, ", story + 1) } else { String::new() };
-            format!("  {story}sentence {}: \"{text}\" (conflict probability {conflict_prob:.2})\n", sentence + 1)
-        };
-        let texts = self.stories.iter().flat_map(|story| &story.sentences).map(|sentence| &sentence.text);
-        let language = Language::of(texts);
-        let about = |name: &String| format!("The conflict is about {}.\n", words::noun(name, language));
-        let about = self.subject.as_ref().map_or(String::new(), about);
-        format!("\n{title}\n{}{about}", self.conflict.iter().map(line).collect::<String>())
-    }
-
-    /// The largest conflict probability and its sentence, in words.
-    fn most_probable(&self) -> String {
-        let sentences = self.stories.iter().enumerate().flat_map(|(s, story)| {
-            story.sentences.iter().enumerate().map(move |(n, sentence)| (s + 1, n + 1, sentence.conflict_prob))
-        });
-        let (story, sentence, conflict_prob) = sentences.max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((1, 1, 0.));
-        let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
-        format!(
-            "the largest is {conflict_prob:.2}, at {story}sentence {sentence} (--decode pair shows the most likely \
-             sentence pair)"
-        )
-    }
-
-    fn states_text(&self) -> String {
-        if self.conflict.is_empty() {
-            return String::new();
-        }
-        let doubted = self.plausible.map_or(0, |choice| 1 - choice.story);
-        if self.conflict.iter().filter(|sentence| sentence.story == doubted).count() < 2 {
-            let story = if self.plausible.is_some() { "the implausible story" } else { "the story" };
-            return format!(
-                "\nNo two sentences of {story} are predicted to conflict, so no states are shown (--decode pair shows \
-                 the most likely sentence pair).\n"
-            );
-        }
-        if self.states.is_empty() {
-            return "\nNo state is predicted at the conflict.\n".to_owned();
-        }
-        let lines: String = self.states.iter().map(StateAnswer::line).collect();
-        let title = match self.conflict_detected {
-            true => "States that explain the conflict",
-            false => "States predicted at these sentences",
-        };
-        format!("\n{title}:\n{lines}")
-    }
-}
-
-impl Choice {
-    fn to_text(self) -> String {
-        let Choice { story, probability } = self;
-        let choice = match probability < CLEARLY {
-            true => {
-                format!("Story {} is only slightly more likely to be plausible than story {}", story + 1, 2 - story)
-            }
-            false => format!("Story {} is plausible", story + 1),
-        };
-        format!("{choice} (probability {:.1}%).\n", 100. * probability)
-    }
 }
 
 impl Verdict {
-    fn to_text(self) -> String {
-        let Verdict { plausible, probability } = self;
-        let [class, other] = if plausible { ["plausible", "implausible"] } else { ["implausible", "plausible"] };
-        let verdict = match probability < CLEARLY {
-            true => format!("only slightly more likely {class} than {other}"),
-            false => class.to_owned(),
-        };
-        format!("The story is {verdict} (probability {:.1}%).\n", 100. * probability)
-    }
-
     fn new(no_conflict: f32) -> Self {
         let plausible = no_conflict >= 0.5;
         Verdict { plausible, probability: if plausible { no_conflict } else { 1. - no_conflict } }
@@ -302,13 +202,6 @@ impl StateAnswer {
         let PredictedState { entity, sentence, side, attribute, class } = state.clone();
         let words = words::phrase(state, language);
         StateAnswer { story, sentence, side, entity, attribute, class, words, probability }
-    }
-
-    fn line(&self) -> String {
-        let uncertain = self.probability.filter(|&probability| probability < LIKELY);
-        let mark = uncertain.map_or(String::new(), |p| format!(" (uncertain: probability {:.1}%)", 100. * p));
-        let when = if self.side == Side::Effect { "after" } else { "before" };
-        format!("  {when} sentence {}: {}{mark}\n", self.sentence + 1, self.words)
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Section {
     /// `None` if no system was evaluated on the set.
     pub size: Option<SetSize>,
     /// In the order of their indices.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
     /// One for each two rows that are compared.
     pub differences: Vec<RowDifference>,
     /// Published scores of systems other than the rows.
@@ -56,7 +56,7 @@ pub struct SetSize {
 
 /// One system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ComparisonRow {
     /// From 0; tables show it from 1.
     pub index: usize,
     /// The system's name.
@@ -146,7 +146,7 @@ impl Section {
     fn new(data: SectionData, compared: &Compared) -> Self {
         let SectionData { set, decoding, pairs, systems, published } = data;
         let measured = pairs.as_ref().map(|set| (set, Resamples::new(set.groups(), RESAMPLES, BOOTSTRAP_SEED)));
-        let row = |(i, system): (usize, &System)| Row {
+        let row = |(i, system): (usize, &System)| ComparisonRow {
             index: i,
             name: system.name.clone(),
             seeds: system.by_seed.keys().copied().collect(),

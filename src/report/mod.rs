@@ -11,7 +11,7 @@ mod tables;
 pub mod words;
 
 pub use answer::{
-    Answer, Choice, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, Verdict, explaining_cells,
+    Answer, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, StoryChoice, Verdict, explaining_cells,
 };
 pub use published::{
     KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_models, published_stories,

@@ -21,8 +21,8 @@ mod table;
 
 pub use file::{ConflictChoice, EvaluationSet, StateChoice, SweepFile};
 pub use jobs::{Job, JobEnd, run_jobs};
-pub use run::{Happening, Outcome};
-pub use run_files::{Failure, State};
+pub use run::{Happening, RunOutcome};
+pub use run_files::{RunFailure, RunState};
 pub use submit::Scheduler;
 pub use sweep_run::{Shard, SweepRun};
 pub use table::{Selection, compared};
@@ -92,12 +92,12 @@ impl Sweep {
     ///
     /// # Errors
     /// `Io`, `Data` if files of the run can't be read.
-    pub fn state(&self, run: &SweepRun) -> Result<State> {
+    pub fn state(&self, run: &SweepRun) -> Result<RunState> {
         self.files(run).state(run, &self.file.evaluate)
     }
 
     /// Why a run failed when it was last tried.
-    pub fn failure(&self, run: &SweepRun) -> Option<Failure> {
+    pub fn failure(&self, run: &SweepRun) -> Option<RunFailure> {
         self.files(run).failure()
     }
 

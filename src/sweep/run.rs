@@ -1,16 +1,16 @@
 //! Executes one run: starts or resumes its training, then evaluates it.
 
 use super::evaluate::evaluate;
-use super::run_files::{RunFiles, State};
+use super::run_files::{RunFiles, RunState};
 use super::{Sweep, SweepRun};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, Experiment, TrainedRun};
-use crate::train::Event;
+use crate::train::TrainEvent;
 use std::path::Path;
 
 /// How an attempt at a run ended without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// What was left of it was done.
     Done,
     /// There was nothing to do.
@@ -24,7 +24,7 @@ pub enum Happening<'a> {
     /// It is about to be trained.
     Begins(&'a Experiment),
     /// Its training has completed something.
-    Trains(&'a Event),
+    Trains(&'a TrainEvent),
     /// It was evaluated on a set.
     Evaluated {
         /// The set's name.
@@ -45,9 +45,9 @@ impl Sweep {
         run: &SweepRun,
         stop: &dyn Fn() -> Option<&'static str>,
         on: &mut dyn FnMut(&Happening),
-    ) -> Result<Outcome> {
+    ) -> Result<RunOutcome> {
         let files = self.files(run);
-        let Some(_lock) = files.lock()? else { return Ok(Outcome::Held) };
+        let Some(_lock) = files.lock()? else { return Ok(RunOutcome::Held) };
         let ended = self.work(run, &files, stop, on);
         files.note(&ended)?;
         ended
@@ -59,7 +59,7 @@ impl Sweep {
         files: &RunFiles,
         stop: &dyn Fn() -> Option<&'static str>,
         on: &mut dyn FnMut(&Happening),
-    ) -> Result<Outcome> {
+    ) -> Result<RunOutcome> {
         let was_trained = files.is_trained(run)?;
         if !was_trained {
             // Report a set that can't be evaluated before hours of training.
@@ -76,7 +76,7 @@ impl Sweep {
         }
         if todo.is_empty() && was_trained {
             files.remove_checkpoints()?;
-            return Ok(Outcome::WasDone);
+            return Ok(RunOutcome::WasDone);
         }
         let run = TrainedRun::open(&files.path, CheckpointKind::Best, Some(&run.config.device))?;
         for (set, sha256) in todo {
@@ -88,7 +88,7 @@ impl Sweep {
             on(&Happening::Evaluated { set: &set.name, pairs });
         }
         files.remove_checkpoints()?;
-        Ok(Outcome::Done)
+        Ok(RunOutcome::Done)
     }
 
     /// Whether all of these runs are done.
@@ -97,7 +97,7 @@ impl Sweep {
     /// As [`Sweep::state`].
     pub fn are_done<'a>(&self, runs: impl IntoIterator<Item = &'a SweepRun>) -> Result<bool> {
         for run in runs {
-            if self.state(run)? != State::Done {
+            if self.state(run)? != RunState::Done {
                 return Ok(false);
             }
         }

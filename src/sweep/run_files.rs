@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RunState {
     /// Trained, and evaluated on all sets.
     Done,
     /// Another process is executing it.
@@ -40,7 +40,7 @@ pub enum State {
 
 /// Why a run failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct RunFailure {
     /// Exit code.
     pub code: u8,
     /// The error, without its exit code.
@@ -97,16 +97,16 @@ impl RunFiles {
         self.lock.exists() && matches!(Lock::try_take(&self.lock), Ok(None))
     }
 
-    pub fn state(&self, run: &SweepRun, sets: &[EvaluationSet]) -> Result<State> {
+    pub fn state(&self, run: &SweepRun, sets: &[EvaluationSet]) -> Result<RunState> {
         if !self.path.exists() {
-            return Ok(if self.is_held() { State::Held } else { State::Waiting });
+            return Ok(if self.is_held() { RunState::Held } else { RunState::Waiting });
         }
         let evaluated = sets.iter().filter(|set| self.is_evaluated(set, None)).count();
         Ok(match self.is_trained(run)? {
-            true if evaluated == sets.len() => State::Done,
-            _ if self.is_held() => State::Held,
-            true => State::Trained { evaluated },
-            false => State::Begun { epochs: self.epochs() },
+            true if evaluated == sets.len() => RunState::Done,
+            _ if self.is_held() => RunState::Held,
+            true => RunState::Trained { evaluated },
+            false => RunState::Begun { epochs: self.epochs() },
         })
     }
 
@@ -163,7 +163,7 @@ impl RunFiles {
         RunFolder::open(&self.path)
     }
 
-    pub fn failure(&self) -> Option<Failure> {
+    pub fn failure(&self) -> Option<RunFailure> {
         read(&self.failure).ok().flatten()
     }
 
@@ -178,7 +178,7 @@ impl RunFiles {
 
     fn note_failure(&self, error: &Error) -> Result<()> {
         durable::create_folder(self.failure.parent().expect("it is in a folder"))?;
-        let failure = Failure { code: error.kind as u8, message: error.message.clone() };
+        let failure = RunFailure { code: error.kind as u8, message: error.message.clone() };
         durable::replace(&self.failure, &json_bytes(&failure)?)
     }
 }

@@ -55,6 +55,7 @@ exit $code
         )
     }
 
+    #[expect(clippy::too_many_lines, reason = "it is one file, word for word")]
     fn k8s(&self, arguments: &str) -> String {
         let (name, tasks) = (&self.file.name, self.runs.len());
         let job = dns_label(name);

@@ -86,18 +86,7 @@ enum Topic {
 
 impl RawAction {
     pub fn resolve(mut self, id: String, things: &[Thing]) -> Result<Action> {
-        let mut roles = Vec::new();
-        for (name, description) in &self.roles {
-            let mut letters = name.chars();
-            let (Some(letter), None) = (letters.next(), letters.next()) else {
-                return Err(Error::config(format!("role {name:?} must be a single letter")));
-            };
-            let labels = labels(&self.labels.remove(name).unwrap_or_default())?;
-            roles.push(role(letter, labels, description, things)?);
-        }
-        if roles.len() > MAX_ROLES {
-            return Err(Error::config(format!("has more than {MAX_ROLES} roles; remove some")));
-        }
+        let roles = self.resolve_roles(things)?;
         let actor_labels = labels(&self.labels.remove("who").unwrap_or_default())?;
         if let Some(name) = self.labels.keys().next() {
             return Err(Error::config(format!("labels are given for {name:?}, which is not a role of this action")));
@@ -138,6 +127,23 @@ impl RawAction {
         action.add_existence();
         action.fits = action.containments();
         Ok(action)
+    }
+
+    /// The roles, with their labels, which are taken out of `self.labels`.
+    fn resolve_roles(&mut self, things: &[Thing]) -> Result<Vec<RoleSpec>> {
+        let mut roles = Vec::new();
+        for (name, description) in &self.roles {
+            let mut letters = name.chars();
+            let (Some(letter), None) = (letters.next(), letters.next()) else {
+                return Err(Error::config(format!("role {name:?} must be a single letter")));
+            };
+            let labels = labels(&self.labels.remove(name).unwrap_or_default())?;
+            roles.push(role(letter, labels, description, things)?);
+        }
+        if roles.len() > MAX_ROLES {
+            return Err(Error::config(format!("has more than {MAX_ROLES} roles; remove some")));
+        }
+        Ok(roles)
     }
 }
 

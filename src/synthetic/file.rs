@@ -5,7 +5,7 @@ use super::claim::Claim;
 use super::label::Label;
 use super::language::Voice;
 use super::plot::{Broken, Line};
-use super::state::Step;
+use super::step::Step;
 use super::table::World;
 use super::thing::ThingId;
 use crate::attribute::{ATTRIBUTES, Attribute};

@@ -3,7 +3,7 @@
 use super::claim::Role;
 use super::form::{Case, Piece};
 use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
-use super::state::Step;
+use super::step::Step;
 use super::style::Style;
 use super::table::{Person, World};
 use super::text::capitalized;

@@ -25,10 +25,12 @@ mod plot;
 mod random;
 mod reorder;
 mod state;
+mod step;
 mod style;
 mod table;
 mod text;
 mod thing;
+mod violation;
 
 pub use make::{Kinds, Order, make_stories};
 pub use reorder::reorder_stories;

@@ -1,63 +1,13 @@
-//! What a story has said so far, and what contradicts it.
+//! What a story has said so far.
 
-use super::action::{Action, MAX_ROLES};
-use super::claim::{Claim, PROPERTIES, Property, Role, Subject};
+mod needs;
+
+use super::claim::{Claim, PROPERTIES, Property, Subject};
+use super::step::Step;
 use super::table::World;
 use super::thing::ThingId;
+use super::violation::Violation;
 use crate::attribute::Attribute;
-
-/// An action with the things in its roles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
-    pub action: usize,
-    things: [ThingId; MAX_ROLES],
-    /// The index of the surface form that says it.
-    pub form: usize,
-}
-
-impl Step {
-    /// A step in its first surface form.
-    pub fn new(action: usize, things: [ThingId; MAX_ROLES]) -> Self {
-        Step { action, things, form: 0 }
-    }
-
-    pub fn with_form(self, form: usize) -> Self {
-        Step { form, ..self }
-    }
-
-    pub fn thing(&self, role: Role) -> ThingId {
-        self.things[role]
-    }
-
-    /// The things in the roles of `action`, which is this step's action.
-    pub fn things(&self, action: &Action) -> &[ThingId] {
-        &self.things[..action.roles.len()]
-    }
-}
-
-/// A need that contradicts what is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Violation {
-    /// The last sentence that said otherwise.
-    pub evidence: usize,
-    /// The sentence whose need is not met.
-    pub breakpoint: usize,
-    /// The subject: a thing, or the actor (`None`).
-    pub thing: Option<ThingId>,
-    /// The attribute that an annotator would name as the cause.
-    pub attribute: Attribute,
-    pub strength: Strength,
-}
-
-/// How obvious a violation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strength {
-    Plain,
-    /// The actor takes, perhaps out of something, what they already hold.
-    Held,
-    /// Something is put, or somebody goes, to where they already are.
-    Repeated,
-}
 
 /// A known fact, and the last sentence that said so.
 #[derive(Debug, Clone, Copy)]
@@ -231,114 +181,6 @@ impl<'w> State<'w> {
         if self.world.thing(place).phrases.is_some() { self.room } else { self.seat }
     }
 
-    fn violation(&self, need: &Claim, step: &Step) -> Option<Violation> {
-        let (evidence, thing, attribute) = match *need {
-            Claim::Property { subject, property, value } => {
-                let (known, thing) = match subject {
-                    Subject::Actor => (self.actor[property.index()], None),
-                    Subject::Role(role) => {
-                        let thing = step.thing(role);
-                        if self.world.lacks(thing, property) {
-                            return None;
-                        }
-                        (self.facts(thing)?.properties[property.index()], Some(thing))
-                    }
-                };
-                let known = known.filter(|known| known.value != value)?;
-                (known.since, thing, property.attribute())
-            }
-            Claim::Held { thing, value } => {
-                self.misplaced(step.thing(thing), |place| (place == Place::Held) == value)?
-            }
-            Claim::Worn { thing, value } => {
-                let (since, thing, _) = self.misplaced(step.thing(thing), |place| (place == Place::Worn) == value)?;
-                (since, thing, Attribute::Wearing)
-            }
-            Claim::In { thing, container, value } => {
-                let container = step.thing(container);
-                self.misplaced(step.thing(thing), |place| (place == Place::In(container)) == value)?
-            }
-            Claim::Reachable { thing } => self.misplaced(step.thing(thing), |place| match place {
-                Place::In(container) => !self.world.shuts_away(container),
-                _ => true,
-            })?,
-            Claim::ActorIn { place, value } => {
-                let place = step.thing(place);
-                let known = self.whereabouts(place)?;
-                let contradicts = match known.value {
-                    Whereabouts::In(other) => (other == place) != value,
-                    Whereabouts::Left(other) => other == place && value,
-                };
-                contradicts.then_some((known.since, None, Attribute::HLocation))?
-            }
-            Claim::Undressed => {
-                let worn = |facts: &KnownThing| facts.place.filter(|known| known.value == Place::Worn);
-                let worn = |facts: &KnownThing| worn(facts).map(|known| (known.since, facts.thing));
-                let (since, thing) = self.things.iter().filter_map(worn).max()?;
-                (since, Some(thing), Attribute::Wearing)
-            }
-            Claim::ActorLeft { .. } | Claim::Emptied { .. } => return None,
-        };
-        let is_held = |thing: Role| {
-            let known = self.facts(step.thing(thing)).and_then(|facts| facts.place);
-            known.is_some_and(|known| known.value == Place::Held)
-        };
-        let strength = match *need {
-            Claim::Held { .. } => Strength::Held,
-            Claim::In { thing, value: true, .. } if is_held(thing) => Strength::Held,
-            Claim::In { value: false, .. } | Claim::ActorIn { value: false, .. } => Strength::Repeated,
-            _ => Strength::Plain,
-        };
-        Some(Violation { evidence: evidence.into(), breakpoint: self.sentence.into(), thing, attribute, strength })
-    }
-
-    /// The violation if the thing is known to be where `right` says that it must not be.
-    fn misplaced(&self, thing: ThingId, right: impl Fn(Place) -> bool) -> Option<(u8, Option<ThingId>, Attribute)> {
-        let known = self.facts(thing)?.place.filter(|known| !right(known.value))?;
-        Some((known.since, Some(thing), Attribute::Location))
-    }
-
-    /// Properties that a container has whenever something is put into it or taken out: a fridge is on.
-    fn aura(&self, action: &Action, step: &Step) -> Vec<(ThingId, Property, bool)> {
-        let of = |&(_, container): &(Role, Role)| {
-            let container = step.thing(container);
-            let physical = self.world.thing(container).aura.iter().filter(|label| label.is_physical);
-            physical.filter_map(move |label| {
-                let (before, _) = label.attribute.split(label.value);
-                (before > 0).then_some((container, Property::Noted(label.attribute), before == 2))
-            })
-        };
-        action.fits.iter().flat_map(of).collect()
-    }
-
-    /// The violation if a property of the thing is known to have another value.
-    fn mismatch(&self, thing: ThingId, property: Property, value: bool) -> Option<Violation> {
-        let known = self.facts(thing)?.properties[property.index()].filter(|known| known.value != value)?;
-        Some(Violation {
-            evidence: known.since.into(),
-            breakpoint: self.sentence.into(),
-            thing: Some(thing),
-            attribute: property.attribute(),
-            strength: Strength::Plain,
-        })
-    }
-
-    /// The violation if the actor is known not to be where the thing stands.
-    fn absence(&self, thing: ThingId) -> Option<Violation> {
-        let known = self.room?;
-        let is_absent = match known.value {
-            Whereabouts::In(room) => !self.world.is_at_home(thing, room),
-            Whereabouts::Left(room) => self.world.only_room(thing) == Some(room),
-        };
-        (self.world.stands(thing) && is_absent).then_some(Violation {
-            evidence: known.since.into(),
-            breakpoint: self.sentence.into(),
-            thing: None,
-            attribute: Attribute::HLocation,
-            strength: Strength::Plain,
-        })
-    }
-
     /// An actor who uses a thing that stands in one room only is in that room.
     fn learn_room_of(&mut self, thing: ThingId) {
         if let Some(room) = self.world.only_room(thing).filter(|_| self.world.stands(thing)) {
@@ -407,6 +249,7 @@ impl<'w> State<'w> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::synthetic::action::MAX_ROLES;
 
     /// An action with things for its roles, in the alphabetical order of the roles' letters.
     pub fn step(world: &World, action: &str, things: &[&str]) -> Step {

@@ -61,7 +61,7 @@ pub struct Encoded {
 }
 
 /// The result of one step.
-pub struct Step {
+pub struct StepResult {
     /// Each loss of the step's pairs, unweighted.
     pub losses: LossValues,
     /// The number of items in the average of each loss.
@@ -113,7 +113,7 @@ impl Fit<'_> {
         step: u64,
         rate: f64,
         observer: &mut dyn StepObserver,
-    ) -> Result<Step, Diverged> {
+    ) -> Result<StepResult, Diverged> {
         let diverged = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
         let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.eval.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
@@ -153,7 +153,7 @@ impl Fit<'_> {
                 None => "the norm of the gradients".to_owned(),
             }));
         }
-        Ok(Step { losses: values, counts: losses.counts, gradient_norm })
+        Ok(StepResult { losses: values, counts: losses.counts, gradient_norm })
     }
 
     /// The entities and inputs of these pairs that the step reads.

@@ -12,7 +12,7 @@ mod schedule;
 mod training;
 
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
-pub use fit::{Diverged, Encoded, Fit, Frozen, Step};
+pub use fit::{Diverged, Encoded, Fit, Frozen, StepResult};
 pub use frozen::Vectors;
 pub use network::Network;
 pub use observer::{Phase, StepObserver, Unobserved};
@@ -20,4 +20,4 @@ pub use optim::{AdamW, Parameter};
 pub use order::MixtureComponent;
 pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;
-pub use training::{Event, StepRecord, Training};
+pub use training::{StepRecord, TrainEvent, Training};

@@ -1,6 +1,6 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
-use super::fit::{Diverged, Encoded, Fit, Frozen, Step};
+use super::fit::{Diverged, Encoded, Fit, Frozen, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::{AdamW, Parameter};
 use super::order;
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// What has just been completed.
 #[derive(Debug)]
-pub enum Event {
+pub enum TrainEvent {
     /// A frozen encoder encoded more inputs, before the first step.
     Encoded {
         /// Those encoded so far, of training and dev.
@@ -101,17 +101,17 @@ impl<'a> Training<'a> {
     ///
     /// # Errors
     /// [`Diverged`]; then nothing has changed.
-    pub fn advance(&mut self) -> Result<Option<Event>, Diverged> {
+    pub fn advance(&mut self) -> Result<Option<TrainEvent>, Diverged> {
         if self.is_over() {
             return Ok(None);
         }
         if let Some(Encoded { inputs, of }) = self.fit.encode() {
-            return Ok(Some(Event::Encoded { inputs, of }));
+            return Ok(Some(TrainEvent::Encoded { inputs, of }));
         }
         if self.evaluation_is_due() {
             return self.finish_epoch().map(Some);
         }
-        self.take_step().map(|record| Some(Event::Step(record)))
+        self.take_step().map(|record| Some(TrainEvent::Step(record)))
     }
 
     fn take_step(&mut self) -> Result<StepRecord, Diverged> {
@@ -124,7 +124,7 @@ impl<'a> Training<'a> {
         let pairs = self.pairs(epoch, (step - start) as usize);
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
         let observer = self.observer.as_mut();
-        let Step { losses, counts, gradient_norm } =
+        let StepResult { losses, counts, gradient_norm } =
             self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer)?;
         self.progress.step += 1;
         self.progress.losses.add(losses, counts);
@@ -143,7 +143,7 @@ impl<'a> Training<'a> {
         order[step].clone()
     }
 
-    fn finish_epoch(&mut self) -> Result<Event, Diverged> {
+    fn finish_epoch(&mut self) -> Result<TrainEvent, Diverged> {
         let started = Instant::now();
         let Progress { step, losses, train_seconds, .. } = self.progress;
         let dev = self.fit.dev.map(|dev| self.fit.evaluate(dev));
@@ -154,6 +154,6 @@ impl<'a> Training<'a> {
         let epoch = self.progress.epochs.len() as u64 + 1;
         let record = EpochRecord { epoch, step, train: losses.mean(), dev, train_seconds, dev_seconds };
         let is_best = self.progress.finish_epoch(record.clone());
-        Ok(Event::Epoch { record, is_best })
+        Ok(TrainEvent::Epoch { record, is_best })
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tiered::analysis::{Analysis, Classified, Facts, PairFacts, Source};
+use tiered::analysis::{Analysis, Classified, Facts, PairFacts, PredictionSource};
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::decode::StateDecode;
 use tiered::metrics::{PredictedCounts, Share};
@@ -83,8 +83,8 @@ fn predictions() -> Vec<LabelledPair> {
     ]
 }
 
-fn source(format: PredictionFormat) -> Source {
-    Source {
+fn source(format: PredictionFormat) -> PredictionSource {
+    PredictionSource {
         system: "ours".into(),
         data: DataDescription { kind: "all".into(), pairs: 5, ..DataDescription::default() },
         format,

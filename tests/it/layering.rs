@@ -1,4 +1,5 @@
-//! The table of modules in `src/lib.rs`: no module imports from one of the same or a higher order.
+//! The table of modules in `src/lib.rs`: no module imports from one of the same or a higher order. And the size of files
+//! and the names of types. Clippy guards the length of functions (`clippy.toml`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,40 @@ fn the_upper_half_knows_no_tensors() {
     for (module, path) in files().into_iter().filter(|(module, _)| WITHOUT_TCH.contains(&module.as_str())) {
         assert!(!names(&code(&path), "tch"), "{} ({module}) names tch", path.display());
     }
+}
+
+#[test]
+fn no_file_is_long() {
+    for (_, path) in files() {
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines < 350, "{}: {lines} lines; split it", path.display());
+    }
+}
+
+/// The names of the types that other files can see. Every command has `Args`, and perhaps `Command`, as is usual with
+/// clap.
+fn types(code: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let declared = line.trim_start().strip_prefix("pub")?;
+        let declared = if declared.starts_with('(') { declared.split_once(')')?.1 } else { declared };
+        let kinds = ["struct ", "enum ", "trait ", "type "];
+        let name = kinds.iter().find_map(|kind| declared.trim_start().strip_prefix(kind))?;
+        Some(name.chars().take_while(|c| c.is_alphanumeric()).collect::<String>())
+    };
+    code.lines().filter_map(name).filter(|name| !["Args", "Command"].contains(&name.as_str())).collect()
+}
+
+#[test]
+fn no_two_types_have_one_name() {
+    let mut found = BTreeMap::new();
+    for (_, path) in files() {
+        for name in types(&code(&path)) {
+            if let Some(other) = found.insert(name.clone(), path.clone()) {
+                panic!("{name}: in {} and in {}; rename one", other.display(), path.display());
+            }
+        }
+    }
+    assert_eq!(types("pub(super) struct A<T>(T);\n    pub enum B {\nstruct C;\npub fn d()"), ["A", "B"]);
 }
 
 #[test]

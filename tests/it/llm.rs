@@ -15,8 +15,8 @@ use tiered::llm::har::{ask_har, demonstration, har_shots, told};
 use tiered::llm::record::{RunFacts, find_records, sample_lines, task_hash, write_records};
 use tiered::llm::score::{ModelScores, ScoreReport, score};
 use tiered::llm::{
-    Answer, ChatTemplate, Message, OptionScore, Plan, Protocol, Question, Request, Scorer, Story, StoryKind, StorySet,
-    Style, Tier, Wording, ask, gold_states, questions, read_stories,
+    AskedStory, ChatTemplate, Message, OptionScore, Plan, PromptStyle, Protocol, Question, QuestionAnswer, Request,
+    Scorer, StoryKind, StorySet, Tier, Wording, ask, gold_states, questions, read_stories,
 };
 use tiered::metrics::{Share, Tiered};
 use tiered::prediction::LabelledPair;
@@ -53,25 +53,25 @@ const GEMMA: &str = "{{ bos_token }}{% if messages[0]['role'] == 'system' %}\
 {{ '<start_of_turn>' + role + '\\n' + message['content'] | trim + '<end_of_turn>\\n' }}{% endfor %}\
 {% if add_generation_prompt %}{{'<start_of_turn>model\\n'}}{% endif %}";
 
-fn styles() -> [Style; 3] {
+fn styles() -> [PromptStyle; 3] {
     [
-        Style::Plain,
-        Style::Chat(ChatTemplate::new(LLAMA, "<|begin_of_text|>", "<|eot_id|>").unwrap()),
-        Style::Chat(ChatTemplate::new(GEMMA, "<bos>", "<eos>").unwrap()),
+        PromptStyle::Plain,
+        PromptStyle::Chat(ChatTemplate::new(LLAMA, "<|begin_of_text|>", "<|eot_id|>").unwrap()),
+        PromptStyle::Chat(ChatTemplate::new(GEMMA, "<bos>", "<eos>").unwrap()),
     ]
 }
 
-fn stories(file: &str) -> Option<Vec<Story>> {
+fn stories(file: &str) -> Option<Vec<AskedStory>> {
     Some(read_stories(&real_data(file)?, Protocol::Gita4calamita, None).unwrap().stories)
 }
 
 /// The questions of a tier about all of these stories.
-fn all_questions(stories: &[Story], style: &Style, tier: Tier) -> Vec<Question> {
+fn all_questions(stories: &[AskedStory], style: &PromptStyle, tier: Tier) -> Vec<Question> {
     let plan = Plan::new(Protocol::Gita4calamita, style.clone());
     questions(stories, &plan, tier, &(0..stories.len()).collect::<Vec<_>>()).unwrap().0
 }
 
-fn prompt_hashes(stories: &[Story], style: &Style) -> Vec<String> {
+fn prompt_hashes(stories: &[AskedStory], style: &PromptStyle) -> Vec<String> {
     let questions = all_questions(stories, style, Tier::Story);
     questions.iter().map(|question| sha256(question.prompt.as_bytes())).collect()
 }
@@ -179,7 +179,7 @@ impl Scorer for Replayed {
 #[test]
 fn the_recorded_cascade_is_repeated_line_by_line() {
     let (Some(stories), Some(files)) = (stories(OFFICIAL), recorded()) else { return };
-    let plan = Plan { concurrency: 4, ..Plan::new(Protocol::Gita4calamita, Style::Plain) };
+    let plan = Plan { concurrency: 4, ..Plan::new(Protocol::Gita4calamita, PromptStyle::Plain) };
     let steps = Mutex::new(Vec::new());
     let tiers = ask(&stories, &plan, &Replayed::new(&files), &|step| steps.lock().unwrap().push(step)).unwrap();
     let asked: Vec<usize> = tiers.iter().map(|tier| tier.answers.len()).collect();
@@ -388,7 +388,7 @@ fn random_models_keep_the_laws_of_the_cascade() {
     let Some(stories) = stories(OFFICIAL) else { return };
     for seed in 0..4 {
         let scorer = Drawn::new(seed);
-        let plan = Plan { concurrency: 3, ..Plan::new(Protocol::Gita4calamita, Style::Plain) };
+        let plan = Plan { concurrency: 3, ..Plan::new(Protocol::Gita4calamita, PromptStyle::Plain) };
         let tiers = ask(&stories, &plan, &scorer, &|_| ()).unwrap();
         let folder = TempDir::new().unwrap();
         let facts = RunFacts { model: "a/drawn".into(), date: "2026-01-31T12-00-00".into(), ..RunFacts::default() };
@@ -422,7 +422,7 @@ impl Scorer for Constant {
 #[test]
 fn a_server_that_does_not_score_is_no_result() {
     let Some(stories) = stories(OFFICIAL) else { return };
-    let plan = Plan::new(Protocol::Gita4calamita, Style::Plain);
+    let plan = Plan::new(Protocol::Gita4calamita, PromptStyle::Plain);
     let refused = |score: fn(usize) -> OptionScore| {
         let error = ask(&stories, &plan, &Constant(score), &|_| ()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Data);
@@ -444,7 +444,7 @@ fn a_server_that_does_not_score_is_no_result() {
 #[test]
 fn undecided_stories_are_counted_and_go_no_further() {
     let Some(stories) = stories(OFFICIAL) else { return };
-    let plan = Plan::new(Protocol::Gita4calamita, Style::Plain);
+    let plan = Plan::new(Protocol::Gita4calamita, PromptStyle::Plain);
     let undecided = Constant(|option| match option {
         0 => OptionScore::AtMost(-1.),
         _ => OptionScore::Exact { logprob: -2., is_greedy: false },
@@ -512,7 +512,7 @@ fn sample() -> PathBuf {
 /// Records of protocol pairs on the sample stories, by a model that draws its answers, and their folder.
 pub fn recorded_pairs(folder: &Path, wording: Wording) -> StorySet {
     let set = read_stories(&sample(), Protocol::Pairs, None).unwrap();
-    let plan = Plan { wording, ..Plan::new(Protocol::Pairs, Style::Plain) };
+    let plan = Plan { wording, ..Plan::new(Protocol::Pairs, PromptStyle::Plain) };
     let tiers = ask(&set.stories, &plan, &Drawn::new(5), &|_| ()).unwrap();
     let facts = RunFacts { model: "drawn".into(), date: "2026-01-31T12-00-00".into(), ..RunFacts::default() };
     write_records(folder, &set.stories, &plan, &tiers, &facts).unwrap();
@@ -753,7 +753,7 @@ fn trip_is_asked_about_stories_of_any_length() {
     let error = read_stories(&path, Protocol::Trip, None).unwrap_err();
     assert!(error.kind == ErrorKind::Data && error.message.contains("--split"), "{error}");
     let set = read_stories(&path, Protocol::Trip, Some("dev")).unwrap();
-    let plan = Plan { cascade: false, ..Plan::new(Protocol::Trip, Style::Plain) };
+    let plan = Plan { cascade: false, ..Plan::new(Protocol::Trip, PromptStyle::Plain) };
     assert_eq!(plan.departures(), ["every implausible story asked in every tier"]);
     let tiers = ask(&set.stories, &plan, &Drawn::new(2), &|_| ()).unwrap();
     let mut lengths = BTreeSet::new();
@@ -766,7 +766,7 @@ fn trip_is_asked_about_stories_of_any_length() {
         assert_eq!(right.count(), 1, "{}", story.name());
     }
     assert!(lengths.len() > 1 && lengths.contains(&5), "{lengths:?}");
-    let right = |answer: &Answer| {
+    let right = |answer: &QuestionAnswer| {
         let story = &set.stories[answer.question.story];
         answer.question.options.iter().filter(|option| story.is_right(Tier::State, option)).count()
     };

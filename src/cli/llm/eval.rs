@@ -2,8 +2,8 @@
 
 use super::eval_args::Args;
 use super::har;
-use super::session::Run;
-use super::summary::{Summary, TierSummary};
+use super::session::Session;
+use super::summary::{AnswerSummary, TierSummary};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{RunFacts, records_in, write_records};
@@ -22,11 +22,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return har::run(args, &set);
     }
     let plan = plan(args, &set)?;
-    let run = Run::begin(args, asked(args, &set, &plan))?;
+    let run = Session::begin(args, asked(args, &set, &plan))?;
     let answers = ask(&set.stories, &plan, &run.server, &|step| run.step(step));
     let answers = run.ended(answers)?;
     let first = answers.iter().flat_map(|tier| &tier.answers).next();
-    let summary = Summary {
+    let summary = AnswerSummary {
         settled: &run.settled,
         bos_seen: run.bos_seen(first.map(|answer| answer.question.asked().0))?,
         unaligned: run.server.unaligned(),
@@ -90,7 +90,7 @@ fn departures(args: &Args, plan: &Plan) -> Vec<String> {
     departures
 }
 
-fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], summary: &Summary) -> Result<()> {
+fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], summary: &AnswerSummary) -> Result<()> {
     let internal = |error: serde_json::Error| Error::new(ErrorKind::Internal, format!("results.json: {error}"));
     let text = schema::to_string_pretty(summary).map_err(internal)?;
     let settled = summary.settled;

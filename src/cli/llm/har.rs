@@ -1,7 +1,7 @@
 //! `tiered llm eval --protocol har`: both stories of a pair in one prompt, the tiers one after another in one text.
 
 use super::eval_args::Args;
-use super::session::Run;
+use super::session::Session;
 use crate::data::Pair;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -32,7 +32,7 @@ struct HarSummary<'a> {
 
 pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
     let (asked, shots) = (asked_pairs(args, set)?, args.plan.har_shots()?);
-    let run = Run::begin(args, settings(args, set, &asked, &shots)?)?;
+    let run = Session::begin(args, settings(args, set, &asked, &shots)?)?;
     let concurrency = args.concurrency.into();
     let answers = ask_har(&asked, &shots, args.plan.swapped, concurrency, &run.server, &|step| run.step(step));
     let answers = run.ended(answers)?;
@@ -80,7 +80,7 @@ fn settings(args: &Args, set: &StorySet, asked: &[Pair], shots: &[Pair]) -> Resu
     Ok(asked.as_object().cloned().unwrap_or_default())
 }
 
-fn write(run: &Run, answers: &[HarAnswer], summary: &HarSummary) -> Result<()> {
+fn write(run: &Session, answers: &[HarAnswer], summary: &HarSummary) -> Result<()> {
     let folder = run.folder.path();
     let predictions: Vec<LabelledPair> = answers.iter().map(|answer| answer.pair.clone()).collect();
     let file = folder.join("predictions.jsonl");

@@ -4,14 +4,16 @@ use crate::data::{Pair, pairs};
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::har::har_shots;
-use crate::llm::{ChatTemplate, MOST_SHOTS, Plan, Protocol, ShotSource, Story, StorySet, Style, Wording, read_stories};
+use crate::llm::{
+    AskedStory, ChatTemplate, MOST_SHOTS, Plan, PromptStyle, Protocol, ShotSource, StorySet, Wording, read_stories,
+};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The stories, and how a question about one is put.
 #[derive(clap::Args)]
 pub(super) struct PlanArgs {
-    /// Story file: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
+    /// AskedStory file: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     /// Split of the story file, if it has several
@@ -52,8 +54,8 @@ impl PlanArgs {
     /// Those of the template; `Data` if there is no such shot.
     pub fn plan(&self, protocol: Protocol, set: &StorySet) -> Result<Plan> {
         let style = match &self.chat_template {
-            Some(path) => Style::Chat(ChatTemplate::read(path)?),
-            None => Style::Plain,
+            Some(path) => PromptStyle::Chat(ChatTemplate::read(path)?),
+            None => PromptStyle::Plain,
         };
         if self.shots.is_some() && self.names_shots() {
             let message = "--shots: is the number of shots that are drawn; with --shot every story named is shown";
@@ -85,7 +87,7 @@ impl PlanArgs {
             return Err(Error::new(ErrorKind::Usage, format!("--shot: at most {MOST_SHOTS} are shown")));
         }
         if self.names_shots() {
-            let shots: Result<Vec<Story>> = self.shot.iter().map(|id| only(&others.stories, id)).collect();
+            let shots: Result<Vec<AskedStory>> = self.shot.iter().map(|id| only(&others.stories, id)).collect();
             return shots.map(ShotSource::Fixed).map_err(|error| error.about(self.shots_data().display()));
         }
         let is_own = (&others.sha256, &others.split) == (&set.sha256, &set.split);
@@ -132,15 +134,16 @@ impl PlanArgs {
     /// What a run must keep to when it goes on, for `run.json`.
     pub fn settled(&self, plan: &Plan) -> Map<String, Value> {
         let (style, template) = match &plan.style {
-            Style::Plain => ("plain", Value::Null),
-            Style::Chat(template) => ("chat", json!(template.sha256())),
+            PromptStyle::Plain => ("plain", Value::Null),
+            PromptStyle::Chat(template) => ("chat", json!(template.sha256())),
         };
         let (shots_from, shots) = match &plan.source {
             ShotSource::Own => (Value::Null, None),
             ShotSource::Fixed(shots) => (json!(shots.iter().map(|shot| &shot.id).collect::<Vec<_>>()), Some(shots)),
             ShotSource::Other(stories) => (json!({"split": self.shots_split, "stories": stories.len()}), Some(stories)),
         };
-        let docs = |stories: &Vec<Story>| stories.iter().map(|story| format!("{}\n", story.doc)).collect::<String>();
+        let docs =
+            |stories: &Vec<AskedStory>| stories.iter().map(|story| format!("{}\n", story.doc)).collect::<String>();
         let settled = json!({
             "style": style, "chat_template_sha256": template, "shots": plan.shots, "shots_from": shots_from,
             "shots_sha256": shots.map(|shots| sha256(docs(shots).as_bytes())), "seed": plan.seed, "swapped": self.swapped, "leading_blank": plan.leading_blank,
@@ -150,7 +153,7 @@ impl PlanArgs {
 }
 
 /// The only story of this id. Ids occur twice in the official file.
-fn only(stories: &[Story], id: &str) -> Result<Story> {
+fn only(stories: &[AskedStory], id: &str) -> Result<AskedStory> {
     let mut found = stories.iter().filter(|story| story.id == *id);
     match (found.next(), found.next()) {
         (Some(story), None) => Ok(story.clone()),

@@ -1,6 +1,6 @@
-//! Progress of asking: a bar on a terminal, plain lines elsewhere, with rate and time left.
+//! QuestionBar of asking: a bar on a terminal, plain lines elsewhere, with rate and time left.
 
-use crate::llm::Step;
+use crate::llm::AskedQuestion;
 use crate::say::{is_quiet, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// Several threads may tell how far they are.
-pub(super) struct Progress {
+pub(super) struct QuestionBar {
     bar: Option<ProgressBar>,
     /// "stories" or "pairs".
     what: &'static str,
@@ -27,11 +27,15 @@ struct State {
     done: usize,
 }
 
-impl Progress {
+impl QuestionBar {
     pub fn new(what: &'static str) -> Self {
         let bar = (std::io::stderr().is_terminal() && !is_quiet()).then(|| ProgressBar::new(0).with_style(style()));
         let now = Instant::now();
-        Progress { bar, what, state: Mutex::new(State { tier: 0, started: now, last_line: now, replayed: 0, done: 0 }) }
+        QuestionBar {
+            bar,
+            what,
+            state: Mutex::new(State { tier: 0, started: now, last_line: now, replayed: 0, done: 0 }),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -39,7 +43,7 @@ impl Progress {
     }
 
     /// A story was answered; `has_asked` says whether the server was asked anything since the program began.
-    pub fn step(&self, step: Step, has_asked: bool) {
+    pub fn step(&self, step: AskedQuestion, has_asked: bool) {
         let mut state = self.state();
         if state.tier != step.tier.number() {
             (state.tier, state.done, state.replayed, state.started) = (step.tier.number(), 0, 0, Instant::now());

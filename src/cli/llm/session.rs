@@ -1,32 +1,34 @@
 //! A run of `tiered llm eval`: its folder, the server that it asks, and how far it is.
 
 use super::eval_args::Args;
-use super::progress::Progress;
+use super::progress::QuestionBar;
 use crate::cli::signal::Signals;
 use crate::error::{Error, Result};
-use crate::llm::server::{Choices, Client, RunFolder, Server, Settings, Settled, default_folder};
-use crate::llm::{Protocol, Step};
+use crate::llm::server::{Choices, LlmClient, LlmRunFolder, Server, ServerSettings, Settled, default_folder};
+use crate::llm::{AskedQuestion, Protocol};
 use crate::say::{counted, say};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A run that has begun, or goes on.
-pub(super) struct Run {
-    pub folder: RunFolder,
+pub(super) struct Session {
+    pub folder: LlmRunFolder,
     pub settled: Settled,
     pub server: Server,
-    progress: Arc<Progress>,
+    progress: Arc<QuestionBar>,
 }
 
-impl Run {
+impl Session {
     /// Connects to the server, and settles what the run is.
     pub fn begin(args: &Args, asked: Map<String, Value>) -> Result<Self> {
-        let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
+        let settings =
+            ServerSettings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
         let what = if args.protocol == Protocol::Har { "pairs" } else { "stories" };
-        let folder =
-            RunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.model)))?;
-        let (progress, signals) = (Arc::new(Progress::new(what)), Signals::watch()?);
+        let folder = LlmRunFolder::open(
+            &args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.model)),
+        )?;
+        let (progress, signals) = (Arc::new(QuestionBar::new(what)), Signals::watch()?);
         let server = Server::connect(client(settings, &progress, signals), &choices(args, &folder)?)?;
         say!("{}", told(&server));
         let settled = folder.settle(Settled::now(&server, asked, args.bos))?;
@@ -34,10 +36,10 @@ impl Run {
         if !server.journal().is_empty() {
             say!("{}: going on; {} are there", folder.path().display(), counted(server.journal().len(), "answer"));
         }
-        Ok(Run { folder, settled, server, progress })
+        Ok(Session { folder, settled, server, progress })
     }
 
-    pub fn step(&self, step: Step) {
+    pub fn step(&self, step: AskedQuestion) {
         self.progress.step(step, self.server.asked() > 0);
     }
 
@@ -62,16 +64,16 @@ impl Run {
     }
 }
 
-fn client(settings: Settings, progress: &Arc<Progress>, signals: Signals) -> Client {
+fn client(settings: ServerSettings, progress: &Arc<QuestionBar>, signals: Signals) -> LlmClient {
     let progress = Arc::clone(progress);
     let on_wait = move |wait: &crate::http::Wait| {
         progress.note(&format!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil()));
     };
-    Client::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait))
+    LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait))
 }
 
 /// A run that goes on keeps the way that was taken when it began.
-fn choices(args: &Args, folder: &RunFolder) -> Result<Choices> {
+fn choices(args: &Args, folder: &LlmRunFolder) -> Result<Choices> {
     let before = folder.settled()?.map(|settled| settled.way);
     Ok(Choices {
         model: args.model.clone(),

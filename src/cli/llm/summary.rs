@@ -2,12 +2,12 @@
 
 use crate::durable::sha256;
 use crate::llm::server::Settled;
-use crate::llm::{Answer, Choice, OptionScore, Story, TierAnswers};
+use crate::llm::{AskedStory, Choice, OptionScore, QuestionAnswer, TierAnswers};
 use serde::Serialize;
 
 /// The whole document.
 #[derive(Serialize)]
-pub(super) struct Summary<'a> {
+pub(super) struct AnswerSummary<'a> {
     #[serde(flatten)]
     pub settled: &'a Settled,
     /// Start tokens that the model saw before the first prompt.
@@ -39,8 +39,9 @@ pub(super) struct TierSummary {
 }
 
 impl TierSummary {
-    pub fn of(answers: &TierAnswers, stories: &[Story]) -> Self {
-        let count = |matches: &dyn Fn(&Answer) -> bool| answers.answers.iter().filter(|answer| matches(answer)).count();
+    pub fn of(answers: &TierAnswers, stories: &[AskedStory]) -> Self {
+        let count =
+            |matches: &dyn Fn(&QuestionAnswer) -> bool| answers.answers.iter().filter(|answer| matches(answer)).count();
         let bound = |score: &&OptionScore| matches!(score, OptionScore::AtMost(_));
         let hashes = answers.answers.iter().map(|answer| sha256(answer.question.prompt.as_bytes()));
         TierSummary {

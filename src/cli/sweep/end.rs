@@ -1,18 +1,18 @@
 //! How the runs of a sweep ended, and what is said of it.
 
 use crate::error::Result;
-use crate::sweep::{Outcome, SweepRun};
+use crate::sweep::{RunOutcome, SweepRun};
 
 /// How a run ended.
 pub(super) struct End<'a> {
     pub run: &'a SweepRun,
-    pub result: Result<Outcome>,
+    pub result: Result<RunOutcome>,
 }
 
-pub(super) fn outcome_words(outcome: Outcome) -> &'static str {
+pub(super) fn outcome_words(outcome: RunOutcome) -> &'static str {
     match outcome {
-        Outcome::Done => "done",
-        Outcome::WasDone => "was already done",
-        Outcome::Held => "another process is running it",
+        RunOutcome::Done => "done",
+        RunOutcome::WasDone => "was already done",
+        RunOutcome::Held => "another process is running it",
     }
 }

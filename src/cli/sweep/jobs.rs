@@ -4,7 +4,7 @@ use super::end::{End, outcome_words};
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::{counted, say};
-use crate::sweep::{Job, JobEnd, Outcome, State, Sweep, SweepRun, run_jobs};
+use crate::sweep::{Job, JobEnd, RunOutcome, RunState, Sweep, SweepRun, run_jobs};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ pub(super) fn run<'a>(
     let mut todo = Vec::new();
     for &run in runs {
         match sweep.state(run)? {
-            State::Done => ends.push(End { run, result: Ok(Outcome::WasDone) }),
+            RunState::Done => ends.push(End { run, result: Ok(RunOutcome::WasDone) }),
             _ => todo.push(run),
         }
     }
@@ -74,11 +74,11 @@ fn command(sweep: &Sweep, run: &SweepRun, at_a_time: usize, out: Option<&Path>) 
     Ok(command)
 }
 
-fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<Outcome> {
+fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
     let log = log(sweep, run);
     match end {
-        JobEnd::Code(0) if sweep.state(run)? == State::Done => Ok(Outcome::Done),
-        JobEnd::Code(0) => Ok(Outcome::Held),
+        JobEnd::Code(0) if sweep.state(run)? == RunState::Done => Ok(RunOutcome::Done),
+        JobEnd::Code(0) => Ok(RunOutcome::Held),
         JobEnd::NotStarted => Err(Error::new(ErrorKind::Resumable, "not started")),
         JobEnd::Code(75) => Err(Error::new(ErrorKind::Resumable, last_line(&log))),
         JobEnd::Killed(signal) => {

@@ -3,22 +3,22 @@
 use crate::cli::output::print;
 use crate::error::Result;
 use crate::report::Table;
-use crate::sweep::{State, Sweep};
+use crate::sweep::{RunState, Sweep};
 
 pub(in crate::cli) fn show(sweep: &Sweep) -> Result<()> {
     let mut table = Table::new(["task", "run", "state", "folder"]);
     let (mut done, mut failures) = (0, String::new());
     for run in &sweep.runs {
         let state = sweep.state(run)?;
-        let failure = sweep.failure(run).filter(|_| !matches!(state, State::Done | State::Held));
+        let failure = sweep.failure(run).filter(|_| !matches!(state, RunState::Done | RunState::Held));
         let words = match state {
-            State::Done => "done".to_owned(),
-            State::Held => "running".to_owned(),
-            State::Trained { evaluated } => format!("{evaluated} of {} sets evaluated", sweep.file.evaluate.len()),
-            State::Begun { epochs } => format!("{epochs} of {} epochs", run.config.train.epochs),
-            State::Waiting => "waiting".to_owned(),
+            RunState::Done => "done".to_owned(),
+            RunState::Held => "running".to_owned(),
+            RunState::Trained { evaluated } => format!("{evaluated} of {} sets evaluated", sweep.file.evaluate.len()),
+            RunState::Begun { epochs } => format!("{epochs} of {} epochs", run.config.train.epochs),
+            RunState::Waiting => "waiting".to_owned(),
         };
-        done += usize::from(state == State::Done);
+        done += usize::from(state == RunState::Done);
         let failed = failure.as_ref().map_or("", |_| ", failed");
         if let Some(failure) = failure {
             failures += &format!("task {} ({}) failed: {}\n", run.number, run.name(), failure.message);

@@ -1,6 +1,6 @@
 //! Horizontal bars with their numbers.
 
-use super::canvas::{Area, Drawn, Figure, INK, Numbers, SERIES, SOFT, WIDTH, figure, text};
+use super::canvas::{Area, DrawResult, Figure, INK, Numbers, SERIES, SOFT, WIDTH, figure, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -37,7 +37,7 @@ fn head(heads: &[&str]) -> i32 {
     if heads.is_empty() { 0 } else { ROW }
 }
 
-fn draw(area: &Area, heads: &[&str], bars: &[Bar]) -> Drawn {
+fn draw(area: &Area, heads: &[&str], bars: &[Bar]) -> DrawResult {
     let labels = if heads.is_empty() { ONE_LABEL } else { LABELS };
     let longest = bars.iter().map(|bar| bar.parts.iter().map(|(length, _)| length).sum::<f64>()).fold(1., f64::max);
     let scale = f64::from(WIDTH as i32 - labels - NOTES) / longest;

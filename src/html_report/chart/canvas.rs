@@ -66,14 +66,14 @@ pub fn colour(number: usize) -> usize {
 }
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-pub(super) type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
+pub(super) type DrawResult = std::result::Result<(), Box<dyn std::error::Error>>;
 
 pub(super) fn figure(
     title: &str,
     about: &str,
     height: u32,
     numbers: Numbers,
-    draw: impl FnOnce(&Area) -> Drawn,
+    draw: impl FnOnce(&Area) -> DrawResult,
 ) -> Result<Figure> {
     let mut svg = String::new();
     {
@@ -88,13 +88,13 @@ pub(super) fn figure(
 }
 
 /// Draws text at a position in pixels.
-pub(super) fn text(area: &Area, text: &str, at: (i32, i32), colour: RGBColor, align: HPos) -> Drawn {
+pub(super) fn text(area: &Area, text: &str, at: (i32, i32), colour: RGBColor, align: HPos) -> DrawResult {
     let style = ("sans-serif", LETTERS).into_text_style(area).color(&colour).pos(Pos::new(align, VPos::Center));
     Ok(area.draw(&Text::new(text.to_owned(), at, style))?)
 }
 
 /// Draws a straight line between two positions in pixels.
-pub(super) fn line(area: &Area, from: (i32, i32), to: (i32, i32), colour: RGBColor) -> Drawn {
+pub(super) fn line(area: &Area, from: (i32, i32), to: (i32, i32), colour: RGBColor) -> DrawResult {
     Ok(area.draw(&PathElement::new([from, to], colour.stroke_width(1)))?)
 }
 

@@ -1,6 +1,6 @@
 //! A chart of lines over epochs, each with its name at its end.
 
-use super::canvas::{Area, Drawn, Figure, INK, LETTERS, LINE, Numbers, SERIES, SOFT, figure, text};
+use super::canvas::{Area, DrawResult, Figure, INK, LETTERS, LINE, Numbers, SERIES, SOFT, figure, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -42,7 +42,8 @@ pub fn curve_chart(title: &str, about: &str, curves: &[Curve], scale: Scale) -> 
     figure(title, about, HEIGHT, numbers, |area| draw(area, curves, scale))
 }
 
-fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
+/// The ranges of epochs and of values.
+fn axes(curves: &[Curve], scale: Scale) -> [(f64, f64); 2] {
     let points = || curves.iter().flat_map(|curve| &curve.points).copied();
     let bounds = |of: fn((f64, f64)) -> f64| {
         points()
@@ -50,8 +51,8 @@ fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
     };
     let (first, last) = bounds(|p| p.0);
-    let (first, last) = if last > first { (first, last) } else { (first - 0.5, last + 0.5) };
-    let (low, high) = match scale {
+    let epochs = if last > first { (first, last) } else { (first - 0.5, last + 0.5) };
+    let values = match scale {
         Scale::Percent => (0., 100.),
         Scale::Fitted => {
             let (low, high) = bounds(|p| p.1);
@@ -59,6 +60,11 @@ fn draw(area: &Area, curves: &[Curve], scale: Scale) -> Drawn {
             ((low - margin).max(0.), high + margin)
         }
     };
+    [epochs, values]
+}
+
+fn draw(area: &Area, curves: &[Curve], scale: Scale) -> DrawResult {
+    let [(first, last), (low, high)] = axes(curves, scale);
     let mut chart = ChartBuilder::on(area)
         .margin_top(10)
         .margin_right(RIGHT)
@@ -108,7 +114,7 @@ fn whole(epoch: f64, last: f64) -> String {
 }
 
 /// Writes the names beside the ends of the curves, and moves them apart if they would overlap.
-fn names(area: &Area, mut ends: Vec<((i32, i32), &Curve)>) -> Drawn {
+fn names(area: &Area, mut ends: Vec<((i32, i32), &Curve)>) -> DrawResult {
     ends.retain(|(_, curve)| !curve.name.is_empty());
     ends.sort_by_key(|((_, y), _)| *y);
     let mut free = i32::MIN;

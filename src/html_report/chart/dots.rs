@@ -1,6 +1,6 @@
 //! A chart with two shares per row, as dots on one scale.
 
-use super::canvas::{Area, Drawn, Figure, INK, LINE, Numbers, SERIES, SOFT, WIDTH, figure, line, percent, text};
+use super::canvas::{Area, DrawResult, Figure, INK, LINE, Numbers, SERIES, SOFT, WIDTH, figure, line, percent, text};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -30,7 +30,7 @@ pub fn dot_chart(title: &str, about: &str, names: [&str; 2], rows: &[DotRow]) ->
     figure(title, about, height as u32, numbers, |area| if rows.is_empty() { Ok(()) } else { draw(area, names, rows) })
 }
 
-fn draw(area: &Area, names: [&str; 2], rows: &[DotRow]) -> Drawn {
+fn draw(area: &Area, names: [&str; 2], rows: &[DotRow]) -> DrawResult {
     let width = WIDTH as i32 - LABELS - NOTES;
     let at = |value: f64| LABELS + (value * f64::from(width)).round() as i32;
     let bottom = HEAD + ROW * rows.len() as i32;
@@ -58,10 +58,10 @@ fn draw(area: &Area, names: [&str; 2], rows: &[DotRow]) -> Drawn {
     Ok(())
 }
 
-fn full(area: &Area, at: (i32, i32)) -> Drawn {
+fn full(area: &Area, at: (i32, i32)) -> DrawResult {
     Ok(area.draw(&Circle::new(at, 4, SERIES[0].filled()))?)
 }
 
-fn ring(area: &Area, at: (i32, i32)) -> Drawn {
+fn ring(area: &Area, at: (i32, i32)) -> DrawResult {
     Ok(area.draw(&Circle::new(at, 5, SERIES[1].stroke_width(2)))?)
 }

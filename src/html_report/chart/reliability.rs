@@ -1,6 +1,6 @@
 //! A chart of how often choices are right, by their confidence.
 
-use super::canvas::{Area, Drawn, Figure, INK, LETTERS, LINE, Numbers, SERIES, SOFT, figure, percent, text};
+use super::canvas::{Area, DrawResult, Figure, INK, LETTERS, LINE, Numbers, SERIES, SOFT, figure, percent, text};
 use crate::error::Result;
 use crate::metrics::ConfidenceBin;
 use plotters::prelude::*;
@@ -22,7 +22,7 @@ pub fn reliability_chart(title: &str, about: &str, bins: &[ConfidenceBin]) -> Re
     figure(title, about, HEIGHT, numbers, |area| draw(area, bins))
 }
 
-fn draw(area: &Area, bins: &[ConfidenceBin]) -> Drawn {
+fn draw(area: &Area, bins: &[ConfidenceBin]) -> DrawResult {
     let mut chart = ChartBuilder::on(area)
         .margin_top(22)
         .margin_right(24)

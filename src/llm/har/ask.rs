@@ -4,7 +4,7 @@ use super::text::{CONFLICT, LETTERS, after, after_question, before, before_quest
 use crate::attribute::{Attribute, Side};
 use crate::data::{Pair, Story};
 use crate::error::Result;
-use crate::llm::cascade::{Answer, OnStep, Step, ask_one, require_not_all_tied};
+use crate::llm::cascade::{AskedQuestion, OnStep, QuestionAnswer, ask_one, require_not_all_tied};
 use crate::llm::parallel::in_parallel;
 use crate::llm::question::Question;
 use crate::llm::scorer::Scorer;
@@ -19,7 +19,7 @@ pub struct HarAnswer {
     pub pair: LabelledPair,
     /// All questions with their answers, in the order in which they were asked. They end early if an answer is
     /// undecided.
-    pub steps: Vec<Answer>,
+    pub steps: Vec<QuestionAnswer>,
 }
 
 /// Asks about every pair, several at once. With `swapped`, the second story of a pair is shown first.
@@ -39,7 +39,7 @@ pub fn ask_har(
     let answers = in_parallel(pairs.len(), concurrency, &|place| {
         let answer = ask_about(&pairs[place], place, shots, swapped, scorer)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-        on_step(Step { tier: Tier::Story, done, total: pairs.len() });
+        on_step(AskedQuestion { tier: Tier::Story, done, total: pairs.len() });
         Ok(answer)
     })?;
     require_not_all_tied(answers.iter().filter_map(|answer| answer.steps.first()))?;
@@ -52,7 +52,7 @@ struct Dialogue<'a> {
     pair: &'a Pair,
     place: usize,
     text: String,
-    steps: Vec<Answer>,
+    steps: Vec<QuestionAnswer>,
 }
 
 impl Dialogue<'_> {

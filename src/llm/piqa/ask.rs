@@ -1,7 +1,7 @@
 //! Asks a model the items of a data set, in words.
 
 use super::answer::{UNANSWERED, read_answer};
-use super::dataset::Dataset;
+use super::dataset::PiqaSet;
 use super::prompt::prompt;
 use crate::durable::sha256;
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub trait Chat: Sync {
 ///
 /// # Errors
 /// Those of [`Chat::answer`].
-pub fn ask(dataset: &Dataset, chat: &dyn Chat, at_once: NonZeroUsize, done: &(dyn Fn() + Sync)) -> Result<Vec<String>> {
+pub fn ask(dataset: &PiqaSet, chat: &dyn Chat, at_once: NonZeroUsize, done: &(dyn Fn() + Sync)) -> Result<Vec<String>> {
     in_parallel(dataset.items.len(), at_once.get(), &|number| {
         let text = chat.answer(&format!("{}, item {number}", dataset.name), &prompt(&dataset.items[number]))?;
         done();
@@ -43,7 +43,7 @@ struct Record<'a> {
 }
 
 /// The answers as JSON, one a line, for a person to look into.
-pub fn answer_lines(dataset: &Dataset, texts: &[String]) -> String {
+pub fn answer_lines(dataset: &PiqaSet, texts: &[String]) -> String {
     let line = |(item, text): (usize, &String)| {
         let prompt_sha256 = sha256(prompt(&dataset.items[item]).as_bytes());
         let record = Record { item, prompt_sha256, answer: read_answer(text).unwrap_or(UNANSWERED), text };
@@ -71,14 +71,14 @@ mod tests {
         }
     }
 
-    fn dataset(situations: &[&str]) -> Dataset {
+    fn dataset(situations: &[&str]) -> PiqaSet {
         let item = |situation: &&str| Item {
             situation: (*situation).to_owned(),
             solutions: ["a".to_owned(), "b".to_owned()],
             label: Some(0),
         };
         let items = situations.iter().map(item).collect();
-        Dataset { name: "piqa-x".into(), path: "piqa-x.jsonl".into(), sha256: String::new(), items }
+        PiqaSet { name: "piqa-x".into(), path: "piqa-x.jsonl".into(), sha256: String::new(), items }
     }
 
     #[test]

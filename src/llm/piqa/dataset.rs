@@ -33,7 +33,7 @@ pub struct Item {
 
 /// The items of a file, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dataset {
+pub struct PiqaSet {
     /// The file's name without its extension: "piqa-sl".
     pub name: String,
     /// The file that was read.
@@ -58,7 +58,7 @@ struct Line {
     label: Option<i64>,
 }
 
-impl Dataset {
+impl PiqaSet {
     /// Reads `SET.jsonl`. Labels come from `labels`, else from the lines, else from `SET-labels.lst` beside the file
     /// (English PIQA: a label a line), else they are unknown.
     ///
@@ -78,7 +78,7 @@ impl Dataset {
                 "holds no items; it needs one JSON object a line, with prompt, solution0, solution1".into(),
             ));
         }
-        let mut dataset = Dataset { name, path: path.to_owned(), sha256: durable::sha256(&bytes), items };
+        let mut dataset = PiqaSet { name, path: path.to_owned(), sha256: durable::sha256(&bytes), items };
         let beside = path.with_file_name(format!("{}-labels.lst", dataset.name));
         match labels {
             Some(labels) => dataset.label_from(labels)?,
@@ -135,14 +135,14 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
-    fn read(name: &str, text: &str, labels: Option<&str>) -> Result<Dataset> {
+    fn read(name: &str, text: &str, labels: Option<&str>) -> Result<PiqaSet> {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         if let Some(labels) = labels {
             std::fs::write(folder.path().join("valid-labels.lst"), labels).unwrap();
         }
-        Dataset::read(&path, None)
+        PiqaSet::read(&path, None)
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         let line = r#"{"goal": "Cool the soup", "sol1": "Blow on it", "sol2": "Salt it"}"#;
         let text = format!("{line}\n{line}\n");
         let labels = |labels| read("valid.jsonl", &text, labels);
-        let known = |dataset: Dataset| dataset.items.iter().map(|item| item.label).collect::<Vec<_>>();
+        let known = |dataset: PiqaSet| dataset.items.iter().map(|item| item.label).collect::<Vec<_>>();
         assert_eq!(known(labels(Some("1\n0\n")).unwrap()), [Some(1), Some(0)]);
         assert_eq!(known(labels(None).unwrap()), [None, None]);
         assert!(labels(Some("1\n")).unwrap_err().message.contains("holds 1 labels, and "));
@@ -180,6 +180,6 @@ mod tests {
         assert!(said(&good.replace(": 0", ": 2")).ends_with("line 1: label 2: it must be 0 or 1"));
         assert!(said(&good.replace("\"c\"", "\" \"")).ends_with("line 1: solution 1 is empty"));
         assert!(said("\n").contains("holds no items"));
-        assert_eq!(Dataset::read(Path::new("none.jsonl"), None).unwrap_err().kind, ErrorKind::MissingInput);
+        assert_eq!(PiqaSet::read(Path::new("none.jsonl"), None).unwrap_err().kind, ErrorKind::MissingInput);
     }
 }

@@ -1,19 +1,19 @@
 //! Makes the submissions of a model for a data set: from its answers in words, or from log-likelihoods.
 
 use super::answer::read_answer;
-use super::dataset::Dataset;
-use super::likelihood::{Normalisation, Ranked, likelihoods};
+use super::dataset::PiqaSet;
+use super::likelihood::{Normalisation, RankedItem, likelihoods};
 use super::prompt::prompts_sha256;
-use super::submission::{Making, Protocol, Submission};
+use super::submission::{Making, PiqaProtocol, Submission};
 use crate::error::{Error, Result};
 use crate::llm::Scorer;
 use crate::schema::SchemaVersion;
 use std::num::NonZeroUsize;
 
 /// The submission that a model's answers to the benchmark's prompts make ([`ask`](super::ask)).
-pub fn by_answers(dataset: &Dataset, system: &str, texts: &[String]) -> Submission {
+pub fn by_answers(dataset: &PiqaSet, system: &str, texts: &[String]) -> Submission {
     let answers: Vec<Option<u8>> = texts.iter().map(|text| read_answer(text)).collect();
-    let making = making(dataset, Protocol::Answer, &answers, 0);
+    let making = making(dataset, PiqaProtocol::Answer, &answers, 0);
     Submission::new(system, &dataset.name, &answers, making)
 }
 
@@ -22,7 +22,7 @@ pub fn by_answers(dataset: &Dataset, system: &str, texts: &[String]) -> Submissi
 /// # Errors
 /// Those of [`likelihoods`]; `Data` if all items of several are tied, which no real model does.
 pub fn by_likelihood(
-    dataset: &Dataset,
+    dataset: &PiqaSet,
     system: &str,
     scorer: &dyn Scorer,
     at_once: NonZeroUsize,
@@ -30,23 +30,23 @@ pub fn by_likelihood(
 ) -> Result<[Submission; 2]> {
     let scored = likelihoods(dataset, scorer, at_once, done)?;
     let submission = |normalisation, protocol| {
-        let ranks: Vec<Ranked> = scored.iter().map(|likelihood| likelihood.rank(normalisation)).collect();
-        let ties = ranks.iter().filter(|&&rank| rank == Ranked::Tied).count();
+        let ranks: Vec<RankedItem> = scored.iter().map(|likelihood| likelihood.rank(normalisation)).collect();
+        let ties = ranks.iter().filter(|&&rank| rank == RankedItem::Tied).count();
         if ties == ranks.len() && ties > 1 {
             let why = "the server finds both solutions of every item equally likely, so it scores nothing";
             return Err(Error::data(format!("{}: {why}; choose another way of scoring", dataset.name)));
         }
-        let predictions: Vec<Option<u8>> = ranks.into_iter().map(Ranked::prediction).collect();
+        let predictions: Vec<Option<u8>> = ranks.into_iter().map(RankedItem::prediction).collect();
         let making = making(dataset, protocol, &predictions, ties);
         Ok(Submission::new(system, &dataset.name, &predictions, making))
     };
     Ok([
-        submission(Normalisation::Sum, Protocol::LikelihoodSum)?,
-        submission(Normalisation::PerCharacter, Protocol::LikelihoodPerCharacter)?,
+        submission(Normalisation::Sum, PiqaProtocol::LikelihoodSum)?,
+        submission(Normalisation::PerCharacter, PiqaProtocol::LikelihoodPerCharacter)?,
     ])
 }
 
-fn making(dataset: &Dataset, protocol: Protocol, predictions: &[Option<u8>], ties: usize) -> Making {
+fn making(dataset: &PiqaSet, protocol: PiqaProtocol, predictions: &[Option<u8>], ties: usize) -> Making {
     Making {
         schema_version: SchemaVersion,
         protocol,
@@ -76,14 +76,14 @@ mod tests {
         }
     }
 
-    fn dataset(solutions: &[[&str; 2]]) -> Dataset {
+    fn dataset(solutions: &[[&str; 2]]) -> PiqaSet {
         let item = |solutions: &[&str; 2]| Item {
             situation: "x".into(),
             solutions: solutions.map(str::to_owned),
             label: Some(1),
         };
         let items = solutions.iter().map(item).collect();
-        Dataset { name: "piqa-x".into(), path: "piqa-x.jsonl".into(), sha256: "dd".into(), items }
+        PiqaSet { name: "piqa-x".into(), path: "piqa-x.jsonl".into(), sha256: "dd".into(), items }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Ranks the two solutions by how likely a model finds each after the situation. Ours; the benchmark asks in words.
 
-use super::dataset::{Dataset, Item};
+use super::dataset::{Item, PiqaSet};
 use crate::error::{Error, Result};
 use crate::llm::parallel::in_parallel;
 use crate::llm::{OptionScore, Request, Scorer};
@@ -24,7 +24,7 @@ pub struct Likelihood {
 
 /// Which solution is the likelier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ranked {
+pub enum RankedItem {
     /// This solution, 0 or 1, is the likelier one.
     Clear(u8),
     /// Equally likely: solution 0 is taken.
@@ -33,20 +33,20 @@ pub enum Ranked {
     Undecided,
 }
 
-impl Ranked {
+impl RankedItem {
     /// 0 or 1; `None` if undecided.
     pub fn prediction(self) -> Option<u8> {
         match self {
-            Ranked::Clear(solution) => Some(solution),
-            Ranked::Tied => Some(0),
-            Ranked::Undecided => None,
+            RankedItem::Clear(solution) => Some(solution),
+            RankedItem::Tied => Some(0),
+            RankedItem::Undecided => None,
         }
     }
 }
 
 impl Likelihood {
     /// Compares the two scores, each divided as `normalisation` says.
-    pub fn rank(&self, normalisation: Normalisation) -> Ranked {
+    pub fn rank(&self, normalisation: Normalisation) -> RankedItem {
         let divided = |solution: usize, logprob: f64| match normalisation {
             Normalisation::Sum => logprob,
             Normalisation::PerCharacter => logprob / self.characters[solution] as f64,
@@ -55,21 +55,21 @@ impl Likelihood {
             [OptionScore::Exact { logprob: first, .. }, OptionScore::Exact { logprob: second, .. }] => {
                 let (first, second) = (divided(0, first), divided(1, second));
                 match first == second {
-                    true => Ranked::Tied,
-                    false => Ranked::Clear(u8::from(second > first)),
+                    true => RankedItem::Tied,
+                    false => RankedItem::Clear(u8::from(second > first)),
                 }
             }
             [OptionScore::Exact { logprob, .. }, OptionScore::AtMost(most)]
                 if divided(0, logprob) > divided(1, most) =>
             {
-                Ranked::Clear(0)
+                RankedItem::Clear(0)
             }
             [OptionScore::AtMost(most), OptionScore::Exact { logprob, .. }]
                 if divided(1, logprob) > divided(0, most) =>
             {
-                Ranked::Clear(1)
+                RankedItem::Clear(1)
             }
-            _ => Ranked::Undecided,
+            _ => RankedItem::Undecided,
         }
     }
 }
@@ -79,7 +79,7 @@ impl Likelihood {
 /// # Errors
 /// Those of the scorer; `Data` if it gives scores that can't be log-probabilities, or 0 to everything.
 pub fn likelihoods(
-    dataset: &Dataset,
+    dataset: &PiqaSet,
     scorer: &dyn Scorer,
     at_once: NonZeroUsize,
     done: &(dyn Fn() + Sync),
@@ -128,26 +128,29 @@ mod tests {
         OptionScore::Exact { logprob, is_greedy: false }
     }
 
-    fn ranks(scores: [OptionScore; 2], characters: [usize; 2]) -> [Ranked; 2] {
+    fn ranks(scores: [OptionScore; 2], characters: [usize; 2]) -> [RankedItem; 2] {
         let likelihood = Likelihood { scores, characters };
         [Normalisation::Sum, Normalisation::PerCharacter].map(|normalisation| likelihood.rank(normalisation))
     }
 
     #[test]
     fn the_likelier_solution_depends_on_what_is_divided_by() {
-        assert_eq!(ranks([exact(-6.), exact(-8.)], [3, 8]), [Ranked::Clear(0), Ranked::Clear(1)]);
-        assert_eq!(ranks([exact(-6.), exact(-6.)], [3, 6]), [Ranked::Tied, Ranked::Clear(1)]);
-        assert_eq!(ranks([exact(-6.), exact(-3.)], [6, 3]), [Ranked::Clear(1), Ranked::Tied]);
+        assert_eq!(ranks([exact(-6.), exact(-8.)], [3, 8]), [RankedItem::Clear(0), RankedItem::Clear(1)]);
+        assert_eq!(ranks([exact(-6.), exact(-6.)], [3, 6]), [RankedItem::Tied, RankedItem::Clear(1)]);
+        assert_eq!(ranks([exact(-6.), exact(-3.)], [6, 3]), [RankedItem::Clear(1), RankedItem::Tied]);
     }
 
     #[test]
     fn a_bound_decides_only_where_it_suffices() {
-        assert_eq!(ranks([exact(-6.), OptionScore::AtMost(-7.)], [3, 3]), [Ranked::Clear(0); 2]);
-        assert_eq!(ranks([OptionScore::AtMost(-7.), exact(-8.)], [3, 8]), [Ranked::Undecided, Ranked::Clear(1)]);
-        assert_eq!(ranks([OptionScore::AtMost(-7.), OptionScore::AtMost(-9.)], [3, 3]), [Ranked::Undecided; 2]);
-        assert_eq!(ranks([exact(-7.), OptionScore::AtMost(-7.)], [3, 3]), [Ranked::Undecided; 2]);
+        assert_eq!(ranks([exact(-6.), OptionScore::AtMost(-7.)], [3, 3]), [RankedItem::Clear(0); 2]);
         assert_eq!(
-            [Ranked::Clear(1), Ranked::Tied, Ranked::Undecided].map(Ranked::prediction),
+            ranks([OptionScore::AtMost(-7.), exact(-8.)], [3, 8]),
+            [RankedItem::Undecided, RankedItem::Clear(1)]
+        );
+        assert_eq!(ranks([OptionScore::AtMost(-7.), OptionScore::AtMost(-9.)], [3, 3]), [RankedItem::Undecided; 2]);
+        assert_eq!(ranks([exact(-7.), OptionScore::AtMost(-7.)], [3, 3]), [RankedItem::Undecided; 2]);
+        assert_eq!(
+            [RankedItem::Clear(1), RankedItem::Tied, RankedItem::Undecided].map(RankedItem::prediction),
             [Some(1), Some(0), None]
         );
     }
@@ -169,7 +172,7 @@ mod tests {
     fn of(situation: &str, scores: &[OptionScore]) -> (Result<Vec<Likelihood>>, Asked) {
         let solutions = ["Pihni vanjo.".into(), "Še.".into()];
         let items = vec![Item { situation: situation.into(), solutions, label: None }];
-        let dataset = Dataset { name: "piqa-sl".into(), path: "x".into(), sha256: String::new(), items };
+        let dataset = PiqaSet { name: "piqa-sl".into(), path: "x".into(), sha256: String::new(), items };
         let scorer = Given(scores.to_vec(), Mutex::default());
         let scored = likelihoods(&dataset, &scorer, NonZeroUsize::MIN, &|| {});
         (scored, scorer.1.into_inner().unwrap())

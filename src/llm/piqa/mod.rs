@@ -17,11 +17,11 @@ mod submission;
 
 pub use answer::{UNANSWERED, read_answer};
 pub use ask::{Chat, answer_lines, ask};
-pub use dataset::{Dataset, Item, SETS};
+pub use dataset::{Item, PiqaSet, SETS};
 pub use evaluate::{by_answers, by_likelihood};
-pub use likelihood::{Likelihood, Normalisation, Ranked, likelihoods};
+pub use likelihood::{Likelihood, Normalisation, RankedItem, likelihoods};
 pub use prompt::{answer_schema, prompt, prompts_sha256};
 pub use published::{PublishedAccuracy, published_accuracies};
 pub use results::{ResultRow, read_results, replace_rows, results_json, set_table};
-pub use score::{Scored, score};
-pub use submission::{Making, Protocol, SetPredictions, Submission, file_name};
+pub use score::{ScoredSubmission, score};
+pub use submission::{Making, PiqaProtocol, SetPredictions, Submission, file_name};

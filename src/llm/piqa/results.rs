@@ -1,6 +1,6 @@
 //! The benchmark's files of results: `results.json`, and a Markdown table for each set.
 
-use super::score::Scored;
+use super::score::ScoredSubmission;
 use crate::error::{Error, Result};
 use crate::untrusted;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ pub struct ResultRow {
     pub more: Map<String, Value>,
 }
 
-impl From<&Scored> for ResultRow {
-    fn from(scored: &Scored) -> Self {
+impl From<&ScoredSubmission> for ResultRow {
+    fn from(scored: &ScoredSubmission) -> Self {
         let accuracy = scored.accuracy.fraction().expect("a data set has items");
         let language = scored.set.replace("piqa-", "");
         let by_language = json!({language: {"Accuracy": accuracy}});
@@ -89,17 +89,24 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::piqa::Protocol;
+    use crate::llm::piqa::PiqaProtocol;
     use crate::metrics::Share;
 
     fn row(system: &str, set: &str, right: u64) -> ResultRow {
         let (system, set, accuracy) = (system.to_owned(), set.to_owned(), Share::new(right, 100));
-        ResultRow::from(&Scored { system, set, protocol: Protocol::Answer, accuracy, unanswered: 0, ignored_sets: 0 })
+        ResultRow::from(&ScoredSubmission {
+            system,
+            set,
+            protocol: PiqaProtocol::Answer,
+            accuracy,
+            unanswered: 0,
+            ignored_sets: 0,
+        })
     }
 
     #[test]
     fn a_row_is_that_of_the_benchmark() {
-        let expected = "[\n  {\n    \"Model\": \"gemma3:27b\",\n    \"Test Dataset\": \"piqa-sl-cer\",\n    \"Accuracy\": 0.57,\n    \
+        let expected = "[\n  {\n    \"Model\": \"gemma3:27b\",\n    \"Test PiqaSet\": \"piqa-sl-cer\",\n    \"Accuracy\": 0.57,\n    \
                         \"Language-Specific Scores\": {\n      \"sl-cer\": {\n        \"Accuracy\": 0.57\n      }\n    }\n  }\n]";
         assert_eq!(results_json(&[row("gemma3:27b", "piqa-sl-cer", 57)]), expected);
         assert!(
@@ -121,7 +128,7 @@ mod tests {
         let rows =
             [row("a", "piqa-hr", 50), row("b|c", "piqa-hr", 97), row("d", "piqa-sl", 99), row("e", "piqa-hr", 50)];
         let expected = "## piqa-hr\n\n\
-                        | Model | Test Dataset | Accuracy |\n\
+                        | Model | Test PiqaSet | Accuracy |\n\
                         |:------|:-------------|---------:|\n\
                         | b\\|c  | piqa-hr      |    0.970 |\n\
                         | a     | piqa-hr      |    0.500 |\n\

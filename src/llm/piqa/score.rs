@@ -1,8 +1,8 @@
 //! Scores a submission against its data set: accuracy, as the benchmark's `eval.py` computes it.
 
-use super::dataset::Dataset;
+use super::dataset::PiqaSet;
 use super::prompt::prompts_sha256;
-use super::submission::{Protocol, Submission};
+use super::submission::{PiqaProtocol, Submission};
 use crate::error::{Error, Result};
 use crate::metrics::{Resamples, Share};
 use serde::Serialize;
@@ -10,13 +10,13 @@ use serde_json::Value;
 
 /// What a submission scored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Scored {
+pub struct ScoredSubmission {
     /// As the submission names it.
     pub system: String,
     /// The name of the data set: "piqa-sl".
     pub set: String,
     /// How the predictions were made, as far as the submission says.
-    pub protocol: Protocol,
+    pub protocol: PiqaProtocol,
     /// The share of predictions equal to the label; the interval is a bootstrap over items.
     pub accuracy: Share,
     /// Predictions that are neither 0 nor 1. They are wrong.
@@ -30,7 +30,7 @@ pub struct Scored {
 /// # Errors
 /// `Data` if there are not as many predictions as items, an item has no label, or one of our submissions was made from
 /// other items.
-pub fn score(submission: &Submission, dataset: &Dataset) -> Result<Scored> {
+pub fn score(submission: &Submission, dataset: &PiqaSet) -> Result<ScoredSubmission> {
     let of_set = submission.first();
     let (predictions, items) = (of_set.predictions.len(), dataset.items.len());
     if predictions != items {
@@ -53,7 +53,7 @@ pub fn score(submission: &Submission, dataset: &Dataset) -> Result<Scored> {
         };
         right.push(answer(prediction) == Some(label));
     }
-    Ok(Scored {
+    Ok(ScoredSubmission {
         system: submission.system.clone(),
         set: dataset.name.clone(),
         protocol: submission.protocol(),
@@ -83,10 +83,10 @@ mod tests {
     use crate::llm::piqa::submission::Making;
     use crate::schema::SchemaVersion;
 
-    fn dataset(labels: &[Option<u8>]) -> Dataset {
+    fn dataset(labels: &[Option<u8>]) -> PiqaSet {
         let item = |&label: &Option<u8>| Item { situation: "s".into(), solutions: ["a".into(), "b".into()], label };
         let items = labels.iter().map(item).collect();
-        Dataset { name: "piqa-hr".into(), path: "data/piqa-hr.jsonl".into(), sha256: "aa".into(), items }
+        PiqaSet { name: "piqa-hr".into(), path: "data/piqa-hr.jsonl".into(), sha256: "aa".into(), items }
     }
 
     fn theirs(predictions: &str) -> Submission {
@@ -101,7 +101,7 @@ mod tests {
         let dataset = dataset(&[0, 1, 0, 1, 1, 0].map(Some));
         let scored = score(&theirs(r#"[0, 1, 1, 2, "1", 0.0]"#), &dataset).unwrap();
         assert_eq!((scored.accuracy.count, scored.accuracy.total, scored.unanswered), (3, 6, 2));
-        assert_eq!((scored.protocol, scored.ignored_sets), (Protocol::Answer, 1));
+        assert_eq!((scored.protocol, scored.ignored_sets), (PiqaProtocol::Answer, 1));
         let [low, high] = scored.accuracy.interval.unwrap();
         assert!(low < 0.5 && 0.5 < high, "{low} {high}");
     }
@@ -121,7 +121,7 @@ mod tests {
         let of = |prompts_sha256: String| {
             let making = Making {
                 schema_version: SchemaVersion,
-                protocol: Protocol::LikelihoodSum,
+                protocol: PiqaProtocol::LikelihoodSum,
                 data_sha256: String::new(),
                 prompts_sha256,
                 unanswered: 0,

@@ -10,7 +10,7 @@ use std::path::Path;
 /// How the predictions were made. Scores of different protocols are not comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Protocol {
+pub enum PiqaProtocol {
     /// The model answered the benchmark's prompt in words.
     Answer,
     /// The likelier solution after the situation, by the sum of its tokens' log-probabilities.
@@ -19,16 +19,17 @@ pub enum Protocol {
     LikelihoodPerCharacter,
 }
 
-impl Protocol {
+impl PiqaProtocol {
     /// The benchmark's own protocol first.
-    pub const ALL: [Protocol; 3] = [Protocol::Answer, Protocol::LikelihoodSum, Protocol::LikelihoodPerCharacter];
+    pub const ALL: [PiqaProtocol; 3] =
+        [PiqaProtocol::Answer, PiqaProtocol::LikelihoodSum, PiqaProtocol::LikelihoodPerCharacter];
 
     /// To follow a system's name in files and tables; empty for the benchmark's own protocol.
     pub fn suffix(self) -> &'static str {
         match self {
-            Protocol::Answer => "",
-            Protocol::LikelihoodSum => "-likelihood-sum",
-            Protocol::LikelihoodPerCharacter => "-likelihood-per-character",
+            PiqaProtocol::Answer => "",
+            PiqaProtocol::LikelihoodSum => "-likelihood-sum",
+            PiqaProtocol::LikelihoodPerCharacter => "-likelihood-per-character",
         }
     }
 }
@@ -69,7 +70,7 @@ pub struct Making {
     /// The version of our formats that the file was written in.
     pub schema_version: SchemaVersion,
     /// How the model was asked.
-    pub protocol: Protocol,
+    pub protocol: PiqaProtocol,
     /// SHA-256 of the data set's file.
     pub data_sha256: String,
     /// Of all prompts ([`prompts_sha256`](super::prompts_sha256)): what was asked about.
@@ -116,8 +117,8 @@ impl Submission {
     }
 
     /// As one of ours says; any other submission is taken for answers in words.
-    pub fn protocol(&self) -> Protocol {
-        self.tiered.as_ref().map_or(Protocol::Answer, |making| making.protocol)
+    pub fn protocol(&self) -> PiqaProtocol {
+        self.tiered.as_ref().map_or(PiqaProtocol::Answer, |making| making.protocol)
     }
 
     /// The file's content, on one line as the benchmark's own are.
@@ -136,17 +137,18 @@ pub fn file_name(kind: &str, system: &str, set: &str, extension: &str) -> String
 mod tests {
     use super::*;
 
-    fn making(protocol: Protocol) -> Making {
+    fn making(protocol: PiqaProtocol) -> Making {
         let [data_sha256, prompts_sha256] = ["aa", "bb"].map(str::to_owned);
         Making { schema_version: SchemaVersion, protocol, data_sha256, prompts_sha256, unanswered: 1, ties: 0 }
     }
 
     #[test]
     fn ours_begin_as_theirs() {
-        let submission = Submission::new("gemma3:27b", "piqa-sl", &[Some(0), None, Some(1)], making(Protocol::Answer));
+        let submission =
+            Submission::new("gemma3:27b", "piqa-sl", &[Some(0), None, Some(1)], making(PiqaProtocol::Answer));
         let begin = r#"{"system":"gemma3:27b","predictions":[{"train":"NA (zero-shot)","test":"piqa-sl","predictions":[0,2,1]}],"tiered":{"#;
         assert!(submission.to_json().starts_with(begin), "{}", submission.to_json());
-        let by_sum = Submission::new("gemma3:27b", "piqa-sl", &[Some(0)], making(Protocol::LikelihoodSum));
+        let by_sum = Submission::new("gemma3:27b", "piqa-sl", &[Some(0)], making(PiqaProtocol::LikelihoodSum));
         assert_eq!(by_sum.system, "gemma3:27b-likelihood-sum");
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join(file_name("submission", &submission.system, "piqa-sl", "json"));
@@ -171,7 +173,7 @@ mod tests {
         let text = r#"{"system": "x", "predictions": [{"test": "piqa-hr", "predictions": [0, "b", 2, 1]}, {"test": "piqa-en", "predictions": []}], "lr": "4e-5"}"#;
         std::fs::write(&path, text).unwrap();
         let submission = Submission::read(&path).unwrap();
-        assert_eq!((submission.protocol(), submission.first().predictions.len()), (Protocol::Answer, 4));
+        assert_eq!((submission.protocol(), submission.first().predictions.len()), (PiqaProtocol::Answer, 4));
         assert_eq!(submission.more["lr"], "4e-5");
     }
 

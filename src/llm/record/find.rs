@@ -1,6 +1,6 @@
 //! Finds the files of recorded answers, and puts those of one model together.
 
-use super::read::{Sample, read_samples};
+use super::read::{SampleRecord, read_samples};
 use super::results::{RunFacts, read_facts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::tier::Tier;
@@ -22,7 +22,7 @@ pub struct Records {
     /// What must stand beside the figures, such as too few shots; of all `results` files.
     pub remarks: Vec<String>,
     /// For each tier that has a file, its answers in the order of the file.
-    pub tiers: BTreeMap<Tier, Vec<Sample>>,
+    pub tiers: BTreeMap<Tier, Vec<SampleRecord>>,
 }
 
 /// Reads files of samples, and all of them in folders. The files of one folder are one model's.

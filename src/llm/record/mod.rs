@@ -7,6 +7,6 @@ mod results;
 mod write;
 
 pub use find::{Records, find_records, records_in};
-pub use read::{Sample, parse_samples, read_samples};
+pub use read::{SampleRecord, parse_samples, read_samples};
 pub use results::{RunFacts, read_facts};
 pub use write::{sample_lines, task_hash, write_records};

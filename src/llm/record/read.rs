@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::llm::choice::Choice;
 use crate::llm::scorer::OptionScore;
-use crate::llm::story::Story;
+use crate::llm::story::AskedStory;
 use crate::llm::tier::{Protocol, Tier};
 use crate::untrusted::{self, MAX_PREDICTIONS, json_error, shown};
 use serde_json::Value;
@@ -12,9 +12,9 @@ use std::path::Path;
 
 /// One recorded answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
+pub struct SampleRecord {
     /// The row is the place in the file.
-    pub story: Story,
+    pub story: AskedStory,
     /// As the options tell.
     pub tier: Tier,
     /// What the model was shown before each option.
@@ -31,7 +31,7 @@ pub struct Sample {
     pub cascade: bool,
 }
 
-impl Sample {
+impl SampleRecord {
     /// The option chosen, if one was.
     pub fn chosen(&self) -> Option<&str> {
         self.choice.index().map(|index| self.options[index].as_str())
@@ -68,7 +68,7 @@ impl Sample {
 /// # Errors
 /// `MissingInput` or `Io` if it can't be read; `Data`, with the line, if it is something else, or its lines are of
 /// different tiers.
-pub fn read_samples(path: &Path) -> Result<(Tier, Vec<Sample>)> {
+pub fn read_samples(path: &Path) -> Result<(Tier, Vec<SampleRecord>)> {
     let bytes = untrusted::read(path, MAX_PREDICTIONS).map_err(|error| Error::reading(path, &error))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let about = |error: Error| error.about(path.display());
@@ -84,9 +84,9 @@ pub fn read_samples(path: &Path) -> Result<(Tier, Vec<Sample>)> {
 ///
 /// # Errors
 /// Like [`read_samples`].
-pub fn parse_samples(bytes: &[u8]) -> Result<Vec<Sample>> {
+pub fn parse_samples(bytes: &[u8]) -> Result<Vec<SampleRecord>> {
     let text = untrusted::text(bytes).map_err(Error::data)?;
-    let mut samples: Vec<Sample> = Vec::new();
+    let mut samples: Vec<SampleRecord> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let wrong = |problem: String| Error::data(format!("line {}: {problem}", number + 1));
         let line: Value = serde_json::from_str(line).map_err(|error| wrong(json_error(&error)))?;
@@ -99,11 +99,11 @@ pub fn parse_samples(bytes: &[u8]) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-fn sample(row: usize, line: &Value) -> Result<Sample, String> {
+fn sample(row: usize, line: &Value) -> Result<SampleRecord, String> {
     if !line.is_object() || line.get("doc").is_none() {
         return Err("is no recorded answer: it has no `doc`; name samples_*.jsonl of lm-evaluation-harness".to_owned());
     }
-    let story = Story::from_doc(row, &line["doc"]).map_err(|problem| format!("`doc`: {problem}"))?;
+    let story = AskedStory::from_doc(row, &line["doc"]).map_err(|problem| format!("`doc`: {problem}"))?;
     let arguments = arguments(&line["arguments"])?;
     let (prompt, _) = arguments.first().ok_or("`arguments` is empty")?.clone();
     if arguments.iter().any(|(other, _)| *other != prompt) {
@@ -118,7 +118,7 @@ fn sample(row: usize, line: &Value) -> Result<Sample, String> {
         Value::Null => Protocol::Gita4calamita,
         protocol => serde_json::from_value(protocol.clone()).map_err(|_| "`protocol` is unknown".to_owned())?,
     };
-    Ok(Sample {
+    Ok(SampleRecord {
         tier: tier_of(&options)?,
         choice: Choice::of(&scores),
         cascade: line["cascade"].as_bool().unwrap_or(true),

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::llm::cascade::TierAnswers;
 use crate::llm::plan::Plan;
-use crate::llm::prompt::Style;
-use crate::llm::story::Story;
+use crate::llm::prompt::PromptStyle;
+use crate::llm::story::AskedStory;
 use crate::untrusted::{self, MAX_INDEX, json_error};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -29,14 +29,20 @@ impl RunFacts {
 }
 
 /// The document of one tier.
-pub(super) fn results(plan: &Plan, tier: &TierAnswers, stories: &[Story], facts: &RunFacts, task_hash: &str) -> Value {
+pub(super) fn results(
+    plan: &Plan,
+    tier: &TierAnswers,
+    stories: &[AskedStory],
+    facts: &RunFacts,
+    task_hash: &str,
+) -> Value {
     let task = tier.tier.task();
     let asked = tier.answers.len();
     let right = tier.answers.iter().filter(|answer| answer.is_right(&stories[answer.question.story])).count();
     let share = (asked > 0).then(|| right as f64 / asked as f64);
     let (template, template_sha) = match &plan.style {
-        Style::Plain => (Value::Null, Value::Null),
-        Style::Chat(template) => (json!(template.source()), json!(template.sha256())),
+        PromptStyle::Plain => (Value::Null, Value::Null),
+        PromptStyle::Chat(template) => (json!(template.source()), json!(template.sha256())),
     };
     let mut ours = Map::from_iter([
         ("protocol".to_owned(), json!(plan.protocol)),
@@ -51,7 +57,7 @@ pub(super) fn results(plan: &Plan, tier: &TierAnswers, stories: &[Story], facts:
         "config": {"fewshot_seed": plan.seed},
         "task_hashes": {task: task_hash},
         "model_name": facts.model,
-        "fewshot_as_multiturn": matches!(plan.style, Style::Chat(_)),
+        "fewshot_as_multiturn": matches!(plan.style, PromptStyle::Chat(_)),
         "chat_template": template,
         "chat_template_sha": template_sha,
         "date": facts.date,

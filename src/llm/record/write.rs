@@ -3,10 +3,10 @@
 use super::results::{RunFacts, results};
 use crate::durable::{self, sha256};
 use crate::error::Result;
-use crate::llm::cascade::{Answer, TierAnswers};
+use crate::llm::cascade::{QuestionAnswer, TierAnswers};
 use crate::llm::plan::Plan;
 use crate::llm::scorer::OptionScore;
-use crate::llm::story::Story;
+use crate::llm::story::AskedStory;
 use crate::llm::tier::{Protocol, Tier};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// `CantCreate` or `Io` if writing fails.
 pub fn write_records(
     folder: &Path,
-    stories: &[Story],
+    stories: &[AskedStory],
     plan: &Plan,
     tiers: &[TierAnswers],
     facts: &RunFacts,
@@ -43,8 +43,8 @@ pub fn write_records(
 }
 
 /// One JSON object for each story of a tier.
-pub fn sample_lines(stories: &[Story], plan: &Plan, tier: &TierAnswers) -> Vec<Value> {
-    let line = |(place, answer): (usize, &Answer)| line(place, answer, &stories[answer.question.story], plan);
+pub fn sample_lines(stories: &[AskedStory], plan: &Plan, tier: &TierAnswers) -> Vec<Value> {
+    let line = |(place, answer): (usize, &QuestionAnswer)| line(place, answer, &stories[answer.question.story], plan);
     tier.answers.iter().enumerate().map(line).collect()
 }
 
@@ -54,7 +54,7 @@ pub fn task_hash(lines: &[Value]) -> String {
     sha256(hashes.filter_map(Value::as_str).collect::<String>().as_bytes())
 }
 
-fn line(place: usize, answer: &Answer, story: &Story, plan: &Plan) -> Value {
+fn line(place: usize, answer: &QuestionAnswer, story: &AskedStory, plan: &Plan) -> Value {
     let question = &answer.question;
     let target = match question.tier {
         Tier::Story => json!(story.plausible),
@@ -101,7 +101,7 @@ fn score(score: &OptionScore) -> Value {
 }
 
 /// Fields that the harness does not have: only where something differs from its meaning.
-fn add_ours(line: &mut Value, answer: &Answer, plan: &Plan) {
+fn add_ours(line: &mut Value, answer: &QuestionAnswer, plan: &Plan) {
     if plan.protocol != Protocol::Gita4calamita {
         line["protocol"] = json!(plan.protocol);
     }

@@ -2,7 +2,7 @@
 //! with the order says little about the story.
 
 use super::link::Linked;
-use super::pairs::{Ranked, ranked_pairs};
+use super::pairs::{RankedPair, ranked_pairs};
 use crate::error::{Error, Result};
 use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::LabelledPair;
@@ -37,11 +37,11 @@ pub fn agreement(first: &Linked, second: &Linked) -> Result<Agreement> {
     let alike = |a: Option<f64>, b: Option<f64>| sign(a).is_some() && sign(a) == sign(b);
     let stories = first.stories.iter().zip(first.margins.iter().zip(&second.margins));
     let stories = groups.share(stories.map(|(story, (&a, &b))| (story.group, alike(a, b))));
-    let pairs: Vec<(Ranked, Ranked)> = ranked_pairs(first).into_iter().zip(ranked_pairs(second)).collect();
-    let share = |is_so: &dyn Fn(&Ranked, &Ranked) -> bool| {
+    let pairs: Vec<(RankedPair, RankedPair)> = ranked_pairs(first).into_iter().zip(ranked_pairs(second)).collect();
+    let share = |is_so: &dyn Fn(&RankedPair, &RankedPair) -> bool| {
         groups.share(pairs.iter().map(|(a, b)| (first.stories[a.implausible].group, is_so(a, b))))
     };
-    let right = |pair: &Ranked| sign(pair.difference) == Some(true);
+    let right = |pair: &RankedPair| sign(pair.difference) == Some(true);
     Ok(Agreement {
         model: first.model.clone(),
         stories: Some(stories),

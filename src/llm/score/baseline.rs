@@ -1,14 +1,14 @@
 //! What answers without a model score: a table without them flatters.
 
 use crate::llm::options::options;
-use crate::llm::story::{Story, StoryKind};
+use crate::llm::story::{AskedStory, StoryKind};
 use crate::llm::tier::Tier;
 use crate::report::{KindScores, PublishedStoryRow};
 
 /// Always the first option: every story is implausible, "0 and 1" conflict, "power" is the state. A server that gives
 /// every option the same score does that.
-pub fn always_first(stories: &[Story]) -> PublishedStoryRow {
-    let chance = |tier: Tier, story: &Story| {
+pub fn always_first(stories: &[AskedStory]) -> PublishedStoryRow {
+    let chance = |tier: Tier, story: &AskedStory| {
         let first = options(tier, story.sentences.len()).into_iter().next();
         f64::from(u8::from(first.is_some_and(|option| story.is_right(tier, &option))))
     };
@@ -16,8 +16,8 @@ pub fn always_first(stories: &[Story]) -> PublishedStoryRow {
 }
 
 /// Every option with the same probability: the expected scores.
-pub fn by_chance(stories: &[Story]) -> PublishedStoryRow {
-    let chance = |tier: Tier, story: &Story| {
+pub fn by_chance(stories: &[AskedStory]) -> PublishedStoryRow {
+    let chance = |tier: Tier, story: &AskedStory| {
         let options = options(tier, story.sentences.len());
         let right = options.iter().filter(|option| story.is_right(tier, option)).count();
         right as f64 / options.len().max(1) as f64
@@ -26,18 +26,18 @@ pub fn by_chance(stories: &[Story]) -> PublishedStoryRow {
 }
 
 /// The probability of being right in a tier, if it is asked.
-type Chance<'a> = &'a dyn Fn(Tier, &Story) -> f64;
+type Chance<'a> = &'a dyn Fn(Tier, &AskedStory) -> f64;
 
-fn row(system: &str, stories: &[Story], chance: Chance) -> PublishedStoryRow {
+fn row(system: &str, stories: &[AskedStory], chance: Chance) -> PublishedStoryRow {
     let [accuracy, consistency, verifiability] = Tier::ALL.map(|tier| scores(stories, tier, chance));
     PublishedStoryRow { system: system.to_owned(), accuracy, consistency, verifiability }
 }
 
-fn scores(stories: &[Story], tier: Tier, chance: Chance) -> KindScores {
-    let reached = |story: &Story| -> f64 {
+fn scores(stories: &[AskedStory], tier: Tier, chance: Chance) -> KindScores {
+    let reached = |story: &AskedStory| -> f64 {
         Tier::ALL.iter().filter(|&&other| other <= tier).map(|&tier| chance(tier, story)).product()
     };
-    let counts = |story: &&Story| tier == Tier::Story || !story.plausible;
+    let counts = |story: &&AskedStory| tier == Tier::Story || !story.plausible;
     let of = |kind: Option<StoryKind>| {
         let of_kind = stories.iter().filter(counts).filter(|story| kind.is_none_or(|kind| story.kind == kind));
         let reached: Vec<f64> = of_kind.map(reached).collect();

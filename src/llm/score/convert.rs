@@ -10,8 +10,8 @@ use crate::attribute::Attribute;
 use crate::data::{self, Pair, pairs};
 use crate::error::{Error, Result};
 use crate::llm::options::{STATES, sentence_pairs, state_of};
-use crate::llm::record::{Records, Sample};
-use crate::llm::story::Story;
+use crate::llm::record::{Records, SampleRecord};
+use crate::llm::story::AskedStory;
 use crate::llm::tier::Tier;
 use crate::prediction::{EntityPrediction, LabelledPair, PairPrediction, StoryPrediction};
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ const PAIR_SEED: u64 = 0;
 /// What a model answered about one story, as far as it was asked.
 #[derive(Default, Clone, Copy)]
 struct Answers<'a> {
-    judged: Option<&'a Sample>,
-    conflict: Option<&'a Sample>,
-    state: Option<&'a Sample>,
+    judged: Option<&'a SampleRecord>,
+    conflict: Option<&'a SampleRecord>,
+    state: Option<&'a SampleRecord>,
 }
 
 /// Predictions about the pairs of a checked story file, in its order. Pairs of which a story was not asked about are
@@ -55,7 +55,7 @@ pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Sto
 
 /// A story as its record has it.
 fn key(story: &data::Story) -> String {
-    Story::from_checked(0, story).doc.to_string()
+    AskedStory::from_checked(0, story).doc.to_string()
 }
 
 fn answers(records: &Records) -> BTreeMap<String, Answers<'_>> {
@@ -72,7 +72,7 @@ fn answers(records: &Records) -> BTreeMap<String, Answers<'_>> {
 }
 
 fn prediction(pair: &Pair, answers: [Answers; 2]) -> LabelledPair {
-    let margins = answers.map(|answers| answers.judged.and_then(Sample::margin));
+    let margins = answers.map(|answers| answers.judged.and_then(SampleRecord::margin));
     let (plausible, story_probs) = match margins {
         [Some(first), Some(second)] => {
             let first = logistic(first - second);
@@ -94,7 +94,7 @@ fn logistic(x: f64) -> f64 {
     1. / (1. + (-x).exp())
 }
 
-fn chosen_pair(sample: &Sample) -> Option<[usize; 2]> {
+fn chosen_pair(sample: &SampleRecord) -> Option<[usize; 2]> {
     sentence_pairs(sample.story.sentences.len()).get(sample.choice.index()?).copied()
 }
 
@@ -126,7 +126,7 @@ fn story_prediction(story: &data::Story, answers: Answers, margin: Option<f64>) 
 
 /// `[N][N]` probabilities of sentence pairs i < j: the softmax of the options' scores, times the probability that there
 /// is a conflict. All 0 but the chosen one's where a score is not known exactly.
-fn conflict_probs(sample: &Sample, conflict: f64) -> Vec<Vec<f32>> {
+fn conflict_probs(sample: &SampleRecord, conflict: f64) -> Vec<Vec<f32>> {
     let n = sample.story.sentences.len();
     let weights: Option<Vec<f64>> = sample.scores.iter().map(|score| score.exact()).collect();
     let weights: Vec<f64> = match weights {
@@ -145,7 +145,7 @@ fn conflict_probs(sample: &Sample, conflict: f64) -> Vec<Vec<f32>> {
 }
 
 /// Predicts states at the conflict that are right exactly if the answer is.
-fn explain(entities: &mut [EntityPrediction], story: &data::Story, state: &Sample) {
+fn explain(entities: &mut [EntityPrediction], story: &data::Story, state: &SampleRecord) {
     let (Some(conflict), Some(option)) = (story.conflict, state.chosen()) else { return };
     let Some(option) = STATES.into_iter().find(|state| *state == option) else { return };
     let attributes: Vec<Attribute> = Attribute::ALL.into_iter().filter(|&a| state_of(a) == Some(option)).collect();

@@ -2,8 +2,8 @@
 
 use super::link::Linked;
 use crate::llm::choice::Choice;
-use crate::llm::record::Sample;
-use crate::llm::story::{Story, StoryKind};
+use crate::llm::record::SampleRecord;
+use crate::llm::story::{AskedStory, StoryKind};
 use crate::llm::tier::Tier;
 use crate::metrics::{KindShares, Share, StoryGroups};
 use serde::{Deserialize, Serialize};
@@ -29,16 +29,17 @@ pub struct TierTally {
 
 impl TierTally {
     /// Counts the recorded answers of a tier.
-    pub fn of(tier: Tier, samples: &[Sample]) -> Self {
-        let count = |is_so: &dyn Fn(&Sample) -> bool| samples.iter().filter(|sample| is_so(sample)).count() as u64;
+    pub fn of(tier: Tier, samples: &[SampleRecord]) -> Self {
+        let count =
+            |is_so: &dyn Fn(&SampleRecord) -> bool| samples.iter().filter(|sample| is_so(sample)).count() as u64;
         TierTally {
             tier,
             asked: samples.len() as u64,
-            right: count(&Sample::is_right),
+            right: count(&SampleRecord::is_right),
             ties: count(&|sample| sample.choice.is_tied()),
             undecided: count(&|sample| sample.choice == Choice::Undecided),
             invalid: count(&|sample| sample.choice == Choice::Invalid),
-            without_right_option: count(&Sample::has_no_right_option),
+            without_right_option: count(&SampleRecord::has_no_right_option),
         }
     }
 }
@@ -51,11 +52,11 @@ pub fn story_figures(linked: &Linked) -> [Option<KindShares>; 3] {
 }
 
 fn figures(linked: &Linked, groups: &StoryGroups, tier: Tier) -> KindShares {
-    let of = |counts: &dyn Fn(&Story) -> bool| -> Share {
+    let of = |counts: &dyn Fn(&AskedStory) -> bool| -> Share {
         let stories = linked.stories.iter().enumerate().filter(|(_, story)| counts(story));
         groups.share(stories.map(|(place, story)| (story.group, linked.reached(tier, place))))
     };
-    let counts = |story: &Story| tier == Tier::Story || !story.plausible;
+    let counts = |story: &AskedStory| tier == Tier::Story || !story.plausible;
     KindShares {
         overall: of(&counts),
         cloze: of(&|story| counts(story) && story.kind == StoryKind::Cloze),

@@ -1,8 +1,8 @@
 //! Puts the tiers of a model's records together: the same story is the same `doc`, never the same `example_id`.
 
 use crate::error::{Error, Result};
-use crate::llm::record::{Records, Sample};
-use crate::llm::story::Story;
+use crate::llm::record::{Records, SampleRecord};
+use crate::llm::story::AskedStory;
 use crate::llm::tier::{Protocol, Tier};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,7 +19,7 @@ pub struct Linked {
     /// Whether the answers are words, not likelihoods.
     pub said: bool,
     /// All stories of tier 1, in its order.
-    pub stories: Vec<Story>,
+    pub stories: Vec<AskedStory>,
     /// For each tier, for each story: whether the answer was right; `None` where it was not asked.
     pub right: [Vec<Option<bool>>; 3],
     /// Whether a tier's figure is known: its file is there, or a later one tells it, or nothing was left to ask.
@@ -68,18 +68,18 @@ pub fn link(records: &Records) -> Result<Linked> {
     let first = records.tiers.get(&Tier::Story).ok_or_else(|| {
         about(Error::data("tier 1 (samples_story_class_*.jsonl) is missing; every figure is a share of its stories"))
     })?;
-    let setting = |sample: &Sample| (sample.protocol, sample.cascade, sample.is_said());
+    let setting = |sample: &SampleRecord| (sample.protocol, sample.cascade, sample.is_said());
     let (protocol, cascade, said) = first.first().map_or((Protocol::Gita4calamita, true, false), setting);
     if records.tiers.values().flatten().any(|sample| setting(sample) != (protocol, cascade, said)) {
         return Err(about(Error::data("its tiers are of different protocols; score the files of one run")));
     }
-    let stories: Vec<Story> = first.iter().map(|sample| sample.story.clone()).collect();
+    let stories: Vec<AskedStory> = first.iter().map(|sample| sample.story.clone()).collect();
     let mut linked = Linked {
         model: records.model.clone(),
         protocol,
         cascade,
         said,
-        margins: first.iter().map(Sample::margin).collect(),
+        margins: first.iter().map(SampleRecord::margin).collect(),
         right: [
             first.iter().map(|s| Some(s.is_right())).collect(),
             vec![None; stories.len()],
@@ -95,7 +95,7 @@ pub fn link(records: &Records) -> Result<Linked> {
 }
 
 /// Adds the answers of a later tier, or what their absence tells.
-fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<Sample>>) -> Result<()> {
+fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<SampleRecord>>) -> Result<()> {
     let (this, before) = (tier as usize, tier as usize - 1);
     let due = linked.asked(tier);
     let Some(samples) = samples else {
@@ -145,12 +145,12 @@ fn require_askable(linked: &Linked, tier: Tier, story: usize) -> Result<()> {
 }
 
 /// For each sample of a later tier, the story of tier 1 with the same `doc`.
-fn places(stories: &[Story], tier: Tier, samples: &[Sample]) -> Result<Vec<usize>> {
+fn places(stories: &[AskedStory], tier: Tier, samples: &[SampleRecord]) -> Result<Vec<usize>> {
     let mut by_doc: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
     for (place, story) in stories.iter().enumerate() {
         by_doc.entry(canonical(&story.doc)).or_default().push_back(place);
     }
-    let place = |sample: &Sample| {
+    let place = |sample: &SampleRecord| {
         let places = by_doc.get_mut(&canonical(&sample.story.doc));
         places.and_then(VecDeque::pop_front).ok_or_else(|| {
             let name = sample.story.name();

@@ -14,5 +14,5 @@ pub use baseline::{always_first, by_chance};
 pub use convert::pair_predictions;
 pub use figures::{TierTally, story_figures};
 pub use link::{Linked, link};
-pub use pairs::{LaterFigures, PairFigures, RankShare, RankShares, Ranked, ranked_pairs};
+pub use pairs::{LaterFigures, PairFigures, RankShare, RankShares, RankedPair, ranked_pairs};
 pub use report::{CalamitaRow, ModelScores, ScoreReport, StoryCounts, calamita_leaderboard, score};

@@ -3,7 +3,7 @@
 
 use super::link::Linked;
 use crate::data::Kind;
-use crate::llm::story::Story;
+use crate::llm::story::AskedStory;
 use crate::llm::tier::Tier;
 use crate::metrics::{Share, StoryGroups};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// An implausible story of tier 1 with the plausible one of its group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
+pub struct RankedPair {
     /// Places in tier 1.
     pub plausible: usize,
     /// The same for the implausible story.
@@ -67,33 +67,33 @@ pub struct PairFigures {
 /// Consistency and verifiability of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LaterFigures {
-    /// Ranked rightly, and right in tier 2.
+    /// RankedPair rightly, and right in tier 2.
     pub consistency_gated: RankShares<Share>,
     /// Right in tier 2.
     pub consistency_ungated: RankShares<Share>,
-    /// Ranked rightly, and right in tiers 2 and 3.
+    /// RankedPair rightly, and right in tiers 2 and 3.
     pub verifiability_gated: RankShares<Share>,
     /// Right in tier 3.
     pub verifiability_ungated: RankShares<Share>,
 }
 
 /// Every implausible story with the first plausible story of its group.
-pub fn ranked_pairs(linked: &Linked) -> Vec<Ranked> {
+pub fn ranked_pairs(linked: &Linked) -> Vec<RankedPair> {
     let mut first: BTreeMap<i64, usize> = BTreeMap::new();
     for (place, story) in linked.stories.iter().enumerate().filter(|(_, story)| story.plausible) {
         first.entry(story.group).or_insert(place);
     }
-    let pair = |(implausible, story): (usize, &Story)| {
+    let pair = |(implausible, story): (usize, &AskedStory)| {
         let &plausible = first.get(&story.group)?;
         let difference = linked.margins[plausible].zip(linked.margins[implausible]).map(|(a, b)| a - b);
-        Some(Ranked { plausible, implausible, kind: kind(story, &linked.stories[plausible]), difference })
+        Some(RankedPair { plausible, implausible, kind: kind(story, &linked.stories[plausible]), difference })
     };
     linked.stories.iter().enumerate().filter(|(_, story)| !story.plausible).filter_map(pair).collect()
 }
 
 /// By `type`; where that is null, the same sentences in another order make an order story.
-fn kind(story: &Story, plausible: &Story) -> Kind {
-    let sorted = |story: &Story| {
+fn kind(story: &AskedStory, plausible: &AskedStory) -> Kind {
+    let sorted = |story: &AskedStory| {
         let mut sentences = story.sentences.clone();
         sentences.sort_unstable();
         sentences
@@ -106,14 +106,14 @@ impl PairFigures {
     pub fn of(linked: &Linked) -> Option<Self> {
         let pairs = ranked_pairs(linked);
         let groups = StoryGroups::of_numbers(linked.stories.iter().map(|story| story.group));
-        let group = |pair: &Ranked| linked.stories[pair.implausible].group;
-        let rank = |pairs: &[&Ranked]| rank(pairs, &groups, &group);
-        let share = |is_so: &dyn Fn(&Ranked) -> bool| {
+        let group = |pair: &RankedPair| linked.stories[pair.implausible].group;
+        let rank = |pairs: &[&RankedPair]| rank(pairs, &groups, &group);
+        let share = |is_so: &dyn Fn(&RankedPair) -> bool| {
             by_kind(&pairs, |pairs| groups.share(pairs.iter().map(|pair| (group(pair), is_so(pair)))))
         };
-        let is_right = |tier: Tier, pair: &Ranked| linked.is_right(tier, pair.implausible);
-        let is_ranked = |pair: &Ranked| pair.difference.is_some_and(|difference| difference > 0.);
-        let consistent = |pair: &Ranked| is_ranked(pair) && is_right(Tier::Conflict, pair);
+        let is_right = |tier: Tier, pair: &RankedPair| linked.is_right(tier, pair.implausible);
+        let is_ranked = |pair: &RankedPair| pair.difference.is_some_and(|difference| difference > 0.);
+        let consistent = |pair: &RankedPair| is_ranked(pair) && is_right(Tier::Conflict, pair);
         let later = (!linked.cascade && linked.known[2]).then(|| LaterFigures {
             consistency_gated: share(&consistent),
             consistency_ungated: share(&|pair| is_right(Tier::Conflict, pair)),
@@ -130,7 +130,7 @@ impl PairFigures {
     }
 }
 
-fn by_kind<T>(pairs: &[Ranked], of: impl Fn(&[&Ranked]) -> T) -> RankShares<T> {
+fn by_kind<T>(pairs: &[RankedPair], of: impl Fn(&[&RankedPair]) -> T) -> RankShares<T> {
     let of_kind = |kind| of(&pairs.iter().filter(|pair| pair.kind == kind).collect::<Vec<_>>());
     RankShares {
         overall: of(&pairs.iter().collect::<Vec<_>>()),
@@ -139,8 +139,8 @@ fn by_kind<T>(pairs: &[Ranked], of: impl Fn(&[&Ranked]) -> T) -> RankShares<T> {
     }
 }
 
-fn rank(pairs: &[&Ranked], groups: &StoryGroups, group: &dyn Fn(&Ranked) -> i64) -> RankShare {
-    let halves = |pair: &Ranked| match pair.difference {
+fn rank(pairs: &[&RankedPair], groups: &StoryGroups, group: &dyn Fn(&RankedPair) -> i64) -> RankShare {
+    let halves = |pair: &RankedPair| match pair.difference {
         Some(difference) if difference > 0. => 2,
         Some(0.) => 1,
         _ => 0,

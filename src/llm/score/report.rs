@@ -7,7 +7,7 @@ use super::link::{Linked, link};
 use super::pairs::PairFigures;
 use crate::error::{Error, Result};
 use crate::llm::record::Records;
-use crate::llm::story::{Story, StoryKind};
+use crate::llm::story::{AskedStory, StoryKind};
 use crate::llm::tier::{Protocol, Tier};
 use crate::metrics::KindShares;
 use crate::report::PublishedStoryRow;
@@ -137,8 +137,8 @@ pub fn score(records: &[Records]) -> Result<ScoreReport> {
 
 impl StoryCounts {
     /// Counts stories by their label and by the letters of their ids.
-    pub fn of(stories: &[Story]) -> Self {
-        let count = |is_so: &dyn Fn(&Story) -> bool| stories.iter().filter(|story| is_so(story)).count() as u64;
+    pub fn of(stories: &[AskedStory]) -> Self {
+        let count = |is_so: &dyn Fn(&AskedStory) -> bool| stories.iter().filter(|story| is_so(story)).count() as u64;
         StoryCounts {
             all: stories.len() as u64,
             implausible: count(&|story| !story.plausible),

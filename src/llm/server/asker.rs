@@ -1,7 +1,7 @@
 //! One model on one server, and what can be asked of it.
 
 use super::answer::TokenScore;
-use super::client::Client;
+use super::client::LlmClient;
 use super::cut::{Cut, Cutter};
 use super::identity::Identity;
 use super::kind::{ServerKind, Way};
@@ -15,7 +15,7 @@ pub type TokenScores = Vec<(TokenScore, bool)>;
 
 /// One model on one server, and how its prompts are cut.
 pub struct Asker {
-    pub client: Client,
+    pub client: LlmClient,
     pub identity: Identity,
     pub cutter: Cutter,
     pub way: Way,
@@ -31,7 +31,7 @@ impl Asker {
     /// One token after a prompt of `tokens` tokens: the likeliest, or the forced one.
     ///
     /// # Errors
-    /// As [`Client::get_done`]; `Data` if the answer is wrong, or the server counts other tokens.
+    /// As [`LlmClient::get_done`]; `Data` if the answer is wrong, or the server counts other tokens.
     pub fn next(&self, prompt: Sent, tokens: usize, force: Option<Token>, alternatives: u32) -> Result<Next> {
         let next = match self.identity.kind {
             ServerKind::LlamaCpp => llama_cpp::next(&self.client, prompt, force, alternatives)?,

@@ -1,7 +1,7 @@
 //! Chats, through `/v1/chat/completions`, and the way `said`: the model answers in words. No log-probabilities.
 
 use super::answer::field;
-use super::client::{Client, Reply};
+use super::client::{LlmClient, Reply};
 use super::kind::ServerKind;
 use crate::error::{Error, Result};
 use crate::llm::Message;
@@ -28,8 +28,14 @@ pub struct Conversation<'a> {
 /// renamed.
 ///
 /// # Errors
-/// As [`Client::get_done`]; `Data` if the answer has no text.
-pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation, refused: &Refused) -> Result<String> {
+/// As [`LlmClient::get_done`]; `Data` if the answer has no text.
+pub fn say(
+    client: &LlmClient,
+    kind: ServerKind,
+    model: &str,
+    asked: &Conversation,
+    refused: &Refused,
+) -> Result<String> {
     let more = asked.form.map_or_else(|| json!({}), |form| json!({"response_format": form}));
     read(&ask(client, kind, model, asked.messages, asked.max_tokens, more, refused)?)
 }
@@ -37,9 +43,9 @@ pub fn say(client: &Client, kind: ServerKind, model: &str, asked: &Conversation,
 /// The answer to a chat, at temperature 0. `more` has further parameters.
 ///
 /// # Errors
-/// As [`Client::get_done`].
+/// As [`LlmClient::get_done`].
 pub(super) fn ask(
-    client: &Client,
+    client: &LlmClient,
     kind: ServerKind,
     model: &str,
     messages: &[Message],

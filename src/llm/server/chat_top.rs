@@ -3,7 +3,7 @@
 
 use super::answer::{TokenScore, list, logprob};
 use super::chat::{self, Refused};
-use super::client::Client;
+use super::client::LlmClient;
 use super::kind::ServerKind;
 use super::probe::{Probe, ProbeReport, TOLERANCE};
 use super::scored::Scored;
@@ -23,8 +23,8 @@ impl FirstTokens {
     /// Asks for an answer of one token to a prompt, which is one turn of the user.
     ///
     /// # Errors
-    /// As [`Client::get_done`]; `Data` if the answer has no log-probabilities.
-    pub fn ask(client: &Client, kind: ServerKind, model: &str, prompt: &str, refused: &Refused) -> Result<Self> {
+    /// As [`LlmClient::get_done`]; `Data` if the answer has no log-probabilities.
+    pub fn ask(client: &LlmClient, kind: ServerKind, model: &str, prompt: &str, refused: &Refused) -> Result<Self> {
         let more = json!({"logprobs": true, "top_logprobs": MOST});
         let answer = chat::ask(client, kind, model, &[Message::user(prompt)], 1, more, refused)?;
         let tokens = list(&answer, "/choices/0/logprobs/content")?;
@@ -62,7 +62,7 @@ impl FirstTokens {
     ///
     /// # Errors
     /// `Unavailable`, with the reason; those of [`FirstTokens::ask`].
-    pub fn probe(client: &Client, kind: ServerKind, model: &str, refused: &Refused) -> Result<ProbeReport> {
+    pub fn probe(client: &LlmClient, kind: ServerKind, model: &str, refused: &Refused) -> Result<ProbeReport> {
         let unfit = |why: &str| {
             let message = format!("the server ({kind}) can't be used by way top-chat: {why}; --way said needs none");
             Error::new(ErrorKind::Unavailable, message)

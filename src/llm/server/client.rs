@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::http::{
-    Address, Connection, Failure, Token, Tries, Wait, asked_pause, authorities, broken, failure, first_pause,
+    Address, ApiKey, Connection, Failure, Tries, Wait, asked_pause, authorities, broken, failure, first_pause,
 };
 use crate::untrusted::shown;
 use serde_json::Value;
@@ -19,11 +19,11 @@ const NAP: Duration = Duration::from_millis(50);
 const GIVEN_UP: &str = "every answer so far is kept: run the same command again when the server is back";
 
 /// Whom to ask, and how.
-pub struct Settings {
+pub struct ServerSettings {
     /// The server, without `/v1` at the end.
     pub address: Address,
     /// The service's key; no other origin receives it.
-    pub key: Option<Token>,
+    pub key: Option<ApiKey>,
     /// Trusted authorities and the limit of waiting.
     pub connection: Connection,
     /// The variable that the key is read from, for messages.
@@ -32,7 +32,7 @@ pub struct Settings {
     pub first_pause: Duration,
 }
 
-impl Settings {
+impl ServerSettings {
     /// The server at this address (`/v1` at its end is left out), with the key in this variable, if it is set.
     ///
     /// # Errors
@@ -59,9 +59,15 @@ impl Settings {
             return Err(usage(format!("{why} (ssh -N -L 8000:localhost:8000 HOST, then http://localhost:8000)")));
         }
         let source = format!("the environment variable {key_variable}");
-        let key = variable(key_variable).map(|text| Token::parse(&text, &source)).transpose()?.flatten();
+        let key = variable(key_variable).map(|text| ApiKey::parse(&text, &source)).transpose()?.flatten();
         let connection = Connection { authorities: authorities(&variable, PathBuf::from)?, timeout };
-        Ok(Settings { address, key, connection, key_variable: key_variable.to_owned(), first_pause: first_pause() })
+        Ok(ServerSettings {
+            address,
+            key,
+            connection,
+            key_variable: key_variable.to_owned(),
+            first_pause: first_pause(),
+        })
     }
 }
 
@@ -81,23 +87,23 @@ pub type ShouldStop = Box<dyn Fn() -> bool + Send + Sync>;
 pub type OnWait = Box<dyn Fn(&Wait) + Send + Sync>;
 
 /// Several threads may ask at once.
-pub struct Client {
+pub struct LlmClient {
     agent: Agent,
-    settings: Settings,
+    settings: ServerSettings,
     should_stop: ShouldStop,
     on_wait: OnWait,
 }
 
-impl Client {
+impl LlmClient {
     /// No request is sent yet.
-    pub fn new(settings: Settings, should_stop: ShouldStop, on_wait: OnWait) -> Self {
-        Client { agent: settings.connection.agent(), settings, should_stop, on_wait }
+    pub fn new(settings: ServerSettings, should_stop: ShouldStop, on_wait: OnWait) -> Self {
+        LlmClient { agent: settings.connection.agent(), settings, should_stop, on_wait }
     }
 
     /// The answer to a request that has to succeed.
     ///
     /// # Errors
-    /// As [`Client::ask`]; `Unavailable` or `Config`, with the server's own message, if it refuses.
+    /// As [`LlmClient::ask`]; `Unavailable` or `Config`, with the server's own message, if it refuses.
     pub fn get_done(&self, path: &str, body: Option<&Value>) -> Result<Value> {
         match self.ask(path, body)? {
             Reply::Done(answer) => Ok(answer),
@@ -269,13 +275,13 @@ fn read(address: &Address, mut body: Body) -> Result<Vec<u8>, Failure> {
 mod tests {
     use super::*;
 
-    fn settings(url: &str, key: Option<&str>) -> Result<Settings> {
+    fn settings(url: &str, key: Option<&str>) -> Result<ServerSettings> {
         let variable = |name: &str| if name == "KEY" { key.map(str::to_owned) } else { None };
-        Settings::from_variables(url, "KEY", Duration::from_secs(1), variable)
+        ServerSettings::from_variables(url, "KEY", Duration::from_secs(1), variable)
     }
 
-    fn client(key: Option<&str>) -> Client {
-        Client::new(settings("https://a.example/v1/", key).unwrap(), Box::new(|| false), Box::new(|_| ()))
+    fn client(key: Option<&str>) -> LlmClient {
+        LlmClient::new(settings("https://a.example/v1/", key).unwrap(), Box::new(|| false), Box::new(|_| ()))
     }
 
     #[test]

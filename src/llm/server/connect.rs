@@ -3,7 +3,7 @@
 use super::asker::Asker;
 use super::chat::{self, Conversation, Refused};
 use super::chat_top::FirstTokens;
-use super::client::Client;
+use super::client::LlmClient;
 use super::cut::Cutter;
 use super::identity::Identity;
 use super::journal::{Entry, Journal, key};
@@ -50,8 +50,8 @@ pub struct Server {
 impl Server {
     /// # Errors
     /// `Unavailable`, with the reason of each way, if none tells the truth; `Config` if it has not this model, or no
-    /// tokenizer is at hand; as [`Client::ask`].
-    pub fn connect(client: Client, choices: &Choices) -> Result<Self> {
+    /// tokenizer is at hand; as [`LlmClient::ask`].
+    pub fn connect(client: LlmClient, choices: &Choices) -> Result<Self> {
         let identity = Identity::ask(&client, &choices.model)?;
         let kind = identity.kind;
         if let Some(way) = choices.way.filter(|way| way.chats()) {
@@ -77,7 +77,7 @@ impl Server {
     }
 
     /// One that is asked in chats only, and needs no tokens.
-    fn chatting(client: Client, identity: Identity, choices: &Choices, way: Way) -> Result<Self> {
+    fn chatting(client: LlmClient, identity: Identity, choices: &Choices, way: Way) -> Result<Self> {
         let tokenizer = Tokenizer::Server { kind: identity.kind, model: identity.model.clone() };
         let cutter = Cutter { tokenizer, bos: Bos::default(), sends_ids: false };
         let mut server = Self::new(Asker { client, identity, cutter, way, alternatives: 0 }, choices);
@@ -272,7 +272,7 @@ impl Server {
     /// What the model says; what it said before if that stands in the journal.
     ///
     /// # Errors
-    /// As [`Client::ask`], with the name of what is asked.
+    /// As [`LlmClient::ask`], with the name of what is asked.
     pub fn say(&self, asked: &Conversation) -> Result<String> {
         let form = asked.form.map_or_else(String::new, ToString::to_string);
         let messages = serde_json::json!(asked.messages).to_string();

@@ -1,6 +1,6 @@
 //! Cuts prompt and continuation into tokens: by their count, never by offsets in the text.
 
-use super::client::Client;
+use super::client::LlmClient;
 use super::tokenizer::{Bos, Tokenizer};
 use super::wire::{Sent, Token};
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ impl Cutter {
     ///
     /// # Errors
     /// As [`Tokenizer::encode`]; `Config` if the start tokens can't be had.
-    pub fn encode(&self, client: &Client, text: &str) -> Result<Vec<u32>> {
+    pub fn encode(&self, client: &LlmClient, text: &str) -> Result<Vec<u32>> {
         if self.sends_ids {
             return Ok(self.bos.put(self.tokenizer.encode(client, text, false)?));
         }
@@ -48,7 +48,13 @@ impl Cutter {
     ///
     /// # Errors
     /// As [`Cutter::encode`]; `Data` if a continuation adds no token; `Config` if tokens have no text of their own.
-    pub fn cut(&self, client: &Client, prompt: &str, continuations: &[String], needs_text: bool) -> Result<Vec<Cut>> {
+    pub fn cut(
+        &self,
+        client: &LlmClient,
+        prompt: &str,
+        continuations: &[String],
+        needs_text: bool,
+    ) -> Result<Vec<Cut>> {
         let prompt_ids = self.encode(client, prompt)?;
         let cut = |continuation: &String| {
             let text = format!("{prompt}{continuation}");
@@ -68,7 +74,7 @@ impl Cutter {
     }
 
     /// Where each token of the continuation ends in the text: the shortest text with exactly the tokens so far.
-    fn ends(&self, client: &Client, cut: &Cut, prompt: usize) -> Result<Vec<usize>> {
+    fn ends(&self, client: &LlmClient, cut: &Cut, prompt: usize) -> Result<Vec<usize>> {
         let impossible = || {
             let what = shown(&cut.text[prompt..], 60);
             let remedy = "this server takes text only; use one that takes token ids (vLLM, llama-server)";

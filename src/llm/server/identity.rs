@@ -1,6 +1,6 @@
 //! What a server says it is: saved with a run, and compared when the run goes on.
 
-use super::client::{Client, Reply};
+use super::client::{LlmClient, Reply};
 use super::kind::ServerKind;
 use crate::durable::sha256;
 use crate::error::{Error, Result};
@@ -34,8 +34,8 @@ impl Identity {
     /// Asks the server what it is.
     ///
     /// # Errors
-    /// As [`Client::ask`]; `Unavailable` if it refuses the key; `Config` if it has other models only.
-    pub fn ask(client: &Client, model: &str) -> Result<Self> {
+    /// As [`LlmClient::ask`]; `Unavailable` if it refuses the key; `Config` if it has other models only.
+    pub fn ask(client: &LlmClient, model: &str) -> Result<Self> {
         let props = optional(client, "/props")?;
         let models = optional(client, "/v1/models")?;
         let kind = kind(client, &props, &models)?;
@@ -77,7 +77,7 @@ impl Identity {
 }
 
 /// An answer that a server need not have; null without it.
-fn optional(client: &Client, path: &str) -> Result<Value> {
+fn optional(client: &LlmClient, path: &str) -> Result<Value> {
     match client.ask(path, None)? {
         Reply::Done(answer) => Ok(answer),
         Reply::Refused { status: status @ (401 | 403), message } => Err(client.refusal(path, status, &message)),
@@ -85,7 +85,7 @@ fn optional(client: &Client, path: &str) -> Result<Value> {
     }
 }
 
-fn kind(client: &Client, props: &Value, models: &Value) -> Result<ServerKind> {
+fn kind(client: &LlmClient, props: &Value, models: &Value) -> Result<ServerKind> {
     let owner = models.pointer("/data/0/owned_by").and_then(Value::as_str);
     if props["build_info"].is_string() || owner == Some("llamacpp") {
         return Ok(ServerKind::LlamaCpp);

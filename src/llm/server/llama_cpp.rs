@@ -1,7 +1,7 @@
 //! llama.cpp's own endpoint `/completion`: its log-probabilities are of the plain softmax, before biases.
 
 use super::answer::{field, list, logprob};
-use super::client::Client;
+use super::client::LlmClient;
 use super::wire::{Next, Sent, Token, TokenName};
 use crate::error::{Error, Result};
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ const FORCE: f64 = 1000.;
 /// One token after the prompt: the likeliest, or the forced one. What the server has evaluated already is used again.
 ///
 /// # Errors
-/// As [`Client::get_done`]; `Data` if the answer is not what was asked for.
-pub fn next(client: &Client, prompt: Sent, force: Option<Token>, alternatives: u32) -> Result<Next> {
+/// As [`LlmClient::get_done`]; `Data` if the answer is not what was asked for.
+pub fn next(client: &LlmClient, prompt: Sent, force: Option<Token>, alternatives: u32) -> Result<Next> {
     read(&client.get_done("/completion", Some(&request(prompt, force, alternatives)))?)
 }
 
@@ -23,7 +23,7 @@ pub fn next(client: &Client, prompt: Sent, force: Option<Token>, alternatives: u
 ///
 /// # Errors
 /// As [`next`].
-pub fn evaluate_afresh(client: &Client, prompt: Sent) -> Result<()> {
+pub fn evaluate_afresh(client: &LlmClient, prompt: Sent) -> Result<()> {
     let mut body = request(prompt, None, 1);
     body["cache_prompt"] = json!(false);
     require_whole(&client.get_done("/completion", Some(&body))?)

@@ -28,11 +28,11 @@ mod top;
 mod wire;
 
 pub use chat::Conversation;
-pub use client::{Client, Settings};
+pub use client::{LlmClient, ServerSettings};
 pub use connect::{Choices, Server};
 pub use identity::Identity;
 pub use journal::Journal;
 pub use kind::{ServerKind, Way};
 pub use probe::{Probe, ProbeReport};
-pub use run::{RunFolder, Settled, default_folder};
+pub use run::{LlmRunFolder, Settled, default_folder};
 pub use scored::Scored;

@@ -1,7 +1,7 @@
 //! The endpoint `/v1/completions` of OpenAI-compatible servers.
 
 use super::answer::{field, list, logprob};
-use super::client::Client;
+use super::client::LlmClient;
 use super::kind::ServerKind;
 use super::wire::{Next, Place, Sent, Token, TokenName};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ const BY_ID: &str = "token_id:";
 
 /// One model on one server.
 pub struct Completions<'a> {
-    pub client: &'a Client,
+    pub client: &'a LlmClient,
     pub kind: ServerKind,
     pub model: &'a str,
 }
@@ -25,7 +25,7 @@ impl Completions<'_> {
     /// One token after the prompt: the likeliest, or the forced one.
     ///
     /// # Errors
-    /// As [`Client::get_done`]; `Data` if the answer is not what was asked for.
+    /// As [`LlmClient::get_done`]; `Data` if the answer is not what was asked for.
     pub fn next(&self, prompt: Sent, force: Option<Token>, alternatives: u32) -> Result<Next> {
         let mut body = self.body(prompt, alternatives);
         if let Some(token) = force {

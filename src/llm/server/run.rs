@@ -53,12 +53,12 @@ pub struct Settled {
 }
 
 /// A locked folder of a run.
-pub struct RunFolder {
+pub struct LlmRunFolder {
     path: PathBuf,
     _lock: Lock,
 }
 
-impl RunFolder {
+impl LlmRunFolder {
     /// Creates the folder, or opens it.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl RunFolder {
         durable::create_folder(path)?;
         let lock = Lock::take(&path.join("lock"))?;
         durable::remove_leftovers(path)?;
-        Ok(RunFolder { path: path.to_owned(), _lock: lock })
+        Ok(LlmRunFolder { path: path.to_owned(), _lock: lock })
     }
 
     /// The folder, as it was named when it was opened.
@@ -245,7 +245,7 @@ mod tests {
     fn a_run_goes_on_as_it_began_or_not_at_all() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("run");
-        let run = RunFolder::open(&path).unwrap();
+        let run = LlmRunFolder::open(&path).unwrap();
         assert_eq!(run.settle(settled(-1.)).unwrap(), settled(-1.));
         let later = Settled { date: "2026-02-01T12-00-00".into(), ..settled(-1.01) };
         assert_eq!(run.settle(later).unwrap(), settled(-1.), "float noise and another day");
@@ -256,14 +256,14 @@ mod tests {
         for part in ["way: \"echo\" then, \"top\" now", "shots: 3 then, 1 now", "-1.000 then, \"b\" -2.000 now"] {
             assert!(error.message.contains(part), "{error}");
         }
-        assert_eq!(RunFolder::open(&path).err().unwrap().kind, ErrorKind::CantCreate, "it is locked");
+        assert_eq!(LlmRunFolder::open(&path).err().unwrap().kind, ErrorKind::CantCreate, "it is locked");
     }
 
     #[test]
     fn a_folder_of_something_else_is_left_alone() {
         let folder = tempfile::TempDir::new().unwrap();
         std::fs::write(folder.path().join("thesis.tex"), "mine").unwrap();
-        let error = RunFolder::open(folder.path()).err().unwrap();
+        let error = LlmRunFolder::open(folder.path()).err().unwrap();
         assert!(error.kind == ErrorKind::CantCreate && error.message.contains("no run.json"), "{error}");
     }
 }

@@ -16,7 +16,7 @@ impl Asker {
         if let Some(cut) = cuts.first() {
             self.begin(cut.before(0, self.cutter.sends_ids))?;
         }
-        let (mut forced, mut listed) = (forced::Forced::new(self), top::Listed::new(self));
+        let (mut forced, mut listed) = (forced::Forced::new(self), top::TopTokens::new(self));
         for (number, cut) in cuts.iter().enumerate() {
             let tokens = match self.way {
                 Way::Echo => echo::score(self, cut)?,

@@ -1,7 +1,7 @@
 //! Splits text into tokens: by the model's `tokenizer.json`, or by asking the server.
 
 use super::answer::list;
-use super::client::{Client, Reply};
+use super::client::{LlmClient, Reply};
 use super::kind::ServerKind;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -32,8 +32,8 @@ impl Tokenizer {
     /// The server's own, if it has one to ask.
     ///
     /// # Errors
-    /// As [`Client::ask`].
-    pub fn of_server(client: &Client, kind: ServerKind, model: &str) -> Result<Option<Self>> {
+    /// As [`LlmClient::ask`].
+    pub fn of_server(client: &LlmClient, kind: ServerKind, model: &str) -> Result<Option<Self>> {
         let tokenizer = Tokenizer::Server { kind, model: model.to_owned() };
         let (path, body) = tokenizer.request("a", false);
         match client.ask(path, Some(&body))? {
@@ -70,8 +70,8 @@ impl Tokenizer {
     /// token if it has one.
     ///
     /// # Errors
-    /// As [`Client::get_done`]; `Config` if the tokenizer fails; `Data` if the server's answer has no tokens.
-    pub fn encode(&self, client: &Client, text: &str, adds_special: bool) -> Result<Vec<u32>> {
+    /// As [`LlmClient::get_done`]; `Config` if the tokenizer fails; `Data` if the server's answer has no tokens.
+    pub fn encode(&self, client: &LlmClient, text: &str, adds_special: bool) -> Result<Vec<u32>> {
         if let Tokenizer::File { tokenizer, .. } = self {
             let failed = |error| Error::config(format!("the tokenizer fails: {error}"));
             return Ok(tokenizer.encode_fast(text, adds_special).map_err(failed)?.get_ids().to_vec());
@@ -95,7 +95,7 @@ pub struct Bos {
 impl Bos {
     /// # Errors
     /// As [`Tokenizer::encode`]; `Config` if start tokens are wanted and the model has none.
-    pub fn find(tokenizer: &Tokenizer, client: &Client, wanted: Option<u32>) -> Result<Self> {
+    pub fn find(tokenizer: &Tokenizer, client: &LlmClient, wanted: Option<u32>) -> Result<Self> {
         let (with, without) = (tokenizer.encode(client, "a", true)?, tokenizer.encode(client, "a", false)?);
         let is_server_with_own = matches!(tokenizer, Tokenizer::Server { kind: ServerKind::LlamaCppPython, .. });
         let id = match with.strip_suffix(without.as_slice()) {

@@ -8,15 +8,15 @@ use super::wire::{Next, Token};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
-pub struct Listed<'a> {
+pub struct TopTokens<'a> {
     asker: &'a Asker,
     /// What follows the tokens so far.
     nodes: HashMap<Vec<u32>, Next>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> TopTokens<'a> {
     pub fn new(asker: &'a Asker) -> Self {
-        Listed { asker, nodes: HashMap::new() }
+        TopTokens { asker, nodes: HashMap::new() }
     }
 
     /// # Errors

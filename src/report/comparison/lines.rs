@@ -1,6 +1,6 @@
 //! CSV (RFC 4180) for programs, with one score or difference per line.
 
-use super::{Comparison, Row, RowDifference, Section};
+use super::{Comparison, ComparisonRow, RowDifference, Section};
 use crate::metrics::{Difference, Estimate, Tiers};
 use crate::report::PublishedRow;
 
@@ -24,7 +24,7 @@ impl Section {
         scores.chain(published).chain(differences).collect()
     }
 
-    fn scores(&self, row: &Row) -> Vec<String> {
+    fn scores(&self, row: &ComparisonRow) -> Vec<String> {
         let seeds = [row.seeds.len().to_string(), row.missing.len().to_string()];
         let line = |(i, tier): (usize, &str)| {
             let numbers = row.scores.as_ref().and_then(|scores| scores.each()[i]).map(|estimate| {

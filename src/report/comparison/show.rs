@@ -1,6 +1,6 @@
 //! A comparison as text, Markdown or JSON.
 
-use super::{Comparison, Row, RowDifference, Section};
+use super::{Comparison, ComparisonRow, RowDifference, Section};
 use crate::metrics::{Difference, Estimate, PValue, Tiers};
 use crate::report::tables::percent_of;
 use crate::report::{PublishedRow, Table};
@@ -112,7 +112,7 @@ impl Section {
     }
 }
 
-impl Row {
+impl ComparisonRow {
     fn seeds_cell(&self) -> String {
         match self.missing.len() {
             0 => self.seeds.len().to_string(),

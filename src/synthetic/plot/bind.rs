@@ -5,7 +5,7 @@ use crate::synthetic::action::{Action, MAX_ROLES};
 use crate::synthetic::claim::Role;
 use crate::synthetic::form::Form;
 use crate::synthetic::random::any;
-use crate::synthetic::state::Step;
+use crate::synthetic::step::Step;
 use crate::synthetic::thing::ThingId;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;

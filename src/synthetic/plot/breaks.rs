@@ -5,8 +5,9 @@ use crate::data::Kind;
 use crate::synthetic::action::MAX_ROLES;
 use crate::synthetic::failed::Failed;
 use crate::synthetic::random::weighted;
-use crate::synthetic::state::{Strength, Violation, violations};
+use crate::synthetic::state::violations;
 use crate::synthetic::thing::ThingId;
+use crate::synthetic::violation::{Strength, Violation};
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 

@@ -6,7 +6,7 @@ use crate::synthetic::action::Action;
 use crate::synthetic::claim::{Claim, Property, Role};
 use crate::synthetic::failed::Failed;
 use crate::synthetic::random::any;
-use crate::synthetic::state::Step;
+use crate::synthetic::step::Step;
 use crate::synthetic::table::World;
 use crate::synthetic::thing::ThingId;
 use rand_chacha::ChaCha12Rng;

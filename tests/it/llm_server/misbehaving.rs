@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tiered::error::{Error, ErrorKind, Result};
-use tiered::llm::server::{Client, Journal, Server as Asked, Way};
+use tiered::llm::server::{Journal, LlmClient, Server as Asked, Way};
 use tiered::llm::{OptionScore, Request, Scorer};
 
 const PROMPT: &str = "Is the story plausible?";
@@ -224,7 +224,7 @@ fn a_server_that_is_not_there_stops_resumably() {
     let mut settings = settings(&server);
     settings.address = tiered::http::Address::parse("http://127.0.0.1:9").unwrap();
     let error =
-        Asked::connect(Client::new(settings, Box::new(|| false), Box::new(|_| ())), &choices(None)).err().unwrap();
+        Asked::connect(LlmClient::new(settings, Box::new(|| false), Box::new(|_| ())), &choices(None)).err().unwrap();
     assert!(error.kind == ErrorKind::Resumable && error.message.contains("no answer"), "{error}");
 }
 
@@ -235,7 +235,7 @@ fn a_pause_that_the_server_asks_for_is_kept() {
     let heard = waits.clone();
     // The program is told to stop as soon as the pause is known, so that no test has to wait.
     let stop = waits.clone();
-    let client = Client::new(
+    let client = LlmClient::new(
         settings(&server),
         Box::new(move || !stop.lock().unwrap().is_empty()),
         Box::new(move |wait| heard.lock().unwrap().push(wait.pause)),
@@ -253,7 +253,7 @@ fn a_server_that_is_too_slow_is_given_up() {
     let (server, _) = later(setup(Speaks::Vllm), |_, answer| answer.ending(Ends::Stalls(10)));
     let mut settings = settings(&server);
     settings.connection.timeout = Duration::from_millis(100);
-    let asked = Asked::connect(Client::new(settings, Box::new(|| false), Box::new(|_| ())), &choices(None));
+    let asked = Asked::connect(LlmClient::new(settings, Box::new(|| false), Box::new(|_| ())), &choices(None));
     let error = asked.err().unwrap();
     assert!(error.kind == ErrorKind::Resumable && error.message.contains("gave up after 5 tries"), "{error}");
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 use tiered::error::Result;
-use tiered::llm::server::{Choices, Client, Server as Asked, Settings, Way};
+use tiered::llm::server::{Choices, LlmClient, Server as Asked, ServerSettings, Way};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speaks {
@@ -208,15 +208,15 @@ fn chat(body: &Value) -> Answer {
     ok(&json!({"choices": [{"message": {"role": "assistant", "content": said}}]}))
 }
 
-pub fn settings(server: &Server) -> Settings {
+pub fn settings(server: &Server) -> ServerSettings {
     let timeout = Duration::from_secs(20);
-    let mut settings = Settings::from_environment(&server.url, "NO_SUCH_KEY", timeout).unwrap();
+    let mut settings = ServerSettings::from_environment(&server.url, "NO_SUCH_KEY", timeout).unwrap();
     settings.first_pause = Duration::from_millis(1);
     settings
 }
 
-pub fn client(server: &Server) -> Client {
-    Client::new(settings(server), Box::new(|| false), Box::new(|_| ()))
+pub fn client(server: &Server) -> LlmClient {
+    LlmClient::new(settings(server), Box::new(|| false), Box::new(|_| ()))
 }
 
 pub fn choices(way: Option<Way>) -> Choices {

@@ -6,7 +6,7 @@ use crate::fetch::Server;
 use serde_json::Value;
 use tempfile::TempDir;
 use tiered::error::ErrorKind;
-use tiered::llm::server::{Choices, Client, Journal, Server as Asked, ServerKind, Way};
+use tiered::llm::server::{Choices, Journal, LlmClient, Server as Asked, ServerKind, Way};
 use tiered::llm::{OptionScore, Request, Scorer};
 
 const PROMPT: &str = "Tommaso però era già lì.\nIs the story plausible?";
@@ -190,10 +190,10 @@ fn words_are_an_option_or_none_and_are_kept_too() {
 fn the_key_goes_to_the_server_and_into_nothing_else() {
     let server = start(setup(Speaks::Vllm));
     let mut settings = settings(&server);
-    settings.key = Some(tiered::http::Token::parse("sk-secret", "KEY").unwrap().unwrap());
+    settings.key = Some(tiered::http::ApiKey::parse("sk-secret", "KEY").unwrap().unwrap());
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("journal.jsonl");
-    let client = Client::new(settings, Box::new(|| false), Box::new(|_| ()));
+    let client = LlmClient::new(settings, Box::new(|| false), Box::new(|_| ()));
     let asked = Asked::connect(client, &choices(None)).unwrap().with_journal(Journal::open(&path).unwrap());
     scores(&asked, PROMPT);
     let sent = server.requests();

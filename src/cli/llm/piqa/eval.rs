@@ -7,9 +7,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::http::Wait;
 use crate::llm::Message;
 use crate::llm::piqa::{
-    Chat, Dataset, Protocol, Submission, answer_lines, answer_schema, ask, by_answers, by_likelihood, file_name, score,
+    Chat, PiqaProtocol, PiqaSet, Submission, answer_lines, answer_schema, ask, by_answers, by_likelihood, file_name,
+    score,
 };
-use crate::llm::server::{Choices, Client, Conversation, RunFolder, Server, Settings, Settled, Way, default_folder};
+use crate::llm::server::{
+    Choices, Conversation, LlmClient, LlmRunFolder, Server, ServerSettings, Settled, Way, default_folder,
+};
 use crate::report::share;
 use crate::say::{aside, say};
 use clap::ValueEnum;
@@ -112,8 +115,10 @@ impl Chat for Speaker<'_> {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let sets = sets(args)?;
-    let settings = Settings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
-    let folder = RunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(protocol(args), &args.model)))?;
+    let settings =
+        ServerSettings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
+    let folder =
+        LlmRunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(protocol(args), &args.model)))?;
     let before = folder.settled()?.map(|settled| settled.way);
     let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
     let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
@@ -134,12 +139,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn sets(args: &Args) -> Result<Vec<Dataset>> {
+fn sets(args: &Args) -> Result<Vec<PiqaSet>> {
     if args.labels.is_some() && args.data.len() > 1 {
         return Err(Error::new(ErrorKind::Usage, "--labels: is of one data set; name one with --data"));
     }
-    let sets = args.data.iter().map(|path| Dataset::read(path, args.labels.as_deref()));
-    let sets: Vec<Dataset> = sets.collect::<Result<_>>()?;
+    let sets = args.data.iter().map(|path| PiqaSet::read(path, args.labels.as_deref()));
+    let sets: Vec<PiqaSet> = sets.collect::<Result<_>>()?;
     for (number, set) in sets.iter().enumerate() {
         if let Some(first) = sets[..number].iter().find(|first| first.name == set.name) {
             let (first, second) = (first.path.display(), set.path.display());
@@ -149,10 +154,10 @@ fn sets(args: &Args) -> Result<Vec<Dataset>> {
     Ok(sets)
 }
 
-fn client(settings: Settings) -> Result<Client> {
+fn client(settings: ServerSettings) -> Result<LlmClient> {
     let signals = Signals::watch()?;
     let on_wait = |wait: &Wait| aside!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil());
-    Ok(Client::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait)))
+    Ok(LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait)))
 }
 
 /// What makes the answers. The data sets do not: others may be asked later, into the same folder.
@@ -172,7 +177,7 @@ fn protocol(args: &Args) -> &'static str {
 }
 
 /// Asks about a set, and writes its submissions; those that are there already are replaced by the same.
-fn evaluate(args: &Args, set: &Dataset, server: &Server, folder: &Path) -> Result<()> {
+fn evaluate(args: &Args, set: &PiqaSet, server: &Server, folder: &Path) -> Result<()> {
     let system = args.system.as_deref().unwrap_or(&args.model);
     let bar = pair_bar(set.items.len() as u64);
     let done = || bar.inc(1);
@@ -190,7 +195,7 @@ fn evaluate(args: &Args, set: &Dataset, server: &Server, folder: &Path) -> Resul
     submissions.iter().try_for_each(|submission| write(submission, set, folder))
 }
 
-fn write(submission: &Submission, set: &Dataset, folder: &Path) -> Result<()> {
+fn write(submission: &Submission, set: &PiqaSet, folder: &Path) -> Result<()> {
     let path = folder.join(file_name("submission", &submission.system, &set.name, "json"));
     durable::replace(&path, submission.to_json().as_bytes())?;
     say!("{}: {}", path.display(), told(submission, set)?);
@@ -198,14 +203,14 @@ fn write(submission: &Submission, set: &Dataset, folder: &Path) -> Result<()> {
 }
 
 /// The accuracy if the labels are known, and what could not be decided.
-fn told(submission: &Submission, set: &Dataset) -> Result<String> {
+fn told(submission: &Submission, set: &PiqaSet) -> Result<String> {
     let accuracy = match set.items.iter().all(|item| item.label.is_some()) {
         true => format!("accuracy {}", share(&score(submission, set)?.accuracy)),
         false => "the labels are not known".to_owned(),
     };
     let (unanswered, ties) = submission.tiered.as_ref().map_or((0, 0), |making| (making.unanswered, making.ties));
     Ok(match submission.protocol() {
-        Protocol::Answer => format!("{accuracy}, unanswered {unanswered}"),
+        PiqaProtocol::Answer => format!("{accuracy}, unanswered {unanswered}"),
         _ => format!("{accuracy}, undecided {unanswered}, tied {ties}"),
     })
 }

@@ -4,7 +4,7 @@ use crate::cli::format::TextFormatArgs;
 use crate::cli::output::print;
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::llm::piqa::{Dataset, prompt};
+use crate::llm::piqa::{PiqaSet, prompt};
 use crate::schema;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ struct Prompt<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let dataset = Dataset::read(&args.data, None)?;
+    let dataset = PiqaSet::read(&args.data, None)?;
     let items = dataset.items.len();
     if let Some(item) = args.item.filter(|&item| item >= items) {
         let message = format!("--item {item}: {} holds {items} items, numbered from 0", args.data.display());

@@ -6,7 +6,8 @@ use crate::cli::output::print;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::piqa::{
-    Dataset, Protocol, ResultRow, Scored, Submission, read_results, replace_rows, results_json, score, set_table,
+    PiqaProtocol, PiqaSet, ResultRow, ScoredSubmission, Submission, read_results, replace_rows, results_json, score,
+    set_table,
 };
 use crate::say::aside;
 use clap::ValueEnum;
@@ -87,8 +88,8 @@ fn submissions_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// What each submission scores. Each data set is read once.
-fn scores(submissions: &[(PathBuf, Submission)], data: &Path) -> Result<Vec<Scored>> {
-    let mut sets: BTreeMap<&str, Dataset> = BTreeMap::new();
+fn scores(submissions: &[(PathBuf, Submission)], data: &Path) -> Result<Vec<ScoredSubmission>> {
+    let mut sets: BTreeMap<&str, PiqaSet> = BTreeMap::new();
     let mut of: BTreeMap<(String, String), &Path> = BTreeMap::new();
     let mut scores = Vec::new();
     for (path, submission) in submissions {
@@ -96,7 +97,7 @@ fn scores(submissions: &[(PathBuf, Submission)], data: &Path) -> Result<Vec<Scor
         let set = submission.first().test.as_str();
         if !sets.contains_key(set) {
             let file = data.join(format!("{set}.jsonl"));
-            sets.insert(set, Dataset::read(&file, None).map_err(about)?);
+            sets.insert(set, PiqaSet::read(&file, None).map_err(about)?);
         }
         let scored = score(submission, &sets[set]).map_err(about)?;
         if scored.ignored_sets > 0 {
@@ -116,9 +117,9 @@ fn scores(submissions: &[(PathBuf, Submission)], data: &Path) -> Result<Vec<Scor
 }
 
 /// Merges the scores into the files of results. Protocols that are not the benchmark's have files of their own.
-fn write_results(scores: &[Scored], folder: &Path) -> Result<()> {
+fn write_results(scores: &[ScoredSubmission], folder: &Path) -> Result<()> {
     let files = [("results", true), ("results-likelihood", false)].map(|(name, is_benchmarks)| {
-        let of = scores.iter().filter(|scored| (scored.protocol == Protocol::Answer) == is_benchmarks);
+        let of = scores.iter().filter(|scored| (scored.protocol == PiqaProtocol::Answer) == is_benchmarks);
         (name, of.map(ResultRow::from).collect::<Vec<_>>())
     });
     // Everything is read before anything is written.

@@ -8,7 +8,7 @@ use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
-pub struct Layer {
+pub struct DebertaLayer {
     attention: DisentangledAttention,
     attention_output: nn::Linear,
     /// Version 1 implements its norm itself; it is the usual layer norm.
@@ -19,11 +19,11 @@ pub struct Layer {
     hidden_dropout: f64,
 }
 
-impl Layer {
+impl DebertaLayer {
     pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
         let (h, ff, eps) = (config.hidden_size, config.intermediate_size, config.layer_norm_eps);
         let attention = p / "attention";
-        Layer {
+        DebertaLayer {
             attention: DisentangledAttention::new(&(&attention / "self"), config, deberta),
             attention_output: new_linear(&attention / "output" / "dense", h, h),
             attention_norm: new_layer_norm(&attention / "output" / "LayerNorm", h, eps),

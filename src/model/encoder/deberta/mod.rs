@@ -14,13 +14,13 @@ use super::config::EncoderConfig;
 use crate::batch::LengthGroup;
 use crate::model::layers::Mode;
 use convolution::Convolution;
-use layer::Layer;
+use layer::DebertaLayer;
 use position::RelativePositions;
 use tch::{Tensor, nn};
 
 /// A stack of layers that share their vectors of relative positions.
 pub struct Deberta {
-    layers: Vec<Layer>,
+    layers: Vec<DebertaLayer>,
     positions: Option<RelativePositions>,
     convolution: Option<Convolution>,
 }
@@ -29,7 +29,7 @@ impl Deberta {
     /// `p` is the `encoder` of the checkpoint.
     pub fn new(p: &nn::Path, config: &EncoderConfig, deberta: &DebertaConfig) -> Self {
         let layers = p / "layer";
-        let layer = |i| Layer::new(&(&layers / i), config, deberta);
+        let layer = |i| DebertaLayer::new(&(&layers / i), config, deberta);
         Deberta {
             layers: (0..config.num_hidden_layers).map(layer).collect(),
             positions: deberta.relative_attention.then(|| RelativePositions::new(p, config, deberta)),
