@@ -56,7 +56,7 @@ test: $(libtorch) $(encoder)
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps
 	@rm -f $(skips)
-	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast
+	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast $(TEST)
 	@$(PYTHON) scripts/skips.py $(skips)
 
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
