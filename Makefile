@@ -14,7 +14,7 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample clean-runs
+.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample crate clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
@@ -28,6 +28,7 @@ help:
 	@echo "make fixtures    compute tests/fixtures/ anew"
 	@echo "make snapshots   write anew what tests/cmd/ says that commands print"
 	@echo "make sample      make the stories of data/sample/ anew"
+	@echo "make crate       pack the crate as for crates.io, and build it from the package"
 	@echo "make clean-runs  delete runs/ with all its models"
 
 # One profile for everything, so that the C++ half of the libtorch bindings compiles once.
@@ -55,7 +56,7 @@ test: $(libtorch) $(encoder)
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps
 	@rm -f $(skips)
-	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast
+	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast $(TEST)
 	@$(PYTHON) scripts/skips.py $(skips)
 
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
@@ -85,6 +86,9 @@ sample: build
 	$(tiered) data synthesize --lang en --pairs 160 --seed 0 --split train --output data/sample/en.json --force
 	$(tiered) data synthesize --lang en --pairs 40 --seed 1 --split dev --output data/sample/en-dev.json --force
 	$(tiered) data synthesize --lang it --pairs 80 --seed 0 --split test --output data/sample/it.json --force
+
+crate: $(libtorch)
+	$(CARGO) publish --dry-run --locked
 
 clean-runs:
 	rm -rf runs

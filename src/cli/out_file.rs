@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn devices_and_pipes_stay_what_they_are() {
-        assert_eq!(write(Path::new("/dev/full"), false, b"one").unwrap_err().kind, ErrorKind::Io);
+        if cfg!(target_os = "linux") {
+            assert_eq!(write(Path::new("/dev/full"), false, b"one").unwrap_err().kind, ErrorKind::Io);
+        }
         write(Path::new("/dev/null"), false, b"one").unwrap();
         assert!(!Path::new("/dev/full").is_file() && !Path::new("/dev/null").is_file());
     }

@@ -1,7 +1,7 @@
 //! Runs kernels on libtorch's threads, compiled for the widest vectors of the processor.
 
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 /// Work that can be divided by rows.
 pub trait Rows: Sync {
@@ -62,6 +62,7 @@ pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
 #[cfg(target_os = "linux")]
 pub fn pin() -> Result<(), String> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use std::sync::OnceLock;
     let failed = |error: rustix::io::Errno| format!("threads can't be bound to cores: {error}");
     // Read once only: afterwards this thread is allowed one core.
     static ALLOWED: OnceLock<CpuSet> = OnceLock::new();
