@@ -1,14 +1,11 @@
 //! Predictions beside the gold answers: what metrics read.
 
-use super::line::PairLine;
 use super::{EntityGold, EntityPrediction, PairGold, PairPrediction, PredictedStates, StoryGold, StoryPrediction};
 use crate::attribute::{ATTRIBUTES, Attribute, Side};
 use crate::data::Pair;
-use serde::{Deserialize, Serialize};
 
 /// The gold answers about a pair, and what is predicted: one line of `predictions.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "PairLine", into = "PairLine")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LabelledPair {
     /// Id of the implausible story.
     pub id: String,

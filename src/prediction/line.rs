@@ -5,11 +5,11 @@ use super::{
     StoryPrediction,
 };
 use crate::attribute::ATTRIBUTES;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A pair. The fields mean what those of [`LabelledPair`] mean.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PairLine {
+struct PairLine {
     id: String,
     group: i64,
     kind: String,
@@ -49,6 +49,18 @@ struct StatesLine {
     predicted: Vec<[u8; ATTRIBUTES]>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<StateCandidate>,
+}
+
+impl Serialize for LabelledPair {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        PairLine::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for LabelledPair {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        PairLine::deserialize(deserializer).map(Self::from)
+    }
 }
 
 impl From<LabelledPair> for PairLine {
