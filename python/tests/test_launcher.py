@@ -1,6 +1,7 @@
 """The commands `tiered` and `python -m tiered`, as processes."""
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -51,14 +52,24 @@ def test_the_process_becomes_the_program_and_takes_its_signals(tmp_path: Path) -
 
 
 @BOTH
-def test_a_signal_that_ends_the_program_is_what_the_shell_sees(command: list[str], run_folder: Path) -> None:
+def test_libtorch_is_that_of_this_python_and_a_signal_ends_the_program(command: list[str], run_folder: Path) -> None:
     with subprocess.Popen([*command, "predict", str(run_folder)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 60
-        while os.path.realpath(f"/proc/{process.pid}/exe") != str(PROGRAM.resolve()):
+        while not (mapped := libraries_of_torch(process.pid)) or os.path.realpath(f"/proc/{process.pid}/exe") != str(PROGRAM.resolve()):
             assert time.monotonic() < until, "the process did not become the program"
             time.sleep(0.02)
         process.kill()
         assert process.wait(timeout=30) == -signal.SIGKILL
+    installed = importlib.util.find_spec("torch")
+    assert installed is not None and installed.origin is not None
+    assert {library.parent for library in mapped} == {Path(installed.origin).resolve().parent / "lib"}
+
+
+def libraries_of_torch(process: int) -> set[Path]:
+    """Those that a process has mapped, once all that the program is linked to are there."""
+    mapped = {Path(line.split()[-1]) for line in Path(f"/proc/{process}/maps").read_text().splitlines()}
+    found = {library for library in mapped if library.name in ("libtorch.so", "libtorch_cpu.so", "libc10.so")}
+    return found if len(found) == 3 else set()
 
 
 def test_arguments_and_libraries_reach_the_program_unchanged(tmp_path: Path) -> None:
