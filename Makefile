@@ -14,7 +14,7 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample clean-runs
+.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
@@ -28,6 +28,8 @@ help:
 	@echo "make fixtures    compute tests/fixtures/ anew"
 	@echo "make snapshots   write anew what tests/cmd/ says that commands print"
 	@echo "make sample      make the stories of data/sample/ anew"
+	@echo "make wheel       dist/tiered-*.whl, the program for pip (docs/install.md)"
+	@echo "make test-wheel  install it into a fresh virtual environment (3 GB to download) and run it, its tests and the notebook"
 	@echo "make clean-runs  delete runs/ with all its models"
 
 # One profile for everything, so that the C++ half of the libtorch bindings compiles once.
@@ -85,6 +87,14 @@ sample: build
 	$(tiered) data synthesize --lang en --pairs 160 --seed 0 --split train --output data/sample/en.json --force
 	$(tiered) data synthesize --lang en --pairs 40 --seed 1 --split dev --output data/sample/en-dev.json --force
 	$(tiered) data synthesize --lang it --pairs 80 --seed 0 --split test --output data/sample/it.json --force
+
+wheel: build
+	@rm -f dist/tiered-*.whl
+	$(PYTHON) scripts/make-wheel.py --program $(tiered)
+
+# TEST_WHEEL=--small downloads a fifth.
+test-wheel: wheel $(encoder)
+	scripts/test-wheel.sh $(TEST_WHEEL)
 
 clean-runs:
 	rm -rf runs

@@ -15,6 +15,7 @@ from fakes import fake_program, fake_torch
 from tiered._launcher import PROGRAM
 
 COMMANDS = [[str(Path(sys.executable).with_name("tiered"))], [sys.executable, "-m", "tiered"]]
+LIBTORCH = ("libtorch.so", "libtorch_cpu.so", "libc10.so")
 BOTH = pytest.mark.parametrize("command", COMMANDS, ids=["script", "module"])
 
 
@@ -62,14 +63,15 @@ def test_libtorch_is_that_of_this_python_and_a_signal_ends_the_program(command: 
         assert process.wait(timeout=30) == -signal.SIGKILL
     installed = importlib.util.find_spec("torch")
     assert installed is not None and installed.origin is not None
-    assert {library.parent for library in mapped} == {Path(installed.origin).resolve().parent / "lib"}
+    libraries = Path(installed.origin).parent / "lib"
+    assert mapped == {(libraries / name).resolve() for name in LIBTORCH}
 
 
 def libraries_of_torch(process: int) -> set[Path]:
     """Those that a process has mapped, once all that the program is linked to are there."""
     mapped = {Path(line.split()[-1]) for line in Path(f"/proc/{process}/maps").read_text().splitlines()}
-    found = {library for library in mapped if library.name in ("libtorch.so", "libtorch_cpu.so", "libc10.so")}
-    return found if len(found) == 3 else set()
+    found = {library for library in mapped if library.name in LIBTORCH}
+    return found if len(found) == len(LIBTORCH) else set()
 
 
 def test_arguments_and_libraries_reach_the_program_unchanged(tmp_path: Path) -> None:
