@@ -1,12 +1,14 @@
 """The commands `tiered` and `python -m tiered`, as processes."""
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,18 @@ def launched(program: Path, arguments: list[str], **variables: str) -> subproces
     )
 
 
+@contextlib.contextmanager
+def started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process that waits for input. It and its children end with the test, also with one that fails."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, start_new_session=True) as process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 @BOTH
 def test_the_program_runs_with_the_installed_torch(command: list[str]) -> None:
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
@@ -45,7 +59,7 @@ def test_exit_codes_and_messages_are_the_programs(command: list[str]) -> None:
 def test_the_process_becomes_the_program_and_takes_its_signals(tmp_path: Path) -> None:
     waiting = fake_program(tmp_path / "program", "trap 'exit 75' TERM\necho $$\nwhile :; do sleep 0.05; done")
     code = f"import pathlib, tiered._launcher as launcher; launcher.PROGRAM = pathlib.Path({str(waiting)!r}); launcher.main()"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+    with started([sys.executable, "-c", code]) as process:
         assert process.stdout is not None
         assert int(process.stdout.readline()) == process.pid
         process.send_signal(signal.SIGTERM)
@@ -54,8 +68,8 @@ def test_the_process_becomes_the_program_and_takes_its_signals(tmp_path: Path) -
 
 @BOTH
 def test_libtorch_is_that_of_this_python_and_a_signal_ends_the_program(command: list[str], run_folder: Path) -> None:
-    with subprocess.Popen([*command, "predict", str(run_folder)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        until = time.monotonic() + 60
+    with started([*command, "predict", str(run_folder)]) as process:
+        until = time.monotonic() + 30
         while not (mapped := libraries_of_torch(process.pid)) or os.path.realpath(f"/proc/{process.pid}/exe") != str(PROGRAM.resolve()):
             assert time.monotonic() < until, "the process did not become the program"
             time.sleep(0.02)
