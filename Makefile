@@ -14,7 +14,7 @@ ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
 libtorch := .libtorch/lib/libtorch.so
 endif
 
-.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample crate clean-runs
+.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
@@ -29,6 +29,8 @@ help:
 	@echo "make snapshots   write anew what tests/cmd/ says that commands print"
 	@echo "make sample      make the stories of data/sample/ anew"
 	@echo "make crate       pack the crate as for crates.io, and build it from the package"
+	@echo "make wheel       dist/tiered-*.whl, the program for pip (docs/install.md)"
+	@echo "make test-wheel  install it into a fresh virtual environment (3 GB to download) and run it, its tests and the notebook"
 	@echo "make clean-runs  delete runs/ with all its models"
 
 # One profile for everything, so that the C++ half of the libtorch bindings compiles once.
@@ -89,6 +91,14 @@ sample: build
 
 crate: $(libtorch)
 	$(CARGO) publish --dry-run --locked
+
+wheel: build
+	@rm -f dist/tiered-*.whl
+	$(PYTHON) scripts/make-wheel.py --program $(tiered)
+
+# TEST_WHEEL=--small downloads a fifth.
+test-wheel: wheel $(encoder)
+	scripts/test-wheel.sh $(TEST_WHEEL)
 
 clean-runs:
 	rm -rf runs

@@ -1,0 +1,4 @@
+"""`python -m tiered`."""
+from tiered._launcher import main
+
+main()

@@ -1,0 +1,49 @@
+"""What scripts/make-wheel.py promises about the wheel that is installed here."""
+from __future__ import annotations
+
+import os
+import runpy
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+from tiered._launcher import PROGRAM
+
+MAKE_WHEEL = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts/make-wheel.py"))
+
+
+@pytest.mark.parametrize(
+    ("needed", "minor"),
+    [
+        ({"GLIBC": (2, 17)}, 28),
+        ({"GLIBC": (2, 28), "GLIBCXX": (3, 4, 24)}, 28),
+        ({"GLIBC": (2, 28), "GLIBCXX": (3, 4, 29)}, 34),
+        ({"GLIBC": (2, 35), "GLIBCXX": (3, 4, 26), "CXXABI": (1, 3, 9), "GCC": (4, 2, 0)}, 35),
+        ({"GLIBC": (2, 36)}, 38),
+    ],
+)
+def test_the_tag_is_the_oldest_linux_that_has_all_symbols(needed: dict[str, tuple[int, ...]], minor: int) -> None:
+    assert MAKE_WHEEL["platform_tag"](needed) == f"manylinux_2_{minor}_x86_64"
+
+
+def test_newer_symbols_than_any_known_linux_are_refused() -> None:
+    with pytest.raises(SystemExit, match="newer symbols"):
+        MAKE_WHEEL["platform_tag"]({"GLIBC": (2, 99)})
+
+
+def test_the_installed_wheel_has_the_tag_of_its_program() -> None:
+    tag = MAKE_WHEEL["platform_tag"](MAKE_WHEEL["needed_symbols"](PROGRAM))
+    assert f"Tag: py3-none-{tag}\n" in (distribution("tiered").read_text("WHEEL") or "")
+
+
+def test_the_program_names_no_folder_of_the_machine_that_built_it() -> None:
+    headers = MAKE_WHEEL["output"]("objdump", "-p", PROGRAM)
+    assert "NEEDED" in headers and "libtorch.so" in headers
+    assert "RPATH" not in headers and "RUNPATH" not in headers
+
+
+def test_the_program_is_stripped_and_executable() -> None:
+    assert os.access(PROGRAM, os.X_OK)
+    assert ".symtab" not in MAKE_WHEEL["output"]("objdump", "-h", PROGRAM)
+    assert MAKE_WHEEL["output"]("objdump", "-t", PROGRAM).strip().endswith("no symbols")
