@@ -77,7 +77,8 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
 ];
 
 /// An error with its kind. The message says what is wrong, where, and what to do; it tells the cause too. Of a file that
-/// could not be read or written, programs find the operating system's error by [`source`](std::error::Error::source).
+/// could not be read, written or parsed, programs find what the operating system or the parser reported by
+/// [`source`](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 pub struct Error {
     /// Decides the exit code.

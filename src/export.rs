@@ -153,6 +153,6 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 }
 
 fn read_json(path: &Path, most: u64) -> Result<Value> {
-    let wrong = |error: &serde_json::Error| Error::config(format!("{}: {}", path.display(), json_error(error)));
-    serde_json::from_slice(&read(path, most)?).map_err(|error| wrong(&error))
+    serde_json::from_slice(&read(path, most)?)
+        .map_err(|error| Error::config(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
 }

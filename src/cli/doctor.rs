@@ -5,13 +5,15 @@ use super::output::print;
 use crate::durable::free_bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::{
-    BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, MatmulRates, features, preferred, proc_value,
+    BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, MatmulRates, cpuinfo, features, libtorch_folder,
+    preferred,
 };
 use crate::model::Precision;
 use crate::say::counted;
 use crate::schema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// Describe this machine: libtorch, devices, speed, memory, disk
 ///
@@ -41,11 +43,11 @@ struct Machine {
     disk: Disk,
 }
 
-/// The libtorch that `tiered` was built with. libtorch has no function that returns its version.
+/// The version is that at build time: libtorch has no function that returns it. The folder is that of the loaded one.
 #[derive(Serialize)]
 struct Libtorch {
     version: Option<&'static str>,
-    folder: Option<&'static str>,
+    folder: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -70,8 +72,8 @@ struct Matmuls {
 
 #[derive(Serialize)]
 struct Memory {
-    total: Option<u64>,
-    available: Option<u64>,
+    total: u64,
+    available: u64,
 }
 
 /// The file system of the current folder.
@@ -83,20 +85,20 @@ struct Disk {
 
 impl Machine {
     fn examine() -> Result<Self> {
-        let (cpuinfo, meminfo) = (read("/proc/cpuinfo"), read("/proc/meminfo"));
+        let (cpuinfo, system) = (cpuinfo(), System::new_with_specifics(known()));
         Ok(Machine {
             tiered: env!("CARGO_PKG_VERSION"),
-            libtorch: Libtorch { version: LIBTORCH_VERSION, folder: option_env!("TIERED_LIBTORCH_FOLDER") },
+            libtorch: Libtorch { version: LIBTORCH_VERSION, folder: libtorch_folder() },
             gpus: tch::Cuda::device_count().max(0),
             cudnn: tch::Cuda::cudnn_is_available(),
             cpu: Cpu {
-                model: proc_value(&cpuinfo, "model name").map(str::to_owned),
+                model: system.cpus().first().map(|cpu| cpu.brand().to_owned()).filter(|brand| !brand.is_empty()),
                 cores: std::thread::available_parallelism().ok().map(usize::from),
                 threads: tch::get_num_threads(),
                 features: features(&cpuinfo),
             },
             matmuls: Matmuls::measure(&cpuinfo)?,
-            memory: Memory { total: kilobytes(&meminfo, "MemTotal"), available: kilobytes(&meminfo, "MemAvailable") },
+            memory: Memory { total: system.total_memory(), available: system.available_memory() },
             disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes(Path::new(".")) },
         })
     }
@@ -119,7 +121,14 @@ impl Machine {
         });
         let lines = [
             ("tiered", self.tiered.to_owned()),
-            ("libtorch", format!("{}, in {}", or_unknown(self.libtorch.version), or_unknown(self.libtorch.folder))),
+            (
+                "libtorch",
+                format!(
+                    "{}, in {}",
+                    or_unknown(self.libtorch.version),
+                    or_unknown(self.libtorch.folder.as_ref().map(|folder| folder.display()))
+                ),
+            ),
             ("CUDA GPUs", gpus),
             ("CPU", or_unknown(cpu.model.as_deref())),
             ("instructions", or_unknown(features)),
@@ -135,7 +144,11 @@ impl Machine {
             ("memory", format!("{} available of {}", gigabytes(memory.available), gigabytes(memory.total))),
             (
                 "free disk",
-                format!("{} in {}", gigabytes(disk.free), or_unknown(disk.folder.as_ref().map(|f| f.display()))),
+                format!(
+                    "{} in {}",
+                    or_unknown(disk.free.map(gigabytes)),
+                    or_unknown(disk.folder.as_ref().map(|f| f.display()))
+                ),
             ),
         ];
         lines.map(|(name, value)| format!("{name:<13} {value}\n")).concat()
@@ -157,36 +170,15 @@ impl Matmuls {
     }
 }
 
-/// The text of a file, or nothing if it can't be read. Its values then become unknown.
-fn read(path: &str) -> String {
-    std::fs::read_to_string(path).unwrap_or_default()
+/// What is asked of the system.
+fn known() -> RefreshKind {
+    RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()).with_memory(MemoryRefreshKind::nothing().with_ram())
 }
 
-/// A size of `/proc/meminfo`, in bytes.
-fn kilobytes(meminfo: &str, name: &str) -> Option<u64> {
-    let number: u64 = proc_value(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
-    Some(1024 * number)
-}
-
-fn gigabytes(bytes: Option<u64>) -> String {
-    or_unknown(bytes.map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9)))
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
 }
 
 fn or_unknown(value: Option<impl std::fmt::Display>) -> String {
     value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn proc_files_are_read() {
-        let cpuinfo = "processor\t: 0\nmodel name\t: Some CPU: X\nflags\t\t: fpu avx2 avx512_bf16 avx512foo\n";
-        assert_eq!(proc_value(cpuinfo, "model name"), Some("Some CPU: X"));
-        assert_eq!(features(cpuinfo), Some(vec!["avx2", "avx512_bf16"]));
-        assert_eq!(features(""), None);
-        assert_eq!(kilobytes("MemTotal:       24684084 kB\n", "MemTotal"), Some(24684084 * 1024));
-        assert_eq!(kilobytes("MemTotal: many\n", "MemTotal"), None);
-    }
 }

@@ -45,7 +45,8 @@ impl Config {
     /// `Config`, like [`Config::open`].
     pub fn parse(path: &Path, bytes: &[u8], overrides: &[String]) -> Result<Self> {
         let text = untrusted::text(bytes).map_err(|problem| Error::config(problem).about(path.display()))?;
-        let invalid = |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error));
+        let invalid =
+            |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error)).caused_by(error);
         let mut table: Table = toml::from_str(text).map_err(invalid)?;
         if overrides.is_empty() {
             return Self::checked(toml::from_str(text).map_err(invalid)?, path);
@@ -54,7 +55,7 @@ impl Config {
             set(&mut table, assignment)?;
         }
         let source = format!("{} with --set", path.display());
-        let config = table.try_into().map_err(|error| Error::config(explain(&source, &error)))?;
+        let config = table.try_into().map_err(|error| Error::config(explain(&source, &error)).caused_by(error))?;
         Self::checked(config, path)
     }
 

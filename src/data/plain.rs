@@ -181,7 +181,7 @@ struct Document {
 fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
     let document: Document = serde_json::from_str(text).map_err(|error| {
         let shape = "must be {\"sentences\": [...], \"entities\": [...]} or {\"stories\": [...]} with one or two such";
-        Error::data(format!("{source}: {}; the JSON {shape}", json_error(&error)))
+        Error::data(format!("{source}: {}; the JSON {shape}", json_error(&error))).caused_by(error)
     })?;
     let Document { stories, sentences, entities } = document;
     match stories {
@@ -253,6 +253,13 @@ mod tests {
             "not read as sentences: lines that begin with # (2); lines without letters, read as blank lines (1); \
              bullets and numbers before sentences (4)"
         );
+    }
+
+    #[test]
+    fn programs_find_what_the_parser_reported() {
+        let error = read("{\n \"sentences\": [1]}", "").unwrap_err();
+        let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<serde_json::Error>());
+        assert_eq!(source.map(|source| (source.line(), source.column())), Some((2, 16)));
     }
 
     #[test]

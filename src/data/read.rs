@@ -79,7 +79,7 @@ fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
             let is_text = error.is_syntax() && (error.line(), error.column()) == (1, 1);
             let hint = if is_text { "; stories in plain text are for `tiered predict`" } else { "" };
             let message = format!("is not valid JSON: {}{hint}", json_error(&error));
-            return Err(Error::data(message).about(path.display()));
+            return Err(Error::data(message).about(path.display()).caused_by(error));
         }
     }
     let sha256 = stream.sha256();

@@ -59,9 +59,10 @@ impl RunFolder {
         let path = self.evaluated(evaluation, "report.json")?;
         let bytes = untrusted::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
         let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
-        schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| wrong(format!("{}; evaluate again with `tiered eval`", json_error(&error))))
+        schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
+        serde_json::from_slice(&bytes).map_err(|error| {
+            wrong(format!("{}; evaluate again with `tiered eval`", json_error(&error))).caused_by(error)
+        })
     }
 
     /// The path of a file of an evaluation. The file may be missing.

@@ -154,7 +154,7 @@ impl RunFolder {
         let path = self.inputs_file();
         let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
         let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))))
+        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
     }
 
     /// Like [`RunFolder::inputs`], for a run that is resumed.
@@ -191,7 +191,7 @@ impl RunFolder {
             Ok(bytes) => {
                 let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
                 let remedy = "create it again with `tiered model calibrate`, or remove it";
-                schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
+                schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
                 serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(format!("{error}; {remedy}")))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -215,7 +215,8 @@ impl RunFolder {
         let path = self.path.join("model.json");
         let bytes = untrusted::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
         let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
-        let mut config: ModelConfig = schema::from_slice(&bytes).map_err(|error| wrong(json_error(&error)))?;
+        let mut config: ModelConfig =
+            schema::from_slice(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
         config.encoder = EncoderConfig::open(&self.path.join("encoder/config.json"))?;
         config.validate().map_err(wrong)?;
         Ok(config)

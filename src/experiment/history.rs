@@ -47,7 +47,8 @@ impl RunFolder {
         let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
         let text = untrusted::text(&bytes).map_err(wrong)?;
         let record = |(i, line): (usize, &str)| {
-            schema::from_str(line).map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))))
+            schema::from_str(line)
+                .map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))).caused_by(error))
         };
         text.lines().enumerate().map(record).collect()
     }

@@ -224,7 +224,8 @@ struct Index {
 /// `Data` if it is not an index; `Refused` if a name could lead out of the folder.
 pub fn shards(index: &[u8]) -> Result<BTreeSet<String>> {
     let wrong = |why: String| Error::data(format!("not an index of shards: {why}"));
-    let Index { weight_map } = serde_json::from_slice(index).map_err(|error| wrong(json_error(&error)))?;
+    let Index { weight_map } =
+        serde_json::from_slice(index).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
     let shards: BTreeSet<String> = weight_map.into_values().collect();
     if shards.is_empty() || shards.len() > MAX_SHARDS {
         return Err(wrong(format!("it names {} files; it must name 1 to {MAX_SHARDS}", shards.len())));

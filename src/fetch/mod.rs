@@ -5,8 +5,8 @@
 //! announced, or than the limit for its kind. The content must have the announced hash. `docs/hostile.md` lists what is
 //! refused.
 //!
-//! The client is `ureq`, which blocks. `hf-hub` (1.0) needs an asynchronous runtime, and its downloads neither resume
-//! nor verify. We read and write its cache layout ([`Cache`]).
+//! The client is `ureq`. `hf-hub` 1.0 has a blocking client too, but it begins a broken download again at the first
+//! byte, and does not compare what it wrote with the announced hash. We read and write its cache layout ([`Cache`]).
 
 mod cache;
 mod client;

@@ -84,7 +84,7 @@ impl Listing {
         let bytes = client.read(&address, MAX_LISTING, on).map_err(|error| error.about(model))?;
         let listing: Listing = serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("{address}: is not the hub's description of a model: {}", json_error(&error));
-            Error::new(ErrorKind::Unavailable, message)
+            Error::new(ErrorKind::Unavailable, message).caused_by(error)
         })?;
         if !is_commit(&listing.sha) {
             let message = format!("{address}: \"{}\" is not a commit", shown(&listing.sha, 80));

@@ -86,7 +86,7 @@ fn of_lines(text: &str) -> Result<Vec<AskedStory>> {
 fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<AskedStory>)> {
     let file: Entries<Entries<Value>> = serde_json::from_str(text).map_err(|error| {
         let shape = "must be {\"test\": {\"1\": {...}, ...}}, or have one story a line";
-        Error::data(format!("{shape}: {}", json_error(&error)))
+        Error::data(format!("{shape}: {}", json_error(&error))).caused_by(error)
     })?;
     let names: Vec<&str> = file.0.iter().map(|(name, _)| name.as_str()).collect();
     let name = chosen(&names, split)?;

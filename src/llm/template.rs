@@ -213,7 +213,8 @@ fn text(path: &Path) -> Result<String> {
 }
 
 fn json(path: &Path, text: &str) -> Result<Value> {
-    let wrong = |error| Error::new(ErrorKind::Config, format!("{}: {}", path.display(), json_error(&error)));
+    let wrong =
+        |error| Error::new(ErrorKind::Config, format!("{}: {}", path.display(), json_error(&error))).caused_by(error);
     serde_json::from_str(text).map_err(wrong)
 }
 

@@ -12,5 +12,5 @@ pub use allocator::keep_memory;
 pub use choice::{DeviceChoice, PrecisionChoice};
 pub use matmul::MatmulRates;
 pub use precision::{BF16_ADVANTAGE, preferred};
-pub use processor::{FEATURES, features, proc_value};
-pub use provenance::{LIBTORCH_VERSION, made_with};
+pub use processor::{FEATURES, cpuinfo, features};
+pub use provenance::{LIBTORCH_VERSION, libtorch_folder, made_with};

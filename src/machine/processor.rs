@@ -10,12 +10,25 @@ pub fn features(cpuinfo: &str) -> Option<Vec<&'static str>> {
 }
 
 /// The first `name : value` in a file of `/proc`.
-pub fn proc_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn proc_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let of_line = |line: &'a str| line.split_once(':').filter(|(n, _)| n.trim() == name).map(|(_, value)| value.trim());
     text.lines().find_map(of_line)
 }
 
 /// The contents of `/proc/cpuinfo`; empty where there is none.
-pub(super) fn cpuinfo() -> String {
+pub fn cpuinfo() -> String {
     std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proc_files_are_read() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: Some CPU: X\nflags\t\t: fpu avx2 avx512_bf16 avx512foo\n";
+        assert_eq!(proc_value(cpuinfo, "model name"), Some("Some CPU: X"));
+        assert_eq!(features(cpuinfo), Some(vec!["avx2", "avx512_bf16"]));
+        assert_eq!(features(""), None);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::processor::{cpuinfo, features};
 use crate::checkpoint::Environment;
+use std::path::{Path, PathBuf};
 use tch::Device;
 
 /// The version of libtorch at build time. libtorch has no function that returns it.
@@ -15,5 +16,35 @@ pub fn made_with(device: Device) -> Environment {
         device: format!("{device:?}").to_lowercase(),
         threads: tch::get_num_threads(),
         processor: features(&cpuinfo()).unwrap_or_default().into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// The folder of the libtorch that is loaded, which need not be the one at build time; where that can't be found out,
+/// the one at build time.
+pub fn libtorch_folder() -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    loaded_from(&maps).or_else(|| option_env!("TIERED_LIBTORCH_FOLDER").map(PathBuf::from))
+}
+
+fn loaded_from(maps: &str) -> Option<PathBuf> {
+    let mut files = maps.lines().filter_map(|line| line.find('/').map(|path| Path::new(&line[path..])));
+    files.find(|file| file.ends_with("libtorch_cpu.so"))?.parent().map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libtorch_is_found_where_it_was_loaded_from() {
+        let maps = "7f00-7f01 r--p 00000000 fe:00 12   /usr/lib/libc.so.6\n7f02-7f03 r--p 00000000 fe:00 34   \
+                    /home/a b/torch/lib/libtorch_cpu.so\n7f04-7f05 rw-p 00000000 00:00 0\n";
+        assert_eq!(loaded_from(maps), Some("/home/a b/torch/lib".into()));
+        assert_eq!(loaded_from(""), None);
+    }
+
+    #[test]
+    fn this_process_has_loaded_one() {
+        assert!(libtorch_folder().is_some_and(|folder| folder.is_dir()));
     }
 }

@@ -1,5 +1,6 @@
 //! Checks the header of a safetensors file before anything else of the file is read. A file of another format is
 //! refused by its content, whatever its name. Every tensor must be where the header says, and fit its shape.
+//! `safetensors` checks the same, but its errors don't say which tensor is wrong, and in which bytes.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::{json_error, shown};

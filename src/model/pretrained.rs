@@ -141,7 +141,7 @@ fn read_index(path: &Path) -> Result<Vec<(PathBuf, BTreeSet<String>)>> {
         _ => Error::reading(path, &error),
     })?;
     let index: Index = serde_json::from_slice(&bytes)
-        .map_err(|error| wrong(format!("not an index of weights: {}", json_error(&error))))?;
+        .map_err(|error| wrong(format!("not an index of weights: {}", json_error(&error))).caused_by(error))?;
     let mut files: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (tensor, file) in &index.weight_map {
         untrusted::component(file)

@@ -188,10 +188,10 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
     match fs::read(path) {
         Ok(bytes) => {
             let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
-            schema::check(&bytes).map_err(|error| wrong(json_error(&error)))?;
-            serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| wrong(format!("{}; remove it, and run the sweep again", json_error(&error))))
+            schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                wrong(format!("{}; remove it, and run the sweep again", json_error(&error))).caused_by(error)
+            })
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading(path, &error)),

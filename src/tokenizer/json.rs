@@ -68,7 +68,8 @@ impl Folder<'_> {
     }
 
     fn json<T: serde::de::DeserializeOwned>(&self, name: &str, most: u64) -> Result<T> {
-        serde_json::from_slice(&self.read(name, most)?).map_err(|error| self.wrong(name, json_error(&error)))
+        serde_json::from_slice(&self.read(name, most)?)
+            .map_err(|error| self.wrong(name, json_error(&error)).caused_by(error))
     }
 
     /// Empty if the file does not exist.

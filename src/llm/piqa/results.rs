@@ -43,6 +43,7 @@ pub fn read_results(path: &Path) -> Result<Vec<ResultRow>> {
         Ok(None) => Ok(Vec::new()),
         Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| {
             Error::data(format!("{}: is no file of results: {}", path.display(), untrusted::json_error(&error)))
+                .caused_by(error)
         }),
         Err(error) => Err(Error::reading(path, &error)),
     }

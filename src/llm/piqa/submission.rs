@@ -103,7 +103,7 @@ impl Submission {
         }
         let bytes = untrusted::read(path, untrusted::MAX_BATCH).map_err(|error| Error::reading(path, &error))?;
         let submission: Submission =
-            serde_json::from_slice(&bytes).map_err(|error| about(untrusted::json_error(&error)))?;
+            serde_json::from_slice(&bytes).map_err(|error| about(untrusted::json_error(&error)).caused_by(error))?;
         let Some(first) = submission.predictions.first() else {
             return Err(about("\"predictions\" is empty; it needs an entry with \"test\" and \"predictions\"".into()));
         };

@@ -89,7 +89,7 @@ pub fn parse_samples(bytes: &[u8]) -> Result<Vec<SampleRecord>> {
     let mut samples: Vec<SampleRecord> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let wrong = |problem: String| Error::data(format!("line {}: {problem}", number + 1));
-        let line: Value = serde_json::from_str(line).map_err(|error| wrong(json_error(&error)))?;
+        let line: Value = serde_json::from_str(line).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
         let sample = sample(samples.len(), &line).map_err(wrong)?;
         if let Some(first) = samples.first().filter(|first| first.tier != sample.tier) {
             return Err(wrong(format!("is of {}, and the lines before it of {}", sample.tier, first.tier)));

@@ -142,6 +142,7 @@ fn entries(path: &Path, text: &[u8]) -> Result<HashMap<String, Entry>> {
         let line: Line = schema::from_slice(line).map_err(|error| {
             let remedy = "remove this line and those after it, and run the command again";
             Error::data(format!("{}: line {}: {}; {remedy}", path.display(), number + 1, json_error(&error)))
+                .caused_by(error)
         })?;
         entries.entry(line.key).or_insert(line.entry);
     }

@@ -164,7 +164,7 @@ impl Settled {
         let path = folder.join(SETTLED);
         let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
         let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))))
+        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
     }
 
     /// What differs, one line each.

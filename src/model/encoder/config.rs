@@ -135,6 +135,7 @@ impl EncoderConfig {
         let malformed = |error: serde_json::Error| {
             let families = Family::NAMES.join(", ");
             wrong(format!("not a config.json of a supported encoder ({families}): {}", json_error(&error)))
+                .caused_by(error)
         };
         let config: EncoderConfig = serde_json::from_slice(&bytes).map_err(malformed)?;
         let fixed: Fixed = serde_json::from_slice(&bytes).map_err(malformed)?;
