@@ -12,7 +12,9 @@ mod epochs;
 mod eval;
 mod export;
 mod fetch;
+mod follow;
 mod format;
+mod init;
 mod llm;
 mod man;
 mod model;
@@ -38,8 +40,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-/// As clap's own, but for an empty line above the usage: the list of commands fits a screen of 24 lines.
-const HELP: &str = "{about}\n{usage-heading} {usage}\n\n{all-args}";
+/// As clap's own, but without empty lines around the usage: the list of commands fits a screen of 24 lines.
+const HELP: &str = "{about}\n{usage-heading} {usage}\n{all-args}";
 
 #[derive(Parser)]
 #[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true, help_template = HELP)]
@@ -53,6 +55,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Init(init::Args),
     Train(train::Args),
     Eval(eval::Args),
     Predict(predict::Args),
@@ -189,6 +192,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Baseline(args) => baseline::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Init(args) => init::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     }

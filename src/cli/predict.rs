@@ -1,6 +1,7 @@
 //! `tiered predict`: says of one or two stories which is plausible, which sentences conflict and why.
 
 use super::doubts::{doubts, require_judgeable};
+use super::follow::{follow, open_input};
 use super::format::TextFormatArgs;
 use super::output::{print, warn_unless_ended};
 use super::pairs::split_name;
@@ -50,6 +51,10 @@ pub(super) struct Args {
     /// Answer many questions: each line of the file is JSON of one or two stories, each answer is a line of JSON
     #[arg(long, conflicts_with = "pair")]
     batch: bool,
+    /// Keep the model loaded, and answer each line as it comes; lines and answers as with --batch. A line without an
+    /// answer gives {"line": N, "error": "..."}
+    #[arg(long, conflicts_with_all = ["pair", "batch"])]
+    follow: bool,
     /// Which weights of the run to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
     weights: CheckpointKind,
@@ -79,6 +84,11 @@ struct Question {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     // A wrong run folder is reported before the input is read.
     warn_unless_ended(&RunFolder::open(&args.run)?);
+    if args.follow {
+        let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+        let input = open_input(args.file.as_deref())?;
+        return Ok(follow(input, |line, number| answer_line(&run, args, line, number))?);
+    }
     let (questions, lines) =
         if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![0]) };
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
@@ -116,19 +126,33 @@ fn answer(run: &TrainedRun, mut pair: LabelledPair, single_story: bool, args: &A
 fn batch(args: &Args) -> Result<Vec<(Question, usize)>> {
     let (text, source) = read_input(args.file.as_deref(), MAX_BATCH)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let questions = lines.map(|(i, line)| {
-        let source = format!("{source}, line {}", i + 1);
-        if !line.trim_start().starts_with('{') {
-            let problem = "is no JSON object; write {\"stories\": [...]} or {\"sentences\": [...]}";
-            return Err(Error::data(format!("{source}: {problem}")));
-        }
-        typed_question(args, line, source).map(|question| (question, i))
-    });
+    let questions = lines
+        .map(|(i, line)| json_question(args, line, format!("{source}, line {}", i + 1)).map(|question| (question, i)));
     let questions: Vec<_> = questions.collect::<Result<_>>()?;
     match questions.is_empty() {
         true => Err(Error::data(format!("{source}: contains no questions; write one on each line"))),
         false => Ok(questions),
     }
+}
+
+fn json_question(args: &Args, line: &str, source: String) -> Result<Question> {
+    if !line.trim_start().starts_with('{') {
+        let problem = "is no JSON object; write {\"stories\": [...]} or {\"sentences\": [...]}";
+        return Err(Error::data(format!("{source}: {problem}")));
+    }
+    typed_question(args, line, source)
+}
+
+/// The answer to one line of `--follow`.
+fn answer_line(run: &TrainedRun, args: &Args, line: &str, number: usize) -> Result<String> {
+    let Question { pair, single_story, source } = json_question(args, line, format!("line {}", number + 1))?;
+    if single_story {
+        run.require_single_story()?;
+    }
+    let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let refused = || Error::new(ErrorKind::Internal, "a pair was evaluated to no prediction");
+    let pair = evaluation.predictions.into_iter().next().ok_or_else(refused)?;
+    Ok(answer(run, pair, single_story, args)?.to_json_line(number))
 }
 
 fn question(args: &Args) -> Result<Question> {

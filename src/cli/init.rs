@@ -1,0 +1,91 @@
+//! `tiered init`: starts a project with the sample stories.
+
+use super::output::print;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Start a project: a folder with a config, sample stories and a README
+///
+/// The README has the commands that train on the English sample stories and test on the Italian ones.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A new or empty folder
+    folder: PathBuf,
+}
+
+/// The files of a project. Those of the demo are as `make demo` reads them, but for the encoder.
+const FILES: [(&str, &str); 5] = [
+    ("README.md", include_str!("../../templates/project.md")),
+    ("configs/demo.toml", include_str!("../../configs/demo.toml")),
+    ("data/sample/en.json", include_str!("../../data/sample/en.json")),
+    ("data/sample/en-dev.json", include_str!("../../data/sample/en-dev.json")),
+    ("data/sample/it.json", include_str!("../../data/sample/it.json")),
+];
+
+/// The encoder of the demo's config in a checkout, where a script assembles it.
+const ASSEMBLED: &str = "\"checkpoints/encoders/e5-small\"";
+
+/// The same encoder on the Hugging Face hub.
+const ON_HUB: &str = "\"intfloat/multilingual-e5-small\" # tiered model fetch intfloat/multilingual-e5-small";
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let folder = &args.folder;
+    make(folder)?;
+    let name = folder.display();
+    print(&format!("made {name}: configs/demo.toml, data/sample, README.md with what to do next\n"))?;
+    Ok(())
+}
+
+/// Writes everything under another name first, so that the folder is complete or not there.
+fn make(folder: &Path) -> Result<()> {
+    if fs::symlink_metadata(folder).is_ok() && !fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
+        let message = format!("{}: is not empty; name a new or an empty folder", folder.display());
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    }
+    let failed = |error| Error::writing(folder, &error);
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(failed)?;
+    let part = tempfile::Builder::new().prefix(".tiered-init-").tempdir_in(parent).map_err(failed)?;
+    for (name, text) in FILES {
+        let path = part.path().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(failed)?;
+        durable::write(&path, text.replace(ASSEMBLED, ON_HUB).as_bytes())?;
+    }
+    // A temporary folder is for its owner only; a project is as open as the user's folders are.
+    let open = fs::metadata(part.path().join("data")).map_err(failed)?.permissions();
+    fs::set_permissions(part.path(), open).map_err(failed)?;
+    fs::rename(part.path(), folder).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::data::read_file;
+
+    #[test]
+    fn a_project_is_complete_and_its_config_names_an_encoder_of_the_hub() {
+        let parent = tempfile::TempDir::new().unwrap();
+        let folder = parent.path().join("a/project");
+        make(&folder).unwrap();
+        let config = Config::open(&folder.join("configs/demo.toml"), &[]).unwrap();
+        assert_eq!(config.encoder.path, Path::new("intfloat/multilingual-e5-small"));
+        for source in config.data.train.0.iter().chain(&config.data.dev.unwrap().0) {
+            read_file(&folder.join(&source.file)).unwrap().split(&source.split).unwrap();
+        }
+        assert_eq!(fs::read_dir(parent.path().join("a")).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn what_is_there_is_kept() {
+        let folder = tempfile::TempDir::new().unwrap();
+        make(folder.path()).unwrap();
+        fs::write(folder.path().join("README.md"), "mine").unwrap();
+        let error = make(folder.path()).unwrap_err();
+        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("is not empty"), "{error}");
+        assert_eq!(fs::read_to_string(folder.path().join("README.md")).unwrap(), "mine");
+        assert_eq!(make(&folder.path().join("README.md")).unwrap_err().kind, ErrorKind::CantCreate);
+    }
+}
