@@ -79,10 +79,11 @@ impl<'de> Deserialize<'de> for Sources {
     }
 }
 
-/// One split of a story file. `x-dev` says what differs in `data.dev`; a field without it is a key of `data.train` only.
+/// One split of a story file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSource {
+    // `x-dev` says what differs in `data.dev`. A field without it is a key of `data.train` only.
     /// Story file to train on.
     #[schemars(extend(
         "x-resume" = "free",
@@ -124,14 +125,14 @@ pub struct DataSource {
 /// The schema of `data.train`.
 fn train_sources(generator: &mut SchemaGenerator) -> Schema {
     one_or_several(generator, |key| {
-        key.remove("x-dev");
+        key.shift_remove("x-dev");
         true
     })
 }
 
 /// The schema of `data.dev`.
 fn dev_sources(generator: &mut SchemaGenerator) -> Schema {
-    one_or_several(generator, |key| match key.remove("x-dev") {
+    one_or_several(generator, |key| match key.shift_remove("x-dev") {
         Some(Value::Object(differing)) => {
             key.extend(differing);
             true

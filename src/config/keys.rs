@@ -80,23 +80,20 @@ fn collect(prefix: &str, section: &Value, keys: &mut Vec<Key>) {
 /// Leaves out what says nothing in TOML: Rust's names of numbers, `null`, line ends of comments, and the defaults of
 /// sections, whose keys have their own.
 fn simplify(schema: &mut Schema) {
-    schema.remove("format");
-    if schema.get("default").is_some_and(Value::is_object) {
-        schema.remove("default");
-    }
+    let Some(schema) = schema.as_object_mut() else { return };
+    schema.retain(|name, value| name != "format" && !(name == "default" && value.is_object()));
     if let Some(Value::String(description)) = schema.get_mut("description") {
         *description = description.replace('\n', " ");
     }
     if let Some([kind, _null]) = schema.get("type").and_then(Value::as_array).map(Vec::as_slice) {
-        let kind = kind.clone();
-        schema.insert("type".to_owned(), kind);
+        schema["type"] = kind.clone();
     }
     let null = json!({ "type": "null" });
     if schema.get("anyOf").and_then(|either| either.get(1)).is_some_and(|second| *second == null) {
-        let either = schema.remove("anyOf");
+        let either = schema.shift_remove("anyOf");
         let inner = either.as_ref().and_then(|either| either[0].as_object()).cloned().unwrap_or_default();
         for (name, value) in inner {
-            schema.ensure_object().entry(name).or_insert(value);
+            schema.entry(name).or_insert(value);
         }
     }
 }
@@ -104,6 +101,7 @@ fn simplify(schema: &mut Schema) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn every_key_says_what_it_means_and_what_happens_at_resume() {
@@ -114,5 +112,29 @@ mod tests {
             let has_default = ["default", "x-default"].iter().any(|word| key.schema.get(word).is_some());
             assert!(has_default || key.is_required, "{}: a default, x-default where it has none", key.name);
         }
+    }
+
+    /// Values just outside the bounds that a key declares.
+    fn outside(schema: &Value) -> Vec<String> {
+        let is_integer = schema["type"] == "integer";
+        let beyond = [("minimum", -1.), ("exclusiveMinimum", 0.), ("maximum", 1.), ("exclusiveMaximum", 0.)];
+        let values = beyond.into_iter().filter_map(|(bound, step)| Some(schema.get(bound)?.as_f64()? + step));
+        values.map(|value| if is_integer { value.to_string() } else { format!("{value:?}") }).collect()
+    }
+
+    #[test]
+    fn every_bound_that_a_key_declares_is_checked() {
+        let config =
+            "encoder.path = 'e'\n[data]\ntrain = { file = 'f', split = 's' }\ndev = { file = 'f', split = 's' }";
+        let set = |assignment: String| Config::parse(Path::new("config"), config.as_bytes(), &[assignment]);
+        let mut checked = 0;
+        // Whether the model can be so long is checked when it is built.
+        for key in keys().iter().filter(|key| key.name != "model.max_sentences") {
+            for value in outside(&key.schema) {
+                assert!(set(format!("{}={value}", key.name)).is_err(), "{}={value}", key.name);
+                checked += 1;
+            }
+        }
+        assert!(checked > 40, "{checked}");
     }
 }

@@ -25,7 +25,7 @@ impl From<String> for DeviceChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionChoice {
-    /// Chosen by device and processor ([`super::preferred`]).
+    /// Chosen by device and processor.
     #[default]
     Auto,
     /// Matmuls in float32.
