@@ -26,7 +26,7 @@ help:
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"
-	@echo "make snapshots   write anew what tests/cmd/ says that commands print"
+	@echo "make snapshots   write anew what tests/cmd/ says that commands print, and what docs/ says of config keys"
 	@echo "make sample      make the stories of data/sample/ anew"
 	@echo "make crate       pack the crate as for crates.io, and build it from the package"
 	@echo "make wheel       dist/tiered-*.whl, the program for pip (docs/install.md)"
@@ -69,7 +69,7 @@ minilm:
 	$(PYTHON) scripts/get-minilm.py
 
 snapshots: build
-	TRYCMD=overwrite SNAPSHOTS=overwrite $(CARGO) test --release --test it snapshots
+	TRYCMD=overwrite SNAPSHOTS=overwrite $(CARGO) test --release --test it -- snapshots config_docs
 
 faults: $(libtorch)
 	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it faults -- --nocapture --test-threads=1

@@ -1,15 +1,18 @@
 //! When checkpoints are saved, and how many are kept.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The section `[checkpoint]` of a config.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CheckpointConfig {
-    /// When one is saved. One is also saved after the best epoch so far, at the end and at a signal.
+    /// When a checkpoint is made; one is also made after the best epoch so far, at the end, and at a signal.
+    #[schemars(extend("x-resume" = "free"))]
     pub every: Every,
-    /// How many of the newest checkpoints are kept; the best is kept too.
+    /// How many recent checkpoints are kept, besides the best.
+    #[schemars(range(min = 1), extend("x-resume" = "free"))]
     pub keep: usize,
 }
 
@@ -20,8 +23,9 @@ impl Default for CheckpointConfig {
 }
 
 /// `epoch`, `N steps` or `N minutes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(epoch|[0-9]+ (steps?|minutes?))$", "x-type" = "`epoch`, `N steps`, `N minutes`"))]
 pub enum Every {
     /// After every epoch.
     Epoch,

@@ -2,20 +2,24 @@
 
 use super::check::all_hold;
 use crate::data::Kind;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::fmt;
 use std::path::PathBuf;
 
 /// The section `[data]` of a config.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
     /// The pairs to train on; weights and epochs are per source.
+    #[schemars(schema_with = "train_sources")]
     pub train: Sources,
     /// The pairs on which the best epoch is chosen. Without them the last epoch is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "dev_sources")]
     pub dev: Option<Sources>,
 }
 
@@ -76,28 +80,73 @@ impl<'de> Deserialize<'de> for Sources {
 }
 
 /// One split of a story file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSource {
-    /// `${NAME}` stands for an environment variable.
+    // `x-dev` says what differs in `data.dev`. A field without it is a key of `data.train` only.
+    /// Story file to train on.
+    #[schemars(extend(
+        "x-resume" = "free",
+        "x-type" = "file",
+        "x-dev" = {
+            "x-default": "no dev",
+            "description": "Story file on which the epoch is chosen; without it the last epoch is kept."
+        }
+    ))]
     pub file: PathBuf,
-    /// The name of the split in the file, such as "train".
+    /// The split of that file.
+    #[schemars(extend("x-resume" = "refused", "x-dev" = { "x-resume": "warned", "x-default": "required with a file" }))]
     pub split: String,
-    /// If set, only pairs of this kind are read.
+    /// Use only pairs of this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-resume" = "refused", "x-default" = "all", "x-dev" = { "x-resume": "warned" }))]
     pub kind: Option<Kind>,
-    /// If set, only this many pairs are read: the first ones.
+    /// Use only the first N pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        range(min = 1),
+        extend("x-resume" = "refused", "x-default" = "all", "x-dev" = { "x-resume": "warned" })
+    )]
     pub pairs: Option<usize>,
-    /// How often each pair is seen in an epoch of training. If absent, once.
+    /// How often an epoch contains each pair; with 0.25 each epoch takes another quarter of the pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-resume" = "refused", "default" = 1))]
     pub weight: Option<f64>,
-    /// The first and last epoch that train on this source, counted from 1. If absent, all epochs.
+    /// The first epoch that uses this source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-resume" = "refused", "default" = 1))]
     pub first_epoch: Option<u64>,
-    /// The last of these epochs, included.
+    /// The last epoch that uses this source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-resume" = "refused", "x-default" = "the last"))]
     pub last_epoch: Option<u64>,
+}
+
+/// The schema of `data.train`.
+fn train_sources(generator: &mut SchemaGenerator) -> Schema {
+    one_or_several(generator, |key| {
+        key.shift_remove("x-dev");
+        true
+    })
+}
+
+/// The schema of `data.dev`.
+fn dev_sources(generator: &mut SchemaGenerator) -> Schema {
+    one_or_several(generator, |key| match key.shift_remove("x-dev") {
+        Some(Value::Object(differing)) => {
+            key.extend(differing);
+            true
+        }
+        _ => false,
+    })
+}
+
+/// One source or a list. `keep` adapts each key, and says whether it stays.
+fn one_or_several(generator: &mut SchemaGenerator, keep: fn(&mut Map<String, Value>) -> bool) -> Schema {
+    let mut one = DataSource::json_schema(generator);
+    let properties = one.get_mut("properties").and_then(Value::as_object_mut);
+    properties.into_iter().for_each(|keys| keys.retain(|_, key| key.as_object_mut().is_some_and(keep)));
+    json_schema!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
 }
 
 impl DataSource {

@@ -3,18 +3,24 @@
 use super::expand::expand;
 use crate::error::Result;
 use crate::fetch::{Cache, ModelName};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The pretrained encoder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderSource {
-    /// A Hugging Face folder (config.json, tokenizer.json, model.safetensors), or a model in Hugging Face's cache,
-    /// written `ORG/NAME` or `ORG/NAME@REVISION`.
+    /// A Hugging Face folder: `config.json`, weights, tokenizer (`docs/encoders.md`). If there is no folder of that
+    /// name: `ORG/NAME` (or `NAME`, as `bert-base-uncased`) or `ORG/NAME@REVISION`, a model that `tiered model fetch`
+    /// or Hugging Face's own programs put into Hugging Face's cache.
+    #[schemars(extend("x-resume" = "free", "x-type" = "folder or name"))]
     pub path: PathBuf,
-    /// The parts that are not trained.
+    /// What is not trained: `"encoder"` (all of it), `"embeddings"`, `"layers:K"` (the lowest K layers). A fully frozen
+    /// encoder encodes each input once, without dropout, before the first step (not where whole stories are read);
+    /// `tiered train --vectors DIR` keeps these vectors for other runs.
     #[serde(default)]
+    #[schemars(extend("x-resume" = "refused"))]
     pub freeze: Vec<Freeze>,
 }
 
@@ -35,8 +41,9 @@ impl EncoderSource {
 }
 
 /// A part of the encoder that is not trained: `embeddings`; `layers:K`, the lowest K layers; or `encoder`, all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(encoder|embeddings|layers:[0-9]+)$"))]
 pub enum Freeze {
     /// The tables of the embeddings and their norm.
     Embeddings,

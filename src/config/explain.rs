@@ -1,13 +1,7 @@
 //! What the parser's messages mean: the key that was probably meant, and names of today for old ones.
 
-use super::model::ModelOptions;
-use crate::checkpoint::CheckpointConfig;
-use crate::loss::LossConfig;
-use crate::model::DetectorConfig;
-use crate::train::{AdamWConfig, TrainConfig};
+use super::keys::has_key;
 use crate::untrusted::toml_error;
-use serde::de::DeserializeOwned;
-use toml::{Table, Value};
 
 /// Old names of keys and values of configs and sweep files, and their names now.
 const RENAMED: [(&str, &str); 5] = [
@@ -35,27 +29,12 @@ pub fn explain(source: &str, error: &toml::de::Error) -> String {
 fn key_of_section(message: &str) -> Option<String> {
     let (unknown, expected) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
     let is_top = expected.contains("`encoder`") && expected.contains("`train`");
-    let (section, _) = SECTIONS.iter().find(|(_, has_key)| is_top && has_key(unknown))?;
+    let section = SECTIONS.into_iter().find(|section| is_top && has_key(section, unknown))?;
     Some(format!("{section}.{unknown}"))
 }
 
-/// Whether a section of this type has this key; the value does not matter.
-fn has_key<T: DeserializeOwned>(key: &str) -> bool {
-    let outcome = T::deserialize(Table::from_iter([(key.to_owned(), Value::Boolean(true))]));
-    !outcome.is_err_and(|error| error.message().starts_with("unknown field"))
-}
-
-type HasKey = fn(&str) -> bool;
-
-/// The sections of a config, each with a function that knows its keys.
-const SECTIONS: [(&str, HasKey); 6] = [
-    ("train", has_key::<TrainConfig>),
-    ("train.adamw", has_key::<AdamWConfig>),
-    ("model", has_key::<ModelOptions>),
-    ("model.detector", has_key::<DetectorConfig>),
-    ("loss", has_key::<LossConfig>),
-    ("checkpoint", has_key::<CheckpointConfig>),
-];
+/// The sections in which a key is looked for that stands at the top.
+const SECTIONS: [&str; 6] = ["train", "train.adamw", "model", "model.detector", "loss", "checkpoint"];
 
 /// For "unknown field `a`, expected one of `b`, `c`": the expected name that is nearest. A name that is longer than all
 /// of ours has no near one.

@@ -1,7 +1,8 @@
 //! The config of a run: a TOML file, read strictly, with the `--set` overrides applied to it.
 //!
-//! `schema` and the files of its sections hold the keys; `docs/config.md` says what they mean. `validate` checks
-//! values, `explain` says what was probably meant.
+//! The structs in `schema` and the files of its sections declare the keys: types, defaults, meanings, what happens at
+//! resume. `keys` lists them; `docs/config.md` is written from it. `validate` checks values, `explain` says what was
+//! probably meant.
 
 mod assign;
 mod check;
@@ -9,6 +10,7 @@ mod data;
 mod encoder;
 mod expand;
 mod explain;
+mod keys;
 mod model;
 mod schema;
 mod validate;
@@ -17,6 +19,7 @@ pub use data::{DataConfig, DataSource, Sources};
 pub use encoder::{EncoderSource, Freeze};
 pub use expand::expand;
 pub use explain::explain;
+pub use keys::{Key, ResumePolicy, json_schema, keys};
 pub use model::{ModelOptions, OutputBias};
 pub use schema::Config;
 

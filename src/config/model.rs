@@ -1,28 +1,37 @@
 //! `[model]`: the parts of the model that the encoder does not determine.
 
 use crate::model::{Context, DetectorConfig};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The parts of the model that the encoder does not determine.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelOptions {
-    /// The number of sentences of the longest story that the model can read. If absent, that of train and dev.
+    /// The longest story that the model can read, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-resume" = "refused", "x-default" = "the longest of train and dev, also with `--limit`"))]
     pub max_sentences: Option<usize>,
-    /// Dropout of heads and detector. If absent, the encoder's `hidden_dropout_prob`.
+    /// Dropout of heads and detector; the encoder keeps its own.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        range(min = 0),
+        extend("exclusiveMaximum" = 1, "x-resume" = "refused", "x-default" = "the encoder's `hidden_dropout_prob`")
+    )]
     pub dropout: Option<f64>,
-    /// How the last biases of heads and detector start.
+    /// Initial value of the last biases: as PyTorch's linear layer, or the log frequencies of the training labels.
+    #[schemars(extend("x-resume" = "refused"))]
     pub output_bias: OutputBias,
-    /// What the state heads read in addition to the (entity, sentence) input.
+    /// What the state heads read: entity and sentence (`sentence`), or also the sentence within its story (`story`)
+    /// (`docs/model.md`).
+    #[schemars(extend("x-resume" = "refused"))]
     pub state_context: Context,
     /// Which of the two detectors, and its sizes.
     pub detector: DetectorConfig,
 }
 
 /// The initial value of the last bias of every head and of the detector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputBias {
     /// Like PyTorch's `nn.Linear`.

@@ -1,4 +1,8 @@
 //! The keys at the top of a config, and its sections.
+//!
+//! A field of these structs is the one place of a key: serde's default is its default, the doc comment its meaning,
+//! `x-resume` what happens if it has changed at resume. `x-type` and `x-default` say in words what a type or a default
+//! can't. `keys` reads all this; docs/config.md and docs/schemas/config.json are written from it.
 
 use super::data::DataConfig;
 use super::encoder::EncoderSource;
@@ -7,30 +11,41 @@ use crate::checkpoint::CheckpointConfig;
 use crate::loss::LossConfig;
 use crate::machine::{DeviceChoice, PrecisionChoice};
 use crate::train::TrainConfig;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A config. Unknown keys are refused; `docs/config.md` describes every key.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The seed of every random choice.
+    /// Every random choice follows from it.
     #[serde(default)]
+    #[schemars(extend("x-resume" = "refused"))]
     pub seed: u64,
     /// Where to compute; `auto` is the first GPU, else the CPU.
     #[serde(default)]
+    #[schemars(extend("x-resume" = "warned"))]
     pub device: DeviceChoice,
-    /// The precision of matmuls; weights, losses and norms are float32.
+    /// Precision of the matmuls; weights, losses and norms are float32. `auto` is bf16 on GPUs and on AMD processors
+    /// with avx512_bf16, where it was measured to be at least 1.5 times as fast, else fp32. `tiered doctor` prints the
+    /// choice and measures both. The run's config records the choice.
     #[serde(default)]
+    #[schemars(extend("x-resume" = "warned"))]
     pub precision: PrecisionChoice,
-    /// Threads of libtorch. If absent, as many as there are cores.
+    /// Threads of libtorch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4096), extend("x-resume" = "warned", "x-default" = "libtorch's choice"))]
     pub threads: Option<u32>,
-    /// Whether each thread is bound to a core of its own, so that one seed gives one result on every processor.
+    /// Give each thread a core of its own (`docs/checkpoints.md#one-seed-one-result`). For two such runs at a time on
+    /// one machine, give each its own cores (`taskset`).
     #[serde(default)]
+    #[schemars(extend("x-resume" = "warned"))]
     pub deterministic: bool,
-    /// A run. Training starts with the best weights of its whole model.
+    /// A run whose best weights initialise the whole model, heads and detector too; it must have the same `[model]`.
+    /// `encoder.path` still names the encoder, which must have the same sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-resume" = "free", "x-type" = "run folder", "x-default" = "none"))]
     pub init_from: Option<PathBuf>,
     /// The pretrained encoder, and which parts of it are not trained.
     pub encoder: EncoderSource,

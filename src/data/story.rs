@@ -1,13 +1,14 @@
 //! Stories and pairs of stories: checked and complete.
 
 use crate::attribute::ATTRIBUTES;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The classes of one side, for the 20 attributes of an entity in a sentence.
 pub type Classes = [u8; ATTRIBUTES];
 
 /// How an implausible story was made from its plausible one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// One sentence was replaced.

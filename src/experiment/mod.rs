@@ -24,7 +24,7 @@ mod trial;
 mod vectors;
 
 pub use calibration::DevCalibration;
-pub use changes::{KEYS, ResumePolicy, flat};
+pub use changes::flat;
 pub use compute::Compute;
 pub use fit::own_decode;
 pub use folder::{CheckpointKind, RunFolder};

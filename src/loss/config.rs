@@ -1,27 +1,34 @@
 //! The weights of the losses.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The weight λ of each loss, and which cells they average over. The default is the paper's best, without story choice.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
-    /// λp, of the states before sentences.
+    /// Weight λp of the precondition loss.
+    #[schemars(range(min = 0), extend("x-resume" = "warned"))]
     pub preconditions: f64,
-    /// λf, of the states after sentences.
+    /// Weight λf of the effect loss.
+    #[schemars(range(min = 0), extend("x-resume" = "warned"))]
     pub effects: f64,
-    /// λc, of the sentences in conflict.
+    /// Weight λc of the conflict loss.
+    #[schemars(range(min = 0), extend("x-resume" = "warned"))]
     pub conflicts: f64,
-    /// λs, of the choice between the two stories.
+    /// Weight λs of the story choice loss.
+    #[schemars(range(min = 0), extend("x-resume" = "warned"))]
     pub story: f64,
-    /// The weight for single stories. Above 0, the joint detector has an output for "no conflict".
+    /// Weight λa of the single-story loss; above 0 the joint detector learns to judge a single story.
+    #[schemars(range(min = 0), extend("x-resume" = "refused"))]
     pub single_story: f64,
-    /// Which cells the losses average over.
+    /// Average over the real cells, or over padding too, as the authors of TRIP do.
+    #[schemars(extend("x-resume" = "warned"))]
     pub normalization: Normalization,
 }
 
 /// Which cells the losses average over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Normalization {
     /// The cells of entities and sentences that exist.

@@ -1,10 +1,12 @@
 //! What a config asks for: device and precision. It knows no tensors.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The device, as written in a config: `auto`, `cpu` or `cuda:N`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("pattern" = "^(auto|cpu|cuda(:[0-9]+)?)$", "x-type" = "`auto`, `cpu`, `cuda`, `cuda:N`"))]
 pub struct DeviceChoice(pub String);
 
 impl Default for DeviceChoice {
@@ -20,10 +22,10 @@ impl From<String> for DeviceChoice {
 }
 
 /// The precision of matmuls, as written in a config.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionChoice {
-    /// Chosen by device and processor ([`super::preferred`]).
+    /// Chosen by device and processor.
     #[default]
     Auto,
     /// Matmuls in float32.

@@ -1,34 +1,49 @@
 //! How a model is trained.
 
 use super::schedule::Schedule;
+use crate::untrusted::MAX_EPOCHS;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a model is trained. The defaults are the paper's (TRIP, section 4 and appendix B).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainConfig {
-    /// The number of epochs, unless `patience` ends training before.
+    /// Number of epochs.
+    #[schemars(range(min = 1, max = MAX_EPOCHS), extend("x-resume" = "warned"))]
     pub epochs: u64,
-    /// How many pairs an optimiser step reads; the last one of an epoch may read fewer.
+    /// Pairs in a step; with more than one, the pairs of a plausible story stay together.
+    #[schemars(range(min = 1), extend("x-resume" = "refused"))]
     pub pairs_per_step: usize,
-    /// The number of entities of each story in a step, drawn again each time. If absent, all.
+    /// How many entities of each story a step reads, drawn anew each time; a step with 2 takes less than half the time
+    /// (`docs/model.md`).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-resume" = "warned", "x-default" = "all"))]
     pub entities: Option<usize>,
-    /// The share of a step's (entity, sentence) inputs from which the state heads learn. The others are not encoded.
+    /// Share of a step's (entity, sentence) inputs that the state heads learn from, drawn anew each step; the others
+    /// are not encoded. A value below 1 needs a detector that reads whole stories only.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0, "x-resume" = "warned"))]
     pub state_sample_ratio: f64,
-    /// The tier, on dev, that decides which epoch is best.
+    /// The tier on dev that chooses the best epoch.
+    #[schemars(extend("x-resume" = "warned"))]
     pub metric_for_best_model: BestModelMetric,
-    /// Training ends after this many epochs without a better one. If absent, never early.
+    /// Stop training after this many epochs in a row without a better one on dev (by `metric_for_best_model`); the
+    /// schedule still follows `train.epochs`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-resume" = "warned", "x-default" = "none"))]
     pub patience: Option<u64>,
-    /// The encoder's full learning rate, which it has after the warm-up.
+    /// Learning rate of the encoder.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-resume" = "warned"))]
     pub learning_rate: f64,
-    /// The learning rate of heads and detector. If absent, the encoder's.
+    /// Learning rate of heads and detector.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-resume" = "warned", "x-default" = "`learning_rate`"))]
     pub head_learning_rate: Option<f64>,
-    /// How the learning rate changes after the warm-up.
+    /// The rate after the warm-up; `linear` falls to 0.
+    #[schemars(extend("x-resume" = "warned"))]
     pub schedule: Schedule,
-    /// The share of all steps in which the learning rate rises.
+    /// Share of all steps in which the rate rises.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1, "x-resume" = "warned"))]
     pub warmup: f64,
     /// The constants of the optimiser.
     pub adamw: AdamWConfig,
@@ -53,7 +68,7 @@ impl Default for TrainConfig {
 }
 
 /// The tier, on dev, that decides which epoch is best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BestModelMetric {
     /// Ties: accuracy, then verifiability with the states by argmax.
@@ -66,18 +81,23 @@ pub enum BestModelMetric {
 }
 
 /// The constants of AdamW. The defaults are the paper's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdamWConfig {
-    /// How much of the first moment, the mean of gradients, a step keeps.
+    /// Decay of the first moment.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1, "x-resume" = "warned"))]
     pub beta1: f64,
-    /// How much of the second moment, the mean of their squares, a step keeps.
+    /// Decay of the second moment.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1, "x-resume" = "warned"))]
     pub beta2: f64,
-    /// Added to the root of the second moment, so that nothing is divided by 0.
+    /// Added to the denominator of the update.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-resume" = "warned"))]
     pub epsilon: f64,
-    /// Decoupled weight decay. It does not apply to embeddings, biases and norms.
+    /// Decoupled; not for embeddings, biases and norms.
+    #[schemars(range(min = 0), extend("x-resume" = "warned"))]
     pub weight_decay: f64,
-    /// The largest norm of all gradients together.
+    /// Largest norm of all gradients together.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-resume" = "warned"))]
     pub clip_norm: f64,
 }
 

@@ -1,9 +1,10 @@
 //! The learning rate over the steps of a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The learning rate after the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
     /// It stays the same, as in the paper.

@@ -10,6 +10,7 @@ mod calibrate;
 mod circles;
 mod command_line;
 mod compare;
+mod config_docs;
 mod configs;
 mod data_cli;
 mod encoders;

@@ -3,7 +3,7 @@
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::Value;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -120,6 +120,38 @@ fn many_questions_are_answered_a_line_each() {
     );
     assert!(refused.stdout.is_empty(), "nothing is answered before everything is read");
     assert_eq!(predict("\n", &["--batch"]).status.code(), Some(65));
+}
+
+#[test]
+fn lines_are_answered_as_they_come() {
+    let story =
+        |text: &str| serde_json::json!({"sentences": text.lines().collect::<Vec<_>>(), "entities": ["Mia", "drawer"]});
+    let pair = serde_json::json!({"stories": [story(PLAUSIBLE), story(IMPLAUSIBLE)]}).to_string();
+    let run = &shared().1;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tiered"))
+        .args(["predict", text(run), "--follow"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The next line is written only when the last one is answered.
+    let mut ask = |line: &str| -> Value {
+        writeln!(stdin, "{line}").unwrap();
+        serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap()
+    };
+    let first = ask(&pair);
+    let refused = ask("\nMia slept.");
+    let second = ask(&pair);
+    drop(stdin);
+    assert!(answers.next().is_none() && child.wait().unwrap().success());
+    assert_eq!([&first, &refused, &second].map(|answer| answer["line"].as_u64().unwrap()), [0, 2, 3]);
+    let why = "line 3: is no JSON object; write {\"stories\": [...]} or {\"sentences\": [...]}";
+    assert_eq!(refused["error"], why);
+    let batch = predict(&format!("{pair}\n"), &["--batch"]);
+    assert_eq!(first, serde_json::from_str::<Value>(stdout(&batch).trim()).unwrap());
+    assert_eq!(first["states"], second["states"]);
 }
 
 #[test]

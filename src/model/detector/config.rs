@@ -1,9 +1,10 @@
 //! The kind of the detector and its sizes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kind of the detector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DetectorKind {
     /// The paper's: a conflict probability for each sentence and entity.
@@ -13,7 +14,7 @@ pub enum DetectorKind {
 }
 
 /// What the detector reads (ablations: TRIP, tables 7 and 8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DetectorInputs {
     /// Embeddings and state logits.
@@ -25,7 +26,7 @@ pub enum DetectorInputs {
 }
 
 /// How much context of a sentence is read, by the joint detector or by the state heads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
     /// None. The joint detector reads the mean of the (entity, sentence) embeddings over the entities.
@@ -37,7 +38,7 @@ pub enum Context {
 }
 
 /// Where the transformer layers normalise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Norm {
     /// After each residual sum, as in the paper.
@@ -48,34 +49,51 @@ pub enum Norm {
 }
 
 /// The detector and its sizes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DetectorConfig {
-    /// The paper's detector or the joint one.
+    /// `paper`: the paper's detector, one conflict probability for each sentence and entity; `joint`: one distribution
+    /// over all sentence pairs of both stories (`docs/model.md`).
+    #[schemars(extend("x-resume" = "refused"))]
     pub kind: DetectorKind,
-    /// Embeddings, states or both.
+    /// What the conflict detector reads.
+    #[schemars(extend("x-resume" = "refused"))]
     pub inputs: DetectorInputs,
-    /// The context of the joint detector. The paper's detector reads single sentences.
+    /// What the joint detector reads: embeddings of (entity, sentence), or the whole story as one encoder input.
+    #[schemars(extend("x-resume" = "refused"))]
     pub context: Context,
     /// Transformer layers of the paper's detector.
+    #[schemars(range(min = 1, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub layers: i64,
-    /// The norm of these layers. Those of the joint detector normalise after the residual sum.
+    /// Where the layers of the paper's detector normalise: after each sum, as published, or before attention and
+    /// feed-forward, and once at the end.
+    #[schemars(extend("x-resume" = "refused"))]
     pub norm: Norm,
-    /// The initial size of what each of these layers adds to its input, as a share of PyTorch's.
+    /// Of the paper's detector: how much each layer initially adds to its input, as a share of PyTorch's initialisation;
+    /// with 0.1 it learns in half the steps (`docs/notebook.md`).
+    #[schemars(range(min = 0), extend("x-resume" = "refused"))]
     pub residual_scale: f64,
-    /// Whether the paper's detector standardises its inputs by their running mean and deviation.
+    /// Whether the paper's detector standardises embeddings and state logits by their running mean and deviation
+    /// (`docs/model.md`).
+    #[schemars(extend("x-resume" = "refused"))]
     pub standardize: bool,
-    /// The total width of its two projections.
+    /// Width of the paper's detector; a multiple of twice the heads.
+    #[schemars(range(min = 1, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub width: i64,
-    /// Attention heads of the layers of either detector.
+    /// Attention heads of these layers; with `sentence_layers` a divisor of the encoder's width.
+    #[schemars(range(min = 1, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub heads: i64,
-    /// Inner width of the feed-forward part of these layers.
+    /// Width of their feed-forward layer.
+    #[schemars(range(min = 1, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub feed_forward: i64,
     /// Width of the joint detector's pair scores.
+    #[schemars(range(min = 1, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub pair_width: i64,
     /// Transformer layers over the sentences of a story before the joint detector's pair scores.
+    #[schemars(range(min = 0), extend("x-resume" = "refused"))]
     pub sentence_layers: i64,
-    /// Whether the joint detector distinguishes the entity that a sentence pair's conflict is about.
+    /// Whether the joint detector scores each sentence pair once for each entity.
+    #[schemars(extend("x-resume" = "refused"))]
     pub entities: bool,
 }
 
