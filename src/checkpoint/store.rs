@@ -339,7 +339,8 @@ mod tests {
         let manifest = Manifest::verify(&store.path(&name)).unwrap();
         for outside in ["../a", "/etc/passwd", "a/b", "..", ""] {
             let digest = FileDigest { bytes: 1, sha256: durable::sha256(b"b") };
-            let forged = Manifest { files: [(outside.to_owned(), digest)].into(), ..manifest.clone() };
+            let Manifest { step, best, inputs, made_with, .. } = manifest.clone();
+            let forged = Manifest::new(step, best, inputs, made_with, [(outside.to_owned(), digest)].into()).unwrap();
             fs::write(store.path(&name).join(MANIFEST), forged.to_json().unwrap()).unwrap();
             let damage = Manifest::verify(&store.path(&name)).unwrap_err();
             assert!(damage.what.contains(&format!("{outside:?}")), "{damage}");

@@ -21,7 +21,7 @@ pub enum ResumePolicy {
 
 /// A key of a config.
 #[derive(Debug)]
-pub struct Key {
+pub struct ConfigKey {
     /// Its dotted name, without numbers of sources: `data.train.file`.
     pub name: String,
     /// Whether its section needs it.
@@ -30,7 +30,7 @@ pub struct Key {
     pub schema: Value,
 }
 
-impl Key {
+impl ConfigKey {
     /// What happens if it has changed at resume. Every key of [`keys`] says it.
     pub fn resume(&self) -> Option<ResumePolicy> {
         ResumePolicy::deserialize(self.schema.get("x-resume")?).ok()
@@ -49,8 +49,8 @@ pub fn json_schema() -> &'static Value {
 }
 
 /// Every key, in the order of the fields.
-pub fn keys() -> &'static [Key] {
-    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+pub fn keys() -> &'static [ConfigKey] {
+    static KEYS: LazyLock<Vec<ConfigKey>> = LazyLock::new(|| {
         let mut keys = Vec::new();
         collect("", json_schema(), &mut keys);
         keys
@@ -64,7 +64,7 @@ pub(super) fn has_key(section: &str, name: &str) -> bool {
     json_schema().pointer(&path).is_some_and(|keys| keys.get(name).is_some())
 }
 
-fn collect(prefix: &str, section: &Value, keys: &mut Vec<Key>) {
+fn collect(prefix: &str, section: &Value, keys: &mut Vec<ConfigKey>) {
     let required = section["required"].as_array();
     for (name, schema) in section["properties"].as_object().into_iter().flatten() {
         let one = schema.pointer("/anyOf/0").unwrap_or(schema); // one source, which may also be a list of several
@@ -72,7 +72,7 @@ fn collect(prefix: &str, section: &Value, keys: &mut Vec<Key>) {
             collect(&format!("{prefix}{name}."), one, keys);
         } else {
             let is_required = required.is_some_and(|required| required.iter().any(|key| key == name));
-            keys.push(Key { name: format!("{prefix}{name}"), is_required, schema: schema.clone() });
+            keys.push(ConfigKey { name: format!("{prefix}{name}"), is_required, schema: schema.clone() });
         }
     }
 }

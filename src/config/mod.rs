@@ -19,7 +19,7 @@ pub use data::{DataConfig, DataSource, Sources};
 pub use encoder::{EncoderSource, Freeze};
 pub use expand::expand;
 pub use explain::explain;
-pub use keys::{Key, ResumePolicy, json_schema, keys};
+pub use keys::{ConfigKey, ResumePolicy, json_schema, keys};
 pub use model::{ModelOptions, OutputBias};
 pub use schema::Config;
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use snapbox::{Data, assert_data_eq, data::DataFormat};
 use std::path::{Path, PathBuf};
-use tiered::config::{Key, json_schema, keys};
+use tiered::config::{ConfigKey, json_schema, keys};
 
 const BEGIN: &str = "<!-- keys: make snapshots -->\n";
 const END: &str = "<!-- end of keys -->";
@@ -71,13 +71,13 @@ fn the_schema_accepts_every_config_that_ships_and_refuses_other_keys() {
     }
 }
 
-fn row(key: &Key) -> String {
+fn row(key: &ConfigKey) -> String {
     let resume = key.schema["x-resume"].as_str().unwrap();
     format!("| `{}` | {} | {} | {resume} | {} |\n", key.name, kind(key), default(key), meaning(key))
 }
 
 /// The type in words.
-fn kind(key: &Key) -> String {
+fn kind(key: &ConfigKey) -> String {
     if let Some(words) = key.schema["x-type"].as_str() {
         return words.to_owned();
     }
@@ -109,7 +109,7 @@ fn bounds(schema: &Value) -> String {
     }
 }
 
-fn default(key: &Key) -> String {
+fn default(key: &ConfigKey) -> String {
     match (key.schema["x-default"].as_str(), &key.schema["default"]) {
         (Some(words), _) => words.to_owned(),
         (None, Value::Null) => "required".into(),
@@ -137,7 +137,7 @@ fn number(value: &Value) -> String {
 }
 
 /// The doc comment as a cell of the table: no capital, no full stop, links to other documents.
-fn meaning(key: &Key) -> String {
+fn meaning(key: &ConfigKey) -> String {
     let text = key.schema["description"].as_str().unwrap();
     let text = text.strip_suffix('.').unwrap_or(text).replace('|', "\\|");
     let parts = text.split('`').enumerate().map(|(i, part)| match part.strip_prefix("docs/") {

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_row_is_that_of_the_benchmark() {
-        let expected = "[\n  {\n    \"Model\": \"gemma3:27b\",\n    \"Test PiqaSet\": \"piqa-sl-cer\",\n    \"Accuracy\": 0.57,\n    \
+        let expected = "[\n  {\n    \"Model\": \"gemma3:27b\",\n    \"Test Dataset\": \"piqa-sl-cer\",\n    \"Accuracy\": 0.57,\n    \
                         \"Language-Specific Scores\": {\n      \"sl-cer\": {\n        \"Accuracy\": 0.57\n      }\n    }\n  }\n]";
         assert_eq!(results_json(&[row("gemma3:27b", "piqa-sl-cer", 57)]), expected);
         assert!(
@@ -129,7 +129,7 @@ mod tests {
         let rows =
             [row("a", "piqa-hr", 50), row("b|c", "piqa-hr", 97), row("d", "piqa-sl", 99), row("e", "piqa-hr", 50)];
         let expected = "## piqa-hr\n\n\
-                        | Model | Test PiqaSet | Accuracy |\n\
+                        | Model | Test Dataset | Accuracy |\n\
                         |:------|:-------------|---------:|\n\
                         | b\\|c  | piqa-hr      |    0.970 |\n\
                         | a     | piqa-hr      |    0.500 |\n\
