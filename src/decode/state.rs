@@ -159,6 +159,26 @@ mod tests {
     }
 
     #[test]
+    fn the_fallback_predicts_the_most_probable_state_at_the_conflict() {
+        let nothing = || PredictedStates::nothing(2);
+        let effects = PredictedStates { candidates: vec![candidate(Attribute::Power, 1, 0.4, 0)], ..nothing() };
+        let entity = EntityPrediction { effects, ..EntityPrediction::without_states("lamp", vec![0.; 2]) };
+        let mut story = StoryPrediction {
+            id: String::new(),
+            sentences: vec![String::new(); 2],
+            sentence_pairs: Vec::new(),
+            subjects: Vec::new(),
+            no_conflict: None,
+            entities: vec![entity],
+        };
+        let power = |story: &StoryPrediction| story.entities[0].effects.classes[0][Attribute::Power.index()];
+        StateDecode::ThresholdTop1(0.9).apply_to_story(&mut story, &[0, 2]);
+        assert_eq!(power(&story), 0, "the story has no such sentence");
+        StateDecode::ThresholdTop1(0.9).apply_to_story(&mut story, &[0, 1]);
+        assert_eq!(power(&story), 1);
+    }
+
+    #[test]
     fn names_are_read_back() {
         for decode in [StateDecode::Argmax, StateDecode::Threshold(0.55), StateDecode::ThresholdTop1(0.9)] {
             assert_eq!(decode.to_string().parse(), Ok(decode));

@@ -421,6 +421,39 @@ fn what_is_no_story_file_is_said_in_plain_words() {
 }
 
 #[test]
+fn a_finding_names_its_place_and_what_stands_there() {
+    for (value, name) in [
+        (json!(null), "null"),
+        (json!(true), "a boolean"),
+        (json!(3), "an integer"),
+        (json!(2.5), "a number that is not an integer"),
+        (json!("one"), "a string"),
+    ] {
+        let file = with("1-C0", "sentences", value);
+        let finding = file.findings.iter().find(|finding| finding.field == "sentences").unwrap();
+        assert!(finding.place().ends_with(": test/1-C0 sentences"), "{}", finding.place());
+        assert!(finding.message.contains(name), "{} does not name {name}", finding.message);
+    }
+    let boolean = read_text("true").unwrap_err().message;
+    assert!(boolean.contains("not a boolean"), "{boolean}");
+}
+
+#[test]
+fn the_labels_of_attributes_add_up() {
+    let stats = tiered::data::SplitStats::of("test", read(&clean_file()).split("test").unwrap()).all;
+    assert!(stats.nontrivial_labels > 0);
+    assert_eq!(stats.nontrivial_by_attribute.values().sum::<usize>(), stats.nontrivial_labels);
+    assert_eq!(stats.nontrivial_by_attribute.len(), 20);
+}
+
+#[test]
+fn kinds_and_decodings_have_names() {
+    assert_eq!(Kind::ALL.map(|kind| kind.to_string()), ["cloze", "order"]);
+    let names = tiered::decode::Decode::ALL.map(tiered::decode::Decode::name);
+    assert_eq!(names, ["threshold", "pair", "contrast"]);
+}
+
+#[test]
 fn broken_json_names_line_and_column() {
     for (text, place) in
         [("{\"test\": {\n  \"1\": }", "line 2 column 8"), ("", "line 1 column 0"), ("[]", "not a list")]

@@ -3,8 +3,10 @@
 use crate::support::{fixture, random_prediction, rng};
 use serde::Deserialize;
 use tiered::attribute::Attribute;
+use tiered::decode::{Decode, StateDecode, judge};
 use tiered::metrics::{
-    Confusion, Resamples, StateCounts, StoryGroups, TierCounts, Tiered, holm, mcnemar_exact, percentile_interval,
+    Confusion, KindShares, PairSet, PredictedScores, Resamples, Share, StateCounts, StoryGroups, TierCounts, Tiered,
+    confidence_bins, estimates, holm, mcnemar_exact, percentile_interval, reached,
 };
 use tiered::prediction::LabelledPair;
 
@@ -33,6 +35,70 @@ fn counts_add_up_over_parts() {
     let mut parts = TierCounts::of(&predictions[..30]);
     predictions[30..].iter().for_each(|prediction| parts.add(prediction));
     assert_eq!(parts, TierCounts::of(&predictions));
+}
+
+#[test]
+fn shares_are_shown_in_percent() {
+    let share = Share { interval: Some([0.25, 0.5]), ..Share::new(3, 8) };
+    assert_eq!((share.percent(), share.percent_interval()), (Some(37.5), Some([25., 50.])));
+    assert_eq!(Share::new(0, 0).percent(), None);
+}
+
+#[test]
+fn every_count_of_predicted_states_is_the_same() {
+    let predictions = random_predictions(60);
+    let scores = PredictedScores::of(&predictions, &StoryGroups::of(&predictions));
+    let counts = scores.counts;
+    assert!(counts.predicted > counts.correct && counts.gold > counts.correct && counts.correct > 0, "{counts:?}");
+    assert_eq!(counts, StateCounts::of(&predictions).scores().predicted_states);
+    assert_eq!(counts, StateCounts::of_nontrivial(&predictions).scores().predicted_states);
+    assert_eq!((scores.precision.count, scores.precision.total), (counts.correct, counts.predicted));
+    assert_eq!((scores.recall.count, scores.recall.total), (counts.correct, counts.gold));
+}
+
+#[test]
+fn confidence_bins_hold_every_pair_once() {
+    let predictions = random_predictions(60);
+    let bins = confidence_bins(&predictions, 1., &StoryGroups::of(&predictions));
+    assert!(bins.iter().all(|bin| bin.right.total > 0 && bin.from <= bin.confidence && bin.confidence <= bin.to));
+    assert_eq!(bins.iter().map(|bin| bin.right.total).sum::<u64>(), 60);
+    assert_eq!(bins.iter().map(|bin| bin.right.count).sum::<u64>(), TierCounts::of(&predictions).accurate);
+}
+
+#[test]
+fn without_gold_states_there_is_no_verifiability() {
+    let mut predictions = random_predictions(20);
+    let has = |predictions: &[LabelledPair]| {
+        let seeds = [(0, reached(predictions))].into();
+        let of_seeds = estimates(&PairSet::of(predictions), &seeds, &Resamples::of_groups(20)).unwrap();
+        of_seeds.verifiability.is_some()
+    };
+    assert!(has(&predictions));
+    predictions[7].gold.stories[0].entities[0].effects.clear();
+    assert!(!has(&predictions));
+}
+
+#[test]
+fn the_tiers_of_single_stories_are_counted_by_hand() {
+    let mut predictions = random_predictions(60);
+    for (number, pair) in predictions.iter_mut().enumerate() {
+        pair.prediction.stories.iter_mut().enumerate().for_each(|(s, story)| story.id = format!("{number}-{s}"));
+        let entity = &mut pair.prediction.stories[1 - pair.gold.plausible].entities[0];
+        let right = number % 2 == 0;
+        let is_in = |sentence: usize| right && pair.gold.conflict.contains(&sentence);
+        entity.conflict_probs = (0..entity.conflict_probs.len()).map(|s| f32::from(u8::from(is_in(s)))).collect();
+    }
+    let judged = judge(&predictions, Decode::Threshold, StateDecode::Argmax).unwrap();
+    assert_eq!(judged.len(), 120);
+    let groups = StoryGroups::of(&predictions);
+    let right = |j: &&tiered::prediction::StoryJudgement| j.gold_conflict.is_some_and(|gold| j.conflict == gold);
+    let [consistent, verifiable] =
+        [KindShares::consistency(&judged, &groups), KindShares::verifiability(&judged, &groups)];
+    assert_eq!(consistent.overall.count as usize, judged.iter().filter(right).count());
+    assert!(consistent.overall.count > 0 && consistent.overall.total == 60);
+    let explained = judged.iter().filter(right).filter(|j| j.story().explains(j.gold_conflict.unwrap())).count();
+    assert_eq!(verifiable.overall.count as usize, explained);
+    assert!(explained > 0);
 }
 
 #[derive(Deserialize)]
