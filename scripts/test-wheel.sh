@@ -50,39 +50,7 @@ import pathlib, runpy
 runpy.run_path('$repository/scripts/get-libtorch.py')['link_libtorch'](pathlib.Path('$lib'))"
 }
 
-# What `tiered init` writes. Until the program has that command, the same files come from the checkout.
-start_project() {
-    if "$bin/tiered" init --help >/dev/null 2>&1; then
-        show "$bin/tiered" init project
-    else
-        echo "this program has no tiered init: copying configs/demo.toml and data/sample"
-        mkdir -p project/configs project/data
-        cp "$repository/configs/demo.toml" project/configs/
-        cp -r "$repository/data/sample" project/data/
-    fi
-}
-
-expect() { # an exit code, and the command that must end with it
-    local code=0
-    show "${@:2}" || code=$?
-    [ $code = "$1" ] || fail "exit code $code, not $1"
-    echo "exit code $code, as it should be"
-}
-
-step "a fresh virtual environment, and the wheel ($(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB)"
-show "$python" -m venv "$work/venv"
-if [ $small = yes ]; then install_small; else show "$bin/pip" install --quiet "$wheel"; fi
-echo "installed: $(du -sh "$work/venv" | cut -f1)"
-
-step "the program, from a folder without a checkout"
-mkdir "$work/elsewhere"
-cd "$work/elsewhere"
-show "$bin/tiered" --version
-show "$bin/python" -m tiered doctor
-expect 66 "$bin/tiered" predict no-such-run
-
-step "the demo's commands, on a few pairs"
-start_project
+show "$bin/tiered" init project
 cd project
 show "$bin/tiered" train --config configs/demo.toml --output runs/demo --limit 8 --set train.epochs=1 --set "encoder.path=$encoder" --quiet
 show "$bin/tiered" eval runs/demo --data data/sample/it.json --quiet
