@@ -15,8 +15,12 @@ fn main() {
     let Some(lib) = lib else { return };
     println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo:rustc-link-arg=-Wl,--no-as-needed");
-        println!("cargo:rustc-link-arg=-ltorch");
+        for target in ["bin=tiered-torch", "tests", "examples"] {
+            println!("cargo:rustc-link-arg-{target}=-Wl,--no-as-needed");
+            println!("cargo:rustc-link-arg-{target}=-ltorch");
+        }
+        // The other program computes nothing. Where none of libtorch's symbols is exported, it isn't linked either.
+        println!("cargo:rustc-link-arg-bin=tiered=-Wl,--exclude-libs,ALL");
     }
     println!("cargo:rustc-env=TIERED_LIBTORCH_FOLDER={lib}");
     if let Some(version) = libtorch {

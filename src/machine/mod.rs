@@ -8,7 +8,7 @@ mod precision;
 mod processor;
 mod provenance;
 
-pub use allocator::keep_memory;
+pub use allocator::{keep_memory, share_memory};
 pub use choice::{DeviceChoice, PrecisionChoice};
 pub use matmul::MatmulRates;
 pub use precision::{BF16_ADVANTAGE, preferred};

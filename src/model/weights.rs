@@ -1,7 +1,8 @@
 //! Reads and writes named weights as safetensors. Names and shapes must match exactly.
 
-use super::encoder::TRAINED_ROWS;
+use super::encoder::{TRAINED_ROWS, WORD_TABLE};
 use super::header::Header;
+use super::kernels::all_finite;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use safetensors::tensor::{Dtype, TensorInfo, View};
@@ -93,6 +94,34 @@ impl WeightsFile {
         let tensor = self.tensor(index)?;
         tch::no_grad(|| variable.shallow_clone().copy_(&tensor));
         Ok(())
+    }
+
+    /// Lets a variable on the CPU have its numbers in the file itself, mapped into memory, instead of in a copy. The file
+    /// stays as it is if the variable is changed. `false` if that is not possible: then nothing was done.
+    ///
+    /// Meanwhile nobody may shorten the file: the process would end. Files of a run are replaced, never written in place.
+    #[cfg(unix)]
+    fn map(&self, index: usize, variable: &Tensor) -> bool {
+        use std::os::fd::AsRawFd;
+        const SIZE: usize = size_of::<f32>();
+        let info = &self.header.tensors[index].1;
+        let [start, end] =
+            [info.data_offsets.0, info.data_offsets.1].map(|offset| self.header.data_start as usize + offset);
+        if variable.device() != Device::Cpu || info.dtype != Dtype::F32 || !start.is_multiple_of(SIZE) {
+            return false;
+        }
+        let (start, end) = ((start / SIZE) as i64, (end / SIZE) as i64);
+        // The file that was opened, whatever has its name now.
+        let path = format!("/dev/fd/{}", self.file.as_raw_fd());
+        let Ok(numbers) = Tensor::f_from_file(&path, false, end, (Kind::Float, Device::Cpu)) else { return false };
+        let tensor = numbers.narrow(0, start, end - start).view(shape(info).as_slice());
+        variable.shallow_clone().set_data(&tensor);
+        true
+    }
+
+    #[cfg(not(unix))]
+    fn map(&self, _: usize, _: &Tensor) -> bool {
+        false
     }
 
     /// Reads the bytes of a tensor into a tensor of the same size and kind.
@@ -233,10 +262,33 @@ pub fn named(store: &nn::VarStore) -> NamedTensors {
 /// `Config`, with lists, if a name is missing or unexpected or a shape differs; then nothing is copied. `Data` if a
 /// number is not finite.
 pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
+    assign(store, path, |file, index, _, variable| file.fill(index, variable))
+}
+
+/// Like [`load`], for a model that won't be trained. On the CPU its word table, most of an encoder, stays in the file.
+///
+/// The other weights are copied as always: how matmuls round may depend on where in memory they begin.
+pub fn load_to_predict(store: &nn::VarStore, path: &Path) -> Result<()> {
+    assign(store, path, |file, index, name, variable| {
+        if name.ends_with(WORD_TABLE) && file.map(index, variable) { Ok(()) } else { file.fill(index, variable) }
+    })
+}
+
+/// Gives each variable its weights, by the number of the tensor in the file.
+fn assign(
+    store: &nn::VarStore,
+    path: &Path,
+    give: impl Fn(&mut WeightsFile, usize, &str, &Tensor) -> Result<()>,
+) -> Result<()> {
     let mut file = WeightsFile::open(path)?;
-    let weights = file.header.tensors.iter().enumerate().map(|(i, (name, _))| (name.clone(), i)).collect();
     let variables = named(store);
-    assign(&variables, &mut file, &weights)?;
+    let numbers: BTreeMap<&str, usize> = file.names().enumerate().map(|(i, name)| (name, i)).collect();
+    let shapes = numbers.iter().map(|(&name, &i)| (name, file.shape(i))).collect();
+    check_fit(&variables, &shapes, path)?;
+    let numbers: Vec<usize> = variables.keys().map(|name| numbers[name.as_str()]).collect();
+    for ((name, variable), number) in variables.iter().zip(numbers) {
+        give(&mut file, number, name, variable)?;
+    }
     require_finite(&variables, path)
 }
 
@@ -245,7 +297,10 @@ pub fn load(store: &nn::VarStore, path: &Path) -> Result<()> {
 /// # Errors
 /// `Data`.
 pub(super) fn require_finite(variables: &NamedTensors, path: &Path) -> Result<()> {
-    let is_finite = |tensor: &Tensor| tensor.isfinite().all().int64_value(&[]) == 1;
+    let is_finite = |tensor: &Tensor| match tensor.device() == Device::Cpu && tensor.kind() == Kind::Float {
+        true => all_finite(&tensor.contiguous()),
+        false => tensor.isfinite().all().int64_value(&[]) == 1,
+    };
     match variables.iter().find(|(_, tensor)| !is_finite(tensor)) {
         Some((name, _)) => Err(Error::data(format!(
             "{}: {name} holds a number that is not finite; use other weights, or train again",
@@ -253,16 +308,6 @@ pub(super) fn require_finite(variables: &NamedTensors, path: &Path) -> Result<()
         ))),
         None => Ok(()),
     }
-}
-
-/// `weights`: the name of a variable -> the index, in the file's header, of the tensor to copy into it.
-fn assign(variables: &NamedTensors, file: &mut WeightsFile, weights: &BTreeMap<String, usize>) -> Result<()> {
-    let shapes = weights.iter().map(|(name, &i)| (name.as_str(), file.shape(i))).collect();
-    check_fit(variables, &shapes, &file.path)?;
-    for (name, variable) in variables {
-        file.fill(weights[name], variable)?;
-    }
-    Ok(())
 }
 
 pub(super) fn check_fit(variables: &NamedTensors, weights: &BTreeMap<&str, Vec<i64>>, path: &Path) -> Result<()> {

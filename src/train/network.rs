@@ -4,6 +4,7 @@ use super::config::TrainConfig;
 use super::optim::Parameter;
 use crate::error::Result;
 use crate::model::detector::of_config;
+use crate::model::encoder::WORD_TABLE;
 use crate::model::weights::{NamedTensors, WeightsFile};
 use crate::model::{ModelConfig, NewDetector, PretrainedWeights, TieredModel, weights};
 use std::path::Path;
@@ -31,11 +32,11 @@ impl Network {
         Network { model, skipped: Vec::new(), store }
     }
 
-    /// A trained model.
+    /// A trained model, to predict with.
     pub fn trained(config: &ModelConfig, file: &Path, device: Device) -> Result<Self> {
         WeightsFile::open(file)?.require_numbers(config.least_parameters())?;
         let network = Self::new(config, device);
-        network.load(file)?;
+        weights::load_to_predict(&network.store, file)?;
         Ok(network)
     }
 
@@ -53,8 +54,7 @@ impl Network {
     /// Draws the word embeddings of an encoder without pretrained weights. Only this table is created without values:
     /// it is never trained as a whole.
     pub fn draw_word_embeddings(&self) {
-        let is_word_table = |name: &str| name.ends_with("word_embeddings.weight");
-        let tables = self.store.variables().into_iter().filter(|(name, _)| is_word_table(name));
+        let tables = self.store.variables().into_iter().filter(|(name, _)| name.ends_with(WORD_TABLE));
         tch::no_grad(|| tables.for_each(|(_, mut table)| drop(table.normal_(0., 0.02))));
     }
 

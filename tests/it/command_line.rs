@@ -1,6 +1,6 @@
 //! What the command line says of itself: help, version, completions, manual.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{stderr, stdout, text, tiered, tiered_with};
 use crate::tiny::Tiny;
 use std::fs;
 use std::path::Path;
@@ -122,4 +122,25 @@ fn flags_of_train_stand_above_the_config() {
     assert!(written.contains("seed = 7\n") && written.contains("device = \"cpu\"\n"), "{written}");
     let output = tiered(["train", "--config", text(&config), "--device", "gpu", "--dry-run"]);
     assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+}
+
+/// Loading libtorch takes longer than everything else that these commands do. On other platforms the linker keeps it.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn help_needs_no_libtorch() {
+    let loaded = tiered_with("LD_TRACE_LOADED_OBJECTS", "1", []);
+    assert!(stdout(&loaded).contains("libc.so") && !stdout(&loaded).contains("torch"), "{}", stdout(&loaded));
+}
+
+#[test]
+fn without_its_other_half_the_program_says_what_is_missing() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let alone = folder.path().join("tiered");
+    fs::copy(env!("CARGO_BIN_EXE_tiered"), &alone).unwrap();
+    let run = |command| Command::new(&alone).arg(command).output().unwrap();
+    assert!(run("--help").status.success());
+    let output = run("doctor");
+    assert_eq!(output.status.code(), Some(69));
+    let said = stderr(&output);
+    assert!(said.contains("tiered-torch: can't be started") && said.contains("install both"), "{said}");
 }

@@ -53,7 +53,7 @@ fn files() -> Vec<(String, PathBuf)> {
             }
         }
     }
-    files.retain(|(module, _)| !["lib", "main"].contains(&module.as_str()));
+    files.retain(|(module, _)| !["lib", "main", "bin"].contains(&module.as_str()));
     files
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use tiered::checkpoint::{CheckpointStore, Environment, MANIFEST, Manifest};
 use tiered::config::{Config, keys};
 use tiered::durable::Lock;
@@ -27,8 +27,10 @@ fn resume(run: &Path, more: &[&str]) -> Output {
     tiered(["train", "--resume", text(run)].into_iter().chain(more.iter().copied()))
 }
 
-/// `tiered train --dry-run --resume RUN --set ..` with these.
+/// `tiered train --dry-run --resume RUN --set ..` with these. One at a time: even a dry run locks its folder.
 fn dry(sets: &[&str]) -> Output {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let more: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).chain(["--dry-run"]).collect();
     resume(&shared().1, &more)
 }

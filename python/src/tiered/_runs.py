@@ -34,7 +34,7 @@ class Run:
         `entities` (the people and things in it). `entities` are those of the stories that name none themselves.
         An answer is described in docs/formats.md, "Answer".
 
-        The model is loaded anew at each call, which takes seconds: give all stories in one call.
+        The model is loaded anew at each call, which takes about a second: give all stories in one call.
 
         Raises ValueError with the program's own message if a story can't be used. Its line N is the Nth of `stories`.
         """

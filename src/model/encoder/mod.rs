@@ -11,7 +11,7 @@ mod layer;
 mod sizes;
 
 pub use config::{Activation, EncoderConfig, Family};
-pub use embeddings::{Embeddings, TRAINED_ROWS};
+pub use embeddings::{Embeddings, TRAINED_ROWS, WORD_TABLE};
 
 use super::kernels::Sequences;
 use super::layers::Mode;

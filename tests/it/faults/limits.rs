@@ -69,8 +69,9 @@ fn memory() {
         if !output.status.success() {
             ran_short.fetch_add(1, Ordering::Relaxed);
             // Where it isn't libtorch that asks, Rust says so, or C++ (`bad_alloc`), and aborts.
-            let is_said =
-                ["out of memory (", "memory allocation of", "bad_alloc"].iter().any(|said| words.contains(said));
+            let is_said = ["out of memory (", "memory allocation of", "bad_alloc", "a thread can't be started"]
+                .iter()
+                .any(|said| words.contains(said));
             let ended_well =
                 matches!(output.status.code(), Some(69 | 75)) || output.status.signal() == Some(libc::SIGABRT);
             ensure(ended_well && (is_said || output.status.code().is_none()), || words)?;
