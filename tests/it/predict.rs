@@ -3,7 +3,7 @@
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -27,7 +27,9 @@ fn predict(input: &str, more: &[&str]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    // A wrong command line is answered before the input is read.
+    let written = child.stdin.take().unwrap().write_all(input.as_bytes());
+    assert!(written.map_or_else(|error| error.kind() == ErrorKind::BrokenPipe, |()| true));
     child.wait_with_output().unwrap()
 }
 

@@ -198,6 +198,30 @@ fn encoder_weights_keep_hugging_faces_names() {
     assert_eq!(of_encoder, pretrained);
 }
 
+/// A model that only predicts leaves its word table in the file. Its numbers are the same, and to change them doesn't
+/// change the file.
+#[test]
+fn the_word_table_stays_in_the_file() {
+    let run = RunFolder::open(&shared().1).unwrap();
+    let (file, config) = (run.weights_file(CheckpointKind::Best), run.model_config().unwrap());
+    let bytes = fs::read(&file).unwrap();
+    let loaded_by = |load: fn(&nn::VarStore, &Path) -> tiered::error::Result<()>| {
+        let store = nn::VarStore::new(Device::Cpu);
+        TieredModel::new(&store.root(), &config);
+        load(&store, &file).unwrap();
+        weights::named(&store)
+    };
+    let (copied, mut mapped) = (loaded_by(weights::load), loaded_by(weights::load_to_predict));
+    assert_eq!(weights::sha256(&copied), weights::sha256(&mapped));
+    if cfg!(target_os = "linux") {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        assert!(maps.contains(text(&fs::canonicalize(&file).unwrap())), "{maps}");
+    }
+    let (_, table) = mapped.iter_mut().find(|(name, _)| name.ends_with("word_embeddings.weight")).unwrap();
+    let _ = table.fill_(1.);
+    assert!(fs::read(&file).unwrap() == bytes);
+}
+
 /// A model with the weights of a shared run, and its training pairs.
 struct Loaded {
     store: nn::VarStore,
