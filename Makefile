@@ -94,7 +94,7 @@ crate: $(libtorch)
 
 wheel: build
 	@rm -f dist/tiered-*.whl
-	$(PYTHON) scripts/make-wheel.py --program $(tiered)
+	$(PYTHON) scripts/make-wheel.py
 
 # TEST_WHEEL=--small downloads a fifth.
 test-wheel: wheel $(encoder)

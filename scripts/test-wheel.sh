@@ -50,6 +50,26 @@ import pathlib, runpy
 runpy.run_path('$repository/scripts/get-libtorch.py')['link_libtorch'](pathlib.Path('$lib'))"
 }
 
+expect() { # an exit code, and the command that must end with it
+    local code=0
+    show "${@:2}" || code=$?
+    [ $code = "$1" ] || fail "exit code $code, not $1"
+    echo "exit code $code, as it should be"
+}
+
+step "a fresh virtual environment, and the wheel ($(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB)"
+show "$python" -m venv "$work/venv"
+if [ $small = yes ]; then install_small; else show "$bin/pip" install --quiet "$wheel"; fi
+echo "installed: $(du -sh "$work/venv" | cut -f1)"
+
+step "the program, from a folder without a checkout"
+mkdir "$work/elsewhere"
+cd "$work/elsewhere"
+show "$bin/tiered" --version
+show "$bin/python" -m tiered doctor
+expect 66 "$bin/tiered" predict no-such-run
+
+step "the demo's commands, on a few pairs"
 show "$bin/tiered" init project
 cd project
 show "$bin/tiered" train --config configs/demo.toml --output runs/demo --limit 8 --set train.epochs=1 --set "encoder.path=$encoder" --quiet

@@ -68,9 +68,10 @@ def test_the_process_becomes_the_program_and_takes_its_signals(tmp_path: Path) -
 
 @BOTH
 def test_libtorch_is_that_of_this_python_and_a_signal_ends_the_program(command: list[str], run_folder: Path) -> None:
+    torch = PROGRAM.with_name("tiered-torch")
     with started([*command, "predict", str(run_folder)]) as process:
         until = time.monotonic() + 30
-        while not (mapped := libraries_of_torch(process.pid)) or os.path.realpath(f"/proc/{process.pid}/exe") != str(PROGRAM.resolve()):
+        while not (mapped := libraries_of_torch(process.pid)) or os.path.realpath(f"/proc/{process.pid}/exe") != str(torch.resolve()):
             assert time.monotonic() < until, "the process did not become the program"
             time.sleep(0.02)
         process.kill()
