@@ -12,8 +12,8 @@ pub fn keep_memory() {
     }
 }
 
-/// Lets all threads allocate from one heap. Other heaps grow by single pages, each with a call of the system; a thread that
-/// reads a tokenizer makes 50,000 of them. For commands that compute for moments only: threads wait for each other here.
+/// Lets all threads allocate from one heap. Other heaps grow by single pages, each with a call of the system, and a
+/// tokenizer is many small pieces. For commands that compute for moments only: threads wait for each other here.
 pub fn share_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: sets a number of glibc's allocator.

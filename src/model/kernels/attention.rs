@@ -201,7 +201,7 @@ fn softmax(row: &mut [f32], l: usize) {
             *value = exp_of_negative(*value - largest);
         }
     }
-    let inverse = 1. / sum(row, row, |weight, _| weight);
+    let inverse = 1. / sum(row.len(), |i| row[i]);
     row.iter_mut().for_each(|value| *value *= inverse);
 }
 
@@ -270,7 +270,7 @@ impl<S: Element> Rows for Backward<'_, '_, S> {
                 attention.drop_out(&mut head.scores, tokens.clone(), number);
                 for i in 0..l {
                     let (weights, scores) = (&head.weights[i * lp..][..lp], &mut head.scores[i * lp..][..lp]);
-                    let along = sum(weights, scores, |weight, score| weight * score);
+                    let along = sum(lp, |j| weights[j] * scores[j]);
                     scores.iter_mut().zip(weights).for_each(|(score, weight)| *score = weight * (*score - along));
                 }
                 // queries: dQ = dS·K; keys: dK = dSᵀ·Q (which is scaled already)

@@ -156,8 +156,8 @@ impl<S: Element> Rows for Forward<'_, S> {
             for i in 0..h {
                 standard[i] += residual[i] * residual_scale[i] + residual_shift[i];
             }
-            let mean = sum(standard, standard, |x, _| x) / h as f32;
-            let variance = sum(standard, standard, |x, _| (x - mean) * (x - mean)) / h as f32;
+            let mean = sum(h, |i| standard[i]) / h as f32;
+            let variance = sum(h, |i| (standard[i] - mean) * (standard[i] - mean)) / h as f32;
             let inverse_deviation = 1. / (variance + self.eps).sqrt();
             inverse[0] = inverse_deviation;
             for i in 0..h {
@@ -206,8 +206,8 @@ impl<S: Element> Rows for Backward<'_, S> {
                 shift_sums[i] += residual_grad[i];
                 residual_grad[i] *= scale[i];
             }
-            let mean = sum(residual_grad, residual_grad, |gradient, _| gradient) / h as f32;
-            let along = sum(residual_grad, standard, |gradient, x| gradient * x) / h as f32;
+            let mean = sum(h, |i| residual_grad[i]) / h as f32;
+            let along = sum(h, |i| residual_grad[i] * standard[i]) / h as f32;
             let inverse_deviation = self.inverse_deviation.row(row)[0];
             for i in 0..h {
                 residual_grad[i] = inverse_deviation * (residual_grad[i] - mean - standard[i] * along);
