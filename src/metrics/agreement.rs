@@ -91,9 +91,9 @@ pub struct Agreement {
     /// Units that only the first annotator labelled, and only the second.
     pub only: [u64; 2],
     /// Of the units that both labelled, those with the same label twice.
-    pub same: Share,
+    pub agreed: Share,
     /// The same of those units to which either gave a nontrivial label.
-    pub same_of_nontrivial: Share,
+    pub agreed_nontrivial: Share,
     /// Cohen's kappa.
     pub kappa: Option<Coefficient>,
     /// Krippendorff's alpha.
@@ -126,8 +126,8 @@ impl Agreement {
         let only = |i: usize| units.iter().filter(move |unit| unit.labels[i].is_some() && unit.labels[1 - i].is_none());
         Agreement {
             only: [0, 1].map(|i| only(i).count() as u64),
-            same: groups.share(units.iter().filter_map(same)),
-            same_of_nontrivial: groups.share(units.iter().filter(|unit| unit.is_nontrivial).filter_map(same)),
+            agreed: groups.share(units.iter().filter_map(same)),
+            agreed_nontrivial: groups.share(units.iter().filter(|unit| unit.is_nontrivial).filter_map(same)),
             kappa: coefficient(LabelCounts::cohen_kappa),
             alpha: coefficient(LabelCounts::krippendorff_alpha),
         }
@@ -186,8 +186,8 @@ mod tests {
         let (without, with) = (agreement(&units), agreement(&more));
         assert_eq!((without.only, with.only), ([0, 0], [1, 2]));
         assert_eq!(Agreement { only: [0, 0], ..with }, without);
-        assert_eq!((with.same.count, with.same.total), (3, 4));
-        assert_eq!((with.same_of_nontrivial.count, with.same_of_nontrivial.total), (1, 2));
+        assert_eq!((with.agreed.count, with.agreed.total), (3, 4));
+        assert_eq!((with.agreed_nontrivial.count, with.agreed_nontrivial.total), (1, 2));
     }
 
     #[test]

@@ -45,14 +45,14 @@ impl AnnotatorAgreement {
 
     fn coefficients(&self) -> Table {
         let intervals = ["kappa [95 % interval]", "alpha [95 % interval]"];
-        let counts = ["", "units", "only A", "only B", "the same (%)", "of nontrivial (%)"];
+        let counts = ["", "units", "only A", "only B", "agreement (%)", "on nontrivial (%)"];
         let mut table = Table::new(counts.into_iter().chain(intervals));
         for row in &self.rows {
             let of = &row.agreement;
             let [only_a, only_b] = of.only.map(|units| units.to_string());
             let coefficients = [of.kappa, of.alpha].map(coefficient);
-            let same = [percent(of.same), of_total(of.same_of_nontrivial)];
-            let counts = [row.name(), of.same.total.to_string(), only_a, only_b];
+            let same = [percent(of.agreed), of_total(of.agreed_nontrivial)];
+            let counts = [row.name(), of.agreed.total.to_string(), only_a, only_b];
             table.push(counts.into_iter().chain(same).chain(coefficients));
         }
         table
@@ -122,8 +122,15 @@ impl Disagreement {
 /// `0.81 [0.72, 0.88]`
 fn coefficient(coefficient: Option<Coefficient>) -> String {
     let Some(Coefficient { value, interval_95 }) = coefficient else { return UNDEFINED.into() };
-    let interval = interval_95.map_or(String::new(), |[low, high]| format!(" [{low:.2}, {high:.2}]"));
-    format!("{value:.2}{interval}")
+    let interval = interval_95.map(|bounds| bounds.map(decimal));
+    let interval = interval.map_or(String::new(), |[low, high]| format!(" [{low}, {high}]"));
+    decimal(value) + &interval
+}
+
+/// Two decimals; never "-0.00".
+fn decimal(value: f64) -> String {
+    let rounded = (100. * value).round() / 100.;
+    format!("{:.2}", if rounded == 0. { 0. } else { rounded })
 }
 
 fn percent(share: Share) -> String {
