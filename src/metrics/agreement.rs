@@ -81,7 +81,7 @@ impl LabelCounts {
 pub struct Coefficient {
     /// From -1 to 1.
     pub value: f64,
-    /// The 95 % interval. `None` where all resamples have the same value: resampling tells nothing then.
+    /// The 95 % interval; `None` where all resamples have the same value, because resampling tells nothing then.
     pub interval_95: Option<[f64; 2]>,
 }
 
@@ -106,28 +106,24 @@ impl Agreement {
     /// # Panics
     /// If a unit's group does not exist, or a label is above 8.
     pub fn of(units: &[Unit], groups: &StoryGroups) -> Self {
+        let labelled = || units.iter().filter_map(|unit| Some((unit, both(unit)?)));
         let mut by_group = BTreeMap::new();
-        for unit in units {
-            if let [Some(first), Some(second)] = unit.labels {
-                by_group.entry(unit.group).or_insert(LabelCounts::of([])).add([first, second]);
-            }
+        for (unit, labels) in labelled() {
+            by_group.entry(unit.group).or_insert(LabelCounts::of([])).add(labels);
         }
-        let resampled: Vec<_> = groups
-            .resampled(by_group.iter().map(|(&group, counts)| (group, counts.0)))
-            .into_iter()
-            .map(LabelCounts)
-            .collect();
-        let counts = LabelCounts::of(units.iter().filter_map(both));
+        let counts = LabelCounts::of(labelled().map(|(_, labels)| labels));
+        let resampled = groups.resampled(by_group.into_iter().map(|(group, counts)| (group, counts.0)));
+        let resampled: Vec<_> = resampled.into_iter().map(LabelCounts).collect();
         let coefficient = |of: fn(&LabelCounts) -> Option<f64>| {
             let interval_95 = || varied_interval(&resampled.iter().filter_map(of).collect::<Vec<_>>());
             of(&counts).map(|value| Coefficient { value, interval_95: interval_95() })
         };
-        let same = |unit: &Unit| Some((unit.group, both(unit).map(|[first, second]| first == second)?));
+        let is_same = |(unit, [first, second]): (&Unit, [u8; 2])| (unit.group, first == second);
         let only = |i: usize| units.iter().filter(move |unit| unit.labels[i].is_some() && unit.labels[1 - i].is_none());
         Agreement {
             only: [0, 1].map(|i| only(i).count() as u64),
-            agreed: groups.share(units.iter().filter_map(same)),
-            agreed_nontrivial: groups.share(units.iter().filter(|unit| unit.is_nontrivial).filter_map(same)),
+            agreed: groups.share(labelled().map(is_same)),
+            agreed_nontrivial: groups.share(labelled().filter(|(unit, _)| unit.is_nontrivial).map(is_same)),
             kappa: coefficient(LabelCounts::cohen_kappa),
             alpha: coefficient(LabelCounts::krippendorff_alpha),
         }

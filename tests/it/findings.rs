@@ -3,6 +3,7 @@
 use crate::support::{clean_file, read_text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use tiered::attribute::Attribute;
 use tiered::data::{Code, Conflict, Kind, Severity, Story, StoryFile, pairs};
 use tiered::error::ErrorKind;
 
