@@ -81,7 +81,8 @@ impl LabelCounts {
 pub struct Coefficient {
     /// From -1 to 1.
     pub value: f64,
-    /// The 95 % interval; `None` where all resamples have the same value, because resampling tells nothing then.
+    /// The 95 % interval; `None` where resampling tells nothing. All resamples have the same value then, or the
+    /// coefficient is undefined in more than one of 20, because too few story groups have a second label.
     pub interval_95: Option<[f64; 2]>,
 }
 
@@ -115,7 +116,7 @@ impl Agreement {
         let resampled = groups.resampled(by_group.into_iter().map(|(group, counts)| (group, counts.0)));
         let resampled: Vec<_> = resampled.into_iter().map(LabelCounts).collect();
         let coefficient = |of: fn(&LabelCounts) -> Option<f64>| {
-            let interval_95 = || varied_interval(&resampled.iter().filter_map(of).collect::<Vec<_>>());
+            let interval_95 = || interval(&resampled.iter().map(of).collect::<Vec<_>>());
             of(&counts).map(|value| Coefficient { value, interval_95: interval_95() })
         };
         let is_same = |(unit, [first, second]): (&Unit, [u8; 2])| (unit.group, first == second);
@@ -136,10 +137,13 @@ fn both(unit: &Unit) -> Option<[u8; 2]> {
     Some([first?, second?])
 }
 
-/// The 95 % interval; `None` where all values are the same.
-fn varied_interval(resampled: &[f64]) -> Option<[f64; 2]> {
-    let first = resampled.first()?;
-    resampled.iter().any(|value| (value - first).abs() > 1e-9).then(|| percentile_interval(resampled))?
+/// The 95 % interval of a coefficient over resamples; see [`Coefficient::interval_95`].
+fn interval(resampled: &[Option<f64>]) -> Option<[f64; 2]> {
+    let values: Vec<f64> = resampled.iter().flatten().copied().collect();
+    let first = values.first()?;
+    let is_mostly_defined = 20 * values.len() >= 19 * resampled.len();
+    let is_varied = values.iter().any(|value| (value - first).abs() > 1e-9);
+    (is_mostly_defined && is_varied).then(|| percentile_interval(&values))?
 }
 
 #[cfg(test)]
@@ -187,12 +191,22 @@ mod tests {
     }
 
     #[test]
-    fn where_all_agree_resampling_tells_nothing() {
-        let units = [[0, 0], [1, 1], [0, 0], [1, 1]].map(|labels| Unit {
-            group: 0,
-            labels: labels.map(Some),
-            is_nontrivial: labels != [0, 0],
-        });
-        assert_eq!(agreement(&units).kappa, Some(Coefficient { value: 1., interval_95: None }));
+    fn where_resampling_tells_nothing_there_is_no_interval() {
+        let units = |labels: &[[u8; 2]]| -> Vec<_> {
+            let unit = |(group, &labels): (usize, &[u8; 2])| Unit {
+                group: group as i64,
+                labels: labels.map(Some),
+                is_nontrivial: labels != [0, 0],
+            };
+            labels.iter().enumerate().map(unit).collect()
+        };
+        let all_agree = agreement(&units(&[[0, 0], [1, 1], [0, 0], [1, 1], [0, 0], [1, 1]]));
+        assert_eq!(all_agree.kappa, Some(Coefficient { value: 1., interval_95: None }));
+        let second_label_in_one_group = agreement(&units(&[[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [1, 1], [0, 0]]));
+        assert_eq!(second_label_in_one_group.alpha, Some(Coefficient { value: 1., interval_95: None }));
+        let rare = [None, None, Some(0.5), Some(0.6)];
+        let frequent = [Some(0.5), Some(0.6)].repeat(10);
+        assert_eq!(interval(&rare), None);
+        assert_eq!(interval(&frequent), percentile_interval(&[0.5, 0.6].repeat(10)));
     }
 }

@@ -53,6 +53,19 @@ proptest! {
     }
 }
 
+#[test]
+fn the_documented_example_is_what_the_command_prints() {
+    let read = |file: &str| std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let snapshots = read("tests/cmd/tables.md");
+    let command = "$ tiered data agreement tests/cmd/annotator-a.json tests/cmd/annotator-b.json\n";
+    let (_, rest) = snapshots.split_once(command).unwrap();
+    let (printed, _) = rest.split_once("\n\n```").unwrap();
+    assert!(
+        read("docs/data.md").contains(&format!("{command}{printed}")),
+        "write into docs/data.md:\n{command}{printed}"
+    );
+}
+
 /// Compares a clean file with the same one after a change.
 fn compared(change: impl FnOnce(&mut Value), arguments: &[&str]) -> std::process::Output {
     let directory = TempDir::new().unwrap();

@@ -45,7 +45,7 @@ impl AnnotatorAgreement {
 
     fn coefficients(&self) -> Table {
         let intervals = ["kappa [95 % interval]", "alpha [95 % interval]"];
-        let counts = ["", "units", "only A", "only B", "agreement (%)", "on nontrivial (%)"];
+        let counts = ["tier", "units", "only A", "only B", "agreement (%)", "on nontrivial (%)"];
         let mut table = Table::new(counts.into_iter().chain(intervals));
         for row in &self.rows {
             let of = &row.agreement;
