@@ -1,6 +1,6 @@
 //! Where two annotators differ.
 
-use super::question::Question;
+use super::answers::TwoAnswers;
 use super::words::{answer, only};
 use crate::attribute::Attribute;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Two answers that differ, or an entity that only one annotator labels in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Disagreement {
-    /// The tier of the question.
+    /// The tier that the answers belong to.
     pub tier: u8,
     /// The split of the story.
     pub split: String,
@@ -28,37 +28,38 @@ pub struct Disagreement {
     pub says: [String; 2],
 }
 
-/// By tier, in the order of the questions. An entity that only one annotator labels in a sentence is one disagreement,
+/// By tier, in the order of the answers. An entity that only one annotator labels in a sentence is one disagreement,
 /// whatever the number of its attributes.
-pub(super) fn disagreements(questions: &[Question]) -> Vec<Disagreement> {
-    let of_cell = |cell: &[Question]| {
-        let only = [0, 1].map(|i| cell.iter().filter(|q| q.labels[i].is_some() && q.labels[1 - i].is_none()).count());
+pub(super) fn disagreements(answers: &[TwoAnswers]) -> Vec<Disagreement> {
+    let of_cell = |cell: &[TwoAnswers]| {
+        let only =
+            [0, 1].map(|i| cell.iter().filter(|it| it.labels[i].is_some() && it.labels[1 - i].is_none()).count());
         let left_out = cell.first().filter(|_| only != [0, 0]).map(|first| Disagreement::left_out(first, only));
         left_out.into_iter().chain(cell.iter().filter_map(Disagreement::of)).collect::<Vec<_>>()
     };
-    questions.chunk_by(Question::is_of_same_cell).flat_map(of_cell).collect()
+    answers.chunk_by(TwoAnswers::is_of_same_cell).flat_map(of_cell).collect()
 }
 
 impl Disagreement {
     /// `None` if the labels are the same, or one is missing.
-    fn of(question: &Question) -> Option<Self> {
-        let [first, second] = question.labels;
+    fn of(answers: &TwoAnswers) -> Option<Self> {
+        let [first, second] = answers.labels;
         let labels = [first?, second?];
-        let says = labels.map(|label| answer(question.tier, question.attribute, label));
+        let says = labels.map(|label| answer(answers.tier, answers.attribute, label));
         (labels[0] != labels[1]).then(|| Disagreement {
-            attribute: question.attribute,
-            labels: question.labels,
-            ..Self::at(question, says)
+            attribute: answers.attribute,
+            labels: answers.labels,
+            ..Self::at(answers, says)
         })
     }
 
     /// Of an entity of which each annotator labels so many attributes that the other leaves out.
-    fn left_out(question: &Question, attributes: [usize; 2]) -> Self {
-        Self::at(question, attributes.map(only))
+    fn left_out(answers: &TwoAnswers, attributes: [usize; 2]) -> Self {
+        Self::at(answers, attributes.map(only))
     }
 
-    fn at(question: &Question, says: [String; 2]) -> Self {
-        let Question { story, tier, sentence, entity, .. } = *question;
+    fn at(answers: &TwoAnswers, says: [String; 2]) -> Self {
+        let TwoAnswers { story, tier, sentence, entity, .. } = *answers;
         Disagreement {
             tier,
             split: story.split.to_owned(),

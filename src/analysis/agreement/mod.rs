@@ -1,15 +1,15 @@
 //! What two annotators of the same stories agree on, tier by tier and attribute by attribute.
 
+mod answers;
 mod disagreement;
 mod export;
-mod question;
 mod words;
 
 use crate::attribute::Attribute;
 use crate::data::{SharedStories, StoryFile, Unshared};
 use crate::metrics::{Agreement, StoryGroups};
+use answers::{TwoAnswers, answers};
 use disagreement::disagreements;
-use question::{Question, questions};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -60,10 +60,10 @@ impl AnnotatorAgreement {
         let SharedStories { stories, left_out } = shared;
         let numbers: BTreeSet<i64> = stories.iter().map(|story| story.group).collect();
         let groups = StoryGroups::of_numbers(numbers.iter().copied());
-        let questions = questions(&stories);
+        let answers = answers(&stories);
         let row = |(tier, attribute): (u8, Option<Attribute>)| {
-            let is_of = |q: &&Question| q.tier == tier && (attribute.is_none() || q.attribute == attribute);
-            let units: Vec<_> = questions.iter().filter(is_of).map(Question::unit).collect();
+            let is_of = |it: &&TwoAnswers| it.tier == tier && (attribute.is_none() || it.attribute == attribute);
+            let units: Vec<_> = answers.iter().filter(is_of).map(TwoAnswers::unit).collect();
             AgreementRow { tier, attribute, agreement: Agreement::of(&units, &groups) }
         };
         let rows = (1..=3).map(|tier| (tier, None)).chain(Attribute::ALL.map(|attribute| (3, Some(attribute))));
@@ -73,7 +73,7 @@ impl AnnotatorAgreement {
             groups: numbers.len(),
             left_out,
             rows: rows.map(row).collect(),
-            disagreements: disagreements(&questions),
+            disagreements: disagreements(&answers),
         }
     }
 }

@@ -4,9 +4,9 @@ use crate::attribute::Attribute;
 use crate::data::{Entity, SharedStory, Story};
 use crate::metrics::Unit;
 
-/// A question, with the answers of both annotators.
+/// What both annotators answered to one question.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'a> {
+pub(super) struct TwoAnswers<'a> {
     pub story: &'a SharedStory<'a>,
     pub tier: u8,
     /// In tiers 2 and 3.
@@ -18,33 +18,33 @@ pub(super) struct Question<'a> {
     pub labels: [Option<u8>; 2],
 }
 
-/// The questions of all tiers: those of tier 1 first, each in the order of the stories.
-pub(super) fn questions<'a>(stories: &'a [SharedStory<'a>]) -> Vec<Question<'a>> {
+/// The answers of all tiers: those of tier 1 first, each in the order of the stories.
+pub(super) fn answers<'a>(stories: &'a [SharedStory<'a>]) -> Vec<TwoAnswers<'a>> {
     let plausibility = stories.iter().map(of_story);
     let conflicts = stories.iter().flat_map(of_sentences);
     plausibility.chain(conflicts).chain(stories.iter().flat_map(of_states)).collect()
 }
 
 /// Whether the story is implausible.
-fn of_story<'a>(story: &'a SharedStory<'a>) -> Question<'a> {
+fn of_story<'a>(story: &'a SharedStory<'a>) -> TwoAnswers<'a> {
     let labels = story.passes.map(|pass| Some(pass.conflict.is_some().into()));
-    Question { story, tier: 1, sentence: None, entity: None, attribute: None, labels }
+    TwoAnswers { story, tier: 1, sentence: None, entity: None, attribute: None, labels }
 }
 
 /// Whether each sentence is in the conflict, if at least one annotator says that there is one.
-fn of_sentences<'a>(story: &'a SharedStory<'a>) -> impl Iterator<Item = Question<'a>> {
+fn of_sentences<'a>(story: &'a SharedStory<'a>) -> impl Iterator<Item = TwoAnswers<'a>> {
     let is_in = |pass: &Story, sentence| {
         pass.conflict.is_some_and(|conflict| [conflict.evidence, conflict.breakpoint].contains(&sentence))
     };
     let has_conflict = story.passes.iter().any(|pass| pass.conflict.is_some());
     (0..story.passes[0].sentences.len()).filter(move |_| has_conflict).map(move |sentence| {
         let labels = story.passes.map(|pass| Some(is_in(pass, sentence).into()));
-        Question { tier: 2, sentence: Some(sentence), labels, ..of_story(story) }
+        TwoAnswers { tier: 2, sentence: Some(sentence), labels, ..of_story(story) }
     })
 }
 
 /// The label of every attribute of every entity in every sentence that has one by at least one annotator.
-fn of_states<'a>(story: &'a SharedStory<'a>) -> impl Iterator<Item = Question<'a>> {
+fn of_states<'a>(story: &'a SharedStory<'a>) -> impl Iterator<Item = TwoAnswers<'a>> {
     let entities = entities(story);
     let cells = (0..story.passes[0].sentences.len())
         .flat_map(move |sentence| entities.clone().into_iter().map(move |entity| (sentence, entity)));
@@ -52,7 +52,14 @@ fn of_states<'a>(story: &'a SharedStory<'a>) -> impl Iterator<Item = Question<'a
         Attribute::ALL.into_iter().filter_map(move |attribute| {
             let labels = entity.map(|entity| entity?.label(sentence, attribute));
             let (sentence, entity, attribute) = (Some(sentence), Some(name), Some(attribute));
-            (labels != [None; 2]).then(|| Question { tier: 3, sentence, entity, attribute, labels, ..of_story(story) })
+            (labels != [None; 2]).then(|| TwoAnswers {
+                tier: 3,
+                sentence,
+                entity,
+                attribute,
+                labels,
+                ..of_story(story)
+            })
         })
     })
 }
@@ -71,9 +78,9 @@ fn entities<'a>(story: &SharedStory<'a>) -> Vec<(&'a str, [Option<&'a Entity>; 2
     entities
 }
 
-impl Question<'_> {
-    /// Whether two questions are about the same entity in the same sentence, in tier 3.
-    pub fn is_of_same_cell(&self, other: &Question) -> bool {
+impl TwoAnswers<'_> {
+    /// Whether two answers are about the same entity in the same sentence, in tier 3.
+    pub fn is_of_same_cell(&self, other: &TwoAnswers) -> bool {
         let is_same = (self.tier, self.sentence, self.entity) == (other.tier, other.sentence, other.entity);
         self.tier == 3 && is_same && std::ptr::eq(self.story, other.story)
     }
