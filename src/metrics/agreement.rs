@@ -15,7 +15,7 @@ const LABELS: usize = MAX_LABEL as usize + 1;
 
 /// One thing that both annotators were to label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
+pub struct LabelledUnit {
     /// Its story group.
     pub group: i64,
     /// The label of each annotator, 0 to 8; `None` where the annotator gave none.
@@ -88,7 +88,7 @@ pub struct Coefficient {
 
 /// How far two annotators agree on some units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Agreement {
+pub struct LabelAgreement {
     /// Units that only the first annotator labelled, and only the second.
     pub only: [u64; 2],
     /// Of the units that both labelled, those with the same label twice.
@@ -101,12 +101,12 @@ pub struct Agreement {
     pub alpha: Option<Coefficient>,
 }
 
-impl Agreement {
+impl LabelAgreement {
     /// Of these units, with intervals over the story groups.
     ///
     /// # Panics
     /// If a unit's group does not exist, or a label is above 8.
-    pub fn of(units: &[Unit], groups: &StoryGroups) -> Self {
+    pub fn of(units: &[LabelledUnit], groups: &StoryGroups) -> Self {
         let labelled = || units.iter().filter_map(|unit| Some((unit, both(unit)?)));
         let mut by_group = BTreeMap::new();
         for (unit, labels) in labelled() {
@@ -119,9 +119,9 @@ impl Agreement {
             let interval_95 = || interval(&resampled.iter().map(of).collect::<Vec<_>>());
             of(&counts).map(|value| Coefficient { value, interval_95: interval_95() })
         };
-        let is_same = |(unit, [first, second]): (&Unit, [u8; 2])| (unit.group, first == second);
+        let is_same = |(unit, [first, second]): (&LabelledUnit, [u8; 2])| (unit.group, first == second);
         let only = |i: usize| units.iter().filter(move |unit| unit.labels[i].is_some() && unit.labels[1 - i].is_none());
-        Agreement {
+        LabelAgreement {
             only: [0, 1].map(|i| only(i).count() as u64),
             agreed: groups.share(labelled().map(is_same)),
             agreed_nontrivial: groups.share(labelled().filter(|(unit, _)| unit.is_nontrivial).map(is_same)),
@@ -132,7 +132,7 @@ impl Agreement {
 }
 
 /// The labels of a unit that both annotators labelled.
-fn both(unit: &Unit) -> Option<[u8; 2]> {
+fn both(unit: &LabelledUnit) -> Option<[u8; 2]> {
     let [first, second] = unit.labels;
     Some([first?, second?])
 }
@@ -172,20 +172,20 @@ mod tests {
         assert_eq!(coefficients(&[[2, 2], [3, 3]]), [Some(1.); 2]);
     }
 
-    fn agreement(units: &[Unit]) -> Agreement {
-        Agreement::of(units, &StoryGroups::of_numbers(units.iter().map(|unit| unit.group)))
+    fn agreement(units: &[LabelledUnit]) -> LabelAgreement {
+        LabelAgreement::of(units, &StoryGroups::of_numbers(units.iter().map(|unit| unit.group)))
     }
 
     #[test]
     fn a_missing_label_counts_for_neither() {
-        let unit = |group, labels| Unit { group, labels, is_nontrivial: labels != [Some(0); 2] };
+        let unit = |group, labels| LabelledUnit { group, labels, is_nontrivial: labels != [Some(0); 2] };
         let both = [[0, 0], [4, 4], [4, 0], [0, 0]].map(|labels| labels.map(Some));
         let units: Vec<_> = (0..4).map(|i| unit(i, both[i as usize])).collect();
         let more =
             [&units[..], &[unit(0, [Some(3), None]), unit(3, [None, Some(3)]), unit(3, [None, Some(0)])]].concat();
         let (without, with) = (agreement(&units), agreement(&more));
         assert_eq!((without.only, with.only), ([0, 0], [1, 2]));
-        assert_eq!(Agreement { only: [0, 0], ..with }, without);
+        assert_eq!(LabelAgreement { only: [0, 0], ..with }, without);
         assert_eq!((with.agreed.count, with.agreed.total), (3, 4));
         assert_eq!((with.agreed_nontrivial.count, with.agreed_nontrivial.total), (1, 2));
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn where_resampling_tells_nothing_there_is_no_interval() {
         let units = |labels: &[[u8; 2]]| -> Vec<_> {
-            let unit = |(group, &labels): (usize, &[u8; 2])| Unit {
+            let unit = |(group, &labels): (usize, &[u8; 2])| LabelledUnit {
                 group: group as i64,
                 labels: labels.map(Some),
                 is_nontrivial: labels != [0, 0],

@@ -14,7 +14,7 @@ mod story;
 mod tiered;
 pub(crate) mod undefined;
 
-pub use agreement::{Agreement, Coefficient, LabelCounts, Unit};
+pub use agreement::{Coefficient, LabelAgreement, LabelCounts, LabelledUnit};
 pub use bootstrap::{BOOTSTRAP_SEED, RESAMPLES, Resamples, percentile_interval, two_sided_p};
 pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
 pub use count::{Confusion, Share};

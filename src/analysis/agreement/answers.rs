@@ -2,7 +2,7 @@
 
 use crate::attribute::Attribute;
 use crate::data::{Entity, SharedStory, Story};
-use crate::metrics::Unit;
+use crate::metrics::LabelledUnit;
 
 /// What both annotators answered to one question.
 #[derive(Clone, Copy)]
@@ -86,9 +86,9 @@ impl TwoAnswers<'_> {
     }
 
     /// For the coefficients of agreement.
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> LabelledUnit {
         let is_nontrivial = |&label: &u8| self.attribute.map_or(label > 0, |attribute| attribute.is_nontrivial(label));
-        Unit {
+        LabelledUnit {
             group: self.story.group,
             labels: self.labels,
             is_nontrivial: self.labels.iter().flatten().any(is_nontrivial),

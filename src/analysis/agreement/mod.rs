@@ -7,7 +7,7 @@ mod words;
 
 use crate::attribute::Attribute;
 use crate::data::{SharedStories, StoryFile, Unshared};
-use crate::metrics::{Agreement, StoryGroups};
+use crate::metrics::{LabelAgreement, StoryGroups};
 use answers::{TwoAnswers, answers};
 use disagreement::disagreements;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub struct AgreementRow {
     pub attribute: Option<Attribute>,
     /// Over all stories.
     #[serde(flatten)]
-    pub agreement: Agreement,
+    pub agreement: LabelAgreement,
 }
 
 impl AnnotatorAgreement {
@@ -64,7 +64,7 @@ impl AnnotatorAgreement {
         let row = |(tier, attribute): (u8, Option<Attribute>)| {
             let is_of = |it: &&TwoAnswers| it.tier == tier && (attribute.is_none() || it.attribute == attribute);
             let units: Vec<_> = answers.iter().filter(is_of).map(TwoAnswers::unit).collect();
-            AgreementRow { tier, attribute, agreement: Agreement::of(&units, &groups) }
+            AgreementRow { tier, attribute, agreement: LabelAgreement::of(&units, &groups) }
         };
         let rows = (1..=3).map(|tier| (tier, None)).chain(Attribute::ALL.map(|attribute| (3, Some(attribute))));
         AnnotatorAgreement {
