@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 venv=.venv
 requirements=tests/fixtures/requirements.txt
-works='import numpy, safetensors.torch, scipy, sklearn, statsmodels, torch, transformers; print("torch", torch.__version__)'
+works='import krippendorff, numpy, safetensors.torch, scipy, sklearn, statsmodels, torch, transformers; print("torch", torch.__version__)'
 
 # What torch needs besides NVIDIA's packages and triton.
 torch_needs=(filelock fsspec jinja2 networkx 'setuptools>=77.0.3' 'sympy>=1.13.3' 'typing-extensions>=4.10.0')

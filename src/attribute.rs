@@ -195,6 +195,28 @@ impl Attribute {
     }
 }
 
+/// Some of the 20 attributes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AttributeSet(u32);
+
+impl AttributeSet {
+    /// Whether the attribute is one of them.
+    pub const fn contains(self, attribute: Attribute) -> bool {
+        self.0 & (1 << attribute.index()) != 0
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl FromIterator<Attribute> for AttributeSet {
+    fn from_iter<I: IntoIterator<Item = Attribute>>(attributes: I) -> Self {
+        AttributeSet(attributes.into_iter().fold(0, |bits, attribute| bits | (1 << attribute.index())))
+    }
+}
+
 impl std::fmt::Display for Attribute {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
@@ -225,6 +247,13 @@ mod tests {
         assert_eq!(halves, [(0, 0), (1, 1), (2, 2), (2, 1), (1, 2), (0, 1), (0, 2), (1, 0), (2, 0)]);
         assert_eq!(Attribute::Location.split(7), (7, 7));
         assert_eq!(Attribute::HLocation.split(2), (2, 2));
+    }
+
+    #[test]
+    fn a_set_contains_what_it_was_made_of() {
+        let objects: AttributeSet = Attribute::ALL.into_iter().filter(|a| !a.is_human()).collect();
+        assert!(Attribute::ALL.into_iter().all(|a| objects.contains(a) != a.is_human()));
+        assert!(!objects.is_empty() && AttributeSet::default().is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Analyses decoded predictions: what a system got right, and whether for the right reasons. It has the analyses of
-//! both papers and some more. It needs no model.
+//! both papers and some more. It needs no model. Also compares two annotators of the same stories.
 
+mod agreement;
 mod attributes;
 mod export;
 mod facts;
@@ -10,6 +11,7 @@ mod order_sensitivity;
 mod outcomes;
 mod recall;
 
+pub use agreement::{AgreementRow, AnnotatedFile, AnnotatorAgreement, Disagreement};
 pub use attributes::{AttributeScores, Classified, Support};
 pub use facts::{Facts, PairFacts, facts};
 pub use groups::{GroupRow, Grouping};

@@ -194,7 +194,7 @@ impl Corpus {
     pub fn class_frequencies(&self) -> ClassFrequencies {
         let entities = || self.stories().flat_map(|story| &story.entities);
         let side = |of: fn(&Entity) -> &Vec<Classes>| side_frequencies(entities().flat_map(of));
-        let cells: usize = entities().map(|entity| entity.annotated.len()).sum();
+        let cells: usize = entities().map(|entity| entity.labelled.len()).sum();
         let targets = self.stories().flat_map(|story| story.entities.iter().filter_map(|e| story.conflict_target(e)));
         ClassFrequencies {
             preconditions: side(|entity| &entity.preconditions),

@@ -1,8 +1,8 @@
-//! `tiered data`: fetches, checks, counts, synthesizes and reorders stories.
+//! `tiered data`: fetches, checks, counts, compares, synthesizes and reorders stories.
 
 use super::format::{FormatArgs, TextFormatArgs};
 use super::output::print;
-use super::{fetch, reorder, synthesize};
+use super::{agreement, fetch, reorder, synthesize};
 use crate::attribute::Attribute;
 use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
@@ -20,6 +20,7 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Count stories, sentences, entities and labels
     Stats(StatsArgs),
+    Agreement(agreement::Args),
     Fetch(fetch::DataArgs),
     Synthesize(synthesize::Args),
     Reorder(reorder::Args),
@@ -56,6 +57,7 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Check(args) => Ok(check(args)?),
         Command::Stats(args) => Ok(stats(args)?),
+        Command::Agreement(args) => Ok(agreement::run(args)?),
         Command::Fetch(args) => Ok(fetch::data(args)?),
         Command::Synthesize(args) => synthesize::run(args),
         Command::Reorder(args) => reorder::run(args),

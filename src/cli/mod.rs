@@ -1,5 +1,6 @@
 //! One file per subcommand: it parses the arguments, calls the library and prints the result.
 
+mod agreement;
 mod baseline;
 mod bench;
 mod calibrate;

@@ -6,7 +6,7 @@ use super::fields::{Fields, note_repeated, wrong_type};
 use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::story::{Classes, Entity};
-use crate::attribute::{ATTRIBUTES, Attribute, Side};
+use crate::attribute::{ATTRIBUTES, Attribute, AttributeSet, Side};
 use crate::untrusted::MAX_ENTITIES;
 
 /// The remedy for a story without labels.
@@ -70,14 +70,14 @@ impl Draft {
         Entity {
             preconditions: side(Side::Precondition),
             effects: side(Side::Effect),
-            annotated: self.labels.iter().map(is_annotated).collect(),
+            labelled: self.labels.iter().map(labelled).collect(),
             name: self.name,
         }
     }
 }
 
-fn is_annotated(labels: &Labels) -> bool {
-    labels.iter().any(Option::is_some)
+fn labelled(labels: &Labels) -> AttributeSet {
+    Attribute::ALL.into_iter().filter(|attribute| labels[attribute.index()].is_some()).collect()
 }
 
 /// One side of the labels; 0 where there is no label.
@@ -175,7 +175,7 @@ impl Table {
     /// Adds a finding for each sentence whose row labels no entity.
     fn note_unannotated(&self, rows: usize, notes: &mut Notes) {
         for sentence in 0..rows {
-            if !self.entities.iter().any(|entity| is_annotated(&entity.labels[sentence])) {
+            if !self.entities.iter().any(|entity| !labelled(&entity.labels[sentence]).is_empty()) {
                 notes.add(Code::UnannotatedSentence, format!("states[{sentence}]"), "no entity is annotated here");
             }
         }

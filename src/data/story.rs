@@ -1,6 +1,6 @@
 //! Stories and pairs of stories: checked and complete.
 
-use crate::attribute::ATTRIBUTES;
+use crate::attribute::{ATTRIBUTES, Attribute, AttributeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,8 +59,8 @@ pub struct Entity {
     pub preconditions: Vec<Classes>,
     /// `[N]` classes after each sentence.
     pub effects: Vec<Classes>,
-    /// `[N]` whether the entity is annotated in the sentence.
-    pub annotated: Vec<bool>,
+    /// `[N]` the attributes that are labelled in each sentence; none where the entity is not annotated.
+    pub labelled: Vec<AttributeSet>,
 }
 
 /// One story. Every entity has states for every sentence.
@@ -129,14 +129,31 @@ impl Entity {
     /// An entity without state labels.
     pub(super) fn unlabelled(name: String, sentences: usize) -> Self {
         let nothing = vec![[0; ATTRIBUTES]; sentences];
-        Entity { name, preconditions: nothing.clone(), effects: nothing, annotated: vec![false; sentences] }
+        Entity {
+            name,
+            preconditions: nothing.clone(),
+            effects: nothing,
+            labelled: vec![AttributeSet::default(); sentences],
+        }
+    }
+
+    /// Whether the entity has a label in the sentence.
+    pub fn is_annotated(&self, sentence: usize) -> bool {
+        !self.labelled[sentence].is_empty()
+    }
+
+    /// The annotator's label; `None` where there is none.
+    pub fn label(&self, sentence: usize, attribute: Attribute) -> Option<u8> {
+        let class = |side: &[Classes]| side[sentence][attribute.index()];
+        let is_labelled = self.labelled[sentence].contains(attribute);
+        is_labelled.then(|| attribute.join(class(&self.preconditions), class(&self.effects)))
     }
 }
 
 impl Story {
     /// Whether any state of the entity is labelled.
     pub fn has_states(&self) -> bool {
-        self.entities.iter().any(|entity| entity.annotated.contains(&true))
+        self.entities.iter().any(|entity| entity.labelled.iter().any(|labelled| !labelled.is_empty()))
     }
 
     /// A story of which only the sentences and the entities are known: no labels, no conflict.
@@ -162,7 +179,7 @@ impl Story {
             name: entity.name.clone(),
             preconditions: moved(&entity.preconditions, order),
             effects: moved(&entity.effects, order),
-            annotated: moved(&entity.annotated, order),
+            labelled: moved(&entity.labelled, order),
         };
         Story {
             sentences: moved(&self.sentences, order),
@@ -175,7 +192,7 @@ impl Story {
 
     /// About how many bytes of memory the story takes.
     pub(super) fn memory(&self) -> usize {
-        let states = 2 * size_of::<Classes>() + size_of::<bool>();
+        let states = 2 * size_of::<Classes>() + size_of::<AttributeSet>();
         let entity = |entity: &Entity| size_of::<Entity>() + entity.name.len() + states * self.sentences.len();
         let sentence = |sentence: &String| size_of::<String>() + sentence.len();
         size_of::<Story>()
@@ -189,6 +206,6 @@ impl Story {
     /// attributes of the other kind (people's for an object) count as 0.
     pub fn conflict_target(&self, entity: &Entity) -> Option<Conflict> {
         let conflict = self.conflict?;
-        (entity.annotated[conflict.evidence] || entity.annotated[conflict.breakpoint]).then_some(conflict)
+        (entity.is_annotated(conflict.evidence) || entity.is_annotated(conflict.breakpoint)).then_some(conflict)
     }
 }

@@ -43,24 +43,29 @@ impl Resamples {
         Self::new(groups, resamples, BOOTSTRAP_SEED)
     }
 
+    /// For each resample, the sum of values; there is one for each group.
+    ///
+    /// # Panics
+    /// If there are not as many values as groups.
+    pub fn sums(&self, values: &[f64]) -> Vec<f64> {
+        assert!(values.len() == self.groups, "one value for each group");
+        let mut sums = vec![0.; self.resamples];
+        for (group, &value) in values.iter().enumerate().filter(|(_, value)| **value != 0.) {
+            let drawn = &self.drawn[group * self.resamples..][..self.resamples];
+            for (sum, &times) in sums.iter_mut().zip(drawn) {
+                *sum += f64::from(times) * value;
+            }
+        }
+        sums
+    }
+
     /// For each resample, the sum of `parts` divided by the sum of `wholes`; both have one value for each group. NaN if
     /// the drawn groups have no whole.
     ///
     /// # Panics
-    /// If there are not as many values as groups.
+    /// Like [`Resamples::sums`].
     pub fn ratios(&self, parts: &[f64], wholes: &[f64]) -> Vec<f64> {
-        assert!(parts.len() == self.groups && wholes.len() == self.groups, "one value for each group");
-        let mut sums = vec![[0.; 2]; self.resamples];
-        for (group, (&part, &whole)) in
-            parts.iter().zip(wholes).enumerate().filter(|(_, (a, b))| (**a, **b) != (0., 0.))
-        {
-            let drawn = &self.drawn[group * self.resamples..][..self.resamples];
-            for (sum, &times) in sums.iter_mut().zip(drawn) {
-                sum[0] += f64::from(times) * part;
-                sum[1] += f64::from(times) * whole;
-            }
-        }
-        sums.into_iter().map(|[part, whole]| part / whole).collect()
+        self.sums(parts).into_iter().zip(self.sums(wholes)).map(|(part, whole)| part / whole).collect()
     }
 
     /// The 95 % interval of the sum of `parts` divided by the sum of `wholes`. Both have one value for each group; each

@@ -54,6 +54,20 @@ impl StoryGroups {
         Share { interval: self.resamples.interval(&parts, &wholes), ..share }
     }
 
+    /// For each resample, the sums of some counts. Each item has a group and its counts.
+    ///
+    /// # Panics
+    /// Like [`StoryGroups::share`].
+    pub(super) fn resampled<const N: usize>(&self, counts: impl IntoIterator<Item = (i64, [f64; N])>) -> Vec<[f64; N]> {
+        let mut columns = [(); N].map(|()| vec![0.; self.numbers.len()]);
+        for (group, counts) in counts {
+            let number = self.numbers[&group];
+            columns.iter_mut().zip(counts).for_each(|(column, count)| column[number] += count);
+        }
+        let sums = columns.map(|column| self.resamples.sums(&column));
+        (0..sums[0].len()).map(|resample| sums.each_ref().map(|column| column[resample])).collect()
+    }
+
     /// The share of these pairs that reach something.
     ///
     /// # Panics

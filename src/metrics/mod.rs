@@ -1,6 +1,7 @@
 //! Computes scores from predictions. Counts are added up over pairs and divided once, at the end. A share of nothing is
 //! undefined (`None`), not 0.
 
+mod agreement;
 mod bootstrap;
 mod calibration;
 mod count;
@@ -13,6 +14,7 @@ mod story;
 mod tiered;
 pub(crate) mod undefined;
 
+pub use agreement::{Coefficient, LabelAgreement, LabelCounts, LabelledUnit};
 pub use bootstrap::{BOOTSTRAP_SEED, RESAMPLES, Resamples, percentile_interval, two_sided_p};
 pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
 pub use count::{Confusion, Share};

@@ -80,7 +80,7 @@ impl MadeStory {
     /// A story that was not synthesized, perhaps with another order of its sentences.
     pub fn reordered(story: &Story, cause: &BTreeSet<(String, Attribute)>) -> Self {
         let labelled = |n: usize| {
-            let annotated = story.entities.iter().filter(move |entity| entity.annotated[n]);
+            let annotated = story.entities.iter().filter(move |entity| entity.is_annotated(n));
             annotated.map(move |entity| Labelled {
                 name: entity.name.clone(),
                 labels: Attribute::ALL

@@ -3,6 +3,7 @@
 use crate::support::{clean_file, read_text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use tiered::attribute::Attribute;
 use tiered::data::{Code, Conflict, Kind, Severity, Story, StoryFile, pairs};
 use tiered::error::ErrorKind;
 
@@ -76,10 +77,11 @@ fn unlabelled_sentences_have_class_0_and_are_not_annotated() {
     let file = edited("1", |story| story["states"][1] = json!({"open": [["lid", 2]]}));
     let story = story(&file, "1").unwrap();
     let chest = &story.entities[1];
-    assert_eq!(chest.annotated, [true, false, true]);
+    assert_eq!([0, 1, 2].map(|sentence| chest.is_annotated(sentence)), [true, false, true]);
     assert_eq!(chest.preconditions[1], [0; 20]);
     let lid = &story.entities[2];
-    assert_eq!(lid.annotated, [false, true, false]);
+    assert_eq!([0, 1, 2].map(|sentence| lid.is_annotated(sentence)), [false, true, false]);
+    assert_eq!([Attribute::Open, Attribute::Exist].map(|attribute| lid.label(1, attribute)), [Some(2), None]);
     // Of an annotated entity, an attribute without a label is 0 too, even if its default is 2.
     assert_eq!(lid.effects[1].iter().sum::<u8>(), 2);
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::too_many_lines)] // lists of cases
 
+mod agreement;
 mod analyse;
 mod arrays;
 mod bad_input;

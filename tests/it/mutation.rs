@@ -92,7 +92,7 @@ fn check_story(story: &Story) {
     }
     for entity in &story.entities {
         assert!(!entity.name.is_empty());
-        assert_eq!([entity.preconditions.len(), entity.effects.len(), entity.annotated.len()], [sentences; 3]);
+        assert_eq!([entity.preconditions.len(), entity.effects.len(), entity.labelled.len()], [sentences; 3]);
         for classes in entity.preconditions.iter().chain(&entity.effects) {
             assert!(Attribute::ALL.iter().all(|a| (classes[a.index()] as usize) < a.classes()));
         }

@@ -107,6 +107,10 @@ fn of_commands(tiny: &Tiny, run: &Path) -> Documents {
     answers.extend(values(&said(&tiered(["predict", text(run), "--batch", text(&batch)])), true));
     [
         ("analysis", documents(&json(&[&["report", "text", text(run)], &split[..]].concat()))),
+        (
+            "annotators",
+            documents(&json(&["data", "agreement", "tests/cmd/annotator-a.json", "tests/cmd/annotator-b.json"])),
+        ),
         ("answer", answers),
         ("bench", read(&bench)),
         ("compare", documents(&json(&["compare", text(run), text(&other)]))),

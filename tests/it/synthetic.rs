@@ -134,7 +134,7 @@ fn contradictions(story: &Story) -> Vec<(usize, usize, String, Attribute)> {
 fn contradictions_of(entity: &Entity, attribute: Attribute) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut known: Option<(u8, usize)> = None;
-    for sentence in (0..entity.annotated.len()).filter(|&sentence| entity.annotated[sentence]) {
+    for sentence in (0..entity.labelled.len()).filter(|&sentence| entity.is_annotated(sentence)) {
         let (before, after) =
             (entity.preconditions[sentence][attribute.index()], entity.effects[sentence][attribute.index()]);
         if let Some((_, since)) = known.filter(|&(class, _)| before > 0 && class != before) {
@@ -179,7 +179,7 @@ fn causes_are_shown(json: &Value, story: &Story, contradictions: &[(usize, usize
     let causes: Vec<(String, Attribute)> = serde_json::from_value(json["cause"].clone()).unwrap();
     let is_shown = |(name, attribute): &&(String, Attribute)| {
         let entity = story.entities.iter().find(|entity| entity.name == *name);
-        let both = |e: &Entity| e.annotated[conflict.evidence] && e.annotated[conflict.breakpoint];
+        let both = |e: &Entity| e.is_annotated(conflict.evidence) && e.is_annotated(conflict.breakpoint);
         let is_gone = |e: &Entity| e.effects[conflict.evidence][Attribute::Location.index()] == 1;
         SHOWN.contains(attribute) && entity.is_some_and(|e| both(e) && !is_gone(e))
     };

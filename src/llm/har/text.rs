@@ -212,7 +212,8 @@ mod tests {
                 rows[1][0][Attribute::Open.index()] = 1;
             }
             let [preconditions, effects] = rows;
-            let entity = Entity { name: "chest".into(), preconditions, effects, annotated: vec![true; 2] };
+            let labelled = vec![[Attribute::Open].into_iter().collect(); 2];
+            let entity = Entity { name: "chest".into(), preconditions, effects, labelled };
             Story {
                 id: id.into(),
                 group: 1,
