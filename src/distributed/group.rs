@@ -109,5 +109,25 @@ fn call(function: impl FnOnce(*mut c_char, usize) -> c_int) -> Result<(), String
     }
     // SAFETY: snprintf has ended it with a zero.
     let message = unsafe { CStr::from_ptr(message.as_ptr()) }.to_string_lossy();
-    Err(message.lines().next().unwrap_or_default().to_owned())
+    Err(first_sentence(&message).to_owned())
+}
+
+/// Without the place in Gloo's source before it, and the advice and stack trace after it.
+fn first_sentence(message: &str) -> &str {
+    let line = message.lines().next().unwrap_or_default();
+    let line = if line.starts_with('[') { line.split_once("] ").map_or(line, |(_, rest)| rest) } else { line };
+    line.split_once(". ").map_or(line, |(first, _)| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
+
+    #[test]
+    fn messages_are_one_sentence() {
+        let closed = "[/a/gloo/pair.cc:553] Connection closed by peer [127.0.0.1]:14. This is typically ... GLHF!\n#0";
+        assert_eq!(first_sentence(closed), "Connection closed by peer [127.0.0.1]:14");
+        assert_eq!(first_sentence("Timed out\nException raised from"), "Timed out");
+        assert_eq!(first_sentence(""), "");
+    }
 }

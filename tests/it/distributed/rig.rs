@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 use tiered::durable::FileDigest;
 use tiered::train::EpochRecord;
 
@@ -152,13 +150,4 @@ pub fn succeed(outputs: &[Output]) {
 
 pub fn said(output: &Output) -> String {
     format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
-}
-
-/// Waits until something holds.
-pub fn wait_until(holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while !holds() {
-        assert!(Instant::now() < deadline, "it never came to that");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
