@@ -3,6 +3,7 @@
 
 use super::Experiment;
 use super::compute::Compute;
+use super::folder::config_text;
 use super::plan::{Plan, PlannedStart};
 use crate::checkpoint::{Environment, Inputs};
 use crate::config::Config;
@@ -81,7 +82,7 @@ impl Experiment {
 }
 
 /// What only a run of several processes needs.
-fn checked(mut plan: Plan, processes: usize) -> Result<Plan> {
+fn checked(plan: Plan, processes: usize) -> Result<Plan> {
     let shards = plan.config.train.shards;
     if processes > shards {
         return Err(Error::config(format!(
@@ -94,15 +95,16 @@ fn checked(mut plan: Plan, processes: usize) -> Result<Plan> {
         let message = format!("several processes compute on CPUs only in this version; {remedy}");
         return Err(Error::new(ErrorKind::Unavailable, message));
     }
-    plan.config.device.0 = "cpu".to_owned();
-    plan.config.precision = plan.compute.precision.into();
     Ok(plan)
 }
 
 impl SentPlan {
     fn of(plan: &Plan) -> Result<Self> {
-        let Plan { limit, encoder_folder, out, .. } = plan;
-        let config = super::folder::config_text(&plan.config)?;
+        let Plan { limit, encoder_folder, out, compute, .. } = plan;
+        let mut config = plan.config.clone();
+        config.device.0 = "cpu".to_owned();
+        config.precision = compute.precision.into();
+        let config = config_text(&config)?;
         Ok(SentPlan { config, limit: *limit, encoder_folder: encoder_folder.clone(), out: out.clone() })
     }
 

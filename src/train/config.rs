@@ -16,7 +16,7 @@ pub struct TrainConfig {
     #[schemars(range(min = 1), extend("x-resume" = "refused"))]
     pub pairs_per_step: usize,
     /// Into how many parts a step is cut; up to as many processes share it (`docs/cluster.md`). The result depends on this
-    /// number, and not on that of the processes if that is 1, 2, 4, 8, ...
+    /// number; it does not depend on the number of processes if that is a power of two.
     #[schemars(range(min = 1), extend("x-resume" = "refused"))]
     pub shards: usize,
     /// How many entities of each story a step reads, drawn anew each time; a step with 2 takes less than half the time
