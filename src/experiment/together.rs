@@ -17,7 +17,7 @@ use tch::{Device, Kind, Tensor};
 
 /// The plan of the first process, as the others hear it.
 #[derive(Serialize, Deserialize)]
-struct SentPlan {
+struct PlanMessage {
     /// As TOML, with the device and the precision that the first process resolved.
     config: String,
     limit: Option<usize>,
@@ -27,21 +27,21 @@ struct SentPlan {
 
 /// What must be the same in all processes.
 #[derive(Serialize, Deserialize)]
-struct SentFacts {
+struct FactsMessage {
     inputs: Inputs,
     made_with: Environment,
 }
 
 /// An error of another process.
 #[derive(Serialize, Deserialize)]
-struct SentError {
+struct ErrorMessage {
     code: u8,
     message: String,
 }
 
 /// The state of training besides the weights.
 #[derive(Serialize, Deserialize)]
-struct SentState {
+struct StateMessage {
     optimizer_step: i32,
     progress: Progress,
 }
@@ -59,25 +59,27 @@ impl Experiment {
         }
         let planned = ranks.leads().then(|| {
             let plan = checked(plan()?, ranks.size())?;
-            Ok((SentPlan::of(&plan)?, plan))
+            Ok((PlanMessage::of(&plan)?, plan))
         });
         let bytes = match &planned {
-            Some(Ok((sent, _))) => to_bytes(&Ok::<_, SentError>(sent))?,
-            Some(Err(error)) => to_bytes(&Err::<SentPlan, _>(SentError::of(error)))?,
+            Some(Ok((message, _))) => to_bytes(&Ok::<_, ErrorMessage>(message))?,
+            Some(Err(error)) => to_bytes(&Err::<PlanMessage, _>(ErrorMessage::of(error)))?,
             None => Vec::new(),
         };
         let bytes = ranks.bytes_of(0, bytes).map_err(not_started)?;
         let plan = match planned {
             Some(own) => own?.1,
-            None => from_bytes::<Result<SentPlan, SentError>>(&bytes)?.map_err(|error| error.of_rank(0))?.plan()?,
+            None => {
+                from_bytes::<Result<PlanMessage, ErrorMessage>>(&bytes)?.map_err(|error| error.of_rank(0))?.plan()?
+            }
         };
         let prepared = plan.prepare();
-        agree(&ranks, prepared.as_ref().map(Experiment::sent_facts))?;
+        agree(&ranks, prepared.as_ref().map(Experiment::facts_message))?;
         Ok(Experiment { ranks: Rc::new(ranks), ..prepared? })
     }
 
-    fn sent_facts(&self) -> SentFacts {
-        SentFacts { inputs: self.facts.inputs.clone(), made_with: self.facts.made_with.clone() }
+    fn facts_message(&self) -> FactsMessage {
+        FactsMessage { inputs: self.facts.inputs.clone(), made_with: self.facts.made_with.clone() }
     }
 }
 
@@ -98,18 +100,18 @@ fn checked(plan: Plan, processes: usize) -> Result<Plan> {
     Ok(plan)
 }
 
-impl SentPlan {
+impl PlanMessage {
     fn of(plan: &Plan) -> Result<Self> {
         let Plan { limit, encoder_folder, out, compute, .. } = plan;
         let mut config = plan.config.clone();
         config.device.0 = "cpu".to_owned();
         config.precision = compute.precision.into();
         let config = config_text(&config)?;
-        Ok(SentPlan { config, limit: *limit, encoder_folder: encoder_folder.clone(), out: out.clone() })
+        Ok(PlanMessage { config, limit: *limit, encoder_folder: encoder_folder.clone(), out: out.clone() })
     }
 
     fn plan(self) -> Result<Plan> {
-        let SentPlan { config, limit, encoder_folder, out } = self;
+        let PlanMessage { config, limit, encoder_folder, out } = self;
         let config = Config::parse(Path::new("the config of process 0"), config.as_bytes(), &[])?;
         let compute = Compute::resolve(&config)?;
         let (begins, warnings) = (PlannedStart::Following, Vec::new());
@@ -122,15 +124,15 @@ impl SentPlan {
 /// # Errors
 /// That of this process is left to the caller if all others are ready; else the first one of another process, or
 /// `Unavailable` if they have prepared different things.
-fn agree(ranks: &Ranks, own: Result<SentFacts, &Error>) -> Result<()> {
+fn agree(ranks: &Ranks, own: Result<FactsMessage, &Error>) -> Result<()> {
     let has_failed = own.is_err();
-    let reports = ranks.bytes_of_all(to_bytes(&own.map_err(SentError::of))?).map_err(not_started)?;
+    let reports = ranks.bytes_of_all(to_bytes(&own.map_err(ErrorMessage::of))?).map_err(not_started)?;
     if has_failed {
         return Ok(());
     }
-    let mut first: Option<SentFacts> = None;
+    let mut first: Option<FactsMessage> = None;
     for (rank, report) in reports.iter().enumerate() {
-        let facts = from_bytes::<Result<SentFacts, SentError>>(report)?.map_err(|error| error.of_rank(rank))?;
+        let facts = from_bytes::<Result<FactsMessage, ErrorMessage>>(report)?.map_err(|error| error.of_rank(rank))?;
         match &first {
             None => first = Some(facts),
             Some(first) => first.require_equal(&facts, rank)?,
@@ -139,7 +141,7 @@ fn agree(ranks: &Ranks, own: Result<SentFacts, &Error>) -> Result<()> {
     Ok(())
 }
 
-impl SentFacts {
+impl FactsMessage {
     fn require_equal(&self, other: &Self, rank: usize) -> Result<()> {
         if self.inputs != other.inputs {
             return Err(Error::data(format!(
@@ -159,9 +161,9 @@ impl SentFacts {
     }
 }
 
-impl SentError {
+impl ErrorMessage {
     fn of(error: &Error) -> Self {
-        SentError { code: error.kind as u8, message: error.message.clone() }
+        ErrorMessage { code: error.kind as u8, message: error.message.clone() }
     }
 
     fn of_rank(self, rank: usize) -> Error {
@@ -185,10 +187,10 @@ pub fn share_state(ranks: &Ranks, network: &Network, training: &mut Training) ->
     }
     network.variables().values().try_for_each(|variable| ranks.copy_of_first(variable))?;
     let (optimizer_step, moments) = training.optimiser.state();
-    let sent = SentState { optimizer_step, progress: training.progress.clone() };
+    let sent = StateMessage { optimizer_step, progress: training.progress.clone() };
     let bytes = ranks.bytes_of(0, serde_json::to_vec(&sent).expect("it can be written as JSON"))?;
     let unreadable = |error| LostRank(format!("it sent what can't be read: {error}"));
-    let SentState { optimizer_step, progress } = serde_json::from_slice(&bytes).map_err(unreadable)?;
+    let StateMessage { optimizer_step, progress } = serde_json::from_slice(&bytes).map_err(unreadable)?;
     if optimizer_step > 0 {
         moments.values().try_for_each(|moment| ranks.copy_of_first(moment))?;
         let restored = training.optimiser.restore(optimizer_step, &moments, Path::new("the state of process 0"));

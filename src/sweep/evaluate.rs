@@ -73,7 +73,9 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
         durable::remove_file(&record)?;
     }
     write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
-    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &sha256, &recorded)?.to_json())?;
+    let report = report(run, set, &sha256, &recorded)?;
+    run.note_scoring(&report)?;
+    run.folder.write_evaluation(&set.name, "report.json", &report.to_json())?;
     let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
     durable::replace(&record, &json_bytes(&made)?)?;
     Ok(recorded.len())

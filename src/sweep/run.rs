@@ -4,7 +4,7 @@ use super::evaluate::evaluate;
 use super::run_files::{RunFiles, RunState};
 use super::{Sweep, SweepRun};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{CheckpointKind, Experiment, TrainedRun};
+use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger};
 use crate::train::TrainEvent;
 use std::path::Path;
 
@@ -60,6 +60,7 @@ impl Sweep {
         stop: &dyn Fn() -> Option<&'static str>,
         on: &mut dyn FnMut(&Happening),
     ) -> Result<RunOutcome> {
+        check_ledger()?;
         let was_trained = files.is_trained(run)?;
         if !was_trained {
             // Report a set that can't be evaluated before hours of training.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// A [`BatchEvaluation`] on its way to the first process. Numbers that are not finite have no form in JSON, so losses
 /// are sent as their bits.
 #[derive(Serialize, Deserialize)]
-struct SentBatch {
+struct BatchMessage {
     predictions: Vec<LabelledPair>,
     losses: [u64; LossValues::TERMS],
     counts: [u64; LossValues::TERMS],
@@ -54,7 +54,7 @@ impl Fit<'_> {
         let ranks = &self.ranks;
         // A loss that is not finite comes from probabilities that are not, and the record would be of no use.
         let failed = own.iter().find_map(|batch| batch.losses.not_finite()).map(str::to_owned);
-        let sent = failed.map_or(Ok(own.into_iter().map(SentBatch::from).collect::<Vec<_>>()), Err);
+        let sent = failed.map_or(Ok(own.into_iter().map(BatchMessage::from).collect::<Vec<_>>()), Err);
         let parts = ranks.bytes_of_all(to_bytes(&sent))?;
         let outcome = ranks.leads().then(|| to_bytes(&self.outcome_of_parts(&parts)));
         from_bytes(&ranks.bytes_of(0, outcome.unwrap_or_default())?)
@@ -62,7 +62,7 @@ impl Fit<'_> {
 
     fn outcome_of_parts(&self, parts: &[Vec<u8>]) -> Outcome {
         let mut parts = parts.iter().map(|bytes| {
-            let part: Result<Vec<SentBatch>, String> = from_bytes(bytes).map_err(|lost| lost.to_string())?;
+            let part: Result<Vec<BatchMessage>, String> = from_bytes(bytes).map_err(|lost| lost.to_string())?;
             part.map(Vec::into_iter)
         });
         let mut parts: Vec<_> = parts.by_ref().collect::<Result<_, String>>()?;
@@ -97,16 +97,16 @@ impl Fit<'_> {
     }
 }
 
-impl From<BatchEvaluation> for SentBatch {
+impl From<BatchEvaluation> for BatchMessage {
     fn from(batch: BatchEvaluation) -> Self {
         let bits = |values: LossValues| values.to_terms().map(f64::to_bits);
         let (losses, counts) = (bits(batch.losses), bits(batch.counts));
-        SentBatch { predictions: batch.predictions, losses, counts }
+        BatchMessage { predictions: batch.predictions, losses, counts }
     }
 }
 
-impl From<SentBatch> for BatchEvaluation {
-    fn from(sent: SentBatch) -> Self {
+impl From<BatchMessage> for BatchEvaluation {
+    fn from(sent: BatchMessage) -> Self {
         let [losses, counts] = [sent.losses, sent.counts].map(|bits| bits.map(f64::from_bits));
         BatchEvaluation {
             predictions: sent.predictions,
