@@ -88,6 +88,19 @@ impl Losses {
         LossValues { preconditions: cells, effects: cells, conflicts, story: pairs, single_story }
     }
 
+    /// Sets each loss that averages over nothing to 0. A part of a batch may have none of the cells that count.
+    pub fn without_empty(&mut self) {
+        let counts = self.counts;
+        let losses = [
+            (&mut self.preconditions, counts.preconditions),
+            (&mut self.effects, counts.effects),
+            (&mut self.conflicts, counts.conflicts),
+        ];
+        for (loss, _) in losses.into_iter().filter(|(_, count)| *count == 0.) {
+            *loss = loss.zeros_like();
+        }
+    }
+
     /// The weighted sum that is minimised: a differentiable scalar.
     pub fn total(&self, config: &LossConfig) -> Tensor {
         let of_pair = &self.preconditions * config.preconditions

@@ -5,7 +5,7 @@ use super::signal::Signals;
 use crate::config::Config;
 use crate::distributed::{Ranks, Rendezvous};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::{Experiment, RunPlan};
 use crate::machine::DeviceChoice;
 use crate::say::{aside, be_quiet, counted, say};
 use crate::train::TrainEvent;
@@ -124,7 +124,7 @@ fn train(experiment: Experiment, args: &Args) -> anyhow::Result<()> {
 }
 
 /// The run, new or resumed.
-fn plan(args: &Args) -> Result<Plan> {
+fn plan(args: &Args) -> Result<RunPlan> {
     let overrides = args.overrides();
     let config = args.config.as_deref().map(|path| Config::open(path, &overrides)).transpose()?;
     let out = match (&args.resume, &args.output, &args.config) {
@@ -138,8 +138,8 @@ fn plan(args: &Args) -> Result<Plan> {
     };
     let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
     match config {
-        config if begun => Plan::resume(&out, config, &overrides, args.limit),
-        Some(config) => Plan::new(config, &out, args.limit),
+        config if begun => RunPlan::resume(&out, config, &overrides, args.limit),
+        Some(config) => RunPlan::new(config, &out, args.limit),
         None => Err(usage(format!("{}: no run to resume; start one with --config FILE", out.display()))),
     }
 }

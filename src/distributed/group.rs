@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn messages_are_one_sentence() {
-        let closed = "[/a/gloo/pair.cc:553] Connection closed by peer [127.0.0.1]:14. This is typically ... GLHF!\n#0";
-        assert_eq!(first_sentence(closed), "Connection closed by peer [127.0.0.1]:14");
+        let closed = "[/a/gloo/pair.cc:553] Connection closed [127.0.0.1]:14. This is typically ... GLHF!\n#0";
+        assert_eq!(first_sentence(closed), "Connection closed [127.0.0.1]:14");
         assert_eq!(first_sentence("Timed out\nException raised from"), "Timed out");
         assert_eq!(first_sentence(""), "");
     }

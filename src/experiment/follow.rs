@@ -31,8 +31,8 @@ impl Experiment {
     }
 
     fn ended(&self, step: u64, by: &str) -> Error {
-        let (rank, size) = (self.ranks.rank(), self.ranks.size());
-        let message = format!("process {rank} of {size}: stopped by {by} after step {step}; process 0 saves the run");
-        Error::new(ErrorKind::Resumable, message)
+        let (rank, size, run) = (self.ranks.rank(), self.ranks.size(), self.folder().display());
+        let message = format!("process {rank} of {size}: stopped by {by} after step {step}");
+        Error::new(ErrorKind::Resumable, format!("{message}; resume with: tiered train --resume {run}"))
     }
 }

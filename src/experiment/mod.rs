@@ -35,7 +35,7 @@ pub use fit::own_decode;
 pub use folder::{CheckpointKind, RunFolder};
 pub use json::json_bytes;
 pub use ledger::check_ledger;
-pub use plan::Plan;
+pub use plan::RunPlan;
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::TrainedRun;
 pub use trial::Trial;
@@ -80,14 +80,14 @@ pub struct Experiment {
     ranks: Rc<Ranks>,
 }
 
-impl Plan {
+impl RunPlan {
     /// Reads and checks everything that the run needs. Writes nothing.
     ///
     /// # Errors
     /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed.
     pub fn prepare(mut self) -> Result<Experiment> {
         let Prepared { inputs, mut facts, network, start } = self.read()?;
-        let Plan { compute, out, mut warnings, .. } = self;
+        let RunPlan { compute, out, mut warnings, .. } = self;
         let PreparedInputs { model_config, train, parts, dev, dev_parts, .. } = inputs;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(improbable::warnings(&facts.config, &train, dev.as_ref()));
@@ -119,7 +119,7 @@ impl Experiment {
     /// # Errors
     /// `CantCreate` if `out` exists; errors of data, encoder or config.
     pub fn prepare(config: Config, out: &Path, limit: Option<usize>) -> Result<Self> {
-        Plan::new(config, out, limit)?.prepare()
+        RunPlan::new(config, out, limit)?.prepare()
     }
 
     /// Reads and checks everything to resume the run in `out` from its newest intact checkpoint. Without `config`, the
@@ -129,7 +129,7 @@ impl Experiment {
     /// `MissingInput` if there is no run; `CantCreate` if another process trains it; `Config` if keys changed that must
     /// not change; `Data` if its input files changed, or if no checkpoint is intact.
     pub fn resume(out: &Path, config: Option<Config>, overrides: &[String], limit: Option<usize>) -> Result<Self> {
-        Plan::resume(out, config, overrides, limit)?.prepare()
+        RunPlan::resume(out, config, overrides, limit)?.prepare()
     }
 
     /// Keeps the vectors of a frozen encoder in a folder, for other runs on the same inputs.

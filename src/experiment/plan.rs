@@ -16,7 +16,7 @@ use crate::train::Network;
 use std::path::{Path, PathBuf};
 
 /// The run that is to be trained.
-pub struct Plan {
+pub struct RunPlan {
     pub(super) config: Config,
     pub(super) compute: Compute,
     pub(super) limit: Option<usize>,
@@ -55,7 +55,7 @@ pub struct Prepared {
     pub start: Start,
 }
 
-impl Plan {
+impl RunPlan {
     /// A new run.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Plan {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
         let (out, begins) = (out.to_owned(), PlannedStart::New);
-        Ok(Plan { config, compute, limit, encoder_folder, out, begins, warnings: Vec::new() })
+        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings: Vec::new() })
     }
 
     /// To resume the run in `out` from its newest intact checkpoint. Without `config`, the run's own config is used,
@@ -88,7 +88,7 @@ impl Plan {
         let limit = resumed.limit(limit)?;
         let encoder_folder = resumed.folder.encoder_folder();
         let (out, begins) = (out.to_owned(), PlannedStart::Begun(Box::new(resumed)));
-        Ok(Plan { config, compute, limit, encoder_folder, out, begins, warnings })
+        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings })
     }
 
     /// Reads and checks everything that the run needs. Writes nothing. Returns warnings too.
@@ -96,7 +96,7 @@ impl Plan {
     /// # Errors
     /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed.
     pub(super) fn read(&mut self) -> Result<Prepared> {
-        let Plan { config, compute, limit, encoder_folder, begins, .. } = self;
+        let RunPlan { config, compute, limit, encoder_folder, begins, .. } = self;
         let inputs = PreparedInputs::read(config, encoder_folder, *limit)?;
         let digests = inputs.digests(config, encoder_folder, *limit)?;
         let made_with = made_with(compute.device);

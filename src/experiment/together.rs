@@ -4,7 +4,7 @@
 use super::Experiment;
 use super::compute::Compute;
 use super::folder::config_text;
-use super::plan::{Plan, PlannedStart};
+use super::plan::{PlannedStart, RunPlan};
 use crate::checkpoint::{Environment, Inputs};
 use crate::config::Config;
 use crate::distributed::{LostRank, Ranks};
@@ -53,7 +53,7 @@ impl Experiment {
     /// # Errors
     /// Those of any process, in all of them; `Config` if there are more processes than shards; `Unavailable` on a GPU,
     /// or where processes differ.
-    pub fn prepare_together(ranks: Ranks, plan: impl FnOnce() -> Result<Plan>) -> Result<Self> {
+    pub fn prepare_together(ranks: Ranks, plan: impl FnOnce() -> Result<RunPlan>) -> Result<Self> {
         if ranks.is_alone() {
             return plan()?.prepare();
         }
@@ -84,7 +84,7 @@ impl Experiment {
 }
 
 /// What only a run of several processes needs.
-fn checked(plan: Plan, processes: usize) -> Result<Plan> {
+fn checked(plan: RunPlan, processes: usize) -> Result<RunPlan> {
     let shards = plan.config.train.shards;
     if processes > shards {
         return Err(Error::config(format!(
@@ -101,8 +101,8 @@ fn checked(plan: Plan, processes: usize) -> Result<Plan> {
 }
 
 impl PlanMessage {
-    fn of(plan: &Plan) -> Result<Self> {
-        let Plan { limit, encoder_folder, out, compute, .. } = plan;
+    fn of(plan: &RunPlan) -> Result<Self> {
+        let RunPlan { limit, encoder_folder, out, compute, .. } = plan;
         let mut config = plan.config.clone();
         config.device.0 = "cpu".to_owned();
         config.precision = compute.precision.into();
@@ -110,12 +110,12 @@ impl PlanMessage {
         Ok(PlanMessage { config, limit: *limit, encoder_folder: encoder_folder.clone(), out: out.clone() })
     }
 
-    fn plan(self) -> Result<Plan> {
+    fn plan(self) -> Result<RunPlan> {
         let PlanMessage { config, limit, encoder_folder, out } = self;
         let config = Config::parse(Path::new("the config of process 0"), config.as_bytes(), &[])?;
         let compute = Compute::resolve(&config)?;
         let (begins, warnings) = (PlannedStart::Following, Vec::new());
-        Ok(Plan { config, compute, limit, encoder_folder, out, begins, warnings })
+        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings })
     }
 }
 

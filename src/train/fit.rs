@@ -213,7 +213,7 @@ impl Fit<'_> {
         observer.ended(Phase::Detector);
         let mut losses = Losses::new(&output, &targets);
         observer.losses(&mut losses);
-        let (values, weights) = shard.share_in_step(&losses, &output, &self.loss);
+        let (values, weights) = shard.share_in_step(&mut losses, &output, &self.loss);
         let counts = losses.counts;
         observer.ended(Phase::Losses);
         if values.not_finite().is_some() {
@@ -256,8 +256,9 @@ struct StepShard {
 
 impl StepShard {
     /// What the shard adds to the step's losses, and the weights with which its own losses do.
-    fn share_in_step(&self, losses: &Losses, output: &Output, weights: &LossConfig) -> (LossValues, LossConfig) {
+    fn share_in_step(&self, losses: &mut Losses, output: &Output, weights: &LossConfig) -> (LossValues, LossConfig) {
         let Some((cells, pairs)) = self.of_step else { return (losses.values(), *weights) };
+        losses.without_empty();
         let of_step = Losses::counts(&output.conflicts, cells, pairs);
         let shares = losses.counts.zip(of_step, |own, all| own / all);
         (losses.values().zip(shares, |value, share| value * share), weights.of_part(&shares))

@@ -17,7 +17,7 @@ enum Fate {
 /// Processes of which one, in the middle of step 4, meets its fate. Returns what the others said, and how long it took
 /// them.
 fn lose(cluster: &Cluster, run: &Path, processes: usize, rank: usize, fate: Fate) -> (Vec<Output>, Duration) {
-    let timeout = if fate == Fate::Stopped { "8" } else { PATIENCE };
+    let timeout = if fate == Fate::Stopped { "12" } else { PATIENCE };
     let mut all = Processes::start(processes, |own| {
         let mut command = cluster.command(run, timeout);
         if own == rank {
