@@ -64,7 +64,7 @@ impl Sweep {
         let was_trained = files.is_trained(run)?;
         if !was_trained {
             // Report a set that can't be evaluated before hours of training.
-            self.file.evaluate.iter().try_for_each(|set| set.pairs(0).map(drop))?;
+            self.file.evaluate.iter().try_for_each(|set| set.pairs(0, run.fold).map(drop))?;
             train(run, files, &self.folder.with_file_name("vectors"), stop, on)?;
             files.note_trained(&self.file.name, run)?;
         }
