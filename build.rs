@@ -49,7 +49,9 @@ fn build_c10d(lib: Option<&Path>, libtorch: &str) -> Result<(), String> {
     if std::env::var_os("TIERED_WITHOUT_C10D").is_some() {
         return Err("TIERED_WITHOUT_C10D was set".to_owned());
     }
-    let include = lib.and_then(Path::parent).ok_or("there was no libtorch")?.join("include");
+    let headers = std::env::var_os("LIBTORCH_INCLUDE").map(PathBuf::from);
+    let headers = headers.as_deref().or(lib.and_then(Path::parent)).ok_or("there was no libtorch")?;
+    let include = headers.join("include");
     if libtorch.split('+').next() != Some(LIBTORCH_OF_C10D) {
         return Err(format!("libtorch is {libtorch}, and {LIBTORCH_OF_C10D} is needed"));
     }
