@@ -13,9 +13,13 @@
 mod check;
 mod conflict;
 mod encoding;
+mod facts;
 mod fields;
+mod given;
 mod group;
+mod index;
 mod json;
+mod keep;
 mod key;
 mod markup;
 mod names;
@@ -31,6 +35,7 @@ mod story;
 mod unlabelled;
 
 pub use check::{Code, Finding, Severity};
+pub use index::StoryIndex;
 pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};
 pub use plain::{Sentences, Typed, read_plain, split_names};

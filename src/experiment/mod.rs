@@ -17,9 +17,11 @@ mod record;
 mod resume;
 mod run;
 mod save;
+mod sources;
 mod space;
 mod start;
 mod steps;
+mod stream;
 mod trial;
 mod vectors;
 
@@ -42,7 +44,9 @@ use crate::fault::Poison;
 use crate::machine::made_with;
 use crate::model::detector::of_config;
 use crate::model::{Mode, ModelConfig, encoder};
-use crate::train::{EpochRecord, MixtureComponent, Network, TrainConfig, TrainEvent, Training, order};
+use crate::train::{
+    EpochRecord, MixtureComponent, Network, StepError, TrainConfig, TrainEvent, TrainPairs, Training, order,
+};
 use ending::{Ending, note_unrecorded};
 use folder::EncoderFiles;
 use inputs::PreparedInputs;
@@ -58,11 +62,10 @@ pub struct Experiment {
     pub config: Config,
     /// The shapes that follow from config, encoder and pairs.
     pub model_config: ModelConfig,
-    /// The pairs of all train sources, tokenized.
-    pub train: Corpus,
-    /// The same for dev; `None` if the config has no dev sources.
+    /// The pairs of all train sources.
+    pub train: TrainPairs,
+    /// The dev pairs, tokenized; `None` if the config has no dev sources.
     pub dev: Option<Corpus>,
-    parts: Vec<MixtureComponent>,
     dev_parts: Vec<MixtureComponent>,
     /// The device and the precision, resolved on this machine.
     pub compute: Compute,
@@ -143,9 +146,9 @@ impl Experiment {
         start: Start,
         mut warnings: Vec<String>,
     ) -> Self {
-        let PreparedInputs { model_config, train, parts, dev, dev_parts, .. } = inputs;
+        let PreparedInputs { model_config, train, dev, dev_parts, .. } = inputs;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
-        warnings.extend(improbable::warnings(&facts.config, &train, dev.as_ref()));
+        warnings.extend(improbable::warnings(&facts.config, &train.corpus, dev.as_ref()));
         warnings.extend(free_bytes(out).and_then(|free| space::little_space(out, free, checkpoint_bytes)));
         facts.config.model.max_sentences = Some(model_config.max_sentences);
         facts.config.precision = compute.precision.into();
@@ -154,7 +157,6 @@ impl Experiment {
             model_config,
             train,
             dev,
-            parts,
             dev_parts,
             compute,
             warnings,
@@ -174,7 +176,7 @@ impl Experiment {
     /// The number of steps of the whole run.
     pub fn steps(&self) -> usize {
         let TrainConfig { pairs_per_step, epochs, .. } = self.config.train;
-        order::cumulative_steps(&self.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
+        order::cumulative_steps(&self.train.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
     }
 
     /// How many numbers are trained.
@@ -228,8 +230,11 @@ impl Experiment {
                 let saved = saver.save(&training)?;
                 return Err(Ending { folder: &folder, step, newest: saver.newest() }.stopped(reason, saved));
             }
-            let diverged = |why| Ending { folder: &folder, step, newest: saver.newest() }.diverged(&why);
-            let Some(event) = training.advance().map_err(diverged)? else { break };
+            let halted = |why| match why {
+                StepError::Diverged(why) => Ending { folder: &folder, step, newest: saver.newest() }.diverged(&why),
+                StepError::Pairs(error) => error,
+            };
+            let Some(event) = training.advance().map_err(halted)? else { break };
             saver.after(&event, &training)?;
             keep_vectors(&folder, kept.as_ref(), &event, &mut training);
             on(&event);
@@ -252,7 +257,7 @@ impl Experiment {
     fn training(&self) -> Training<'_> {
         let eval = self.compute.eval(&self.model_config);
         let dev = self.dev.as_ref();
-        let fit = fit::fit(&self.config, &self.model_config, &self.network, &self.train, dev, &self.parts, eval);
+        let fit = fit::fit(&self.config, &self.model_config, &self.network, &self.train, dev, eval);
         let mut training = Training::new(fit, self.network.parameters(&self.config.train));
         if let Some(poison) = Poison::requested() {
             training.observe(Box::new(Poisoned::new(poison)));
@@ -288,11 +293,12 @@ impl Experiment {
 
     /// The vectors of the frozen encoder, if they are kept.
     fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
-        let Some(folder) = self.vectors.as_ref().filter(|_| fit::reads_vectors(&self.network, &self.model_config))
+        let Some(folder) =
+            self.vectors.as_ref().filter(|_| fit::reads_vectors(&self.network, &self.model_config, &self.train))
         else {
             return Ok(None);
         };
-        let corpora: Vec<&Corpus> = std::iter::once(&self.train).chain(&self.dev).collect();
+        let corpora: Vec<&Corpus> = std::iter::once(&self.train.corpus).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
         KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
     }

@@ -6,6 +6,7 @@ use super::observer::{Phase, StepObserver};
 use super::optim::AdamW;
 use super::order::MixtureComponent;
 use super::progress::DevRecord;
+use super::stream::Streamed;
 use crate::batch::{Corpus, Sample, Strata};
 use crate::calibrate;
 use crate::data::Pair;
@@ -23,8 +24,10 @@ pub struct Fit<'a> {
     pub model: &'a TieredModel,
     /// The vectors of a frozen encoder for the training and dev pairs; `None` if the encoder is trained.
     pub frozen: Option<Frozen>,
-    /// The pairs that are trained on.
+    /// The pairs that are trained on; with a stream, its first ones.
     pub train: &'a Corpus,
+    /// Where each step's pairs come from, if they are not all in memory.
+    pub stream: Option<Streamed>,
     /// Which pairs are trained on in which epochs.
     pub parts: &'a [MixtureComponent],
     /// The pairs that epochs are scored on; `None`: every epoch replaces the one before.
@@ -82,6 +85,26 @@ pub struct Diverged {
     pub pairs: Vec<String>,
 }
 
+/// Why a step was not taken. The weights are those before it.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// A loss or gradient is not finite.
+    #[error(transparent)]
+    Diverged(#[from] Diverged),
+    /// The step's pairs could not be made or read.
+    #[error(transparent)]
+    Pairs(#[from] Error),
+}
+
+impl From<StepError> for Error {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Diverged(diverged) => diverged.into(),
+            StepError::Pairs(error) => error,
+        }
+    }
+}
+
 impl From<Diverged> for Error {
     fn from(diverged: Diverged) -> Self {
         Error::new(ErrorKind::Diverged, diverged.to_string())
@@ -102,7 +125,7 @@ impl Fit<'_> {
         Some(Encoded { inputs, of })
     }
 
-    /// Takes one step on the pairs with these indices. `step` counts from 0.
+    /// Takes one step on the pairs of [`Fit::train`] with these indices. `step` counts from 0.
     ///
     /// # Errors
     /// [`Diverged`]; then the weights are those before the step.
@@ -114,8 +137,24 @@ impl Fit<'_> {
         rate: f64,
         observer: &mut dyn StepObserver,
     ) -> Result<StepResult, Diverged> {
-        let diverged = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
-        let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.eval.layout);
+        self.step_on(self.train, optimiser, pairs, step, rate, observer)
+    }
+
+    /// Like [`Fit::step`], on pairs of another corpus.
+    ///
+    /// # Errors
+    /// [`Diverged`]; then the weights are those before the step.
+    pub fn step_on(
+        &self,
+        train: &Corpus,
+        optimiser: &mut AdamW,
+        pairs: &[usize],
+        step: u64,
+        rate: f64,
+        observer: &mut dyn StepObserver,
+    ) -> Result<StepResult, Diverged> {
+        let diverged = |what| Diverged { step: step + 1, what, pairs: names(&train.pairs, pairs) };
+        let (batch, targets) = train.batch_of(pairs, &self.sample(train, pairs, step), self.eval.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         observer.batch(step + 1, &batch, &optimiser.parameters);
         observer.ended(Phase::Data);
@@ -157,11 +196,11 @@ impl Fit<'_> {
     }
 
     /// The entities and inputs of these pairs that the step reads.
-    fn sample(&self, pairs: &[usize], step: u64) -> Sample {
+    fn sample(&self, train: &Corpus, pairs: &[usize], step: u64) -> Sample {
         let rng = |purpose| seed::rng(self.seed, purpose, step);
         let sample = match self.config.entities {
-            Some(most) => Sample::of_entities(self.train, pairs, most, self.strata, &mut rng("entities")),
-            None => Sample::all(self.train, pairs),
+            Some(most) => Sample::of_entities(train, pairs, most, self.strata, &mut rng("entities")),
+            None => Sample::all(train, pairs),
         };
         match self.config.state_sample_ratio {
             1. => sample,

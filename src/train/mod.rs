@@ -1,6 +1,7 @@
 //! Optimisation: training loop, optimiser and schedule. `experiment` saves the files of a run.
 
 mod config;
+mod feed;
 mod fit;
 mod frozen;
 mod network;
@@ -9,10 +10,11 @@ mod optim;
 pub mod order;
 mod progress;
 mod schedule;
+mod stream;
 mod training;
 
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
-pub use fit::{Diverged, Encoded, Fit, Frozen, StepResult};
+pub use fit::{Diverged, Encoded, Fit, Frozen, StepError, StepResult};
 pub use frozen::Vectors;
 pub use network::Network;
 pub use observer::{Phase, StepObserver, Unobserved};
@@ -20,4 +22,5 @@ pub use optim::{AdamW, Parameter};
 pub use order::MixtureComponent;
 pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;
+pub use stream::{PairStream, Streamed, TrainPairs};
 pub use training::{StepRecord, TrainEvent, Training};

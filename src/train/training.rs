@@ -1,10 +1,14 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
-use super::fit::{Diverged, Encoded, Fit, Frozen, StepResult};
+use super::feed::{Feed, Plan};
+use super::fit::{Diverged, Encoded, Fit, Frozen, StepError, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::{AdamW, Parameter};
 use super::order;
 use super::progress::{EpochRecord, Progress};
+use super::stream::Streamed;
+use crate::batch::Corpus;
+use crate::error::Result as OurResult;
 use crate::loss::LossValues;
 use serde::Serialize;
 use std::time::Instant;
@@ -60,6 +64,8 @@ pub struct Training<'a> {
     ends: Vec<u64>,
     /// The steps of an epoch, each a list of pairs.
     order: Option<(u64, Vec<Vec<usize>>)>,
+    /// The pairs of the next steps, if they are not all in memory.
+    feed: Option<Feed>,
     observer: Box<dyn StepObserver>,
 }
 
@@ -68,7 +74,8 @@ impl<'a> Training<'a> {
     pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
         let optimiser = AdamW::new(parameters, fit.config.adamw);
         let ends = order::cumulative_steps(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
-        Training { fit, optimiser, progress: Progress::default(), ends, order: None, observer: Box::new(Unobserved) }
+        let (progress, observer) = (Progress::default(), Box::new(Unobserved));
+        Training { fit, optimiser, progress, ends, order: None, feed: None, observer }
     }
 
     /// Sets who watches the steps.
@@ -100,8 +107,8 @@ impl<'a> Training<'a> {
     /// Takes the next step, or evaluates after the last step of an epoch; `None` at the end.
     ///
     /// # Errors
-    /// [`Diverged`]; then nothing has changed.
-    pub fn advance(&mut self) -> Result<Option<TrainEvent>, Diverged> {
+    /// [`StepError`]; then nothing has changed.
+    pub fn advance(&mut self) -> Result<Option<TrainEvent>, StepError> {
         if self.is_over() {
             return Ok(None);
         }
@@ -109,23 +116,22 @@ impl<'a> Training<'a> {
             return Ok(Some(TrainEvent::Encoded { inputs, of }));
         }
         if self.evaluation_is_due() {
-            return self.finish_epoch().map(Some);
+            return Ok(self.finish_epoch().map(Some)?);
         }
         self.take_step().map(|record| Some(TrainEvent::Step(record)))
     }
 
-    fn take_step(&mut self) -> Result<StepRecord, Diverged> {
+    fn take_step(&mut self) -> Result<StepRecord, StepError> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
-        let over = self.ends.partition_point(|&end| end <= step);
-        let start = over.checked_sub(1).map_or(0, |last| self.ends[last]);
-        let epoch = over as u64 + 1;
-        let pairs = self.pairs(epoch, (step - start) as usize);
+        let (epoch, number) = order::place(&self.ends, step);
+        let made = self.made()?;
+        let pairs = made.as_ref().map_or_else(|| self.pairs(epoch, number), |made| (0..made.len()).collect());
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
-        let observer = self.observer.as_mut();
+        let (train, observer) = (made.as_ref().unwrap_or(self.fit.train), self.observer.as_mut());
         let StepResult { losses, counts, gradient_norm } =
-            self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer)?;
+            self.fit.step_on(train, &mut self.optimiser, &pairs, step, learning_rate, observer)?;
         self.progress.step += 1;
         self.progress.losses.add(losses, counts);
         self.progress.train_seconds += started.elapsed().as_secs_f64();
@@ -133,12 +139,27 @@ impl<'a> Training<'a> {
         Ok(StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs })
     }
 
+    /// The pairs of the next step, if they are not all in memory.
+    fn made(&mut self) -> OurResult<Option<Corpus>> {
+        let Fit { parts, config, seed, .. } = self.fit;
+        let Some(Streamed { pairs, workers }) = &self.fit.stream else { return Ok(None) };
+        if self.feed.is_none() {
+            let (pairs, parts, ends) = (pairs.clone(), parts.to_vec(), self.ends.clone());
+            let plan = Plan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed };
+            self.feed = Some(Feed::start(plan, self.progress.step, *workers)?);
+        }
+        self.feed.as_mut().map(Feed::next).transpose()
+    }
+
     /// The pairs of one step of an epoch.
     fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
         let Fit { train, parts, config, seed, .. } = &self.fit;
         let (_, order) = match self.order.take() {
             Some(order) if order.0 == epoch => self.order.insert(order),
-            _ => self.order.insert((epoch, order::steps(&train.pairs, parts, config.pairs_per_step, *seed, epoch))),
+            _ => self.order.insert((
+                epoch,
+                order::steps(&|pair| train.pairs[pair].group, parts, config.pairs_per_step, *seed, epoch),
+            )),
         };
         order[step].clone()
     }
