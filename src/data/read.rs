@@ -128,6 +128,12 @@ impl<R: Read> Read for Buffer<R> {
         if self.unread.is_empty() {
             self.unread = 0..self.source.read(&mut self.bytes)?;
         }
+        if let ([byte], Some(&next)) = (&mut *into, self.bytes[self.unread.clone()].first()) {
+            *byte = next; // serde_json asks for single bytes
+            self.unread.start += 1;
+            self.position.set(self.position.get() + 1);
+            return Ok(1);
+        }
         let length = into.len().min(self.unread.len());
         into[..length].copy_from_slice(&self.bytes[self.unread.start..][..length]);
         self.unread.start += length;

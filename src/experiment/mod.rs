@@ -45,7 +45,7 @@ use crate::machine::made_with;
 use crate::model::detector::of_config;
 use crate::model::{Mode, ModelConfig, encoder};
 use crate::train::{
-    EpochRecord, MixtureComponent, Network, StepError, TrainConfig, TrainEvent, TrainPairs, Training, order,
+    EpochRecord, Halt, MixtureComponent, Network, TrainConfig, TrainEvent, TrainPairs, Training, order,
 };
 use ending::{Ending, note_unrecorded};
 use folder::EncoderFiles;
@@ -231,8 +231,8 @@ impl Experiment {
                 return Err(Ending { folder: &folder, step, newest: saver.newest() }.stopped(reason, saved));
             }
             let halted = |why| match why {
-                StepError::Diverged(why) => Ending { folder: &folder, step, newest: saver.newest() }.diverged(&why),
-                StepError::Pairs(error) => error,
+                Halt::Diverged(why) => Ending { folder: &folder, step, newest: saver.newest() }.diverged(&why),
+                Halt::Pairs(error) => error,
             };
             let Some(event) = training.advance().map_err(halted)? else { break };
             saver.after(&event, &training)?;

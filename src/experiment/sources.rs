@@ -25,7 +25,7 @@ pub enum SourceStories {
     /// A story file that is read piece by piece.
     Read(Box<StoryIndex>),
     /// Each epoch has others.
-    Made(MadeStories),
+    Made(Box<MadeStories>),
 }
 
 /// Stories that are made while training: those of `tiered data synthesize`, of which each epoch has the next ones.
@@ -94,7 +94,7 @@ impl SourceStories {
         if let Some(synthetic) = &source.synthetic {
             let made = MadeStories::new(synthetic, source.kind, limit)?;
             let longest = made.world.longest_story();
-            return Ok((SourceStories::Made(made), longest));
+            return Ok((SourceStories::Made(Box::new(made)), longest));
         }
         if source.streaming {
             let mut pairs = index(source)?;

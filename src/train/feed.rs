@@ -74,7 +74,7 @@ impl Feed {
     ///
     /// # Panics
     /// If the thread that makes them did, or after the last step.
-    pub fn next(&mut self) -> Result<Corpus> {
+    pub fn take(&mut self) -> Result<Corpus> {
         let number = self.next;
         self.next = (number + 1) % self.workers.len();
         match self.workers[number].made.recv() {

@@ -85,22 +85,21 @@ pub struct Diverged {
     pub pairs: Vec<String>,
 }
 
-/// Why a step was not taken. The weights are those before it.
+/// Why a step or an evaluation was not completed. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
-pub enum StepError {
-    /// A loss or gradient is not finite.
-    #[error(transparent)]
+#[error(transparent)]
+pub enum Halt {
+    /// A number is not finite.
     Diverged(#[from] Diverged),
     /// The step's pairs could not be made or read.
-    #[error(transparent)]
     Pairs(#[from] Error),
 }
 
-impl From<StepError> for Error {
-    fn from(error: StepError) -> Self {
-        match error {
-            StepError::Diverged(diverged) => diverged.into(),
-            StepError::Pairs(error) => error,
+impl From<Halt> for Error {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Diverged(diverged) => diverged.into(),
+            Halt::Pairs(error) => error,
         }
     }
 }
@@ -125,7 +124,12 @@ impl Fit<'_> {
         Some(Encoded { inputs, of })
     }
 
-    /// Takes one step on the pairs of [`Fit::train`] with these indices. `step` counts from 0.
+    /// The same training on other pairs: those of a step of a stream.
+    pub fn on<'b>(&'b self, train: &'b Corpus) -> Fit<'b> {
+        Fit { train, stream: None, frozen: None, ..*self }
+    }
+
+    /// Takes one step on the pairs with these indices. `step` counts from 0.
     ///
     /// # Errors
     /// [`Diverged`]; then the weights are those before the step.
@@ -137,24 +141,8 @@ impl Fit<'_> {
         rate: f64,
         observer: &mut dyn StepObserver,
     ) -> Result<StepResult, Diverged> {
-        self.step_on(self.train, optimiser, pairs, step, rate, observer)
-    }
-
-    /// Like [`Fit::step`], on pairs of another corpus.
-    ///
-    /// # Errors
-    /// [`Diverged`]; then the weights are those before the step.
-    pub fn step_on(
-        &self,
-        train: &Corpus,
-        optimiser: &mut AdamW,
-        pairs: &[usize],
-        step: u64,
-        rate: f64,
-        observer: &mut dyn StepObserver,
-    ) -> Result<StepResult, Diverged> {
-        let diverged = |what| Diverged { step: step + 1, what, pairs: names(&train.pairs, pairs) };
-        let (batch, targets) = train.batch_of(pairs, &self.sample(train, pairs, step), self.eval.layout);
+        let diverged = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
+        let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.eval.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         observer.batch(step + 1, &batch, &optimiser.parameters);
         observer.ended(Phase::Data);
@@ -196,11 +184,11 @@ impl Fit<'_> {
     }
 
     /// The entities and inputs of these pairs that the step reads.
-    fn sample(&self, train: &Corpus, pairs: &[usize], step: u64) -> Sample {
+    fn sample(&self, pairs: &[usize], step: u64) -> Sample {
         let rng = |purpose| seed::rng(self.seed, purpose, step);
         let sample = match self.config.entities {
-            Some(most) => Sample::of_entities(train, pairs, most, self.strata, &mut rng("entities")),
-            None => Sample::all(train, pairs),
+            Some(most) => Sample::of_entities(self.train, pairs, most, self.strata, &mut rng("entities")),
+            None => Sample::all(self.train, pairs),
         };
         match self.config.state_sample_ratio {
             1. => sample,

@@ -14,7 +14,7 @@ mod stream;
 mod training;
 
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
-pub use fit::{Diverged, Encoded, Fit, Frozen, StepError, StepResult};
+pub use fit::{Diverged, Encoded, Fit, Frozen, Halt, StepResult};
 pub use frozen::Vectors;
 pub use network::Network;
 pub use observer::{Phase, StepObserver, Unobserved};

@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn the_order_is_the_same_in_every_version() {
-        let parts = [part(0..6, 1., 1..9), part(6..10, 0.75, 1..9)];
-        let _ = (&parts, "filled in below");
+        let parts = [part(0..6, 1., 1..9), part(6..10, 0.75, 2..9)];
+        assert_eq!(steps(&group, &parts, 1, 7, 1).concat(), [1, 2, 5, 3, 4, 0]);
     }
 
     fn part(pairs: Range<usize>, weight: f64, epochs: Range<u64>) -> MixtureComponent {

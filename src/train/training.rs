@@ -1,14 +1,13 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
 use super::feed::{Feed, Plan};
-use super::fit::{Diverged, Encoded, Fit, Frozen, StepError, StepResult};
+use super::fit::{Diverged, Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::{AdamW, Parameter};
 use super::order;
 use super::progress::{EpochRecord, Progress};
 use super::stream::Streamed;
 use crate::batch::Corpus;
-use crate::error::Result as OurResult;
 use crate::loss::LossValues;
 use serde::Serialize;
 use std::time::Instant;
@@ -107,8 +106,8 @@ impl<'a> Training<'a> {
     /// Takes the next step, or evaluates after the last step of an epoch; `None` at the end.
     ///
     /// # Errors
-    /// [`StepError`]; then nothing has changed.
-    pub fn advance(&mut self) -> Result<Option<TrainEvent>, StepError> {
+    /// [`Halt`]; then nothing has changed.
+    pub fn advance(&mut self) -> Result<Option<TrainEvent>, Halt> {
         if self.is_over() {
             return Ok(None);
         }
@@ -121,7 +120,7 @@ impl<'a> Training<'a> {
         self.take_step().map(|record| Some(TrainEvent::Step(record)))
     }
 
-    fn take_step(&mut self) -> Result<StepRecord, StepError> {
+    fn take_step(&mut self) -> Result<StepRecord, Halt> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
@@ -129,9 +128,15 @@ impl<'a> Training<'a> {
         let made = self.made()?;
         let pairs = made.as_ref().map_or_else(|| self.pairs(epoch, number), |made| (0..made.len()).collect());
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
-        let (train, observer) = (made.as_ref().unwrap_or(self.fit.train), self.observer.as_mut());
-        let StepResult { losses, counts, gradient_norm } =
-            self.fit.step_on(train, &mut self.optimiser, &pairs, step, learning_rate, observer)?;
+        let observer = self.observer.as_mut();
+        let taken = match &made {
+            Some(made) => self.fit.on(made).step(&mut self.optimiser, &pairs, step, learning_rate, observer),
+            None => self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer),
+        };
+        if taken.is_err() {
+            self.feed = None; // its next pairs would be those of the next step
+        }
+        let StepResult { losses, counts, gradient_norm } = taken?;
         self.progress.step += 1;
         self.progress.losses.add(losses, counts);
         self.progress.train_seconds += started.elapsed().as_secs_f64();
@@ -140,7 +145,7 @@ impl<'a> Training<'a> {
     }
 
     /// The pairs of the next step, if they are not all in memory.
-    fn made(&mut self) -> OurResult<Option<Corpus>> {
+    fn made(&mut self) -> Result<Option<Corpus>, Halt> {
         let Fit { parts, config, seed, .. } = self.fit;
         let Some(Streamed { pairs, workers }) = &self.fit.stream else { return Ok(None) };
         if self.feed.is_none() {
@@ -148,7 +153,11 @@ impl<'a> Training<'a> {
             let plan = Plan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed };
             self.feed = Some(Feed::start(plan, self.progress.step, *workers)?);
         }
-        self.feed.as_mut().map(Feed::next).transpose()
+        let made = self.feed.as_mut().map(Feed::take).transpose();
+        if made.is_err() {
+            self.feed = None;
+        }
+        Ok(made?)
     }
 
     /// The pairs of one step of an epoch.
