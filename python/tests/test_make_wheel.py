@@ -50,3 +50,10 @@ def test_the_programs_are_stripped_and_executable(program: Path) -> None:
     assert os.access(program, os.X_OK)
     assert ".symtab" not in MAKE_WHEEL["output"]("objdump", "-h", program)
     assert MAKE_WHEEL["output"]("objdump", "-t", program).strip().endswith("no symbols")
+
+
+def test_the_wheel_has_the_licences_of_the_crates_in_its_programs() -> None:
+    text = distribution("tiered").read_text("licenses/LICENSES-OF-CRATES") or ""
+    for crate in ("clap", "tch", "tokenizers", "torch-sys"):
+        assert f"{crate} " in text
+    assert "Permission is hereby granted" in text and "Apache License" in text

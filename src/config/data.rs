@@ -1,6 +1,7 @@
 //! `[data]`: the pairs to train on, and to choose the epoch on.
 
 use super::source::DataSource;
+use crate::data::Fold;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -27,6 +28,9 @@ pub struct DataConfig {
         extend("x-resume" = "free", "x-default" = "a quarter of the cores, from 1 to 4")
     )]
     pub workers: Option<usize>,
+    /// Leave out one of several folds of the story groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_out: Option<Fold>,
 }
 
 /// The largest number of `data.workers`.
@@ -134,6 +138,9 @@ impl DataConfig {
         let dev = self.dev.as_ref().map_or(&[][..], |Sources(dev)| dev);
         if train.is_empty() || self.dev.is_some() && dev.is_empty() {
             return Err("data: a list of sources must not be empty; for no dev pairs, leave data.dev out".into());
+        }
+        if self.leave_out.is_some_and(|fold| !fold.exists()) {
+            return Err("data.leave_out: of must be at least 2, and fold from 1 to of".into());
         }
         if self.workers.is_some_and(|workers| !(1..=MAX_WORKERS).contains(&workers)) {
             return Err(format!("data.workers must be from 1 to {MAX_WORKERS}"));

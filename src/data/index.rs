@@ -119,9 +119,10 @@ impl StoryIndex {
         Ok(StoryIndex { path, split, file, text_starts, opened, stories, names: keep, pairs })
     }
 
-    /// Leaves out pairs of another kind.
-    pub fn retain_kind(&mut self, kind: Kind) {
-        self.pairs.retain(|pair| self.stories[pair.implausible as usize].kind == Some(kind));
+    /// Leaves out pairs whose kind and group `keep` refuses.
+    pub fn retain(&mut self, keep: impl Fn(Option<Kind>, i64) -> bool) {
+        let implausible = |pair: &IndexedPair| self.stories[pair.implausible as usize];
+        self.pairs.retain(|pair| keep(implausible(pair).kind, implausible(pair).group));
     }
 
     /// Leaves out all but the first pairs.

@@ -15,6 +15,7 @@ mod conflict;
 mod encoding;
 mod facts;
 mod fields;
+mod fold;
 mod given;
 mod group;
 mod index;
@@ -35,6 +36,7 @@ mod story;
 mod unlabelled;
 
 pub use check::{Code, Finding, Severity};
+pub use fold::Fold;
 pub use index::StoryIndex;
 pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};

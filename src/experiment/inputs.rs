@@ -1,6 +1,6 @@
 //! The inputs of a run: encoder config, tokenizer and pairs, and the SHA-256 of each file.
 
-use super::sources::{self, OpenedSources};
+use super::sources::{self, OpenedSources, Selection};
 use super::stream::SourceStream;
 use crate::batch::{Corpus, WholeStories};
 use crate::checkpoint::Inputs;
@@ -49,8 +49,9 @@ impl PreparedInputs {
         limit: Option<usize>,
     ) -> Result<Self> {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
-        let reader = Reader { config, limit, encoder: &encoder, whole: whole_stories_of(config) };
-        let mut train = OpenedSources::open(&config.data.train, config.seed, limit)?;
+        let selection = Selection { seed: config.seed, leave_out: config.data.leave_out, limit };
+        let reader = Reader { config, selection, encoder: &encoder, whole: whole_stories_of(config) };
+        let mut train = OpenedSources::open(&config.data.train, selection)?;
         let longest = train.longest;
         let corpus = reader.corpus(&mut train, &config.data.train, &tokenizer)?;
         let dev = config.data.dev.as_ref().map(|sources| reader.dev(sources, &tokenizer)).transpose()?;
@@ -107,7 +108,7 @@ fn whole_stories_of(config: &Config) -> WholeStories {
 /// What is needed to read the pairs of a config.
 struct Reader<'a> {
     config: &'a Config,
-    limit: Option<usize>,
+    selection: Selection,
     encoder: &'a EncoderConfig,
     whole: WholeStories,
 }
@@ -128,7 +129,7 @@ impl Reader<'_> {
     }
 
     fn dev(&self, sources: &Sources, tokenizer: &InputTokenizer) -> Result<DevPairs> {
-        let mut opened = OpenedSources::open(sources, self.config.seed, self.limit)?;
+        let mut opened = OpenedSources::open(sources, self.selection)?;
         let corpus = self.corpus(&mut opened, sources, tokenizer)?;
         Ok(DevPairs { corpus, parts: opened.parts, longest: opened.longest })
     }

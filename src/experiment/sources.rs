@@ -2,7 +2,7 @@
 //! training.
 
 use crate::config::{DataSource, Sources, SyntheticStories, expand};
-use crate::data::{self, Kind, Pair, StoryIndex};
+use crate::data::{self, Fold, Kind, Pair, StoryIndex};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::synthetic::{Kinds, Order, World, make_group, make_stories};
@@ -37,6 +37,17 @@ pub struct MadeStories {
     used: usize,
 }
 
+/// Which pairs of each source are used.
+#[derive(Clone, Copy)]
+pub struct Selection {
+    /// The run's, which decides which story of a pair comes first.
+    pub seed: u64,
+    /// Of story files; synthetic stories that are made while training are versions of no other story.
+    pub leave_out: Option<Fold>,
+    /// The largest number of pairs of each source.
+    pub limit: Option<usize>,
+}
+
 /// The sources of `data.train` or `data.dev`.
 pub struct OpenedSources {
     pub stories: Vec<SourceStories>,
@@ -48,15 +59,15 @@ pub struct OpenedSources {
 }
 
 impl OpenedSources {
-    /// Opens all sources. `limit` is the largest number of pairs of each source.
+    /// Opens all sources.
     ///
     /// # Errors
     /// Errors of a story file.
-    pub fn open(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -> Result<Self> {
+    pub fn open(Sources(sources): &Sources, selection: Selection) -> Result<Self> {
         let mut opened = OpenedSources { stories: Vec::new(), parts: Vec::new(), longest: 0 };
         let mut first = 0;
         for source in sources {
-            let (stories, longest) = SourceStories::open(source, seed, limit)?;
+            let (stories, longest) = SourceStories::open(source, selection)?;
             opened.longest = opened.longest.max(longest);
             opened.parts.push(MixtureComponent {
                 pairs: first..first + stories.len(),
@@ -90,22 +101,22 @@ impl OpenedSources {
 
 impl SourceStories {
     /// Opens a source, and returns the length of its longest story.
-    fn open(source: &DataSource, seed: u64, limit: Option<usize>) -> Result<(Self, usize)> {
+    fn open(source: &DataSource, selection: Selection) -> Result<(Self, usize)> {
         if let Some(synthetic) = &source.synthetic {
-            let made = MadeStories::new(synthetic, source.kind, limit)?;
+            let made = MadeStories::new(synthetic, source.kind, selection.limit)?;
             let longest = made.world.longest_story();
             return Ok((SourceStories::Made(Box::new(made)), longest));
         }
         if source.streaming {
-            let mut pairs = index(source)?;
+            let mut pairs = index(source, selection.leave_out)?;
             let longest = pairs.longest();
-            pairs.truncate(limit.unwrap_or(usize::MAX));
+            pairs.truncate(selection.limit.unwrap_or(usize::MAX));
             return Ok((SourceStories::Read(Box::new(pairs)), longest));
         }
-        let mut pairs = read(source, seed)?;
+        let mut pairs = read(source, selection.leave_out, selection.seed)?;
         let stories = pairs.iter().flat_map(|pair| &pair.stories);
         let longest = stories.map(|story| story.sentences.len()).max().unwrap_or(0);
-        pairs.truncate(limit.unwrap_or(usize::MAX));
+        pairs.truncate(selection.limit.unwrap_or(usize::MAX));
         Ok((SourceStories::Held(pairs), longest))
     }
 
@@ -226,7 +237,7 @@ pub fn digest(source: &DataSource) -> Result<String> {
 }
 
 /// Reads the pairs of a split of a story file.
-fn read(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
+fn read(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<Vec<Pair>> {
     let (path, split) = story_file(source)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
@@ -235,26 +246,29 @@ fn read(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
         pairs = data::of_kind(pairs, kind);
     }
     pairs.truncate(source.pairs.unwrap_or(usize::MAX));
+    pairs.retain(|pair| leave_out.is_none_or(|fold| !fold.contains(pair.group)));
     let without_states = pairs.iter().find(|pair| !pair.has_states()).map(|pair| pair.id.as_str());
-    check_pairs(&path, split, pairs.len(), without_states)?;
+    check_pairs(source, leave_out, pairs.len(), without_states)?;
     Ok(pairs)
 }
 
 /// The pairs of a split of a story file, to read them piece by piece.
-fn index(source: &DataSource) -> Result<StoryIndex> {
+fn index(source: &DataSource, leave_out: Option<Fold>) -> Result<StoryIndex> {
     let (path, split) = story_file(source)?;
     let mut pairs = StoryIndex::open(&path, split)?;
-    if let Some(kind) = source.kind {
-        pairs.retain_kind(kind);
+    if let Some(wanted) = source.kind {
+        pairs.retain(|kind, _| kind == Some(wanted));
     }
     pairs.truncate(source.pairs.unwrap_or(usize::MAX));
-    check_pairs(&path, split, pairs.len(), pairs.without_states())?;
+    pairs.retain(|_, group| leave_out.is_none_or(|fold| !fold.contains(group)));
+    check_pairs(source, leave_out, pairs.len(), pairs.without_states())?;
     Ok(pairs)
 }
 
 /// # Errors
 /// `Data` if a pair has no state labels, or if there are no pairs.
-fn check_pairs(path: &Path, split: &str, pairs: usize, without_states: Option<&str>) -> Result<()> {
+fn check_pairs(source: &DataSource, leave_out: Option<Fold>, pairs: usize, without_states: Option<&str>) -> Result<()> {
+    let (path, split) = story_file(source)?;
     let path = path.display();
     if let Some(id) = without_states {
         return Err(Error::data(format!(
@@ -263,7 +277,8 @@ fn check_pairs(path: &Path, split: &str, pairs: usize, without_states: Option<&s
         )));
     }
     if pairs == 0 {
-        return Err(Error::data(format!("{path}: split {split:?} has no pairs of stories")));
+        let besides = leave_out.map_or(String::new(), |fold| format!(" besides fold {fold}"));
+        return Err(Error::data(format!("{path}: split {split:?} has no pairs of stories{besides}")));
     }
     Ok(())
 }
