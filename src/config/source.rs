@@ -36,7 +36,7 @@ pub struct DataSource {
     pub split: Option<String>,
     /// Read the file piece by piece while training, so that memory does not grow with it (`docs/data.md`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(extend("x-resume" = "refused"))]
+    #[schemars(extend("x-resume" = "refused", "default" = false))]
     pub streaming: bool,
     /// Stories that are made while training, in place of a file (`docs/stories.md`).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,16 +1,16 @@
-//! Names of splits and stories: each is given once only.
+//! GivenNames of splits and stories: each is given once only.
 
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// Gives every name once only.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct GivenNames {
     /// For each name, by its hash, the number of the last suffix given; 1 if none was.
     given: HashMap<u128, u32>,
 }
 
-impl Names {
+impl GivenNames {
     /// The name, with "#2", "#3" ... if it was given before. The result was never given before.
     pub fn distinct(&mut self, name: &str) -> String {
         let Some(&last) = self.given.get(&hash(name)) else {
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn repeated_names_get_a_free_suffix() {
         let named = |names: &[&str]| {
-            let mut given = Names::default();
+            let mut given = GivenNames::default();
             names.iter().map(|name| given.distinct(name)).collect::<Vec<_>>()
         };
         assert_eq!(named(&["98", "98#2", "98", "98"]), ["98", "98#2", "98#3", "98#4"]);

@@ -2,7 +2,7 @@
 //! stream; only the text of one story is in memory at a time.
 
 use super::check::{self, Code, Finding, Notes, Severity};
-use super::given::Names;
+use super::given::GivenNames;
 use super::json::{Entries, Object};
 use super::keep::{Keep, KeptSplit, Whole};
 use super::parse;
@@ -80,7 +80,7 @@ pub(super) fn read_keeping<K: Keep>(path: &Path, source: impl Read, most: u64, k
         notes: Notes::new(path),
         mark,
         position: position.clone(),
-        names: Names::default(),
+        names: GivenNames::default(),
         read: Vec::new(),
         are_missing: false,
         keep,
@@ -156,7 +156,7 @@ struct Splits<K: Keep> {
     mark: Mark,
     /// How many bytes were parsed.
     position: Rc<Cell<u64>>,
-    names: Names,
+    names: GivenNames,
     read: Vec<(String, Vec<K::Kept>)>,
     /// Whether the file has a story, or stories, in the place of splits.
     are_missing: bool,
@@ -176,7 +176,7 @@ impl<K: Keep> Entries for Splits<K> {
             let message = format!("split {name:?} is repeated; this one is named {:?}", notes.split);
             notes.add(Code::RepeatedSplit, "", message);
         }
-        let (names, split) = (Names::default(), KeptSplit::new());
+        let (names, split) = (GivenNames::default(), KeptSplit::new());
         let mut stories = Stories { notes, mark, position, names, keep, split, is_story: false };
         let outcome = map.next_value_seed(Object(&mut stories));
         let Stories { notes, split, is_story, .. } = stories;
@@ -199,7 +199,7 @@ struct Stories<'n, K: Keep> {
     notes: &'n mut Notes,
     mark: &'n Mark,
     position: &'n Cell<u64>,
-    names: Names,
+    names: GivenNames,
     keep: &'n mut K,
     split: KeptSplit<K::Kept>,
     /// Whether the supposed split is a story.

@@ -3,7 +3,7 @@
 use super::fit::own_decode;
 use super::origin;
 use super::run::TrainedRun;
-use super::sources::{OpenedSources, Selection};
+use super::sources::{OpenedSources, PairSelection};
 use crate::calibrate::{Calibrated, ChosenOn, StateTrial, best, fit_temperature, try_states};
 use crate::config::Sources;
 use crate::data::Pair;
@@ -30,7 +30,7 @@ impl TrainedRun {
         let mut sources = self.dev_sources()?.clone();
         origin::follow(sources.0.iter_mut().filter_map(|source| source.file.as_mut()), self.folder.path());
         let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
-        let selection = Selection { seed: self.config.seed, leave_out: self.config.data.leave_out, limit };
+        let selection = PairSelection { seed: self.config.seed, leave_out: self.config.data.leave_out, limit };
         let mut opened = OpenedSources::open(&sources, selection)?;
         Ok((opened.pairs(self.config.seed, false)?, opened.parts))
     }

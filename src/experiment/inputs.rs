@@ -1,6 +1,6 @@
 //! The inputs of a run: encoder config, tokenizer and pairs, and the SHA-256 of each file.
 
-use super::sources::{self, OpenedSources, Selection};
+use super::sources::{self, OpenedSources, PairSelection};
 use super::stream::SourceStream;
 use crate::batch::{Corpus, WholeStories};
 use crate::checkpoint::Inputs;
@@ -49,8 +49,8 @@ impl PreparedInputs {
         limit: Option<usize>,
     ) -> Result<Self> {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
-        let selection = Selection { seed: config.seed, leave_out: config.data.leave_out, limit };
-        let reader = Reader { config, selection, encoder: &encoder, whole: whole_stories_of(config) };
+        let selection = PairSelection { seed: config.seed, leave_out: config.data.leave_out, limit };
+        let reader = InputReader { config, selection, encoder: &encoder, whole: whole_stories_of(config) };
         let mut train = OpenedSources::open(&config.data.train, selection)?;
         let longest = train.longest;
         let corpus = reader.corpus(&mut train, &config.data.train, &tokenizer)?;
@@ -106,9 +106,9 @@ fn whole_stories_of(config: &Config) -> WholeStories {
 }
 
 /// What is needed to read the pairs of a config.
-struct Reader<'a> {
+struct InputReader<'a> {
     config: &'a Config,
-    selection: Selection,
+    selection: PairSelection,
     encoder: &'a EncoderConfig,
     whole: WholeStories,
 }
@@ -120,7 +120,7 @@ struct DevPairs {
     longest: usize,
 }
 
-impl Reader<'_> {
+impl InputReader<'_> {
     /// The pairs of some sources; of a stream the first ones.
     fn corpus(&self, opened: &mut OpenedSources, sources: &Sources, tokenizer: &InputTokenizer) -> Result<Corpus> {
         let pairs = opened.pairs(self.config.seed, sources.are_streamed())?;

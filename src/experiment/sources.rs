@@ -39,7 +39,7 @@ pub struct MadeStories {
 
 /// Which pairs of each source are used.
 #[derive(Clone, Copy)]
-pub struct Selection {
+pub struct PairSelection {
     /// The run's, which decides which story of a pair comes first.
     pub seed: u64,
     /// Of story files; synthetic stories that are made while training are versions of no other story.
@@ -63,7 +63,7 @@ impl OpenedSources {
     ///
     /// # Errors
     /// Errors of a story file.
-    pub fn open(Sources(sources): &Sources, selection: Selection) -> Result<Self> {
+    pub fn open(Sources(sources): &Sources, selection: PairSelection) -> Result<Self> {
         let mut opened = OpenedSources { stories: Vec::new(), parts: Vec::new(), longest: 0 };
         let mut first = 0;
         for source in sources {
@@ -101,7 +101,7 @@ impl OpenedSources {
 
 impl SourceStories {
     /// Opens a source, and returns the length of its longest story.
-    fn open(source: &DataSource, selection: Selection) -> Result<(Self, usize)> {
+    fn open(source: &DataSource, selection: PairSelection) -> Result<(Self, usize)> {
         if let Some(synthetic) = &source.synthetic {
             let made = MadeStories::new(synthetic, source.kind, selection.limit)?;
             let longest = made.world.longest_story();

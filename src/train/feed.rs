@@ -12,7 +12,7 @@ use std::thread::{Builder, JoinHandle};
 const AHEAD: usize = 2;
 
 /// The steps of a run.
-pub struct Plan {
+pub struct StepPlan {
     pub pairs: Arc<dyn PairStream>,
     pub parts: Vec<MixtureComponent>,
     /// The number of steps of the run at the end of each epoch.
@@ -22,10 +22,10 @@ pub struct Plan {
 }
 
 /// The steps of an epoch, each a list of pairs.
-type Order = (u64, Vec<Vec<usize>>);
+type EpochOrder = (u64, Vec<Vec<usize>>);
 
-impl Plan {
-    fn order(&self, epoch: u64) -> Order {
+impl StepPlan {
+    fn order(&self, epoch: u64) -> EpochOrder {
         let group = |pair| self.pairs.group(epoch, pair);
         (epoch, order::steps(&group, &self.parts, self.pairs_per_step, self.seed, epoch))
     }
@@ -50,7 +50,7 @@ impl Feed {
     ///
     /// # Errors
     /// `Unavailable` if a thread can't be started.
-    pub fn start(plan: Plan, from: u64, workers: usize) -> Result<Self> {
+    pub fn start(plan: StepPlan, from: u64, workers: usize) -> Result<Self> {
         let (plan, order) = (Arc::new(plan), Arc::new(Mutex::new(None)));
         let worker = |number: usize| {
             let (give, made) = sync_channel(AHEAD);
@@ -99,13 +99,13 @@ impl Drop for Feed {
 
 /// Makes steps until they are over, one fails, or nobody wants them.
 fn make(
-    plan: &Plan,
-    shared: &Mutex<Option<Arc<Order>>>,
+    plan: &StepPlan,
+    shared: &Mutex<Option<Arc<EpochOrder>>>,
     steps: impl Iterator<Item = u64>,
     give: &SyncSender<Result<Corpus>>,
 ) {
     let last = plan.ends.last().copied().unwrap_or(0);
-    let mut order: Option<Arc<Order>> = None;
+    let mut order: Option<Arc<EpochOrder>> = None;
     for step in steps.take_while(|&step| step < last) {
         let (epoch, number) = order::place(&plan.ends, step);
         let current = match order.take() {
@@ -122,7 +122,7 @@ fn make(
 }
 
 /// The order of an epoch, which the thread that comes first makes for all.
-fn order_of(plan: &Plan, shared: &Mutex<Option<Arc<Order>>>, epoch: u64) -> Arc<Order> {
+fn order_of(plan: &StepPlan, shared: &Mutex<Option<Arc<EpochOrder>>>, epoch: u64) -> Arc<EpochOrder> {
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     match shared.as_ref().filter(|order| order.0 == epoch) {
         Some(order) => order.clone(),

@@ -1,6 +1,6 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
-use super::feed::{Feed, Plan};
+use super::feed::{Feed, StepPlan};
 use super::fit::{Diverged, Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::{AdamW, Parameter};
@@ -150,7 +150,7 @@ impl<'a> Training<'a> {
         let Some(Streamed { pairs, workers }) = &self.fit.stream else { return Ok(None) };
         if self.feed.is_none() {
             let (pairs, parts, ends) = (pairs.clone(), parts.to_vec(), self.ends.clone());
-            let plan = Plan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed };
+            let plan = StepPlan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed };
             self.feed = Some(Feed::start(plan, self.progress.step, *workers)?);
         }
         let made = self.feed.as_mut().map(Feed::take).transpose();
