@@ -52,7 +52,7 @@ pub fn run(arguments: &[String]) -> Result<String> {
             eprintln!("step {} of {}: {}", step.step, step.steps, step.losses);
         }
     }
-    let predictions = Decode::Threshold.apply(&trial.evaluate(&trial.train, 8, |_| ()).predictions);
+    let predictions = Decode::Threshold.apply(&trial.evaluate(&trial.train.corpus, 8, |_| ()).predictions);
     let scores = TierRow::new("threshold", StateDecode::Argmax, &predictions);
     let names = trial.weights().into_keys().filter(|name| name.starts_with("detector."));
     let names = names.collect::<Vec<_>>().join(", ");

@@ -1,12 +1,17 @@
 //! The language of a story.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// The language of a story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)] // comments of variants become help text
 pub enum Language {
     #[value(name = "en")]
+    #[serde(rename = "en")]
     English,
     #[value(name = "it")]
+    #[serde(rename = "it")]
     Italian,
 }
 

@@ -60,7 +60,7 @@ fn description(trial: &Trial, sample: &TimedSample) -> Value {
         "detector": model.detector,
         "dropout": model.dropout,
         "sentences": model.max_sentences,
-        "entities": trial.train.max_entities(),
+        "entities": trial.train.corpus.max_entities(),
         "loss": config.loss,
         "learning_rate": config.train.learning_rate,
         "adamw": config.train.adamw,
@@ -69,7 +69,7 @@ fn description(trial: &Trial, sample: &TimedSample) -> Value {
 }
 
 fn pair_of(trial: &Trial, pair: usize) -> Value {
-    let pair = &trial.train.pairs[pair];
+    let pair = &trial.train.corpus.pairs[pair];
     let stories = pair.stories.each_ref().map(|story| {
         let entities = story.entities.iter().map(|entity| {
             let conflict = story.conflict_target(entity).map(|c| [c.evidence, c.breakpoint]);
@@ -86,7 +86,7 @@ fn pair_of(trial: &Trial, pair: usize) -> Value {
 fn expected(trial: &Trial, pair: usize) -> weights::NamedTensors {
     let _guard = tch::no_grad_guard();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
-    let (batch, targets) = trial.train.batch(&[pair], layout);
+    let (batch, targets) = trial.train.corpus.batch(&[pair], layout);
     let batch = batch.to_device(trial.compute.device);
     let output = trial.model().forward(&batch, Mode::eval(Precision::Fp32));
     let Conflicts::Sentences { logits } = &output.conflicts else { unreachable!("the detector is the paper's") };

@@ -192,7 +192,7 @@ impl BenchReport {
             precision: trial.compute.precision,
             device: format!("{:?}", trial.compute.device).to_lowercase(),
             threads: tch::get_num_threads(),
-            pairs: trial.train.len(),
+            pairs: trial.train.corpus.len(),
             matmuls,
             memory: Memory { loading },
             sizes,

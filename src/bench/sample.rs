@@ -21,8 +21,8 @@ impl TimedSample {
     /// `Usage` if there are fewer pairs than a step needs.
     pub fn new(trial: &Trial, pairs_per_step: usize, steps: Option<usize>) -> Result<Self> {
         let mut epoch = order::steps(
-            &trial.train.pairs,
-            &[MixtureComponent::all(trial.train.len())],
+            &|pair| trial.train.corpus.pairs[pair].group,
+            &[MixtureComponent::all(trial.train.corpus.len())],
             pairs_per_step,
             trial.config.seed,
             1,
@@ -31,12 +31,12 @@ impl TimedSample {
         if epoch.is_empty() {
             let message = format!(
                 "--pairs-per-step {pairs_per_step}: there are only {} pairs to train on; give a smaller number",
-                trial.train.len()
+                trial.train.corpus.len()
             );
             return Err(Error::new(ErrorKind::Usage, message));
         }
         let mut sized: Vec<(usize, Vec<usize>)> =
-            epoch.into_iter().map(|pairs| (trial.train.unique_tokens(&pairs), pairs)).collect();
+            epoch.into_iter().map(|pairs| (trial.train.corpus.unique_tokens(&pairs), pairs)).collect();
         let tokens: usize = sized.iter().map(|(tokens, _)| tokens).sum();
         let tokens_per_pair = tokens as f64 / (sized.len() * pairs_per_step) as f64;
         sized.sort_unstable();

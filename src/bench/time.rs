@@ -36,7 +36,7 @@ pub fn measure(
     seconds: f64,
 ) -> Result<Measurement> {
     let (device, rate) = (trial.compute.device, fit.config.learning_rate);
-    let corpus = trial.train.subset(&sample.pairs().collect::<Vec<_>>());
+    let corpus = trial.train.corpus.subset(&sample.pairs().collect::<Vec<_>>());
     let is_own_peak = memory::reset_peak();
     let largest = sample.steps.last().expect("a sample has steps");
     fit.step(optimiser, largest, 0, rate, &mut Unobserved)?;

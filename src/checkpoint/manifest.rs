@@ -34,7 +34,8 @@ pub struct Manifest {
 /// What a run is made from besides its config: SHA-256 of each file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inputs {
-    /// Of each story file to train on, in the order of the sources, separated by spaces.
+    /// Of each story file to train on, in the order of the sources, separated by spaces; of synthetic stories, that of the
+    /// first 100 pairs as a file.
     pub train: String,
     /// The same for dev; `None` if the config has no dev sources.
     pub dev: Option<String>,

@@ -73,7 +73,8 @@ mod tests {
         let config = Config::open(&folder.join("configs/demo.toml"), &[]).unwrap();
         assert_eq!(config.encoder.path, Path::new("intfloat/multilingual-e5-small"));
         for source in config.data.train.0.iter().chain(&config.data.dev.unwrap().0) {
-            read_file(&folder.join(&source.file)).unwrap().split(&source.split).unwrap();
+            let (file, split) = source.story_file().unwrap();
+            read_file(&folder.join(file)).unwrap().split(split).unwrap();
         }
         assert_eq!(fs::read_dir(parent.path().join("a")).unwrap().count(), 1, "nothing else is left");
     }

@@ -173,7 +173,13 @@ fn describe(experiment: &Experiment) {
     }
     say!(
         "train: {}; dev: {}; {} in {}; stories of at most {}; run folder: {}",
-        counted(experiment.train.len(), "pair"),
+        match &experiment.train.stream {
+            None => counted(experiment.train.len(), "pair"),
+            Some(stream) => {
+                let (pairs, threads) = (counted(experiment.train.len(), "pair"), counted(stream.workers, "thread"));
+                format!("{pairs}, made or read while training by {threads}")
+            }
+        },
         experiment.dev.as_ref().map_or("none".to_owned(), |dev| counted(dev.len(), "pair")),
         counted(experiment.steps(), "step"),
         counted(experiment.config.train.epochs, "epoch"),

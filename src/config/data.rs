@@ -1,14 +1,13 @@
-//! `[data]`: the splits of story files to train on, and to choose the epoch on.
+//! `[data]`: the pairs to train on, and to choose the epoch on.
 
-use super::check::all_hold;
-use crate::data::{Fold, Kind};
+use super::source::DataSource;
+use crate::data::Fold;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::fmt;
-use std::path::PathBuf;
 
 /// The section `[data]` of a config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,24 +20,40 @@ pub struct DataConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "dev_sources")]
     pub dev: Option<Sources>,
+    /// Threads that make or read the pairs of the next steps, if a source is `synthetic` or has `streaming`. Their number
+    /// changes no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        range(min = 1, max = MAX_WORKERS),
+        extend("x-resume" = "free", "x-default" = "a quarter of the cores, from 1 to 4")
+    )]
+    pub workers: Option<usize>,
     /// Leave out one of several folds of the story groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_out: Option<Fold>,
 }
 
-/// One split of a story file, or a list of several.
+/// The largest number of `data.workers`.
+const MAX_WORKERS: usize = 256;
+
+/// One source of pairs, or a list of several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sources(pub Vec<DataSource>);
 
 impl Sources {
     /// The names of the files, as the config writes them.
     pub fn files(&self) -> String {
-        self.listed(|source| source.file.display().to_string())
+        self.listed(DataSource::name)
     }
 
     /// The names of the splits.
     pub fn splits(&self) -> String {
-        self.listed(|source| source.split.clone())
+        self.listed(|source| source.split_name().to_owned())
+    }
+
+    /// Whether a source is not read into memory as a whole.
+    pub fn are_streamed(&self) -> bool {
+        self.0.iter().any(|source| source.streaming || source.synthetic.is_some())
     }
 
     /// Each name once, in the order of the sources.
@@ -66,7 +81,7 @@ impl<'de> Deserialize<'de> for Sources {
             type Value = Sources;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a table with `file` and `split`, or a list of such tables")
+                f.write_str("a table with `file` and `split` or with `synthetic`, or a list of such tables")
             }
 
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Sources, M::Error> {
@@ -80,49 +95,6 @@ impl<'de> Deserialize<'de> for Sources {
 
         deserializer.deserialize_any(OneOrSeveral)
     }
-}
-
-/// One split of a story file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DataSource {
-    // `x-dev` says what differs in `data.dev`. A field without it is a key of `data.train` only.
-    /// Story file to train on.
-    #[schemars(extend(
-        "x-resume" = "free",
-        "x-type" = "file",
-        "x-dev" = {
-            "x-default": "no dev",
-            "description": "Story file on which the epoch is chosen; without it the last epoch is kept."
-        }
-    ))]
-    pub file: PathBuf,
-    /// The split of that file.
-    #[schemars(extend("x-resume" = "refused", "x-dev" = { "x-resume": "warned", "x-default": "required with a file" }))]
-    pub split: String,
-    /// Use only pairs of this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-resume" = "refused", "x-default" = "all", "x-dev" = { "x-resume": "warned" }))]
-    pub kind: Option<Kind>,
-    /// Use only the first N pairs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(
-        range(min = 1),
-        extend("x-resume" = "refused", "x-default" = "all", "x-dev" = { "x-resume": "warned" })
-    )]
-    pub pairs: Option<usize>,
-    /// How often an epoch contains each pair; with 0.25 each epoch takes another quarter of the pairs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "x-resume" = "refused", "default" = 1))]
-    pub weight: Option<f64>,
-    /// The first epoch that uses this source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("x-resume" = "refused", "default" = 1))]
-    pub first_epoch: Option<u64>,
-    /// The last epoch that uses this source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("x-resume" = "refused", "x-default" = "the last"))]
-    pub last_epoch: Option<u64>,
 }
 
 /// The schema of `data.train`.
@@ -152,32 +124,13 @@ fn one_or_several(generator: &mut SchemaGenerator, keep: fn(&mut Map<String, Val
     json_schema!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
 }
 
-impl DataSource {
-    /// The first and the last epoch that train on this source, counted from 1.
-    fn epochs(&self) -> (u64, u64) {
-        (self.first_epoch.unwrap_or(1), self.last_epoch.unwrap_or(u64::MAX))
-    }
-
-    /// # Errors
-    /// A value that has the right type but is invalid.
-    fn validate(&self, is_trained_on: bool) -> Result<(), &'static str> {
-        let (first, last) = self.epochs();
-        let of_training = [self.weight.is_some(), self.first_epoch.is_some(), self.last_epoch.is_some()];
-        let checks = [
-            (self.pairs != Some(0), "pairs must be at least 1"),
-            (self.weight.is_none_or(|weight| weight > 0. && weight.is_finite()), "weight must be above 0"),
-            (self.first_epoch != Some(0), "first_epoch must be at least 1: epochs are counted from 1"),
-            (first <= last, "last_epoch must not be before first_epoch"),
-            (
-                is_trained_on || !of_training.contains(&true),
-                "weight, first_epoch and last_epoch are allowed in data.train only",
-            ),
-        ];
-        all_hold(&checks)
-    }
-}
-
 impl DataConfig {
+    /// The number of threads that make or read pairs.
+    pub fn workers(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.workers.unwrap_or((cores / 4).clamp(1, 4))
+    }
+
     /// # Errors
     /// An empty list, an invalid source, or an epoch that no source covers.
     pub(super) fn validate(&self, epochs: u64) -> Result<(), String> {
@@ -188,6 +141,9 @@ impl DataConfig {
         }
         if self.leave_out.is_some_and(|fold| !fold.exists()) {
             return Err("data.leave_out: of must be at least 2, and fold from 1 to of".into());
+        }
+        if self.workers.is_some_and(|workers| !(1..=MAX_WORKERS).contains(&workers)) {
+            return Err(format!("data.workers must be from 1 to {MAX_WORKERS}"));
         }
         for (name, sources, is_trained_on) in [("data.train", train.as_slice(), true), ("data.dev", dev, false)] {
             let valid = sources.iter().try_for_each(|source| source.validate(is_trained_on));

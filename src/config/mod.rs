@@ -13,15 +13,17 @@ mod explain;
 mod keys;
 mod model;
 mod schema;
+mod source;
 mod validate;
 
-pub use data::{DataConfig, DataSource, Sources};
+pub use data::{DataConfig, Sources};
 pub use encoder::{EncoderSource, Freeze};
 pub use expand::expand;
 pub use explain::explain;
 pub use keys::{ConfigKey, ResumePolicy, json_schema, keys};
 pub use model::{ModelOptions, OutputBias};
 pub use schema::Config;
+pub use source::{DataSource, SyntheticStories};
 
 use crate::error::{Error, Result};
 use crate::untrusted::{self, MAX_CONFIG};

@@ -33,7 +33,7 @@ impl Config {
         self.data.validate(train.epochs)
     }
 
-    fn of_run(&self) -> [Check; 5] {
+    fn of_run(&self) -> [Check; 6] {
         let LossConfig { preconditions, effects, conflicts, story, single_story, .. } = self.loss;
         let weights = [preconditions, effects, conflicts, story, single_story];
         [
@@ -42,6 +42,11 @@ impl Config {
             (
                 self.train.patience.is_none() || self.data.dev.is_some(),
                 "train.patience needs dev pairs to compare epochs on; set data.dev",
+            ),
+            (
+                !self.data.train.are_streamed() || self.loss.normalization == Normalization::Real,
+                "data.train: synthetic stories and streaming need loss.normalization = \"real\"; \"padded\" pads to the \
+                 most entities of all stories, which must be in memory for that",
             ),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (weights.into_iter().all(not_negative), "loss: no weight may be negative"),

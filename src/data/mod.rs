@@ -13,10 +13,14 @@
 mod check;
 mod conflict;
 mod encoding;
+mod facts;
 mod fields;
 mod fold;
+mod given;
 mod group;
+mod index;
 mod json;
+mod keep;
 mod key;
 mod markup;
 mod names;
@@ -33,6 +37,7 @@ mod unlabelled;
 
 pub use check::{Code, Finding, Severity};
 pub use fold::Fold;
+pub use index::StoryIndex;
 pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};
 pub use plain::{Sentences, Typed, read_plain, split_names};

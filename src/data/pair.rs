@@ -11,17 +11,22 @@ use crate::seed;
 /// lowest bit of [`seed::key`] for the purpose "pair order ID". If it is 1, the plausible story is the second.
 pub fn pairs(stories: &[Story], seed: u64) -> Vec<Pair> {
     let plausible = plausible_by_group(stories);
-    let pair = |story: &Story| {
-        let (conflict, kind) = (story.conflict?, story.kind?);
+    let of_group = |story: &Story| {
         let counterpart: &Story = plausible.get(&story.group)?;
-        let plausible = coin(seed, &story.id);
-        let stories = match plausible {
-            0 => [counterpart.clone(), story.clone()],
-            _ => [story.clone(), counterpart.clone()],
-        };
-        Some(Pair { id: story.id.clone(), group: story.group, kind, stories, plausible, conflict })
+        pair(counterpart.clone(), story.clone(), seed)
     };
-    stories.iter().filter_map(pair).collect()
+    stories.iter().filter_map(of_group).collect()
+}
+
+/// The pair of two stories of a group; `None` if the second is not implausible.
+pub(super) fn pair(plausible: Story, implausible: Story, seed: u64) -> Option<Pair> {
+    let (conflict, kind) = (implausible.conflict?, implausible.kind?);
+    let (id, group, first) = (implausible.id.clone(), implausible.group, coin(seed, &implausible.id));
+    let stories = match first {
+        0 => [plausible, implausible],
+        _ => [implausible, plausible],
+    };
+    Some(Pair { id, group, kind, stories, plausible: first, conflict })
 }
 
 /// The pairs of one kind, in their order.

@@ -2,17 +2,21 @@
 //! stream; only the text of one story is in memory at a time.
 
 use super::check::{self, Code, Finding, Notes, Severity};
+use super::given::GivenNames;
 use super::json::{Entries, Object};
+use super::keep::{Keep, KeptSplit, Whole};
+use super::parse;
 use super::story::Story;
-use super::{group, parse};
 use crate::error::{Error, Result};
 use crate::untrusted::{MAX_NAME, MAX_STORY, MAX_STORY_FILE, MAX_UNREAD, Mark, TextStream, json_error, shown};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The size of the read buffer, in bytes.
 const BUFFER: usize = 1 << 16;
@@ -56,14 +60,37 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<StoryFile> {
 }
 
 fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
-    let (mut stream, mark) = TextStream::new(source, MAX_STORY_FILE, MAX_UNREAD);
-    let mut splits =
-        Splits { notes: Notes::new(path), mark, names: Names::default(), read: Vec::new(), are_missing: false };
+    let file = read_keeping(path, source, MAX_STORY_FILE, Whole)?;
+    Ok(StoryFile { path: path.to_owned(), sha256: file.sha256, splits: file.splits, findings: file.findings })
+}
+
+/// What was kept of a file.
+pub(super) struct KeptFile<K: Keep> {
+    pub sha256: String,
+    pub splits: Vec<(String, Vec<K::Kept>)>,
+    pub findings: Vec<Finding>,
+    pub keep: K,
+}
+
+/// Like [`read_file`], for a file of at most `most` bytes; `keep` says what is kept of each story.
+pub(super) fn read_keeping<K: Keep>(path: &Path, source: impl Read, most: u64, keep: K) -> Result<KeptFile<K>> {
+    let (mut stream, mark) = TextStream::new(source, most, MAX_UNREAD);
+    let position = Rc::new(Cell::new(0));
+    let mut splits = Splits {
+        notes: Notes::new(path),
+        mark,
+        position: position.clone(),
+        names: GivenNames::default(),
+        read: Vec::new(),
+        are_missing: false,
+        keep,
+    };
     // serde_json reads single bytes. They are slow through a reference to the buffer, so it takes the buffer by value.
-    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER, &mut stream));
+    let buffer = Buffer { source: &mut stream, bytes: vec![0; BUFFER], unread: 0..0, position };
+    let mut json = serde_json::Deserializer::from_reader(buffer);
     let outcome = Object(&mut splits).deserialize(&mut json).and_then(|other| json.end().map(|()| other));
     drop(json);
-    let Splits { notes, read, are_missing, .. } = splits;
+    let Splits { notes, read, are_missing, keep, .. } = splits;
     let misshapen = |what: &str| Error::data(format!("line 1: {SHAPE}, {what}")).about(path.display());
     match outcome {
         _ if are_missing => return Err(misshapen("but these stories are in no split; put them into one")),
@@ -75,15 +102,44 @@ fn read_stream(path: &Path, source: impl Read) -> Result<StoryFile> {
         Ok(None) => (),
         Ok(Some(other)) => return Err(misshapen(&format!("not {other}"))),
         Err(error) if error.is_io() => return Err(unreadable(path, &error.into())),
-        Err(error) => {
-            let is_text = error.is_syntax() && (error.line(), error.column()) == (1, 1);
-            let hint = if is_text { "; stories in plain text are for `tiered predict`" } else { "" };
-            let message = format!("is not valid JSON: {}{hint}", json_error(&error));
-            return Err(Error::data(message).about(path.display()).caused_by(error));
-        }
+        Err(error) => return Err(not_json(path, error)),
     }
-    let sha256 = stream.sha256();
-    Ok(StoryFile { path: path.to_owned(), sha256, splits: read, findings: notes.into_findings() })
+    Ok(KeptFile { sha256: stream.sha256(), splits: read, findings: notes.into_findings(), keep })
+}
+
+fn not_json(path: &Path, error: serde_json::Error) -> Error {
+    let is_text = error.is_syntax() && (error.line(), error.column()) == (1, 1);
+    let hint = if is_text { "; stories in plain text are for `tiered predict`" } else { "" };
+    let message = format!("is not valid JSON: {}{hint}", json_error(&error));
+    Error::data(message).about(path.display()).caused_by(error)
+}
+
+/// A buffer that counts the bytes that were taken out of it.
+struct Buffer<R> {
+    source: R,
+    bytes: Vec<u8>,
+    unread: Range<usize>,
+    position: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Buffer<R> {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.unread.is_empty() {
+            self.unread = 0..self.source.read(&mut self.bytes)?;
+        }
+        if let ([byte], Some(&next)) = (&mut *into, self.bytes[self.unread.clone()].first()) {
+            *byte = next; // serde_json asks for single bytes
+            self.unread.start += 1;
+            self.position.set(self.position.get() + 1);
+            return Ok(1);
+        }
+        let length = into.len().min(self.unread.len());
+        into[..length].copy_from_slice(&self.bytes[self.unread.start..][..length]);
+        self.unread.start += length;
+        self.position.set(self.position.get() + length as u64);
+        Ok(length)
+    }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
@@ -95,19 +151,22 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
 }
 
 /// The splits of a file, while they are read.
-struct Splits {
+struct Splits<K: Keep> {
     notes: Notes,
     mark: Mark,
-    names: Names,
-    read: Vec<(String, Vec<Story>)>,
+    /// How many bytes were parsed.
+    position: Rc<Cell<u64>>,
+    names: GivenNames,
+    read: Vec<(String, Vec<K::Kept>)>,
     /// Whether the file has a story, or stories, in the place of splits.
     are_missing: bool,
+    keep: K,
 }
 
-impl Entries for Splits {
+impl<K: Keep> Entries for Splits<K> {
     fn entry<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
         self.mark.set();
-        let Splits { notes, mark, names, read, are_missing } = self;
+        let Splits { notes, mark, position, names, read, are_missing, keep } = self;
         notes.split.clone_from(&name);
         if !notes.has_fair_length(&name, "") {
             return skip(map, notes);
@@ -117,9 +176,10 @@ impl Entries for Splits {
             let message = format!("split {name:?} is repeated; this one is named {:?}", notes.split);
             notes.add(Code::RepeatedSplit, "", message);
         }
-        let mut stories = Stories { notes, mark, names: Names::default(), read: Vec::new(), is_story: false };
+        let (names, split) = (GivenNames::default(), KeptSplit::new());
+        let mut stories = Stories { notes, mark, position, names, keep, split, is_story: false };
         let outcome = map.next_value_seed(Object(&mut stories));
-        let Stories { notes, read: stories, is_story, .. } = stories;
+        let Stories { notes, split, is_story, .. } = stories;
         notes.story.clear();
         *are_missing = is_story || name == SENTENCES && matches!(outcome, Ok(Some("a list")));
         if *are_missing {
@@ -128,18 +188,20 @@ impl Entries for Splits {
         if let Ok(Some(other)) = outcome {
             notes.add(Code::WrongType, "", format!("must be an object of stories, not {other}"));
         }
-        read.push((notes.split.clone(), group::settle(stories, notes)));
+        read.push((notes.split.clone(), split.settle::<K>(notes)));
         outcome?;
         go_on(notes)
     }
 }
 
 /// The stories of a split, while they are read.
-struct Stories<'n> {
+struct Stories<'n, K: Keep> {
     notes: &'n mut Notes,
     mark: &'n Mark,
-    names: Names,
-    read: Vec<Story>,
+    position: &'n Cell<u64>,
+    names: GivenNames,
+    keep: &'n mut K,
+    split: KeptSplit<K::Kept>,
     /// Whether the supposed split is a story.
     is_story: bool,
 }
@@ -147,16 +209,17 @@ struct Stories<'n> {
 /// The field that marks an object as a story.
 const SENTENCES: &str = "sentences";
 
-impl Entries for Stories<'_> {
+impl<K: Keep> Entries for Stories<'_, K> {
     fn entry<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         self.mark.set();
-        let Stories { notes, names, read, is_story, .. } = self;
+        let Stories { notes, position, names, keep, split, is_story, .. } = self;
         notes.story.clone_from(&key);
         if !notes.has_fair_length(&key, "") {
             return skip(map, notes);
         }
         notes.story = names.distinct(&key);
         let json: Box<RawValue> = map.next_value()?;
+        let end = position.get(); // of an object, whose end is its last byte
         *is_story = key == SENTENCES && json.get().starts_with('[');
         if *is_story {
             return stop();
@@ -176,7 +239,9 @@ impl Entries for Stories<'_> {
             let story = shown(&notes.story, MAX_NAME);
             A::Error::custom(format_args!("story {story:?}: {}, in the story that ends", json_error(&error)))
         })?;
-        read.extend(parse::story(&key, &node, notes));
+        if let Some(story) = parse::story(&key, &node, notes) {
+            split.push(*keep, &key, story, end - bytes as u64..end);
+        }
         go_on(notes)
     }
 }
@@ -196,27 +261,6 @@ fn stop<E: serde::de::Error>() -> Result<(), E> {
     Err(E::custom("enough"))
 }
 
-/// Gives every name once only.
-#[derive(Default)]
-struct Names {
-    /// For each name, the number of the last suffix given; 1 if none was.
-    given: HashMap<String, usize>,
-}
-
-impl Names {
-    /// The name, with "#2", "#3" ... if it was given before. The result was never given before.
-    fn distinct(&mut self, name: &str) -> String {
-        let Some(last) = self.given.get(name) else {
-            self.given.insert(name.to_owned(), 1);
-            return name.to_owned();
-        };
-        let free = (last + 1..).find(|number| !self.given.contains_key(&format!("{name}#{number}")));
-        let number = free.expect("a free number");
-        self.given.insert(name.to_owned(), number);
-        self.distinct(&format!("{name}#{number}"))
-    }
-}
-
 impl StoryFile {
     /// The number of findings with this severity.
     pub fn count(&self, severity: Severity) -> usize {
@@ -229,10 +273,7 @@ impl StoryFile {
     /// `Data`, with the names of the splits, if none has this name.
     pub fn split(&self, name: &str) -> Result<&[Story]> {
         let found = self.splits.iter().find(|(split, _)| split == name);
-        found.map(|(_, stories)| stories.as_slice()).ok_or_else(|| {
-            let names: Vec<_> = self.splits.iter().map(|(split, _)| split.as_str()).collect();
-            Error::data(format!("{}: has no split {name:?}; its splits are {names:?}", self.path.display()))
-        })
+        found.map(|(_, stories)| stories.as_slice()).ok_or_else(|| no_split(&self.path, name, &self.splits))
     }
 
     /// Refuses a file with error findings, for callers that train.
@@ -240,32 +281,28 @@ impl StoryFile {
     /// # Errors
     /// `Data`, with the first five errors and the command that lists them all.
     pub fn require_clean(&self) -> Result<()> {
-        let errors: Vec<_> = self.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-        if errors.is_empty() {
-            return Ok(());
-        }
-        let path = self.path.display();
-        let mut message = format!("{path}: stories can't be used (errors: {}):", errors.len());
-        for finding in errors.iter().take(LISTED) {
-            message.push_str(&format!("\n  {finding}"));
-        }
-        message.push_str(&format!("\n`tiered data check {path}` lists all of them"));
-        Err(Error::data(message))
+        require_clean(&self.path, &self.findings)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repeated_names_get_a_free_suffix() {
-        let named = |names: &[&str]| {
-            let mut given = Names::default();
-            names.iter().map(|name| given.distinct(name)).collect::<Vec<_>>()
-        };
-        assert_eq!(named(&["98", "98#2", "98", "98"]), ["98", "98#2", "98#3", "98#4"]);
-        assert_eq!(named(&["98", "98", "98#2", "98"]), ["98", "98#2", "98#2#2", "98#3"]);
-        assert_eq!(named(&["a", "b"]), ["a", "b"]);
+/// # Errors
+/// `Data` if there are error findings, with the first five and the command that lists them all.
+pub(super) fn require_clean(path: &Path, findings: &[Finding]) -> Result<()> {
+    let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    if errors.is_empty() {
+        return Ok(());
     }
+    let path = path.display();
+    let mut message = format!("{path}: stories can't be used (errors: {}):", errors.len());
+    for finding in errors.iter().take(LISTED) {
+        message.push_str(&format!("\n  {finding}"));
+    }
+    message.push_str(&format!("\n`tiered data check {path}` lists all of them"));
+    Err(Error::data(message))
+}
+
+/// The error for a file without this split. It lists those that there are.
+pub(super) fn no_split<T>(path: &Path, name: &str, splits: &[(String, T)]) -> Error {
+    let names: Vec<_> = splits.iter().map(|(split, _)| split.as_str()).collect();
+    Error::data(format!("{}: has no split {name:?}; its splits are {names:?}", path.display()))
 }

@@ -1,9 +1,9 @@
 //! Chooses temperature and state threshold on the dev pairs of a run, and saves them beside the weights.
 
 use super::fit::own_decode;
-use super::inputs::{SourcePairs, read_pairs};
 use super::origin;
 use super::run::TrainedRun;
+use super::sources::{OpenedSources, PairSelection};
 use crate::calibrate::{Calibrated, ChosenOn, StateTrial, best, fit_temperature, try_states};
 use crate::config::Sources;
 use crate::data::Pair;
@@ -28,11 +28,11 @@ impl TrainedRun {
     /// `Config` if the run has no dev sources; errors of reading the files.
     pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<MixtureComponent>)> {
         let mut sources = self.dev_sources()?.clone();
-        origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
+        origin::follow(sources.0.iter_mut().filter_map(|source| source.file.as_mut()), self.folder.path());
         let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
-        let SourcePairs { pairs, parts, .. } =
-            read_pairs(&sources, self.config.data.leave_out, self.config.seed, limit)?;
-        Ok((pairs, parts))
+        let selection = PairSelection { seed: self.config.seed, leave_out: self.config.data.leave_out, limit };
+        let mut opened = OpenedSources::open(&sources, selection)?;
+        Ok((opened.pairs(self.config.seed, false)?, opened.parts))
     }
 
     /// Chooses temperature and state threshold on dev pairs and saves them in the run folder. `progress` is called with

@@ -7,7 +7,7 @@ use crate::distributed::Ranks;
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
 use crate::model::{DetectorKind, ModelConfig};
-use crate::train::{Fit, Frozen, MixtureComponent, Network, Vectors};
+use crate::train::{Fit, Frozen, Network, TrainPairs, Vectors};
 use std::rc::Rc;
 
 /// Training as in the config.
@@ -15,18 +15,19 @@ pub fn fit<'a>(
     config: &Config,
     model: &ModelConfig,
     network: &'a Network,
-    train: &'a Corpus,
+    train: &'a TrainPairs,
     dev: Option<&'a Corpus>,
-    parts: &'a [MixtureComponent],
     eval: EvalConfig,
 ) -> Fit<'a> {
-    let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| train.max_entities());
+    let TrainPairs { corpus, parts, stream } = train;
+    let pad_to_entities = (config.loss.normalization == Normalization::Padded).then(|| corpus.max_entities());
     let layout = Layout { pad_to_entities, ..eval.layout };
     let vectors = |corpus| Vectors::new(corpus, model.encoder.hidden_size, eval.device);
     Fit {
         model: &network.model,
-        frozen: reads_vectors(network, model).then(|| Frozen { train: vectors(train), dev: dev.map(vectors) }),
-        train,
+        frozen: reads_vectors(network, model, train).then(|| Frozen { train: vectors(corpus), dev: dev.map(vectors) }),
+        train: corpus,
+        stream: stream.clone(),
         parts,
         dev,
         config: config.train,
@@ -42,9 +43,9 @@ pub fn fit<'a>(
     }
 }
 
-/// Whether no step changes the encoder. Then each input is encoded once only.
-pub fn reads_vectors(network: &Network, model: &ModelConfig) -> bool {
-    network.encoder_is_frozen() && model.whole_stories() == WholeStories::Unread
+/// Whether no step changes the encoder, and all inputs are in memory. Then each input is encoded once only.
+pub fn reads_vectors(network: &Network, model: &ModelConfig, train: &TrainPairs) -> bool {
+    network.encoder_is_frozen() && model.whole_stories() == WholeStories::Unread && train.stream.is_none()
 }
 
 /// The decoding of conflicts that fits the run's detector. Epochs and thresholds are chosen with it.

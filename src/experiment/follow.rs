@@ -19,7 +19,7 @@ impl Experiment {
                 return Err(self.ended(step, reason));
             }
             let advanced = training.advance().map_err(|halt| match halt {
-                Halt::Diverged(_) => Error::from(halt),
+                Halt::Diverged(_) | Halt::Pairs(_) => Error::from(halt),
                 Halt::Lost(lost) => self.ended(step, &lost.to_string()),
             });
             let Some(event) = advanced? else { return Ok(()) };

@@ -18,8 +18,8 @@ pub fn warnings(config: &Config, train: &Corpus, dev: Option<&Corpus>) -> Vec<St
         })
         .collect();
     let Sources(sources) = &config.data.train;
-    warnings.extend(sources.iter().filter(|source| source.split == "test").map(|source| {
-        let file = source.file.display();
+    warnings.extend(sources.iter().filter(|source| source.split_name() == "test").map(|source| {
+        let file = source.name();
         format!(
             "data.train: the run trains on the split \"test\" of {file}; scores on it say nothing about other stories"
         )

@@ -1,16 +1,18 @@
 //! The inputs of a run: encoder config, tokenizer and pairs, and the SHA-256 of each file.
 
-use crate::batch::Corpus;
+use super::sources::{self, OpenedSources, PairSelection};
+use super::stream::SourceStream;
+use crate::batch::{Corpus, WholeStories};
 use crate::checkpoint::Inputs;
-use crate::config::{Config, DataSource, Sources, expand};
-use crate::data::{self, Fold, Pair};
+use crate::config::{Config, Sources};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::model::config::whole_stories;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::tokenizer::{InputTokenizer, tokenizer_json};
-use crate::train::MixtureComponent;
+use crate::train::{MixtureComponent, Streamed, TrainPairs};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The encoder's sizes, in its folder.
 const ENCODER_CONFIG: &str = "config.json";
@@ -18,9 +20,7 @@ const ENCODER_CONFIG: &str = "config.json";
 /// The inputs, read and checked.
 pub struct PreparedInputs {
     pub model_config: ModelConfig,
-    pub train: Corpus,
-    /// Which pairs are trained on in which epochs.
-    pub parts: Vec<MixtureComponent>,
+    pub train: TrainPairs,
     pub dev: Option<Corpus>,
     /// Which dev pairs belong to which source.
     pub dev_parts: Vec<MixtureComponent>,
@@ -49,17 +49,22 @@ impl PreparedInputs {
         limit: Option<usize>,
     ) -> Result<Self> {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
-        let read = |sources| read_corpus(sources, config, limit, &tokenizer, encoder.max_tokens());
-        let SourceCorpus { corpus: train, parts, longest } = read(&config.data.train)?;
-        let dev = config.data.dev.as_ref().map(read).transpose()?; // its longest story counts for the model too
+        let selection = PairSelection { seed: config.seed, leave_out: config.data.leave_out, limit };
+        let reader = InputReader { config, selection, encoder: &encoder, whole: whole_stories_of(config) };
+        let mut train = OpenedSources::open(&config.data.train, selection)?;
+        let longest = train.longest;
+        let corpus = reader.corpus(&mut train, &config.data.train, &tokenizer)?;
+        let dev = config.data.dev.as_ref().map(|sources| reader.dev(sources, &tokenizer)).transpose()?;
+        // The longest story of dev counts for the model too.
         let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
         let (dev, dev_parts) = dev.map(|dev| (dev.corpus, dev.parts)).unzip();
-        for corpus in std::iter::once(&train).chain(&dev) {
+        for corpus in std::iter::once(&corpus).chain(&dev) {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
         }
+        let train = reader.train(train, corpus, tokenizer)?;
         let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
         let dev_parts = dev_parts.unwrap_or_default();
-        Ok(PreparedInputs { model_config, train, parts, dev, dev_parts, tokenizer: tokenizer_bytes })
+        Ok(PreparedInputs { model_config, train, dev, dev_parts, tokenizer: tokenizer_bytes })
     }
 
     /// The SHA-256 of each file that was read.
@@ -69,7 +74,7 @@ impl PreparedInputs {
     pub fn digests(&self, config: &Config, encoder_folder: &Path, limit: Option<usize>) -> Result<Inputs> {
         let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
         let data = |Sources(sources): &Sources| {
-            let digests: Result<Vec<String>> = sources.iter().map(|source| digest(&expand(&source.file)?)).collect();
+            let digests: Result<Vec<String>> = sources.iter().map(sources::digest).collect();
             digests.map(|digests| digests.join(" "))
         };
         Ok(Inputs {
@@ -95,93 +100,52 @@ pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
     corpus.check_tokens(encoder.vocab_size, encoder.token_types())
 }
 
-/// The pairs of some sources, ready for a model.
-struct SourceCorpus {
+/// What the model of this config reads besides (entity, sentence) inputs.
+fn whole_stories_of(config: &Config) -> WholeStories {
+    whole_stories(&config.model.detector, config.model.state_context)
+}
+
+/// What is needed to read the pairs of a config.
+struct InputReader<'a> {
+    config: &'a Config,
+    selection: PairSelection,
+    encoder: &'a EncoderConfig,
+    whole: WholeStories,
+}
+
+/// The dev pairs, ready for a model.
+struct DevPairs {
     corpus: Corpus,
     parts: Vec<MixtureComponent>,
     longest: usize,
 }
 
-fn read_corpus(
-    sources: &Sources,
-    config: &Config,
-    limit: Option<usize>,
-    tokenizer: &InputTokenizer,
-    max_tokens: usize,
-) -> Result<SourceCorpus> {
-    let SourcePairs { pairs, parts, longest } = read_pairs(sources, config.data.leave_out, config.seed, limit)?;
-    let corpus =
-        Corpus::new(pairs, tokenizer, max_tokens, whole_stories(&config.model.detector, config.model.state_context))
-            .map_err(|error| error.about(sources.files()))?;
-    Ok(SourceCorpus { corpus, parts, longest })
-}
+impl InputReader<'_> {
+    /// The pairs of some sources; of a stream the first ones.
+    fn corpus(&self, opened: &mut OpenedSources, sources: &Sources, tokenizer: &InputTokenizer) -> Result<Corpus> {
+        let pairs = opened.pairs(self.config.seed, sources.are_streamed())?;
+        let corpus = Corpus::new(pairs, tokenizer, self.encoder.max_tokens(), self.whole);
+        corpus.map_err(|error| error.about(sources.files()))
+    }
 
-/// The pairs of some sources.
-pub struct SourcePairs {
-    pub pairs: Vec<Pair>,
-    /// Which pairs belong to which source.
-    pub parts: Vec<MixtureComponent>,
-    /// The number of sentences of the longest story, including pairs that a limit leaves out. So a run on a few pairs
-    /// can read the same stories as a run on all.
-    pub longest: usize,
-}
+    fn dev(&self, sources: &Sources, tokenizer: &InputTokenizer) -> Result<DevPairs> {
+        let mut opened = OpenedSources::open(sources, self.selection)?;
+        let corpus = self.corpus(&mut opened, sources, tokenizer)?;
+        Ok(DevPairs { corpus, parts: opened.parts, longest: opened.longest })
+    }
 
-/// Reads the pairs of some sources. Groups of different sources stay separate.
-pub fn read_pairs(
-    Sources(sources): &Sources,
-    leave_out: Option<Fold>,
-    seed: u64,
-    limit: Option<usize>,
-) -> Result<SourcePairs> {
-    let mut all: Vec<Pair> = Vec::new();
-    let (mut parts, mut longest) = (Vec::new(), 0);
-    for source in sources {
-        let mut pairs = read_source(source, leave_out, seed)?;
-        let stories = pairs.iter().flat_map(|pair| &pair.stories);
-        longest = stories.map(|story| story.sentences.len()).fold(longest, usize::max);
-        pairs.truncate(limit.unwrap_or(usize::MAX));
-        if let Some(last) = all.iter().map(|pair| pair.group).max() {
-            let first = pairs.iter().map(|pair| pair.group).min().unwrap_or(0);
-            pairs.iter_mut().for_each(|pair| pair.group = last.saturating_add(1).saturating_add(pair.group - first));
+    /// The pairs to train on. `corpus` has those in memory.
+    fn train(&self, opened: OpenedSources, corpus: Corpus, tokenizer: InputTokenizer) -> Result<TrainPairs> {
+        let OpenedSources { stories, parts, .. } = opened;
+        if !self.config.data.train.are_streamed() {
+            return Ok(TrainPairs { corpus, parts, stream: None });
         }
-        parts.push(MixtureComponent {
-            pairs: all.len()..all.len() + pairs.len(),
-            weight: source.weight.unwrap_or(1.),
-            epochs: source.first_epoch.unwrap_or(1)..source.last_epoch.map_or(u64::MAX, |last| last.saturating_add(1)),
-        });
-        all.extend(pairs);
+        let (encoder, whole, seed) = (self.encoder.clone(), self.whole, self.config.seed);
+        let stream = SourceStream { stories, parts: parts.clone(), tokenizer, encoder, whole, seed };
+        stream.check_lengths().map_err(|error| error.about(self.config.data.train.files()))?;
+        let stream = Streamed { pairs: Arc::new(stream), workers: self.config.data.workers() };
+        Ok(TrainPairs { corpus, parts, stream: Some(stream) })
     }
-    Ok(SourcePairs { pairs: all, parts, longest })
-}
-
-fn read_source(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<Vec<Pair>> {
-    let path = expand(&source.file)?;
-    let file = data::read_file(&path)?;
-    file.require_clean()?;
-    let mut pairs = data::pairs(file.split(&source.split)?, seed);
-    if let Some(kind) = source.kind {
-        pairs = data::of_kind(pairs, kind);
-    }
-    pairs.truncate(source.pairs.unwrap_or(usize::MAX));
-    pairs.retain(|pair| leave_out.is_none_or(|fold| !fold.contains(pair.group)));
-    if let Some(pair) = pairs.iter().find(|pair| !pair.has_states()) {
-        return Err(Error::data(format!(
-            "{}: pair {} of split {:?} has no state labels, but training and calibration need them; label them, or \
-             leave it out (`tiered eval` can use it without labels)",
-            path.display(),
-            pair.id,
-            source.split
-        )));
-    }
-    if pairs.is_empty() {
-        let besides = leave_out.map_or(String::new(), |fold| format!(" besides fold {fold}"));
-        return Err(Error::data(format!(
-            "{}: split {:?} has no pairs of stories{besides}",
-            path.display(),
-            source.split
-        )));
-    }
-    Ok(pairs)
 }
 
 /// The model of a config. It reads stories of `longest` sentences, unless the config sets another number.
@@ -189,10 +153,13 @@ fn resolve_model(
     config: &Config,
     encoder: EncoderConfig,
     longest: usize,
-    train: &Corpus,
+    train: &TrainPairs,
     dev: Option<&Corpus>,
 ) -> Result<ModelConfig> {
-    let needed = train.max_sentences().max(dev.map_or(0, Corpus::max_sentences));
+    let needed = match train.stream {
+        Some(_) => longest,
+        None => train.corpus.max_sentences().max(dev.map_or(0, Corpus::max_sentences)),
+    };
     let max_sentences = config.model.max_sentences.unwrap_or(longest);
     if max_sentences < needed {
         return Err(Error::config(format!(

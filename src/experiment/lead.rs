@@ -110,11 +110,12 @@ impl Experiment {
 
     /// The vectors of the frozen encoder, if they are kept.
     fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
-        let Some(folder) = self.vectors.as_ref().filter(|_| fit::reads_vectors(&self.network, &self.model_config))
+        let Some(folder) =
+            self.vectors.as_ref().filter(|_| fit::reads_vectors(&self.network, &self.model_config, &self.train))
         else {
             return Ok(None);
         };
-        let corpora: Vec<&Corpus> = std::iter::once(&self.train).chain(&self.dev).collect();
+        let corpora: Vec<&Corpus> = std::iter::once(&self.train.corpus).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
         KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
     }
@@ -157,6 +158,7 @@ fn halted(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training,
     match halt {
         Halt::Diverged(diverged) => ending(folder, saver, training).diverged(&diverged),
         Halt::Lost(lost) => stopped(folder, saver, training, &lost.to_string()),
+        Halt::Pairs(error) => error,
     }
 }
 

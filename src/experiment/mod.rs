@@ -21,9 +21,11 @@ mod record;
 mod resume;
 mod run;
 mod save;
+mod sources;
 mod space;
 mod start;
 mod steps;
+mod stream;
 mod together;
 mod trial;
 mod vectors;
@@ -47,7 +49,7 @@ use crate::durable::free_bytes;
 use crate::error::Result;
 use crate::fault::Poison;
 use crate::model::{Mode, ModelConfig, encoder};
-use crate::train::{MixtureComponent, Network, TrainConfig, Training, order};
+use crate::train::{MixtureComponent, Network, TrainConfig, TrainPairs, Training, order};
 use inputs::PreparedInputs;
 use plan::{Prepared, Start};
 use poison::Poisoned;
@@ -61,11 +63,10 @@ pub struct Experiment {
     pub config: Config,
     /// The shapes that follow from config, encoder and pairs.
     pub model_config: ModelConfig,
-    /// The pairs of all train sources, tokenized.
-    pub train: Corpus,
-    /// The same for dev; `None` if the config has no dev sources.
+    /// The pairs of all train sources.
+    pub train: TrainPairs,
+    /// The dev pairs, tokenized; `None` if the config has no dev sources.
     pub dev: Option<Corpus>,
-    parts: Vec<MixtureComponent>,
     dev_parts: Vec<MixtureComponent>,
     /// The device and the precision, resolved on this machine.
     pub compute: Compute,
@@ -88,9 +89,9 @@ impl RunPlan {
     pub fn prepare(mut self) -> Result<Experiment> {
         let Prepared { inputs, mut facts, network, start } = self.read()?;
         let RunPlan { compute, out, mut warnings, .. } = self;
-        let PreparedInputs { model_config, train, parts, dev, dev_parts, .. } = inputs;
+        let PreparedInputs { model_config, train, dev, dev_parts, .. } = inputs;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
-        warnings.extend(improbable::warnings(&facts.config, &train, dev.as_ref()));
+        warnings.extend(improbable::warnings(&facts.config, &train.corpus, dev.as_ref()));
         warnings.extend(free_bytes(&out).and_then(|free| space::little_space(&out, free, checkpoint_bytes)));
         facts.config.model.max_sentences = Some(model_config.max_sentences);
         facts.config.precision = compute.precision.into();
@@ -99,7 +100,6 @@ impl RunPlan {
             model_config,
             train,
             dev,
-            parts,
             dev_parts,
             compute,
             warnings,
@@ -145,7 +145,7 @@ impl Experiment {
     /// The number of steps of the whole run.
     pub fn steps(&self) -> usize {
         let TrainConfig { pairs_per_step, epochs, .. } = self.config.train;
-        order::cumulative_steps(&self.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
+        order::cumulative_steps(&self.train.parts, pairs_per_step, epochs).last().map_or(0, |&steps| steps as usize)
     }
 
     /// How many numbers are trained.
@@ -175,7 +175,7 @@ impl Experiment {
     fn training(&self) -> Training<'_> {
         let eval = self.compute.eval(&self.model_config);
         let dev = self.dev.as_ref();
-        let mut fit = fit::fit(&self.config, &self.model_config, &self.network, &self.train, dev, &self.parts, eval);
+        let mut fit = fit::fit(&self.config, &self.model_config, &self.network, &self.train, dev, eval);
         fit.ranks = Rc::clone(&self.ranks);
         let mut training = Training::new(fit, self.network.parameters(&self.config.train));
         if let Some(poison) = Poison::requested() {

@@ -64,6 +64,6 @@ pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) 
 /// The paths of a config that training reads.
 pub fn paths(config: &mut Config) -> impl Iterator<Item = &mut PathBuf> {
     let sources = std::iter::once(&mut config.data.train).chain(config.data.dev.as_mut());
-    let files = sources.flat_map(|sources| &mut sources.0).map(|source| &mut source.file);
+    let files = sources.flat_map(|sources| &mut sources.0).filter_map(|source| source.file.as_mut());
     files.chain([&mut config.encoder.path]).chain(config.init_from.as_mut())
 }

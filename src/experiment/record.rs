@@ -79,7 +79,7 @@ impl TrainedRun {
         let Some(inputs) = self.folder.inputs()? else { return Ok(Seen::Nothing) };
         let has = |Sources(sources): &Sources, digests: &str| {
             let mut each = sources.iter().zip(digests.split(' '));
-            each.any(|(source, digest)| digest == sha256 && source.split == split)
+            each.any(|(source, digest)| digest == sha256 && source.split_name() == split)
         };
         let dev = self.config.data.dev.as_ref().zip(inputs.dev.as_deref());
         Ok(match has(&self.config.data.train, &inputs.train) {
@@ -134,15 +134,16 @@ impl TrainedRun {
 
     fn record_source(&self, source: &DataSource, sha256: Option<&str>, predictions: &[LabelledPair]) -> Result<()> {
         let kind = source.kind.map_or("all", |kind| kind.name());
-        let name = evaluation_name(&source.file, &source.split, kind, self.which)?;
+        let (file, split) = source.story_file().expect("dev sources are files: the config was validated");
+        let name = evaluation_name(file, split, kind, self.which)?;
         let data = DataDescription {
-            file: Some(source.file.display().to_string()),
-            split: Some(source.split.clone()),
+            file: Some(file.display().to_string()),
+            split: Some(split.to_owned()),
             kind: kind.to_owned(),
             pairs: predictions.len() as u64,
             limited: at_most(source, self.folder.inputs()?.as_ref()).is_some_and(|limit| limit == predictions.len()),
             sha256: sha256.map(str::to_owned),
-            seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, &source.split))?,
+            seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, split))?,
             without_states: 0,
         };
         let recorded = own_decode(&self.config).apply(predictions);
@@ -249,10 +250,10 @@ impl RunFolder {
         let described = |Sources(sources): &Sources, digests: Option<&str>| -> Vec<CardSource> {
             let mut digests = digests.unwrap_or_default().split(' ').map(str::to_owned).filter(|one| !one.is_empty());
             let described = sources.iter().map(|source| CardSource {
-                file: source.file.display().to_string(),
-                split: source.split.clone(),
+                file: source.name(),
+                split: source.split_name().to_owned(),
                 limit: at_most(source, inputs.as_ref()),
-                sha256: digests.next(),
+                sha256: digests.next().filter(|_| source.file.is_some()),
             });
             described.collect()
         };

@@ -1,11 +1,10 @@
 //! The network with which a run starts, as its config says.
 
 use super::folder::{CheckpointKind, RunFolder};
-use crate::batch::Corpus;
 use crate::config::{Config, Freeze, OutputBias, expand};
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights};
-use crate::train::Network;
+use crate::train::{Network, TrainPairs};
 use std::path::Path;
 use tch::Device;
 
@@ -14,7 +13,7 @@ pub fn pretrained(
     config: &Config,
     model: &ModelConfig,
     encoder_folder: &Path,
-    train: &Corpus,
+    train: &TrainPairs,
     device: Device,
     detector: NewDetector,
 ) -> Result<Network> {
@@ -27,7 +26,7 @@ pub fn pretrained(
 pub fn random(
     config: &Config,
     model: &ModelConfig,
-    train: &Corpus,
+    train: &TrainPairs,
     device: Device,
     detector: NewDetector,
 ) -> Result<Network> {
@@ -38,14 +37,20 @@ pub fn random(
 }
 
 /// The model of a checkpoint, to continue training.
-pub fn resumed(config: &Config, model: &ModelConfig, file: &Path, train: &Corpus, device: Device) -> Result<Network> {
+pub fn resumed(
+    config: &Config,
+    model: &ModelConfig,
+    file: &Path,
+    train: &TrainPairs,
+    device: Device,
+) -> Result<Network> {
     let network = Network::trained(model, file, device)?;
     choose_trained(&network, &config.encoder.freeze, train);
     Ok(network)
 }
 
 /// A model whose weights will be set to those of another process.
-pub fn unset(config: &Config, model: &ModelConfig, train: &Corpus, device: Device) -> Network {
+pub fn unset(config: &Config, model: &ModelConfig, train: &TrainPairs, device: Device) -> Network {
     let network = Network::new(model, device);
     choose_trained(&network, &config.encoder.freeze, train);
     network
@@ -55,7 +60,7 @@ pub fn unset(config: &Config, model: &ModelConfig, train: &Corpus, device: Devic
 fn starting(
     config: &Config,
     model: &ModelConfig,
-    train: &Corpus,
+    train: &TrainPairs,
     device: Device,
     detector: NewDetector,
     fill: impl FnOnce(&mut Network) -> Result<()>,
@@ -65,7 +70,7 @@ fn starting(
     let mut network = Network::with_detector(model, device, detector);
     fill(&mut network)?;
     if config.model.output_bias == OutputBias::Frequency {
-        network.model.set_output_bias(&train.class_frequencies());
+        network.model.set_output_bias(&train.corpus.class_frequencies());
     }
     if let Some(run) = &config.init_from {
         let weights = RunFolder::open(&expand(run)?)?.weights_file(CheckpointKind::Best);
@@ -76,10 +81,10 @@ fn starting(
 }
 
 /// Freezes parts. If the embeddings are not frozen, trains those of their rows that occur in training.
-fn choose_trained(network: &Network, freeze: &[Freeze], train: &Corpus) {
+fn choose_trained(network: &Network, freeze: &[Freeze], train: &TrainPairs) {
     network.freeze(&frozen_prefixes(freeze, &network.model.encoder.config));
     if !freeze.iter().any(|part| matches!(part, Freeze::Embeddings | Freeze::Encoder)) {
-        network.train_rows(&train.token_ids());
+        network.train_rows(&train.token_ids(network.model.encoder.config.vocab_size));
     }
 }
 

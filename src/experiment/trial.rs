@@ -11,7 +11,7 @@ use crate::eval::{EvalConfig, Evaluation, evaluate};
 use crate::model::detector::of_config;
 use crate::model::weights::NamedTensors;
 use crate::model::{EncoderConfig, ModelConfig, NewDetector, TieredModel};
-use crate::train::{Fit, MixtureComponent, Network, Parameter};
+use crate::train::{Fit, Network, Parameter, TrainPairs};
 use std::path::PathBuf;
 
 /// A model before its first step, and its training pairs.
@@ -20,9 +20,8 @@ pub struct Trial {
     pub config: Config,
     /// The shapes that follow from config, encoder and pairs.
     pub model_config: ModelConfig,
-    /// The pairs of all train sources, tokenized.
-    pub train: Corpus,
-    parts: Vec<MixtureComponent>,
+    /// The pairs of all train sources.
+    pub train: TrainPairs,
     /// The device and the precision, resolved on this machine.
     pub compute: Compute,
     /// The config's encoder; only its tokenizer is used if the encoder is random.
@@ -52,18 +51,18 @@ impl Trial {
             Some(encoder) => PreparedInputs::for_encoder(encoder, &config, &encoder_folder, None)?,
             None => PreparedInputs::read(&config, &encoder_folder, None)?,
         };
-        let PreparedInputs { model_config, train, parts, .. } = inputs;
+        let PreparedInputs { model_config, train, .. } = inputs;
         let network = match is_random {
             true => start::random(&config, &model_config, &train, compute.device, detector)?,
             false => start::pretrained(&config, &model_config, &encoder_folder, &train, compute.device, detector)?,
         };
-        Ok(Trial { config, model_config, train, parts, compute, encoder_folder, network })
+        Ok(Trial { config, model_config, train, compute, encoder_folder, network })
     }
 
     /// The training run. Its steps change the model.
     pub fn fit(&self) -> Fit<'_> {
         let eval = self.compute.eval(&self.model_config);
-        fit(&self.config, &self.model_config, &self.network, &self.train, None, &self.parts, eval)
+        fit(&self.config, &self.model_config, &self.network, &self.train, None, eval)
     }
 
     /// The trained parameters.

@@ -16,6 +16,8 @@ const GITA: KnownSet = KnownSet {
 };
 const SAMPLE: KnownSet =
     KnownSet { name: "the sample stories of tiered", licence: "the sample stories of tiered: MIT or Apache 2.0" };
+const SYNTHETIC: KnownSet =
+    KnownSet { name: "made while training", licence: "the synthetic stories of tiered: MIT or Apache 2.0" };
 
 /// The data set of a story file, if its name is known.
 pub fn dataset(file: &str) -> Option<&'static KnownSet> {
@@ -23,6 +25,7 @@ pub fn dataset(file: &str) -> Option<&'static KnownSet> {
         "www.json" => Some(&TRIP),
         "GITA_test.json" => Some(&GITA),
         "en.json" | "en-dev.json" | "it.json" if file.contains("data/sample/") => Some(&SAMPLE),
+        name if name.starts_with("synthetic stories (") && name.ends_with(')') => Some(&SYNTHETIC),
         _ => None,
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn without(fold: Fold, mut config: Config, evaluate: &[EvaluationSet]
     config.data.train.0.extend(config.data.dev.take().into_iter().flat_map(|Sources(dev)| dev));
     config.validate().map_err(|problem| format!("without dev, as `folds` trains: {problem}"))?;
     let is_trained = |set: &EvaluationSet, split: &str| {
-        let is_of = |source: &DataSource| source.file == set.file && source.split == split;
+        let is_of = |source: &DataSource| source.story_file() == Some((set.file.as_path(), split));
         config.data.train.0.iter().any(is_of)
     };
     for set in evaluate {

@@ -53,6 +53,11 @@ impl Kinds {
             Kinds::Both => &Kind::ALL,
         }
     }
+
+    /// The pairs of a group: one for each way in which its plausible story is broken.
+    pub fn pairs_a_group(self) -> usize {
+        self.list().len()
+    }
 }
 
 /// A plausible story and its broken versions.
@@ -67,19 +72,29 @@ struct Group {
 /// `Io`, without a file name, if `output` fails; `Internal` if the tables allow no story.
 pub fn make_stories(world: &World, order: &Order, output: &mut dyn Write) -> Result<()> {
     let mut writer = Writer::begin(output, &order.split)?;
-    let mut left = order.pairs;
-    let mut number = 0;
-    while left > 0 {
-        let kinds = order.kinds.list();
-        let group = group(world, order, number, &kinds[..kinds.len().min(left)])?;
-        writer.write(number as i64, 0, &group.plausible)?;
-        for broken in &group.broken {
-            writer.write(number as i64, 0, broken)?;
-        }
-        left -= group.broken.len();
-        number += 1;
+    for number in 0..order.pairs.div_ceil(order.kinds.list().len()) {
+        write_group(world, order, number as u64, &mut writer)?;
     }
     writer.finish()
+}
+
+/// Writes a story file that holds only one of the groups of [`make_stories`], with the same bytes for each story. Groups
+/// are counted from 0; a group has [`Kinds::pairs_a_group`] pairs.
+///
+/// # Errors
+/// Like [`make_stories`].
+pub fn make_group(world: &World, order: &Order, number: u64, output: &mut dyn Write) -> Result<()> {
+    let mut writer = Writer::begin(output, &order.split)?;
+    write_group(world, order, number, &mut writer)?;
+    writer.finish()
+}
+
+fn write_group(world: &World, order: &Order, number: u64, writer: &mut Writer) -> Result<()> {
+    let kinds = order.kinds.list();
+    let left = order.pairs.saturating_sub(number as usize * kinds.len()); // the last group may be incomplete
+    let group = group(world, order, number, &kinds[..kinds.len().min(left)])?;
+    writer.write(number as i64, 0, &group.plausible)?;
+    group.broken.iter().try_for_each(|broken| writer.write(number as i64, 0, broken))
 }
 
 fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Group> {

@@ -32,7 +32,7 @@ mod text;
 mod thing;
 mod violation;
 
-pub use make::{Kinds, Order, make_stories};
+pub use make::{Kinds, Order, make_group, make_stories};
 pub use reorder::reorder_stories;
 pub use style::Style;
 pub use table::{Size, World};

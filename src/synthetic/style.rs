@@ -1,10 +1,12 @@
 //! The styles of synthetic stories.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The data set whose stories the synthetic ones resemble: in what is left unsaid, tense, compound sentences, names for
 /// things, and where the conflict stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // comments of variants become help text
 pub enum Style {
     Trip,

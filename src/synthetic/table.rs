@@ -231,6 +231,11 @@ impl World {
         Size { actions: self.actions.len(), things: self.things.len() - places, places }
     }
 
+    /// The number of sentences of the longest stories.
+    pub fn longest_story(&self) -> usize {
+        self.rates.lengths.keys().filter_map(|length| length.parse().ok()).max().unwrap_or(0)
+    }
+
     pub(super) fn thing(&self, id: ThingId) -> &Thing {
         &self.things[usize::from(id)]
     }

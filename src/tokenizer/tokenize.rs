@@ -7,6 +7,9 @@ use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
+/// How many inputs are tokenized at once: what the library returns takes far more memory than what is kept of it.
+const AT_ONCE: usize = 4096;
+
 /// The encoder's tokenizer (`tokenizer.json`), without truncation or padding. Its own template decides special tokens
 /// and token types.
 pub struct InputTokenizer {
@@ -45,8 +48,16 @@ impl InputTokenizer {
     /// Tokenizes every (entity, sentence) in parallel, as `<s> entity </s></s> sentence </s>` or `[CLS] entity [SEP]
     /// sentence [SEP]`; the tokenizer's template decides.
     pub fn encode(&self, inputs: Vec<(String, String)>) -> Result<Vec<TokenSequence>> {
-        let encodings = caught(|| self.inner.encode_batch_fast(inputs, true)).map_err(failed)?;
-        Ok(encodings.iter().map(TokenSequence::from).collect())
+        let mut sequences = Vec::with_capacity(inputs.len());
+        let mut inputs = inputs.into_iter();
+        loop {
+            let next: Vec<_> = inputs.by_ref().take(AT_ONCE).collect();
+            if next.is_empty() {
+                return Ok(sequences);
+            }
+            let encodings = caught(|| self.inner.encode_batch_fast(next, true)).map_err(failed)?;
+            sequences.extend(encodings.iter().map(TokenSequence::from));
+        }
     }
 
     /// Tokenizes every story as `<s> sentence sentence ... </s>`, and notes which sentence each token is in.

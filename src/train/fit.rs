@@ -7,6 +7,7 @@ use super::observer::{Phase, StepObserver};
 use super::optim::AdamW;
 use super::order::MixtureComponent;
 use super::shards;
+use super::stream::Streamed;
 use crate::batch::{Corpus, Sample, Strata};
 use crate::data::Pair;
 use crate::decode::Decode;
@@ -26,8 +27,10 @@ pub struct Fit<'a> {
     pub model: &'a TieredModel,
     /// The vectors of a frozen encoder for the training and dev pairs; `None` if the encoder is trained.
     pub frozen: Option<Frozen>,
-    /// The pairs that are trained on.
+    /// The pairs that are trained on; with a stream, its first ones.
     pub train: &'a Corpus,
+    /// Where each step's pairs come from, if they are not all in memory.
+    pub stream: Option<Streamed>,
     /// Which pairs are trained on in which epochs.
     pub parts: &'a [MixtureComponent],
     /// The pairs that epochs are scored on; `None`: every epoch replaces the one before.
@@ -83,6 +86,8 @@ pub enum Halt {
     Diverged(#[from] Diverged),
     /// Another process is gone.
     Lost(#[from] LostRank),
+    /// The step's pairs could not be made or read.
+    Pairs(#[from] Error),
 }
 
 /// A loss or gradient is not finite. The weights are those before the step.
@@ -99,11 +104,12 @@ pub struct Diverged {
 
 impl From<Halt> for Error {
     fn from(halt: Halt) -> Self {
-        let kind = match halt {
-            Halt::Diverged(_) => ErrorKind::Diverged,
-            Halt::Lost(_) => ErrorKind::Resumable,
-        };
-        Error::new(kind, halt.to_string())
+        let message = halt.to_string();
+        match halt {
+            Halt::Diverged(_) => Error::new(ErrorKind::Diverged, message),
+            Halt::Lost(_) => Error::new(ErrorKind::Resumable, message),
+            Halt::Pairs(error) => error,
+        }
     }
 }
 
@@ -119,6 +125,11 @@ impl Fit<'_> {
         let progress = corpora.iter().map(|(vectors, _)| vectors.progress());
         let (inputs, of) = progress.fold((0, 0), |(inputs, of), (i, o)| (inputs + i, of + o));
         Some(Encoded { inputs, of })
+    }
+
+    /// The same training on other pairs: those of a step of a stream.
+    pub fn on<'b>(&'b self, train: &'b Corpus) -> Fit<'b> {
+        Fit { train, stream: None, frozen: None, ranks: Rc::clone(&self.ranks), ..*self }
     }
 
     /// Takes one step on the pairs with these indices. `step` counts from 0.

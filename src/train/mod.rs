@@ -3,6 +3,7 @@
 mod config;
 mod evaluate;
 mod exchange;
+mod feed;
 mod fit;
 mod frozen;
 mod network;
@@ -12,6 +13,7 @@ pub mod order;
 mod progress;
 mod schedule;
 mod shards;
+mod stream;
 mod training;
 
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
@@ -23,4 +25,5 @@ pub use optim::{AdamW, Parameter};
 pub use order::MixtureComponent;
 pub use progress::{DevRecord, EpochRecord, Progress};
 pub use schedule::Schedule;
+pub use stream::{PairStream, Streamed, TrainPairs};
 pub use training::{StepRecord, TrainEvent, Training};

@@ -1,10 +1,8 @@
 //! The order in which an epoch reads the pairs.
 
-use crate::data::Pair;
 use crate::seed;
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The training pairs of one source, and the epochs that train on them.
@@ -45,86 +43,115 @@ pub fn cumulative_steps(parts: &[MixtureComponent], pairs_per_step: usize, epoch
         .collect()
 }
 
-/// The steps of one epoch, each a list of pairs.
+/// The epoch of a step, counted from 1, and the number of the step in it. Steps are counted from 0; `ends` are the
+/// [`cumulative_steps`].
+pub fn place(ends: &[u64], step: u64) -> (u64, usize) {
+    let over = ends.partition_point(|&end| end <= step);
+    let start = over.checked_sub(1).map_or(0, |last| ends[last]);
+    (over as u64 + 1, (step - start) as usize)
+}
+
+/// The steps of one epoch, each a list of pairs. `group` is the story group of a pair.
 ///
 /// With one pair in a step, the pairs are shuffled. With more, the groups are shuffled, laid end to end and cut into
 /// steps: a group shares its plausible story, so most of its inputs are encoded once only. Several sources are spread
 /// evenly over the epoch.
 pub fn steps(
-    pairs: &[Pair],
+    group: &dyn Fn(usize) -> i64,
     parts: &[MixtureComponent],
     pairs_per_step: usize,
     seed: u64,
     epoch: u64,
 ) -> Vec<Vec<usize>> {
     let mut rng = seed::rng(seed, "mixture", epoch);
-    let mut mixed: Vec<(f64, Vec<usize>)> = Vec::new();
+    let mut mixed: Vec<(f64, usize, Range<usize>)> = Vec::new();
+    let mut drawn: Vec<Pass> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let purpose = if number == 0 { "order".to_owned() } else { format!("order {number}") };
-        let pass = |pass| groups(pairs, part, pairs_per_step > 1, &mut seed::rng(seed, &purpose, pass));
-        let groups = draw(part, epoch, pass);
-        let spacing = 1. / groups.len() as f64;
+        let pass = |pass| Pass::new(group, part, pairs_per_step > 1, &mut seed::rng(seed, &purpose, pass));
+        let of_part = draw(part, epoch, pass);
+        let spacing = 1. / of_part.groups.len() as f64;
         let mut place = |i: usize| (i as f64 + rng.random::<f64>()) * spacing;
-        mixed.extend(groups.into_iter().enumerate().map(|(i, group)| (place(i), group)));
+        mixed.extend(of_part.groups.iter().enumerate().map(|(i, group)| (place(i), number, group.clone())));
+        drawn.push(of_part);
     }
-    mixed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let mixed: Vec<usize> = mixed.into_iter().flat_map(|(_, group)| group).collect();
+    mixed.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    let mixed: Vec<usize> = mixed.into_iter().flat_map(|(_, part, group)| &drawn[part].pairs[group]).copied().collect();
     mixed.chunks(pairs_per_step).map(<[usize]>::to_vec).collect()
+}
+
+/// Groups of pairs in some order.
+#[derive(Default)]
+struct Pass {
+    pairs: Vec<usize>,
+    /// Each group's place in `pairs`.
+    groups: Vec<Range<usize>>,
+}
+
+impl Pass {
+    /// All groups of a source once, in random order. With `together` false, each pair is a group of its own.
+    fn new(group: &dyn Fn(usize) -> i64, part: &MixtureComponent, together: bool, rng: &mut impl rand::Rng) -> Self {
+        let mut pairs: Vec<usize> = part.pairs.clone().collect();
+        pairs.sort_by_key(|&pair| group(pair)); // stable: the pairs of a group stay in their order
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        let mut start = 0;
+        for same in pairs.chunk_by_mut(|&a, &b| together && group(a) == group(b)) {
+            same.shuffle(rng);
+            groups.push(start..start + same.len());
+            start += same.len();
+        }
+        groups.shuffle(rng);
+        Pass { pairs, groups }
+    }
+
+    fn push(&mut self, group: &[usize]) {
+        self.groups.push(self.pairs.len()..self.pairs.len() + group.len());
+        self.pairs.extend(group);
+    }
 }
 
 /// The groups of a source that an epoch takes. Passes over the whole source follow each other, and the epochs divide
 /// them.
-fn draw(part: &MixtureComponent, epoch: u64, pass: impl Fn(u64) -> Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+fn draw(part: &MixtureComponent, epoch: u64, pass: impl Fn(u64) -> Pass) -> Pass {
     let (count, all) = (part.count(epoch), part.pairs.len());
+    let mut drawn = Pass::default();
     if count == 0 {
-        return Vec::new();
+        return drawn;
     }
     let start = (epoch - part.epochs.start) as usize * count;
     let mut at = start / all * all;
-    let mut drawn = Vec::new();
     for number in start / all..=(start + count - 1) / all {
-        for mut group in pass(part.epochs.start + number as u64) {
-            let end = at + group.len();
-            group.truncate((start + count).saturating_sub(at));
-            group.drain(..start.saturating_sub(at).min(group.len()));
-            drawn.extend(Some(group).filter(|group| !group.is_empty()));
-            at = end;
+        let Pass { pairs, groups } = pass(part.epochs.start + number as u64);
+        for group in groups {
+            let (from, to) = (start.saturating_sub(at), (start + count).saturating_sub(at));
+            let group = &pairs[group];
+            at += group.len();
+            if from < group.len() && to > 0 {
+                drawn.push(&group[from..to.min(group.len())]);
+            }
         }
     }
     drawn
 }
 
-/// All groups of a source once, in random order.
-fn groups(pairs: &[Pair], part: &MixtureComponent, together: bool, rng: &mut impl rand::Rng) -> Vec<Vec<usize>> {
-    let mut groups: BTreeMap<(i64, usize), Vec<usize>> = BTreeMap::new();
-    for i in part.pairs.clone() {
-        groups.entry((pairs[i].group, if together { 0 } else { i })).or_default().push(i);
-    }
-    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
-    groups.iter_mut().for_each(|group| group.shuffle(rng));
-    groups.shuffle(rng);
-    groups
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Story;
-
     /// Pairs in groups of two.
-    fn pairs(count: usize) -> Vec<Pair> {
-        let story = Story {
-            id: String::new(),
-            group: 0,
-            actor: String::new(),
-            location: String::new(),
-            sentences: Vec::new(),
-            entities: Vec::new(),
-            conflict: None,
-            kind: None,
-        };
-        let pair = Pair::unlabelled([story.clone(), story]);
-        (0..count).map(|i| Pair { group: (i / 2) as i64, ..pair.clone() }).collect()
+    fn group(pair: usize) -> i64 {
+        pair as i64 / 2
+    }
+
+    #[test]
+    fn a_step_has_a_place_in_an_epoch() {
+        let places = [0, 1, 2, 4].map(|step| place(&[2, 2, 5], step));
+        assert_eq!(places, [(1, 0), (1, 1), (3, 0), (3, 2)], "epoch 2 has no steps");
+    }
+
+    #[test]
+    fn the_order_is_the_same_in_every_version() {
+        let parts = [part(0..6, 1., 1..9), part(6..10, 0.75, 2..9)];
+        assert_eq!(steps(&group, &parts, 1, 7, 1).concat(), [1, 2, 5, 3, 4, 0]);
     }
 
     fn part(pairs: Range<usize>, weight: f64, epochs: Range<u64>) -> MixtureComponent {
@@ -133,19 +160,19 @@ mod tests {
 
     #[test]
     fn epochs_share_out_passes_over_a_part() {
-        let (pairs, half) = (pairs(10), [part(0..10, 0.4, 2..9)]);
+        let half = [part(0..10, 0.4, 2..9)];
         assert_eq!(cumulative_steps(&half, 1, 4), [0, 4, 8, 12]);
-        let mut seen: Vec<usize> = (2..7).flat_map(|epoch| steps(&pairs, &half, 1, 0, epoch).concat()).collect();
+        let mut seen: Vec<usize> = (2..7).flat_map(|epoch| steps(&group, &half, 1, 0, epoch).concat()).collect();
         assert_eq!(seen.len(), 20);
         seen.sort_unstable();
         assert_eq!(seen, (0..20).map(|i| i / 2).collect::<Vec<_>>());
-        assert!(steps(&pairs, &half, 1, 0, 9).is_empty());
+        assert!(steps(&group, &half, 1, 0, 9).is_empty());
     }
 
     #[test]
     fn several_parts_are_mixed_and_groups_stay_together() {
-        let (pairs, parts) = (pairs(400), [part(0..200, 1., 1..9), part(200..400, 2., 1..9)]);
-        let order = steps(&pairs, &parts, 4, 0, 1).concat();
+        let parts = [part(0..200, 1., 1..9), part(200..400, 2., 1..9)];
+        let order = steps(&group, &parts, 4, 0, 1).concat();
         assert_eq!(order.len(), 600);
         let early = order[..300].iter().filter(|&&pair| pair < 200).count();
         assert!((90..=110).contains(&early), "{early} of 100 in the first half");

@@ -1,10 +1,13 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
+use super::feed::{Feed, StepPlan};
 use super::fit::{Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::{AdamW, Parameter};
 use super::order;
 use super::progress::{EpochRecord, Progress};
+use super::stream::Streamed;
+use crate::batch::Corpus;
 use crate::loss::LossValues;
 use serde::Serialize;
 use std::time::Instant;
@@ -60,6 +63,8 @@ pub struct Training<'a> {
     ends: Vec<u64>,
     /// The steps of an epoch, each a list of pairs.
     order: Option<(u64, Vec<Vec<usize>>)>,
+    /// The pairs of the next steps, if they are not all in memory.
+    feed: Option<Feed>,
     observer: Box<dyn StepObserver>,
 }
 
@@ -68,7 +73,8 @@ impl<'a> Training<'a> {
     pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
         let optimiser = AdamW::new(parameters, fit.config.adamw);
         let ends = order::cumulative_steps(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
-        Training { fit, optimiser, progress: Progress::default(), ends, order: None, observer: Box::new(Unobserved) }
+        let (progress, observer) = (Progress::default(), Box::new(Unobserved));
+        Training { fit, optimiser, progress, ends, order: None, feed: None, observer }
     }
 
     /// Sets who watches the steps.
@@ -110,7 +116,7 @@ impl<'a> Training<'a> {
             return Ok(Some(TrainEvent::Encoded { inputs, of }));
         }
         if self.evaluation_is_due() {
-            return self.finish_epoch().map(Some);
+            return Ok(self.finish_epoch().map(Some)?);
         }
         self.take_step().map(|record| Some(TrainEvent::Step(record)))
     }
@@ -119,14 +125,19 @@ impl<'a> Training<'a> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
-        let over = self.ends.partition_point(|&end| end <= step);
-        let start = over.checked_sub(1).map_or(0, |last| self.ends[last]);
-        let epoch = over as u64 + 1;
-        let pairs = self.pairs(epoch, (step - start) as usize);
+        let (epoch, number) = order::place(&self.ends, step);
+        let made = self.made()?;
+        let pairs = made.as_ref().map_or_else(|| self.pairs(epoch, number), |made| (0..made.len()).collect());
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
         let observer = self.observer.as_mut();
-        let StepResult { losses, counts, gradient_norm } =
-            self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer)?;
+        let taken = match &made {
+            Some(made) => self.fit.on(made).step(&mut self.optimiser, &pairs, step, learning_rate, observer),
+            None => self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer),
+        };
+        if taken.is_err() {
+            self.feed = None; // its next pairs would be those of the next step
+        }
+        let StepResult { losses, counts, gradient_norm } = taken?;
         self.progress.step += 1;
         self.progress.losses.add(losses, counts);
         self.progress.train_seconds += started.elapsed().as_secs_f64();
@@ -134,12 +145,31 @@ impl<'a> Training<'a> {
         Ok(StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs })
     }
 
+    /// The pairs of the next step, if they are not all in memory.
+    fn made(&mut self) -> Result<Option<Corpus>, Halt> {
+        let Fit { parts, config, seed, .. } = self.fit;
+        let Some(Streamed { pairs, workers }) = &self.fit.stream else { return Ok(None) };
+        if self.feed.is_none() {
+            let (pairs, parts, ends) = (pairs.clone(), parts.to_vec(), self.ends.clone());
+            let plan = StepPlan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed };
+            self.feed = Some(Feed::start(plan, self.progress.step, *workers)?);
+        }
+        let made = self.feed.as_mut().map(Feed::take).transpose();
+        if made.is_err() {
+            self.feed = None;
+        }
+        Ok(made?)
+    }
+
     /// The pairs of one step of an epoch.
     fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
         let Fit { train, parts, config, seed, .. } = &self.fit;
         let (_, order) = match self.order.take() {
             Some(order) if order.0 == epoch => self.order.insert(order),
-            _ => self.order.insert((epoch, order::steps(&train.pairs, parts, config.pairs_per_step, *seed, epoch))),
+            _ => self.order.insert((
+                epoch,
+                order::steps(&|pair| train.pairs[pair].group, parts, config.pairs_per_step, *seed, epoch),
+            )),
         };
         order[step].clone()
     }

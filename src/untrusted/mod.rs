@@ -11,10 +11,12 @@ mod stream;
 pub use digest::{hex, sha256};
 pub use file::{json_error, read, read_if_there, read_regular, shown, text, toml_error};
 pub use name::{UnsafeName, component, model_id, relative, within};
-pub use stream::{Mark, TextStream};
+pub use stream::{BYTE_ORDER_MARK, Mark, TextStream};
 
 /// Bytes of a story file.
 pub const MAX_STORY_FILE: u64 = 4 << 30;
+/// Bytes of a story file that is read piece by piece while training.
+pub const MAX_STREAMED_FILE: u64 = 1 << 40;
 /// Bytes of a story file that may be in memory before they are parsed.
 pub const MAX_UNREAD: u64 = 16 << 20;
 /// Bytes of one story in a story file.

@@ -7,7 +7,8 @@ use std::cell::Cell;
 use std::io::{self, Error, ErrorKind, Read};
 use std::rc::Rc;
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// The bytes with which some programs begin a file of text.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Passes on a file without its byte order mark, and checks its size and its UTF-8 on the way.
 ///

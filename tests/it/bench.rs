@@ -91,13 +91,14 @@ fn unique_tokens_are_those_of_the_batch() {
     let tiny = Tiny::new();
     for more in [vec![], vec!["model.detector.kind=joint".to_owned(), "model.detector.context=story".to_owned()]] {
         let trial = Trial::prepare(Config::open(&tiny.config(), &more).unwrap(), None).unwrap();
-        let layout = Layout { sentences: trial.train.max_sentences(), pad_to_entities: None };
+        let layout = Layout { sentences: trial.train.corpus.max_sentences(), pad_to_entities: None };
         let mut seen = 0;
         for pairs in [vec![0], vec![0, 1], vec![1, 4, 6]] {
-            let whole = |p: &usize| trial.train.pairs[*p].stories.iter().all(|s| s.sentences.len() == layout.sentences);
+            let whole =
+                |p: &usize| trial.train.corpus.pairs[*p].stories.iter().all(|s| s.sentences.len() == layout.sentences);
             if pairs.iter().all(whole) {
-                let batch = trial.train.batch(&pairs, layout).0;
-                assert_eq!(batch.tokens.len() as usize, trial.train.unique_tokens(&pairs));
+                let batch = trial.train.corpus.batch(&pairs, layout).0;
+                assert_eq!(batch.tokens.len() as usize, trial.train.corpus.unique_tokens(&pairs));
                 seen += 1;
             }
         }

@@ -47,6 +47,7 @@ mod schemas;
 mod score;
 mod snapshots;
 mod sources;
+mod streams;
 mod support;
 mod sweep;
 mod synthetic;

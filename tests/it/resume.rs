@@ -221,10 +221,12 @@ fn command_lines_that_make_no_sense() {
     assert_eq!(code(&["train", "--resume", text(&tiny.path("no-such-run"))]), Some(66));
 }
 
-/// A config in which every key is set.
+/// A config in which every key is set; it is not valid as a whole, for example with a file and synthetic stories.
 fn full_config() -> Config {
-    let data = "train = { file = 'a', split = 'b', kind = 'cloze', pairs = 9, weight = 0.5, first_epoch = 1, last_epoch = 2 }\n\
-                dev = { file = 'c', split = 'd', kind = 'order', pairs = 9 }";
+    let data = "train = { file = 'a', split = 'b', kind = 'cloze', pairs = 9, weight = 0.5, first_epoch = 1, last_epoch = 2, \
+                streaming = true, synthetic = { lang = 'en', style = 'trip', pairs_per_epoch = 9 } }\n\
+                dev = { file = 'c', split = 'd', kind = 'order', pairs = 9 }\nworkers = 1\n\
+                leave_out = { fold = 1, of = 2 }";
     let text = format!(
         "threads = 1\ninit_from = 'r'\n[encoder]\npath = 'e'\n[data]\n{data}\n[model]\nmax_sentences = 5\ndropout = 0.1\n\
          [train]\nhead_learning_rate = 1e-3\nentities = 2\npatience = 9\n"

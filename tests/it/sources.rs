@@ -90,17 +90,17 @@ fn every_cell_reads_its_entity_and_sentence() {
     for (context, padded) in [("sentence", false), ("sentence", true), ("story", false)] {
         let sets = [format!("model.state_context={context}")];
         let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
-        let pad_to_entities = padded.then(|| trial.train.max_entities());
+        let pad_to_entities = padded.then(|| trial.train.corpus.max_entities());
         let layout = Layout { sentences: trial.model_config.max_sentences + 1, pad_to_entities };
         let of = [3, 0, 5];
-        let (batch, targets) = trial.train.batch(&of, layout);
+        let (batch, targets) = trial.train.corpus.batch(&of, layout);
         let [ids, positions, first] = [&batch.tokens.ids, &batch.tokens.positions, &batch.first].map(numbers);
         let [cells, row_story] = [&batch.cells, &batch.row_story].map(numbers);
         let [counted, read] = [&targets.cell_index, &targets.cell_input].map(numbers);
         let [before, after] = [&targets.precondition_columns, &targets.effect_columns].map(numbers);
         let conflicts = Vec::<f32>::try_from(&targets.conflicts).unwrap();
         let (mut row, mut c) = (0, 0);
-        for (number, story) in of.iter().flat_map(|&p| &trial.train.pairs[p].stories).enumerate() {
+        for (number, story) in of.iter().flat_map(|&p| &trial.train.corpus.pairs[p].stories).enumerate() {
             let padding = (story.entities.len()..pad_to_entities.unwrap_or(0)).map(|_| None);
             for entity in story.entities.iter().map(Some).chain(padding) {
                 assert_eq!(row_story[row], number as i64);
@@ -147,9 +147,9 @@ fn inputs_left_out_change_no_conflict() {
     let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     let of = [0, 1, 2];
-    let some = Sample::all(&trial.train, &of).keep_inputs(0.3, &mut rng(0, "inputs", 0));
-    let (batch, targets) = trial.train.batch(&of, layout);
-    let (fewer, fewer_targets) = trial.train.batch_of(&of, &some, layout);
+    let some = Sample::all(&trial.train.corpus, &of).keep_inputs(0.3, &mut rng(0, "inputs", 0));
+    let (batch, targets) = trial.train.corpus.batch(&of, layout);
+    let (fewer, fewer_targets) = trial.train.corpus.batch_of(&of, &some, layout);
     assert!(fewer.tokens.len() < batch.tokens.len());
     assert!(fewer.mask == batch.mask && fewer_targets.gold_pair == targets.gold_pair);
     let cells = |targets: &tiered::batch::Targets| targets.cell_input.size()[0];
@@ -170,15 +170,16 @@ fn entities_left_out_change_nothing_for_the_others() {
     let trial = Trial::prepare(Config::open(&tiny.config(), &[]).unwrap(), None).unwrap();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     let of = [0, 1, 2];
-    let stories: Vec<&Story> = of.iter().flat_map(|&p| &trial.train.pairs[p].stories).collect();
-    let draw = |most, seed| Sample::of_entities(&trial.train, &of, most, Strata::One, &mut rng(seed, "entities", 0));
-    let (all, all_targets) = trial.train.batch(&of, layout);
-    let (same, same_targets) = trial.train.batch_of(&of, &draw(usize::MAX, 0), layout);
+    let stories: Vec<&Story> = of.iter().flat_map(|&p| &trial.train.corpus.pairs[p].stories).collect();
+    let draw =
+        |most, seed| Sample::of_entities(&trial.train.corpus, &of, most, Strata::One, &mut rng(seed, "entities", 0));
+    let (all, all_targets) = trial.train.corpus.batch(&of, layout);
+    let (same, same_targets) = trial.train.corpus.batch_of(&of, &draw(usize::MAX, 0), layout);
     assert!(same.cells == all.cells && same.row_weight == all.row_weight);
     assert!(same_targets.conflicts == all_targets.conflicts);
 
     let sample = draw(2, 0);
-    let (some, some_targets) = trial.train.batch_of(&of, &sample, layout);
+    let (some, some_targets) = trial.train.corpus.batch_of(&of, &sample, layout);
     assert!(some.tokens.len() < all.tokens.len() && some_targets.cell_input.size() < all_targets.cell_input.size());
     let rows: Vec<i64> = some.row_story.try_into().unwrap();
     let weights: Vec<f32> = some.row_weight.shallow_clone().try_into().unwrap();
@@ -192,7 +193,7 @@ fn entities_left_out_change_nothing_for_the_others() {
         Conflicts::Sentences { logits } => logits.masked_select(&batch.mask),
         Conflicts::SentencePairs(_) => panic!("the detector is the paper's"),
     };
-    let (some, _) = trial.train.batch_of(&of, &sample, layout);
+    let (some, _) = trial.train.corpus.batch_of(&of, &sample, layout);
     let (of_some, of_all) = (logits(&some), logits(&all));
     let nearest = (of_some.unsqueeze(1) - of_all.unsqueeze(0)).abs().min_dim(1, false).0;
     assert!(nearest.max().double_value(&[]) < 1e-5, "{}", nearest.max());
@@ -205,20 +206,20 @@ fn entities_are_drawn_so_that_averages_stay_what_they_are() {
     let tiny = Tiny::new();
     let trial = Trial::prepare(Config::open(&tiny.config(), &[]).unwrap(), None).unwrap();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
-    let of: Vec<usize> = (0..trial.train.len()).collect();
+    let of: Vec<usize> = (0..trial.train.corpus.len()).collect();
     let sums = |targets: &tiered::batch::Targets| {
         let weights = &targets.cell_weight;
         let of_labels = (&targets.precondition_columns * weights.unsqueeze(1)).sum(Kind::Double);
         [weights.sum(Kind::Double), (&targets.conflicts * weights).sum(Kind::Double), of_labels]
             .map(|sum| sum.double_value(&[]))
     };
-    let expected = sums(&trial.train.batch(&of, layout).1);
+    let expected = sums(&trial.train.corpus.batch(&of, layout).1);
     let draws = 600;
     for strata in [Strata::One, Strata::Conflict] {
         let mut means = [0.; 3];
         for seed in 0..draws {
-            let sample = Sample::of_entities(&trial.train, &of, 2, strata, &mut rng(seed, "entities", 0));
-            let found = sums(&trial.train.batch_of(&of, &sample, layout).1);
+            let sample = Sample::of_entities(&trial.train.corpus, &of, 2, strata, &mut rng(seed, "entities", 0));
+            let found = sums(&trial.train.corpus.batch_of(&of, &sample, layout).1);
             let always = strata == Strata::One || found[1] > 0.9 * expected[1];
             assert!(always, "{} of {} cells in conflict", found[1], expected[1]);
             means.iter_mut().zip(found).for_each(|(mean, sum)| *mean += sum / draws as f64);
@@ -241,10 +242,10 @@ fn states_in_context_depend_on_their_own_story_alone() {
     let trial = open("state_context=story");
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     // Two pairs of one group: a cloze and an order story with the same plausible one.
-    let pairs = &trial.train.pairs;
+    let pairs = &trial.train.corpus.pairs;
     assert_eq!((pairs[0].group, pairs[0].plausible_story()), (pairs[1].group, pairs[1].plausible_story()));
     let of_story = |of: &[usize], b: usize, s: usize| {
-        let (batch, _) = trial.train.batch(of, layout);
+        let (batch, _) = trial.train.corpus.batch(of, layout);
         let logits = trial.model().forward(&batch, Mode::eval(Precision::Fp32)).effect_logits;
         let rows = batch.row_story.eq((2 * b + s) as i64).nonzero().view([-1]);
         let cells = batch.cells.index_select(0, &rows).view([-1]);
@@ -261,7 +262,7 @@ fn states_in_context_depend_on_their_own_story_alone() {
     let sorted = |logits: &Tensor| logits.sum_dim_intlist(1, false, Kind::Float).sort(0, false).0;
     assert_eq!(swapped.size(), alone.size());
     assert!(distance(&sorted(&swapped), &sorted(&alone)) > 1e-3);
-    let tokens = |trial: &Trial| trial.train.batch(&[0, 1], layout).0.tokens.len();
+    let tokens = |trial: &Trial| trial.train.corpus.batch(&[0, 1], layout).0.tokens.len();
     assert_eq!(tokens(&trial), tokens(&open("state_context=sentence")));
 }
 

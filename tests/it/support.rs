@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 use tiered::attribute::{ATTRIBUTES, Attribute};
-use tiered::data::{StoryFile, read_file};
+use tiered::data::{StoryFile, StoryIndex, pairs, read_file};
 use tiered::prediction::{
     EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StateCandidate, StoryGold,
     StoryPrediction,
@@ -92,10 +92,42 @@ pub fn clean_file() -> Value {
     }})
 }
 
-/// Writes `text` to a file and reads it as stories.
+/// Writes `text` to a file and reads it as stories; piece by piece, it must be the same.
 pub fn read_text(text: &str) -> tiered::error::Result<StoryFile> {
     let directory = TempDir::new().unwrap();
-    read_file(&write(&directory, "stories.json", text))
+    let path = write(&directory, "stories.json", text);
+    let read = read_file(&path);
+    assert_streams_alike(&path, &read);
+    read
+}
+
+/// Each split has the same pairs whether the file is read into memory or piece by piece, or the same error.
+pub fn assert_streams_alike(path: &Path, read: &tiered::error::Result<StoryFile>) {
+    let splits = read.as_ref().map_or(Vec::new(), |file| file.splits.iter().map(|(name, _)| name.as_str()).collect());
+    for split in splits.into_iter().chain(["no such split"]) {
+        let whole = || {
+            let file = read_file(path)?;
+            file.require_clean()?;
+            Ok(pairs(file.split(split)?, 3))
+        };
+        match (whole(), StoryIndex::open(path, split)) {
+            (Ok(whole), Ok(index)) => {
+                assert_eq!(index.len(), whole.len(), "{split}");
+                for (number, pair) in whole.iter().enumerate().rev() {
+                    assert_eq!(index.pair(number, 3).unwrap(), *pair);
+                    assert_eq!(index.group(number), pair.group);
+                }
+                let stories = whole.iter().flat_map(|pair| &pair.stories).map(|story| story.sentences.len());
+                assert_eq!(index.longest(), stories.max().unwrap_or(0));
+                let without = whole.iter().find(|pair| !pair.has_states()).map(|pair| pair.id.as_str());
+                assert_eq!(index.without_states(), without);
+            }
+            (whole, index) => {
+                let (whole, index): (tiered::error::Result<()>, _) = (whole.map(drop), index.map(drop));
+                assert_eq!(format!("{whole:?}"), format!("{index:?}"), "{split}");
+            }
+        }
+    }
 }
 
 /// A file of that name in the directory.

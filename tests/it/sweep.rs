@@ -420,7 +420,7 @@ fn cross_validation_scores_every_pair_once_by_a_run_that_has_not_seen_it() {
             assert_eq!((&report["data"]["seen"], &report["data"]["split"]), (&json!("held_out"), &json!("train+dev")));
             assert!(!sweep.run_folder(run).join("scorings.jsonl").exists(), "this is no scoring of a test set");
             let trained = Trial::prepare(run.config.clone(), None).unwrap().train;
-            let trained: Vec<&String> = trained.pairs.iter().map(|pair| &pair.id).collect();
+            let trained: Vec<&String> = trained.corpus.pairs.iter().map(|pair| &pair.id).collect();
             assert_eq!(trained.len() + pairs.len(), 12, "the other pairs of both splits");
             assert!(pairs.iter().all(|pair| !trained.contains(&&pair.id)));
             ids.extend(pairs.into_iter().map(|pair| pair.id));

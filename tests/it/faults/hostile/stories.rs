@@ -4,7 +4,7 @@ use super::damage::{WAYS, plain_stories, story_file};
 use super::{has_place, peak_memory, timed};
 use crate::faults::{count, row};
 use crate::mutation::check;
-use crate::support::rng;
+use crate::support::{assert_streams_alike, rng};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -133,6 +133,7 @@ fn malformed_story_files() {
         std::fs::write(&path, story_file(number % WAYS, rng)).unwrap();
         let (outcome, time) = timed(|| judge(&path, &read_file(&path)));
         tally.add(&name, outcome, time);
+        assert_streams_alike(&path, &read_file(&path));
     }
     assert!(tally.rejected * 3 > tally.files, "only {} of {} refused", tally.rejected, tally.files);
     tally.finish("malformed story files");
