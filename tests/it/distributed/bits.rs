@@ -78,13 +78,15 @@ fn every_kind_of_run() {
         &["encoder.freeze=[\"encoder\"]"],
         &["train.entities=2", "train.pairs_per_step=5", "train.shards=5", "loss.story=0.2"],
         &["loss.normalization=padded", "encoder.freeze=[\"embeddings\", \"layers:1\"]"],
-        &["data.dev=[]", "train.shards=2", "train.schedule=linear"],
+        &["train.shards=2", "train.schedule=linear"],
         &["train.adamw.weight_decay=0.01", "train.head_learning_rate=2e-3", "train.shards=3"],
     ];
     for sets in &kinds[..count(3, kinds.len())] {
         let cluster = Cluster::new(sets);
         assert_eq!(cluster.trained(&cluster.folder(), 2), *cluster.reference(), "{sets:?}");
     }
+    let cluster = Cluster::without_dev();
+    assert_eq!(cluster.trained(&cluster.folder(), 2), *cluster.reference());
 }
 
 #[test]

@@ -42,6 +42,16 @@ impl Cluster {
         Cluster { tiny, sets, runs: AtomicUsize::new(0), reference: OnceLock::new() }
     }
 
+    /// The same without dev pairs.
+    pub fn without_dev() -> Self {
+        let cluster = Self::new(&[]);
+        let config = cluster.tiny.path("tiny.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("dev = ")).collect();
+        std::fs::write(&config, lines.join("\n")).unwrap();
+        cluster
+    }
+
     /// For all tests that need no other.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
