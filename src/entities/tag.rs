@@ -1,0 +1,256 @@
+//! What each word of a sentence is: part of a noun phrase, or what parts two of them.
+//!
+//! Words of the closed classes are known. A word of an open class is read by what came before it: after a determiner
+//! comes a noun, after "to" a verb, after a subject a verb, after a verb its object.
+
+use super::evidence::Evidence;
+use super::lexicon::{Closed, Kinds, Lexicon};
+use super::word::{Gap, Word};
+use crate::language::Language;
+
+/// No noun of the tables has more words.
+const LONGEST_COMPOUND: usize = 5;
+
+/// What a word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// No part of a noun phrase.
+    Outside,
+    /// A verb.
+    Verb,
+    /// An adjective of a noun phrase.
+    Modifier,
+    Noun,
+    /// Part of a noun of several words.
+    Compound,
+    /// The name of a person.
+    Name,
+}
+
+/// What has been read right before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Context {
+    /// A clause begins.
+    Start,
+    Determiner,
+    Preposition,
+    Conjunction,
+    /// A subject; its verb is expected.
+    Subject,
+    /// A noun phrase that may go on.
+    Nominal,
+    Verb,
+    Be,
+    Have,
+    /// A word that wants an infinitive.
+    Auxiliary,
+    Infinitive,
+}
+
+/// The form of the clause's last verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VerbForm {
+    Finite,
+    Base,
+    Participle,
+    Gerund,
+}
+
+/// Reads the words of one sentence.
+pub(super) fn readings(words: &[Word], lexicon: &Lexicon, evidence: &Evidence) -> Vec<Reading> {
+    let kinds = words.iter().map(|word| evidence.kinds(lexicon, &word.lower)).collect();
+    let mut tagger = Tagger {
+        words,
+        kinds,
+        lexicon,
+        evidence,
+        readings: Vec::with_capacity(words.len()),
+        context: Context::Start,
+        verb: None,
+        motion: false,
+        predicate: None,
+    };
+    while tagger.readings.len() < words.len() {
+        tagger.step();
+    }
+    tagger.readings
+}
+
+pub(super) struct Tagger<'a> {
+    pub words: &'a [Word],
+    pub kinds: Vec<Kinds>,
+    pub lexicon: &'a Lexicon,
+    evidence: &'a Evidence,
+    /// Of the words so far.
+    pub readings: Vec<Reading>,
+    pub context: Context,
+    /// The clause's last verb.
+    pub verb: Option<VerbForm>,
+    /// Whether that verb takes somebody somewhere.
+    pub motion: bool,
+    /// In a subject, the word that is its verb.
+    pub predicate: Option<usize>,
+}
+
+impl Tagger<'_> {
+    /// Reads the next word, or all words of a noun of several words.
+    fn step(&mut self) {
+        let at = self.readings.len();
+        match self.words[at].before {
+            Gap::Stop => self.begin_clause(),
+            Gap::Comma if self.verb.is_none() => self.context = Context::Start,
+            Gap::Comma => self.context = Context::Conjunction,
+            Gap::Blank => {}
+        }
+        let compound = self.compound(at);
+        if compound > 0 {
+            self.readings.extend(std::iter::repeat_n(Reading::Compound, compound));
+            self.predicate = self.predicate_after(at + compound - 1);
+            self.context = Context::Nominal;
+        } else if self.evidence.is_name(self.lexicon, &self.words[at]) {
+            self.name(at);
+        } else if let Some(class) = self.closed_class(at) {
+            self.closed(class, at);
+        } else {
+            let reading = self.open(at);
+            self.readings.push(reading);
+        }
+    }
+
+    fn begin_clause(&mut self) {
+        (self.context, self.verb, self.motion, self.predicate) = (Context::Start, None, false, None);
+    }
+
+    /// How many words the known noun of several words has that begins here.
+    fn compound(&self, at: usize) -> usize {
+        let rest = &self.words[at..(at + LONGEST_COMPOUND).min(self.words.len())];
+        let end = (1..rest.len()).find(|&i| rest[i].before != Gap::Blank).unwrap_or(rest.len());
+        self.lexicon.compound(rest[..end].iter().map(|word| word.lower.as_str()))
+    }
+
+    /// The closed class of a word; after a determiner some of them are nouns: "a can", "the top".
+    fn closed_class(&self, at: usize) -> Option<Closed> {
+        let kinds = self.kinds[at];
+        let wants_noun = matches!(self.context, Context::Determiner) || self.context == Context::Preposition && at > 0;
+        let is_noun = kinds.noun && wants_noun && kinds.closed != Some(Closed::Determiner);
+        kinds.closed.filter(|_| !is_noun)
+    }
+
+    fn name(&mut self, at: usize) {
+        // A new subject: "... and Tom washed"
+        if self.context == Context::Conjunction && self.next(at).is_some_and(|next| next.finite && !next.noun) {
+            self.verb = None;
+        }
+        let in_phrase = matches!(self.context, Context::Determiner | Context::Nominal);
+        if in_phrase && self.lexicon.language == Language::English && !self.lexicon.is_name(&self.words[at].lower) {
+            self.readings.push(Reading::Noun);
+            self.context = Context::Nominal;
+            return;
+        }
+        self.readings.push(Reading::Name);
+        self.context = if self.verb.is_none() { Context::Subject } else { Context::Verb };
+    }
+
+    /// What the word after this one may be, if only a blank is between them.
+    pub fn next(&self, at: usize) -> Option<Kinds> {
+        let word = self.words.get(at + 1)?;
+        (word.before == Gap::Blank).then(|| self.kinds[at + 1])
+    }
+
+    /// Whether the next word can go on a noun phrase.
+    pub fn is_followed_by_open(&self, at: usize) -> bool {
+        self.next(at).is_some_and(|next| next.closed.is_none() || next.noun && next.closed != Some(Closed::Preposition))
+    }
+
+    pub fn is_followed_by(&self, at: usize, classes: &[Closed]) -> bool {
+        self.next(at).and_then(|next| next.closed).is_some_and(|class| classes.contains(&class))
+    }
+
+    fn closed(&mut self, class: Closed, at: usize) {
+        self.readings.push(Reading::Outside);
+        let is_over = matches!(self.context, Context::Nominal | Context::Determiner | Context::Preposition);
+        let rest = if self.verb.is_none() { Context::Subject } else { Context::Verb };
+        self.context = match class {
+            Closed::Determiner if self.words[at].lower == "'s" => self.possessive(at),
+            Closed::Determiner => Context::Determiner,
+            Closed::Clitic => self.clitic(at),
+            Closed::Preposition => Context::Preposition,
+            Closed::Conjunction => Context::Conjunction,
+            Closed::Subordinator => {
+                self.begin_clause();
+                Context::Start
+            }
+            Closed::Pronoun => self.pronoun(at),
+            Closed::Object if is_over => rest,
+            Closed::Adverb if self.context == Context::Nominal => rest,
+            Closed::Object | Closed::Adverb => self.context,
+            Closed::Be | Closed::Have => {
+                self.verb = Some(VerbForm::Participle);
+                self.motion = self.lexicon.is_motion(&self.words[at].lower);
+                if class == Closed::Be { Context::Be } else { Context::Have }
+            }
+            Closed::Auxiliary => {
+                self.verb = Some(VerbForm::Base);
+                Context::Auxiliary
+            }
+            Closed::Infinitive => Context::Infinitive,
+        };
+    }
+
+    /// "Ann's book", but "Ann's washing it".
+    fn possessive(&mut self, at: usize) -> Context {
+        let is_verb = self.is_followed_by(at, &[Closed::Determiner, Closed::Preposition, Closed::Adverb]);
+        let is_verb = is_verb || self.next(at).is_some_and(|next| next.gerund && !next.noun);
+        if !is_verb || self.verb.is_some() {
+            return Context::Determiner;
+        }
+        self.verb = Some(VerbForm::Participle);
+        Context::Be
+    }
+
+    /// "la tazza", but "Rosa la beve", "e la mette nel frigo".
+    fn clitic(&mut self, at: usize) -> Context {
+        let next = self.next(at).unwrap_or_default();
+        let is_before_verb = next.finite && !next.noun && !next.adjective;
+        match self.context {
+            Context::Subject if self.verb.is_none() && next.closed.is_none() && (next.finite || !next.noun) => {
+                Context::Subject
+            }
+            Context::Start | Context::Conjunction if is_before_verb => {
+                self.verb = None;
+                Context::Subject
+            }
+            _ => Context::Determiner,
+        }
+    }
+
+    fn pronoun(&mut self, at: usize) -> Context {
+        let may_be_object = ["it", "you"].contains(&self.words[at].lower.as_str());
+        let begins = matches!(self.context, Context::Start | Context::Conjunction);
+        if may_be_object && !begins && self.verb.is_some() {
+            return Context::Verb;
+        }
+        self.verb = None;
+        Context::Subject
+    }
+
+    /// Reads a word of an open class.
+    fn open(&mut self, at: usize) -> Reading {
+        let kinds = self.kinds[at];
+        if let Some(form) = self.verb_here(at, kinds) {
+            self.verb = Some(form);
+            self.motion = self.lexicon.is_motion(&self.words[at].lower);
+            self.context = Context::Verb;
+            self.predicate = None;
+            return Reading::Verb;
+        }
+        if self.context != Context::Nominal || self.readings.last() == Some(&Reading::Outside) {
+            self.predicate = self.predicate_after(at);
+        }
+        let reading = self.nominal(at, kinds);
+        if reading != Reading::Outside {
+            self.context = Context::Nominal;
+        }
+        reading
+    }
+}
