@@ -1,6 +1,7 @@
 //! What one sentence of a story tells about words of the others.
 
-use super::lexicon::{Kinds, Lexicon};
+use super::kinds::Kinds;
+use super::lexicon::Lexicon;
 use super::phrase::Phrase;
 use super::word::{Gap, Word};
 use std::collections::HashSet;
@@ -17,8 +18,7 @@ impl Evidence {
     /// written small.
     pub fn of_capitals(sentences: &[Vec<Word>], lexicon: &Lexicon) -> Self {
         let all = || sentences.iter().flatten();
-        let small: HashSet<&str> =
-            all().filter(|word| !word.is_title).map(|word| word.lower.as_str()).collect();
+        let small: HashSet<&str> = all().filter(|word| !word.is_title).map(|word| word.lower.as_str()).collect();
         let mut names = HashSet::new();
         for words in sentences {
             for (at, word) in words.iter().enumerate().filter(|(_, word)| word.is_title) {

@@ -9,7 +9,9 @@ pub(super) fn english_plural(noun: &str) -> String {
 fn with_s(word: &str) -> String {
     match word.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
-        _ if word.ends_with(['s', 'x', 'z', 'o']) || word.ends_with("ch") || word.ends_with("sh") => format!("{word}es"),
+        _ if word.ends_with(['s', 'x', 'z', 'o']) || word.ends_with("ch") || word.ends_with("sh") => {
+            format!("{word}es")
+        }
         _ => format!("{word}s"),
     }
 }
@@ -70,15 +72,16 @@ pub(super) struct ItalianVerb {
 
 /// The forms of a verb in -are, -ere or -ire; `isc` for those like "pulire": "pulisce".
 pub(super) fn italian_verb(infinitive: &str, isc: bool) -> Option<ItalianVerb> {
-    let (stem, class) = ["are", "ere", "ire"].iter().find_map(|end| Some((infinitive.strip_suffix(end)?, &end[..1])))?;
+    let (stem, class) =
+        ["are", "ere", "ire"].iter().find_map(|end| Some((infinitive.strip_suffix(end)?, &end[..1])))?;
     let hard = stem.ends_with(['c', 'g']) && class == "a";
     let middle = if isc { "isc" } else { "" };
     let endings: &[&str] = match class {
-        "a" => &["a", "ano", "ava", "avano", "ò", "arono", "o"],
-        "e" => &["e", "ono", "eva", "evano", "é", "ette", "o"],
-        _ => &["e", "ono", "iva", "ivano", "ì", "irono", "o"],
+        "a" => &["a", "ano", "ava", "avano", "ò", "arono"],
+        "e" => &["e", "ono", "eva", "evano", "é", "ette"],
+        _ => &["e", "ono", "iva", "ivano", "ì", "irono"],
     };
-    let with_middle = |i: usize| if i < 2 || i == 6 { middle } else { "" };
+    let with_middle = |i: usize| if i < 2 { middle } else { "" };
     let finite = endings.iter().enumerate().map(|(i, end)| format!("{stem}{}{end}", with_middle(i)));
     let future = format!("{stem}{}erà", if hard { "h" } else { "" });
     let vowel = if class == "e" { "u" } else { class };
@@ -119,7 +122,7 @@ mod tests {
         assert_eq!(plurals, expected.map(|plural| Some(plural.to_owned())));
         assert_eq!(italian_plural("bar"), None);
         let wash = italian_verb("lavare", false).unwrap();
-        assert_eq!(wash.finite, ["lava", "lavano", "lavava", "lavavano", "lavò", "lavarono", "lavo", "laverà"]);
+        assert_eq!(wash.finite, ["lava", "lavano", "lavava", "lavavano", "lavò", "lavarono", "laverà"]);
         assert_eq!((wash.participles[1].as_str(), wash.gerund.as_str()), ("lavata", "lavando"));
         let clean = italian_verb("pulire", true).unwrap();
         assert_eq!((clean.finite[0].as_str(), clean.finite[2].as_str()), ("pulisce", "puliva"));

@@ -1,57 +1,15 @@
 //! What a word may be: the tables of `data/lexicon/`, the nouns of the synthetic stories, and endings.
 
+use super::expressions::Expressions;
 use super::inflect::{agreeing, english_plural, english_verb, italian_plural, italian_verb};
+use super::kinds::{Closed, Kinds};
+use super::word;
 use crate::error::{Error, Result};
 use crate::language::Language;
 use crate::synthetic::World;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
-
-/// What a word may be.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Kinds {
-    pub closed: Option<Closed>,
-    pub noun: bool,
-    pub adjective: bool,
-    /// An Italian adjective that stands before its noun too.
-    pub prenominal: bool,
-    /// An infinitive.
-    pub base: bool,
-    /// A form with a person and a tense.
-    pub finite: bool,
-    pub participle: bool,
-    pub gerund: bool,
-}
-
-impl Kinds {
-    pub fn is_verb(self) -> bool {
-        self.base || self.finite || self.participle || self.gerund
-    }
-
-    /// Whether neither the tables nor the ending tell anything.
-    pub fn is_unknown(self) -> bool {
-        self == Kinds::default()
-    }
-}
-
-/// The closed classes, by what they say about the words after them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closed {
-    Determiner,
-    /// "la, lo, le, gli": an article, or before a verb a pronoun.
-    Clitic,
-    Pronoun,
-    Object,
-    Preposition,
-    Conjunction,
-    Subordinator,
-    Be,
-    Have,
-    Auxiliary,
-    Infinitive,
-    Adverb,
-}
 
 /// A table of `data/lexicon/`. In every list blanks separate words.
 #[derive(Deserialize)]
@@ -73,11 +31,18 @@ struct RawLexicon {
     adjectives: String,
     #[serde(default)]
     prenominal: String,
+    #[serde(default)]
+    states: String,
+    #[serde(default)]
+    qualities: String,
+    fixed: Vec<String>,
     verbs: String,
     #[serde(default)]
     irregular: String,
     #[serde(default)]
     motion: String,
+    #[serde(default)]
+    perception: String,
     #[serde(default)]
     finite: String,
     #[serde(default)]
@@ -95,8 +60,12 @@ pub(super) struct Lexicon {
     /// Names of people in the synthetic stories, in lower case.
     names: HashSet<String>,
     /// Nouns of several words, by their first one; the longest first.
-    compounds: HashMap<String, Vec<Vec<String>>>,
+    compounds: Expressions,
+    /// Expressions of several words that name no thing.
+    fixed: Expressions,
+    qualities: HashSet<String>,
     motion: HashSet<String>,
+    perception: HashSet<String>,
     not_things: HashSet<String>,
 }
 
@@ -119,13 +88,17 @@ impl Lexicon {
         let code = language.code();
         let raw: RawLexicon =
             toml::from_str(text).map_err(|error| Error::config(format!("data/lexicon/{code}.toml: {error}")))?;
+        let set = |list: &str| list.split_whitespace().map(str::to_owned).collect();
         let mut lexicon = Lexicon {
             language,
             words: HashMap::new(),
             names: HashSet::new(),
-            compounds: HashMap::new(),
-            motion: raw.motion.split_whitespace().map(str::to_owned).collect(),
-            not_things: raw.r#abstract.split_whitespace().map(str::to_owned).collect(),
+            compounds: Expressions::default(),
+            fixed: Expressions::default(),
+            qualities: set(&raw.qualities),
+            motion: set(&raw.motion),
+            perception: set(&raw.perception),
+            not_things: set(&raw.r#abstract),
         };
         match language {
             Language::English => lexicon.add_english_verbs(&raw),
@@ -142,7 +115,9 @@ impl Lexicon {
             }
         }
         lexicon.add_closed(&raw);
-        lexicon.compounds.values_mut().for_each(|known| known.sort_by_key(|words| std::cmp::Reverse(words.len())));
+        for words in &raw.fixed {
+            lexicon.fixed.add(word::words(words, language).into_iter().map(|word| word.lower).collect());
+        }
         Ok(lexicon)
     }
 
@@ -162,15 +137,14 @@ impl Lexicon {
             plural.into_iter().for_each(|plural| self.mark(plural, |kinds| kinds.noun = true));
             return;
         }
-        let mut add = |words: Vec<String>| self.compounds.entry(words[0].clone()).or_default().push(words);
         let owned: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         if let Some(plural) = plural {
             let mut inflected = owned.clone();
             let at = if self.language == Language::English { inflected.len() - 1 } else { 0 };
             inflected[at] = plural;
-            add(inflected);
+            self.compounds.add(inflected);
         }
-        add(owned);
+        self.compounds.add(owned);
     }
 
     fn add_english_verbs(&mut self, raw: &RawLexicon) {
@@ -213,6 +187,9 @@ impl Lexicon {
 
     fn add_adjectives(&mut self, raw: &RawLexicon) {
         raw.adjectives.split_whitespace().flat_map(forms).for_each(|form| self.mark(form, |k| k.adjective = true));
+        for form in raw.states.split_whitespace().flat_map(forms) {
+            self.mark(form, |kinds| (kinds.adjective, kinds.state) = (true, true));
+        }
         for form in raw.prenominal.split_whitespace().flat_map(forms) {
             self.mark(form, |kinds| (kinds.adjective, kinds.prenominal) = (true, true));
         }
@@ -241,11 +218,7 @@ impl Lexicon {
     /// What a word in lower case may be. Of unknown words the ending is asked.
     pub fn kinds(&self, word: &str) -> Kinds {
         let known = self.words.get(word).copied();
-        known.unwrap_or_else(|| match self.language {
-            _ if word.starts_with(|c: char| c.is_numeric()) => closed(Closed::Determiner),
-            Language::English => english_ending(word),
-            Language::Italian => italian_ending(word),
-        })
+        known.unwrap_or_else(|| Kinds::by_ending(word, self.language))
     }
 
     /// Whether it is the name of a person in the synthetic stories.
@@ -258,19 +231,29 @@ impl Lexicon {
         self.motion.contains(verb)
     }
 
+    /// Whether the infinitive of another verb may follow its object: "heard the phone ring".
+    pub fn is_perception(&self, verb: &str) -> bool {
+        self.perception.contains(verb)
+    }
+
     /// Whether it names neither a person nor a thing: "way", "morning".
     pub fn is_no_thing(&self, noun: &str) -> bool {
         self.not_things.contains(noun)
     }
 
+    /// Whether a noun describes another one after a bare preposition: "tavolo di legno".
+    pub fn is_quality(&self, noun: &str) -> bool {
+        self.qualities.contains(noun)
+    }
+
     /// How many words the longest known noun of several words has that begins here; 0 if there is none.
     pub fn compound<'a>(&self, words: impl Iterator<Item = &'a str> + Clone) -> usize {
-        let known = words.clone().next().and_then(|first| self.compounds.get(first)).into_iter().flatten();
-        let fits = |compound: &&Vec<String>| {
-            let mut here = words.clone();
-            compound.iter().all(|word| here.next() == Some(word))
-        };
-        known.into_iter().find(fits).map_or(0, Vec::len)
+        self.compounds.longest(words)
+    }
+
+    /// The same for expressions that name no thing: "on purpose".
+    pub fn fixed<'a>(&self, words: impl Iterator<Item = &'a str> + Clone) -> usize {
+        self.fixed.longest(words)
     }
 }
 
@@ -283,53 +266,14 @@ fn forms(adjective: &str) -> Vec<String> {
     }
 }
 
-fn closed(class: Closed) -> Kinds {
-    Kinds { closed: Some(class), ..Kinds::default() }
-}
-
-fn english_ending(word: &str) -> Kinds {
-    let ends = |endings: &[&str]| endings.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending));
-    match () {
-        () if word == "'s" => closed(Closed::Determiner),
-        () if ends(&["ly"]) => closed(Closed::Adverb),
-        () if ends(&["ing"]) => Kinds { gerund: true, ..Kinds::default() },
-        () if ends(&["ed"]) => Kinds { finite: true, participle: true, ..Kinds::default() },
-        () if ends(&["ful", "less", "ous", "able", "ible", "ish"]) => Kinds { adjective: true, ..Kinds::default() },
-        () => Kinds::default(),
-    }
-}
-
-fn italian_ending(word: &str) -> Kinds {
-    let ends = |endings: &[&str]| endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(ending));
-    const INFINITIVES: [&str; 21] = [
-        "are", "ere", "ire", "arsi", "ersi", "irsi", "arlo", "arla", "arli", "arle", "erlo", "erla", "erli", "erle",
-        "irlo", "irla", "irli", "irle", "argli", "arci", "erci",
-    ];
-    const VOWELS: [char; 4] = ['o', 'a', 'i', 'e'];
-    match () {
-        () if ends(&["mente"]) => closed(Closed::Adverb),
-        () if ends(&["ando", "endo", "andosi", "endosi", "andolo", "andola", "endolo", "endola"]) => {
-            Kinds { gerund: true, ..Kinds::default() }
-        }
-        () if ends(&["iere"]) => Kinds::default(),
-        () if ends(&INFINITIVES) => Kinds { base: true, ..Kinds::default() },
-        () if ends(&["ava", "avano", "eva", "evano", "ò", "arono", "irono"]) => {
-            Kinds { finite: true, ..Kinds::default() }
-        }
-        () if word.len() > 5 && ["at", "ut", "it"].iter().any(|end| word.trim_end_matches(VOWELS).ends_with(end)) => {
-            Kinds { participle: true, ..Kinds::default() }
-        }
-        () => Kinds::default(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn both_tables_are_read() {
-        for (language, noun, verb) in [(Language::English, "kettles", "boiled"), (Language::Italian, "tazze", "bolle")] {
+        for (language, noun, verb) in [(Language::English, "kettles", "boiled"), (Language::Italian, "tazze", "bolle")]
+        {
             let lexicon = Lexicon::of(language);
             assert!(lexicon.kinds(noun).noun && lexicon.kinds(verb).finite, "{noun}, {verb}");
         }

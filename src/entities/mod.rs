@@ -9,12 +9,22 @@
 //! `docs/entities.md` says how much of TRIP's and GITA's entities it finds, beside other programs.
 
 mod evidence;
+mod expressions;
 mod inflect;
+mod kinds;
 mod lexicon;
+mod measure;
+mod name;
 mod open_class;
 mod phrase;
+mod reading;
+mod replace;
 mod tag;
 mod word;
+
+pub use measure::{EntityScores, FoundStory, MatchScores};
+pub use name::{head, normalized};
+pub use replace::with_found;
 
 use crate::language::Language;
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME};

@@ -1,7 +1,8 @@
 //! Words of the open classes: which one is a verb, which one belongs to a noun phrase.
 
-use super::lexicon::{Closed, Kinds};
-use super::tag::{Context, Reading, Tagger, VerbForm};
+use super::kinds::{Closed, Kinds};
+use super::reading::Reading;
+use super::tag::{Context, Tagger, VerbForm};
 use super::word::Gap;
 use crate::language::Language;
 
@@ -13,7 +14,8 @@ impl Tagger<'_> {
     pub fn verb_here(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
         let is_italian = self.lexicon.language == Language::Italian;
         match self.context {
-            Context::Infinitive if self.motion && kinds.noun => None,
+            Context::Infinitive if self.motion && kinds.noun && !self.has_object(at) => None,
+            Context::Infinitive if !kinds.base => (!kinds.noun && self.has_object(at)).then_some(VerbForm::Base),
             Context::Infinitive | Context::Auxiliary => (!kinds.noun || kinds.base).then_some(VerbForm::Base),
             Context::Be if kinds.participle || kinds.gerund => {
                 let is_modifier = kinds.noun || kinds.adjective && self.is_followed_by_open(at);
@@ -30,7 +32,8 @@ impl Tagger<'_> {
             Context::Verb => self.verb_after_verb(at, kinds),
             Context::Conjunction if self.verb.is_some() => self.coordinated(at, kinds),
             Context::Start | Context::Conjunction => {
-                let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective;
+                let asks = is_italian && kinds.finite && self.has_object(at);
+                let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective || asks;
                 let is_modifier = kinds.participle && !is_italian && self.is_followed_by_open(at);
                 (is_only_verb && !is_modifier).then(|| form(kinds))
             }
@@ -41,17 +44,21 @@ impl Tagger<'_> {
         if self.predicate == Some(at) {
             return Some(VerbForm::Finite);
         }
-        let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective;
-        if self.verb.is_none() || !is_only_verb {
+        if self.verb.is_some() && self.perception && kinds.base && !self.is_followed_by_open(at) {
+            return Some(VerbForm::Base);
+        }
+        if self.readings.last() == Some(&Reading::Modifier) && self.lexicon.language == Language::English {
             return None;
         }
-        let closed = [Closed::Determiner, Closed::Clitic, Closed::Preposition, Closed::Adverb, Closed::Infinitive];
-        let is_modifier = kinds.gerund && self.next(at).is_some() && !self.is_followed_by(at, &closed);
-        (!is_modifier).then(|| form(kinds))
+        let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective;
+        // In English an infinitive after a noun is rather the head of a compound: "cocoa mix".
+        let is_infinitive = kinds == Kinds { base: true, ..Kinds::default() };
+        let is_head = is_infinitive && self.lexicon.language == Language::English;
+        (self.verb.is_some() && is_only_verb && !is_head).then(|| form(kinds))
     }
 
     fn verb_after_verb(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
-        if !kinds.is_verb() || kinds.noun || kinds.adjective {
+        if !kinds.is_verb() || kinds.noun && !kinds.gerund || kinds.adjective {
             return None;
         }
         let is_english = self.lexicon.language == Language::English;
@@ -61,8 +68,7 @@ impl Tagger<'_> {
 
     /// After "and" or a comma: "took the cup and washed it", "took the bread and butter".
     fn coordinated(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
-        let has_object = self.is_followed_by(at, &[Closed::Determiner, Closed::Clitic]);
-        let may_be_verb = !kinds.adjective && (!kinds.noun || has_object);
+        let may_be_verb = !kinds.adjective && (!kinds.noun || self.has_object(at));
         match self.verb {
             _ if kinds.gerund && may_be_verb => Some(VerbForm::Gerund),
             Some(VerbForm::Base) if kinds.base && may_be_verb => Some(VerbForm::Base),
@@ -72,9 +78,16 @@ impl Tagger<'_> {
         }
     }
 
+    /// Whether what follows can only be the object of a verb.
+    fn has_object(&self, at: usize) -> bool {
+        self.is_followed_by(at, &[Closed::Determiner, Closed::Clitic, Closed::Object, Closed::Pronoun])
+    }
+
     /// What a word that is no verb is here.
     pub fn nominal(&mut self, at: usize, kinds: Kinds) -> Reading {
-        if self.context == Context::Be && kinds.is_unknown() && !self.is_followed_by_open(at) {
+        let is_bare = matches!(self.context, Context::Be | Context::Verb);
+        let describes = kinds.adjective || self.context == Context::Be && kinds.is_unknown();
+        if is_bare && describes && !self.is_followed_by_open(at) {
             return Reading::Outside;
         }
         match self.lexicon.language {
@@ -88,7 +101,7 @@ impl Tagger<'_> {
         if self.is_followed_by_open(at) && describes && !kinds.noun {
             return Reading::Modifier;
         }
-        if describes && !kinds.noun {
+        if describes && !kinds.noun && (kinds.adjective || self.context != Context::Determiner) {
             self.end_phrase();
             return Reading::Outside;
         }
@@ -98,8 +111,12 @@ impl Tagger<'_> {
     /// A noun with the adjectives before and after it.
     fn italian_nominal(&mut self, at: usize, kinds: Kinds) -> Reading {
         if self.context == Context::Nominal && at > 0 && self.readings[at - 1] != Reading::Outside {
-            let follows = kinds.adjective || kinds.is_unknown();
-            return if follows { Reading::Modifier } else { Reading::Noun };
+            return match kinds {
+                Kinds { state: true, .. } => Reading::Outside,
+                Kinds { adjective: true, .. } => Reading::Modifier,
+                _ if kinds.is_unknown() => Reading::Modifier,
+                _ => Reading::Noun,
+            };
         }
         if kinds.adjective && (kinds.prenominal || !kinds.noun) && self.is_followed_by_open(at) {
             return Reading::Outside;
@@ -114,7 +131,7 @@ impl Tagger<'_> {
     /// After an adjective that belongs to no noun.
     fn end_phrase(&mut self) {
         if matches!(self.context, Context::Nominal | Context::Determiner) {
-            self.context = if self.verb.is_none() { Context::Subject } else { Context::Verb };
+            self.context = self.context_after_phrase();
         }
     }
 

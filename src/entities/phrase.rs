@@ -1,7 +1,8 @@
 //! Noun phrases.
 
-use super::lexicon::{Closed, Lexicon};
-use super::tag::Reading;
+use super::kinds::Closed;
+use super::lexicon::Lexicon;
+use super::reading::Reading;
 use super::word::{Gap, Word};
 use crate::language::Language;
 use std::ops::Range;

@@ -4,28 +4,14 @@
 //! comes a noun, after "to" a verb, after a subject a verb, after a verb its object.
 
 use super::evidence::Evidence;
-use super::lexicon::{Closed, Kinds, Lexicon};
+use super::kinds::{Closed, Kinds};
+use super::lexicon::Lexicon;
+use super::reading::Reading;
 use super::word::{Gap, Word};
 use crate::language::Language;
 
-/// No noun of the tables has more words.
-const LONGEST_COMPOUND: usize = 5;
-
-/// What a word is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// No part of a noun phrase.
-    Outside,
-    /// A verb.
-    Verb,
-    /// An adjective of a noun phrase.
-    Modifier,
-    Noun,
-    /// Part of a noun of several words.
-    Compound,
-    /// The name of a person.
-    Name,
-}
+/// No expression of the tables has more words.
+const LONGEST_EXPRESSION: usize = 5;
 
 /// What has been read right before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +54,7 @@ pub(super) fn readings(words: &[Word], lexicon: &Lexicon, evidence: &Evidence) -
         context: Context::Start,
         verb: None,
         motion: false,
+        perception: false,
         predicate: None,
     };
     while tagger.readings.len() < words.len() {
@@ -88,6 +75,8 @@ pub(super) struct Tagger<'a> {
     pub verb: Option<VerbForm>,
     /// Whether that verb takes somebody somewhere.
     pub motion: bool,
+    /// Whether the infinitive of another verb may follow its object.
+    pub perception: bool,
     /// In a subject, the word that is its verb.
     pub predicate: Option<usize>,
 }
@@ -102,11 +91,17 @@ impl Tagger<'_> {
             Gap::Comma => self.context = Context::Conjunction,
             Gap::Blank => {}
         }
-        let compound = self.compound(at);
+        let few = || self.few_words(at).map(|word| word.lower.as_str());
+        let (compound, fixed, quality) = (self.lexicon.compound(few()), self.lexicon.fixed(few()), self.quality(at));
         if compound > 0 {
             self.readings.extend(std::iter::repeat_n(Reading::Compound, compound));
             self.predicate = self.predicate_after(at + compound - 1);
             self.context = Context::Nominal;
+        } else if fixed > 0 {
+            self.readings.extend(std::iter::repeat_n(Reading::Outside, fixed));
+            self.context = self.context_after_phrase();
+        } else if quality {
+            self.readings.extend([Reading::Modifier; 2]);
         } else if self.evidence.is_name(self.lexicon, &self.words[at]) {
             self.name(at);
         } else if let Some(class) = self.closed_class(at) {
@@ -117,23 +112,45 @@ impl Tagger<'_> {
         }
     }
 
+    /// What is expected after a noun phrase that can't go on.
+    pub fn context_after_phrase(&self) -> Context {
+        if self.verb.is_none() { Context::Subject } else { Context::Verb }
+    }
+
+    /// This word and a few after it that only blanks separate.
+    fn few_words(&self, at: usize) -> impl Iterator<Item = &Word> + Clone {
+        let rest = &self.words[at..(at + LONGEST_EXPRESSION).min(self.words.len())];
+        let end = (1..rest.len()).find(|&i| rest[i].before != Gap::Blank).unwrap_or(rest.len());
+        rest[..end].iter()
+    }
+
+    /// Whether this word and the next one describe the noun before them: "da stiro", "di legno".
+    fn quality(&self, at: usize) -> bool {
+        let Some(next) = self.next(at).filter(|next| next.closed.is_none()) else { return false };
+        if self.context != Context::Nominal || self.lexicon.language != Language::Italian {
+            return false;
+        }
+        match self.words[at].lower.as_str() {
+            "da" => next.base || next.noun || next.is_unknown(),
+            "di" | "a" => self.lexicon.is_quality(&self.words[at + 1].lower),
+            _ => false,
+        }
+    }
+
     fn begin_clause(&mut self) {
         (self.context, self.verb, self.motion, self.predicate) = (Context::Start, None, false, None);
     }
 
-    /// How many words the known noun of several words has that begins here.
-    fn compound(&self, at: usize) -> usize {
-        let rest = &self.words[at..(at + LONGEST_COMPOUND).min(self.words.len())];
-        let end = (1..rest.len()).find(|&i| rest[i].before != Gap::Blank).unwrap_or(rest.len());
-        self.lexicon.compound(rest[..end].iter().map(|word| word.lower.as_str()))
-    }
-
-    /// The closed class of a word; after a determiner some of them are nouns: "a can", "the top".
+    /// The closed class of a word. Where a noun is expected, some of them are nouns or adjectives: "a can", "at home",
+    /// "straight lines".
     fn closed_class(&self, at: usize) -> Option<Closed> {
         let kinds = self.kinds[at];
-        let wants_noun = matches!(self.context, Context::Determiner) || self.context == Context::Preposition && at > 0;
+        let wants_noun = matches!(self.context, Context::Determiner | Context::Preposition);
         let is_noun = kinds.noun && wants_noun && kinds.closed != Some(Closed::Determiner);
-        kinds.closed.filter(|_| !is_noun)
+        let wants_adjective = wants_noun || self.context == Context::Verb;
+        let describes = kinds.adjective && kinds.closed == Some(Closed::Adverb);
+        let is_adjective = describes && wants_adjective && self.is_followed_by_open(at);
+        kinds.closed.filter(|_| !is_noun && !is_adjective)
     }
 
     fn name(&mut self, at: usize) {
@@ -148,7 +165,7 @@ impl Tagger<'_> {
             return;
         }
         self.readings.push(Reading::Name);
-        self.context = if self.verb.is_none() { Context::Subject } else { Context::Verb };
+        self.context = self.context_after_phrase();
     }
 
     /// What the word after this one may be, if only a blank is between them.
@@ -169,7 +186,7 @@ impl Tagger<'_> {
     fn closed(&mut self, class: Closed, at: usize) {
         self.readings.push(Reading::Outside);
         let is_over = matches!(self.context, Context::Nominal | Context::Determiner | Context::Preposition);
-        let rest = if self.verb.is_none() { Context::Subject } else { Context::Verb };
+        let rest = self.context_after_phrase();
         self.context = match class {
             Closed::Determiner if self.words[at].lower == "'s" => self.possessive(at),
             Closed::Determiner => Context::Determiner,
@@ -186,7 +203,7 @@ impl Tagger<'_> {
             Closed::Object | Closed::Adverb => self.context,
             Closed::Be | Closed::Have => {
                 self.verb = Some(VerbForm::Participle);
-                self.motion = self.lexicon.is_motion(&self.words[at].lower);
+                self.note_verb(at);
                 if class == Closed::Be { Context::Be } else { Context::Have }
             }
             Closed::Auxiliary => {
@@ -195,6 +212,11 @@ impl Tagger<'_> {
             }
             Closed::Infinitive => Context::Infinitive,
         };
+    }
+
+    fn note_verb(&mut self, at: usize) {
+        let word = &self.words[at].lower;
+        (self.motion, self.perception) = (self.lexicon.is_motion(word), self.lexicon.is_perception(word));
     }
 
     /// "Ann's book", but "Ann's washing it".
@@ -211,16 +233,36 @@ impl Tagger<'_> {
     /// "la tazza", but "Rosa la beve", "e la mette nel frigo".
     fn clitic(&mut self, at: usize) -> Context {
         let next = self.next(at).unwrap_or_default();
-        let is_before_verb = next.finite && !next.noun && !next.adjective;
-        match self.context {
-            Context::Subject if self.verb.is_none() && next.closed.is_none() && (next.finite || !next.noun) => {
-                Context::Subject
-            }
-            Context::Start | Context::Conjunction if is_before_verb => {
+        let is_only_verb = next.finite && !next.noun && !next.adjective;
+        let begins = matches!(self.context, Context::Start | Context::Conjunction);
+        let wants_verb = self.context == Context::Subject && self.verb.is_none();
+        match () {
+            () if wants_verb && next.closed.is_none() && (next.finite || !next.noun) => Context::Subject,
+            () if begins && (is_only_verb || !self.may_be_article(at)) => {
                 self.verb = None;
                 Context::Subject
             }
-            _ => Context::Determiner,
+            () if self.may_be_article(at) => Context::Determiner,
+            () => self.context,
+        }
+    }
+
+    /// Whether the next word begins as a noun after this article must: "lo zaino", "gli occhi", "la porta".
+    fn may_be_article(&self, at: usize) -> bool {
+        let Some(next) = self.words.get(at + 1) else { return false };
+        let is_vowel = next.lower.starts_with(|c| "aeiouhàèéìòù".contains(c));
+        let mut letters = next.lower.chars();
+        let is_impure = match (letters.next(), letters.next()) {
+            (Some('s'), Some(second)) => !"aeiouàèéìòù".contains(second),
+            (Some('g'), Some('n')) | (Some('p'), Some('s' | 'n')) | (Some('z' | 'x' | 'y'), _) => true,
+            _ => false,
+        };
+        match self.words[at].lower.as_str() {
+            "li" => false,
+            "lo" => is_impure,
+            "gli" => is_impure || is_vowel,
+            "la" => !is_vowel,
+            _ => true,
         }
     }
 
@@ -239,7 +281,7 @@ impl Tagger<'_> {
         let kinds = self.kinds[at];
         if let Some(form) = self.verb_here(at, kinds) {
             self.verb = Some(form);
-            self.motion = self.lexicon.is_motion(&self.words[at].lower);
+            self.note_verb(at);
             self.context = Context::Verb;
             self.predicate = None;
             return Reading::Verb;

@@ -38,6 +38,10 @@ pub struct Answer {
 pub struct StoryAnswer {
     /// The story's id in the input.
     pub id: String,
+    /// The people and things whose states were predicted.
+    pub entities: Vec<String>,
+    /// Whether they were found in the sentences, because nobody named them.
+    pub entities_found: bool,
     /// In the order of the story.
     pub sentences: Vec<SentenceAnswer>,
 }
@@ -159,6 +163,13 @@ impl Answer {
         }
     }
 
+    /// Says of each story whether its entities were found in its sentences.
+    #[must_use]
+    pub fn with_found(mut self, found: &[bool]) -> Self {
+        self.stories.iter_mut().zip(found).for_each(|(story, &found)| story.entities_found = found);
+        self
+    }
+
     /// JSON with two spaces of indentation.
     pub fn to_json(&self) -> String {
         schema::to_string_pretty(self).expect("an answer has string keys only") + "\n"
@@ -187,7 +198,12 @@ impl StoryAnswer {
     fn of(story: &StoryPrediction) -> Self {
         let sentence =
             |(n, text): (usize, &String)| SentenceAnswer { text: text.clone(), conflict_prob: story.conflict_prob(n) };
-        StoryAnswer { id: story.id.clone(), sentences: story.sentences.iter().enumerate().map(sentence).collect() }
+        StoryAnswer {
+            id: story.id.clone(),
+            entities: story.entities.iter().map(|entity| entity.name.clone()).collect(),
+            entities_found: false,
+            sentences: story.sentences.iter().enumerate().map(sentence).collect(),
+        }
     }
 }
 
@@ -301,6 +317,18 @@ States that explain the conflict:
         let expected = "The story is only slightly more likely implausible than plausible (probability 55.0%).\n";
         assert_eq!(slightly, expected);
         assert_eq!(Verdict::new(0.6).to_text(), "The story is plausible (probability 60.0%).\n");
+    }
+
+    #[test]
+    fn found_entities_are_named() {
+        let prediction = prediction([story([0.9, 0.75]), story([0.1, 0.2])], [0.125, 0.875]);
+        let answer = Answer::of_pair(&prediction, Decode::Pair).with_found(&[true, false]);
+        assert!(answer.to_text().ends_with("\nEntities found in story 1: fridge\n"), "{}", answer.to_text());
+        let both = answer.with_found(&[true, true]);
+        let lines = "\nEntities found in story 1: fridge\nEntities found in story 2: fridge\n";
+        assert!(both.to_text().ends_with(lines), "{}", both.to_text());
+        let alone = Answer::of_story(&prediction, Decode::Pair).with_found(&[true]);
+        assert!(alone.to_text().ends_with("\nEntities found: fridge\n"), "{}", alone.to_text());
     }
 
     #[test]

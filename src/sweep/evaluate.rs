@@ -102,6 +102,7 @@ fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[La
             limited: false,
             seen: run.seen(sha256, &set.split)?,
             sha256: Some(sha256.to_owned()),
+            entities_found: false,
             without_states: without_states(predictions),
         },
         rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),

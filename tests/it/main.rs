@@ -15,6 +15,7 @@ mod config_docs;
 mod configs;
 mod data_cli;
 mod encoders;
+mod entities;
 mod evaluations;
 mod examples;
 mod export;
