@@ -7,7 +7,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
 use crate::entities::with_found;
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun, keep};
+use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun, check_ledger, keep};
 use crate::language::Language;
 use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, without_states};
@@ -89,6 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let set = args.pairs.read()?;
     args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
     let name = name(args, &set)?;
+    check_ledger()?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     warn_unless_ended(&run.folder);
     if args.unit == Unit::Story {
@@ -105,6 +106,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split)?;
     data.without_states = without_states(&recorded);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
+    run.note_scoring(&report)?;
     let stories = match args.unit {
         Unit::Pair => None,
         Unit::Story => Some(story_report(args, data, &recorded, &conflicts, &states)?),

@@ -1,7 +1,7 @@
 //! `[data]`: the splits of story files to train on, and to choose the epoch on.
 
 use super::check::all_hold;
-use crate::data::Kind;
+use crate::data::{Fold, Kind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -21,6 +21,9 @@ pub struct DataConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "dev_sources")]
     pub dev: Option<Sources>,
+    /// Leave out one of several folds of the story groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_out: Option<Fold>,
 }
 
 /// One split of a story file, or a list of several.
@@ -182,6 +185,9 @@ impl DataConfig {
         let dev = self.dev.as_ref().map_or(&[][..], |Sources(dev)| dev);
         if train.is_empty() || self.dev.is_some() && dev.is_empty() {
             return Err("data: a list of sources must not be empty; for no dev pairs, leave data.dev out".into());
+        }
+        if self.leave_out.is_some_and(|fold| !fold.exists()) {
+            return Err("data.leave_out: of must be at least 2, and fold from 1 to of".into());
         }
         for (name, sources, is_trained_on) in [("data.train", train.as_slice(), true), ("data.dev", dev, false)] {
             let valid = sources.iter().try_for_each(|source| source.validate(is_trained_on));

@@ -23,7 +23,7 @@ fn not_negative(x: f64) -> bool {
 impl Config {
     /// # Errors
     /// The first problem, with its key and what is allowed.
-    pub(super) fn validate(&self) -> Result<(), String> {
+    pub(crate) fn validate(&self) -> Result<(), String> {
         let Config { train, loss, .. } = self;
         all_hold(&of_training(train))?;
         all_hold(&self.of_run())?;

@@ -14,6 +14,7 @@ mod check;
 mod conflict;
 mod encoding;
 mod fields;
+mod fold;
 mod group;
 mod json;
 mod key;
@@ -31,6 +32,7 @@ mod story;
 mod unlabelled;
 
 pub use check::{Code, Finding, Severity};
+pub use fold::Fold;
 pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};
 pub use plain::{Sentences, Typed, read_plain, split_names};

@@ -30,7 +30,8 @@ impl TrainedRun {
         let mut sources = self.dev_sources()?.clone();
         origin::follow(sources.0.iter_mut().map(|source| &mut source.file), self.folder.path());
         let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
-        let SourcePairs { pairs, parts, .. } = read_pairs(&sources, self.config.seed, limit)?;
+        let SourcePairs { pairs, parts, .. } =
+            read_pairs(&sources, self.config.data.leave_out, self.config.seed, limit)?;
         Ok((pairs, parts))
     }
 

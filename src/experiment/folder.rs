@@ -16,6 +16,7 @@
 //! RUN/best/decode.json         temperature and state threshold, chosen on dev for these weights
 //! RUN/last/model.safetensors   weights of the newest checkpoint
 //! RUN/eval/NAME/               predictions.jsonl and report.json of an evaluation
+//! RUN/scorings.jsonl           one line for each scoring of pairs that training has not seen
 //! RUN/lock                     held by the process that trains
 //! ```
 

@@ -3,7 +3,7 @@
 use crate::batch::Corpus;
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources, expand};
-use crate::data::{self, Pair};
+use crate::data::{self, Fold, Pair};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::model::config::whole_stories;
@@ -109,7 +109,7 @@ fn read_corpus(
     tokenizer: &InputTokenizer,
     max_tokens: usize,
 ) -> Result<SourceCorpus> {
-    let SourcePairs { pairs, parts, longest } = read_pairs(sources, config.seed, limit)?;
+    let SourcePairs { pairs, parts, longest } = read_pairs(sources, config.data.leave_out, config.seed, limit)?;
     let corpus =
         Corpus::new(pairs, tokenizer, max_tokens, whole_stories(&config.model.detector, config.model.state_context))
             .map_err(|error| error.about(sources.files()))?;
@@ -127,11 +127,16 @@ pub struct SourcePairs {
 }
 
 /// Reads the pairs of some sources. Groups of different sources stay separate.
-pub fn read_pairs(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -> Result<SourcePairs> {
+pub fn read_pairs(
+    Sources(sources): &Sources,
+    leave_out: Option<Fold>,
+    seed: u64,
+    limit: Option<usize>,
+) -> Result<SourcePairs> {
     let mut all: Vec<Pair> = Vec::new();
     let (mut parts, mut longest) = (Vec::new(), 0);
     for source in sources {
-        let mut pairs = read_source(source, seed)?;
+        let mut pairs = read_source(source, leave_out, seed)?;
         let stories = pairs.iter().flat_map(|pair| &pair.stories);
         longest = stories.map(|story| story.sentences.len()).fold(longest, usize::max);
         pairs.truncate(limit.unwrap_or(usize::MAX));
@@ -149,7 +154,7 @@ pub fn read_pairs(Sources(sources): &Sources, seed: u64, limit: Option<usize>) -
     Ok(SourcePairs { pairs: all, parts, longest })
 }
 
-fn read_source(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
+fn read_source(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<Vec<Pair>> {
     let path = expand(&source.file)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
@@ -158,6 +163,7 @@ fn read_source(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
         pairs = data::of_kind(pairs, kind);
     }
     pairs.truncate(source.pairs.unwrap_or(usize::MAX));
+    pairs.retain(|pair| leave_out.is_none_or(|fold| !fold.contains(pair.group)));
     if let Some(pair) = pairs.iter().find(|pair| !pair.has_states()) {
         return Err(Error::data(format!(
             "{}: pair {} of split {:?} has no state labels, but training and calibration need them; label them, or \
@@ -168,7 +174,12 @@ fn read_source(source: &DataSource, seed: u64) -> Result<Vec<Pair>> {
         )));
     }
     if pairs.is_empty() {
-        return Err(Error::data(format!("{}: split {:?} has no pairs of stories", path.display(), source.split)));
+        let besides = leave_out.map_or(String::new(), |fold| format!(" besides fold {fold}"));
+        return Err(Error::data(format!(
+            "{}: split {:?} has no pairs of stories{besides}",
+            path.display(),
+            source.split
+        )));
     }
     Ok(pairs)
 }

@@ -100,12 +100,14 @@ impl DataDescription {
 }
 
 /// What a run has seen of the pairs that it is scored on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seen {
     /// As far as the run knows.
     #[default]
     Nothing,
+    /// They are the fold that was left out of its training, in cross-validation.
+    HeldOut,
     /// Its best epoch, and how its answers are read, were chosen on them.
     ChosenOn,
     /// It was trained on them, so that the scores say nothing about other stories.
@@ -122,6 +124,7 @@ impl Seen {
     pub const fn remark(self) -> &'static str {
         match self {
             Seen::Nothing => "",
+            Seen::HeldOut => ", the fold that was left out of training",
             Seen::ChosenOn => ", the epoch was chosen on this set",
             Seen::TrainedOn => ", the run was trained on this set",
         }

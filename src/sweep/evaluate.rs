@@ -3,7 +3,7 @@
 use super::file::EvaluationSet;
 use crate::calibrate::Calibrated;
 use crate::config::expand;
-use crate::data::{self, Pair};
+use crate::data::{self, Fold, Pair};
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, FileDigest};
 use crate::error::{Error, Result};
@@ -12,6 +12,7 @@ use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{LabelledPair, without_states, write_predictions};
 use crate::report::{DataDescription, Report, Seen, TierRow, published};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// `set.json` of an evaluation: the pairs that its predictions are of. It is written last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +27,9 @@ impl SetRecord {
     pub const FILE: &str = "set.json";
 
     pub fn is_of(&self, set: &EvaluationSet, sha256: Option<&str>) -> bool {
-        self.split == set.split && self.kind == set.kind_name() && sha256.is_none_or(|sha256| self.sha256 == sha256)
+        self.split == set.split_name()
+            && self.kind == set.kind_name()
+            && sha256.is_none_or(|sha256| self.sha256 == sha256)
     }
 }
 
@@ -36,18 +39,28 @@ impl EvaluationSet {
         FileDigest::of_file(&expand(&self.file)?).map(|digest| digest.sha256)
     }
 
+    /// Its pairs; of them, those of the fold.
+    ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Data` if there are no such pairs, or if they are not the pairs of the published scores.
-    pub(super) fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
+    /// `MissingInput`, `Io`; `Data` if there are no such pairs, if two have the same id, or if they are not the pairs of
+    /// the published scores.
+    pub(super) fn pairs(&self, seed: u64, fold: Option<Fold>) -> Result<Vec<Pair>> {
         let file = data::read_file(&expand(&self.file)?)?;
-        let pairs = data::pairs(file.split(&self.split)?, seed);
-        let pairs = self.kind.map_or(pairs.clone(), |kind| data::of_kind(pairs, kind));
+        let mut pairs = Vec::new();
+        for split in &self.splits {
+            pairs.extend(data::pairs(file.split(split)?, seed));
+        }
+        pairs.retain(|pair| {
+            self.kind.is_none_or(|kind| pair.kind == kind) && fold.is_none_or(|f| f.contains(pair.group))
+        });
+        self.check_ids(&pairs)?;
         match pairs.is_empty() {
             true => Err(Error::data(format!(
-                "{}: split {:?} has no pairs of kind {}",
+                "{}: split {:?} has no pairs of kind {}{}",
                 file.path.display(),
-                self.split,
-                self.kind_name()
+                self.split_name(),
+                self.kind_name(),
+                fold.map_or(String::new(), |fold| format!(" in fold {fold}"))
             ))),
             false => {
                 let ids = pairs.iter().map(|pair| pair.id.as_str());
@@ -57,11 +70,26 @@ impl EvaluationSet {
             }
         }
     }
+
+    /// # Errors
+    /// `Data` if two splits have pairs of the same id: predictions are told apart by it.
+    fn check_ids(&self, pairs: &[Pair]) -> Result<()> {
+        let mut ids = BTreeSet::new();
+        match pairs.iter().find(|pair| !ids.insert(&pair.id)) {
+            Some(pair) => Err(Error::data(format!(
+                "{}: two of the splits {} have a pair {}; evaluate them as separate sets",
+                self.file.display(),
+                self.splits.join(", "),
+                pair.id
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Writes `eval/SET/` with predictions.jsonl, report.json and, last, set.json. Returns the number of pairs.
 pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
-    let pairs = set.pairs(run.config.seed)?;
+    let pairs = set.pairs(run.config.seed, run.config.data.leave_out)?;
     let is_of = |kept: &Vec<LabelledPair>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
     let predictions = match of_dev(run, set, &sha256).filter(is_of) {
         Some(predictions) => predictions,
@@ -73,18 +101,29 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
         durable::remove_file(&record)?;
     }
     write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
-    run.folder.write_evaluation(&set.name, "report.json", &report(run, set, &sha256, &recorded)?.to_json())?;
-    let made = SetRecord { sha256, split: set.split.clone(), kind: set.kind_name().to_owned() };
+    let report = report(run, set, &sha256, &recorded)?;
+    run.note_scoring(&report)?;
+    run.folder.write_evaluation(&set.name, "report.json", &report.to_json())?;
+    let made = SetRecord { sha256, split: set.split_name(), kind: set.kind_name().to_owned() };
     durable::replace(&record, &json_bytes(&made)?)?;
     Ok(recorded.len())
 }
 
 /// The predictions that training saved of its dev pairs, if the set has the same pairs.
 fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<LabelledPair>> {
-    let name = evaluation_name(&set.file, &set.split, set.kind_name(), CheckpointKind::Best).ok()?;
+    let name = evaluation_name(&set.file, &set.split_name(), set.kind_name(), CheckpointKind::Best).ok()?;
     let data = run.folder.report(&name).ok()?.data;
     let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn;
     run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)
+}
+
+/// What the run has seen of the pairs that it is evaluated on: in cross-validation, nothing of them.
+fn seen(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Result<Seen> {
+    if run.config.data.leave_out.is_some() {
+        return Ok(Seen::HeldOut);
+    }
+    let of_splits: Result<Vec<Seen>> = set.splits.iter().map(|split| run.seen(sha256, split)).collect();
+    Ok(of_splits?.into_iter().max().unwrap_or_default())
 }
 
 fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[LabelledPair]) -> Result<Report> {
@@ -96,11 +135,11 @@ fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[La
         system: run.folder.path().display().to_string(),
         data: DataDescription {
             file: Some(set.file.display().to_string()),
-            split: Some(set.split.clone()),
+            split: Some(set.split_name()),
             kind: set.kind_name().to_owned(),
             pairs: predictions.len() as u64,
             limited: false,
-            seen: run.seen(sha256, &set.split)?,
+            seen: seen(run, set, sha256)?,
             sha256: Some(sha256.to_owned()),
             entities_found: false,
             without_states: without_states(predictions),

@@ -25,6 +25,9 @@ pub struct SweepFile {
     /// The seeds, over which tables take the mean. Without them, the base's seed.
     #[serde(default)]
     pub seeds: Vec<u64>,
+    /// Cross-validation over so many folds of the story groups, instead of one run with dev.
+    #[serde(default)]
+    pub folds: Option<u32>,
     /// What varies: the allowed combinations of values are the runs, each with every seed.
     #[serde(default)]
     pub axes: Vec<Axis>,
@@ -69,7 +72,7 @@ pub struct AxisValue {
     pub only: Vec<BTreeMap<String, String>>,
 }
 
-/// A named split of a story file.
+/// A named split of a story file, or several together.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationSet {
@@ -77,8 +80,9 @@ pub struct EvaluationSet {
     pub name: String,
     /// `${NAME}` stands for the environment variable.
     pub file: PathBuf,
-    /// The split's name in the file.
-    pub split: String,
+    /// The names of the splits in the file.
+    #[serde(rename = "split", deserialize_with = "one_or_several")]
+    pub splits: Vec<String>,
     /// Only pairs of this kind; `None`: all.
     #[serde(default)]
     pub kind: Option<Kind>,
@@ -158,6 +162,7 @@ impl SweepFile {
         distinct("axes", self.axes.iter().map(|axis| &axis.name))?;
         distinct("seeds", &self.seeds)?;
         self.axes.iter().try_for_each(Axis::validate)?;
+        self.validate_folds()?;
         self.validate_size()?;
         self.evaluate.iter().try_for_each(EvaluationSet::validate)?;
         self.validate_names()
@@ -165,7 +170,8 @@ impl SweepFile {
 
     /// There must not be too many combinations. All are built before `only` removes some.
     fn validate_size(&self) -> Result<(), String> {
-        let lengths = self.axes.iter().map(|axis| axis.values.len()).chain([self.seeds.len().max(1)]);
+        let lengths =
+            self.axes.iter().map(|axis| axis.values.len()).chain([self.seeds.len().max(1), self.each_fold().len()]);
         let runs = lengths.fold(1, usize::saturating_mul);
         if runs > MAX_RUNS {
             return Err(format!("axes: {runs} combinations are too many; give at most {MAX_RUNS}"));
@@ -211,7 +217,16 @@ impl EvaluationSet {
         self.kind.map_or("all", Kind::name)
     }
 
+    /// The names of its splits: "train", "train+dev".
+    pub fn split_name(&self) -> String {
+        self.splits.join("+")
+    }
+
     fn validate(&self) -> Result<(), String> {
+        if self.splits.is_empty() {
+            return Err(format!("evaluate {:?}: split is empty; name at least one", self.name));
+        }
+        distinct(&format!("evaluate {:?}: split", self.name), &self.splits)?;
         if self.published == Some(PublishedSet::GitaStories) {
             let problem = "gita-stories is of single stories, and tables are of pairs";
             return Err(format!("evaluate {:?}: {problem}", self.name));
@@ -236,6 +251,19 @@ fn distinct<T: Ord + std::fmt::Debug>(what: &str, items: impl IntoIterator<Item 
         }
     }
     Ok(())
+}
+
+fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected the name of a split, or a list of names")]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Names::deserialize(deserializer)? {
+        Names::One(name) => vec![name],
+        Names::Several(names) => names,
+    })
 }
 
 fn published_set<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<PublishedSet>, D::Error> {

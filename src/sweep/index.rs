@@ -23,11 +23,13 @@ impl Sweep {
 
     fn index(&self) -> String {
         let axes = self.file.axes.iter().map(|axis| axis.name.as_str());
-        let mut table = Table::new(["task"].into_iter().chain(axes).chain(["seed", "folder"]));
+        let fold = self.file.folds.map(|_| "fold");
+        let mut table = Table::new(["task"].into_iter().chain(axes).chain(["seed"]).chain(fold).chain(["folder"]));
         for run in &self.runs {
             let values = run.values.iter().map(|(_, value)| value.clone());
-            let ends = [run.config.seed.to_string(), format!("[{0}]({0})", run.hash)];
-            table.push(std::iter::once(run.number.to_string()).chain(values).chain(ends));
+            let fold = run.fold.map(|fold| fold.to_string());
+            let ends = [Some(run.config.seed.to_string()), fold, Some(format!("[{0}]({0})", run.hash))];
+            table.push(std::iter::once(run.number.to_string()).chain(values).chain(ends.into_iter().flatten()));
         }
         format!("# {}\n\n{}", self.file.name, table.to_markdown())
     }

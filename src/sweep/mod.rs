@@ -11,6 +11,7 @@
 
 mod evaluate;
 mod file;
+mod folds;
 mod index;
 mod jobs;
 mod run;

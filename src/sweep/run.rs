@@ -4,7 +4,7 @@ use super::evaluate::evaluate;
 use super::run_files::{RunFiles, RunState};
 use super::{Sweep, SweepRun};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{CheckpointKind, Experiment, TrainedRun};
+use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger};
 use crate::train::TrainEvent;
 use std::path::Path;
 
@@ -60,10 +60,11 @@ impl Sweep {
         stop: &dyn Fn() -> Option<&'static str>,
         on: &mut dyn FnMut(&Happening),
     ) -> Result<RunOutcome> {
+        check_ledger()?;
         let was_trained = files.is_trained(run)?;
         if !was_trained {
             // Report a set that can't be evaluated before hours of training.
-            self.file.evaluate.iter().try_for_each(|set| set.pairs(0).map(drop))?;
+            self.file.evaluate.iter().try_for_each(|set| set.pairs(0, run.fold).map(drop))?;
             train(run, files, &self.folder.with_file_name("vectors"), stop, on)?;
             files.note_trained(&self.file.name, run)?;
         }

@@ -1,7 +1,9 @@
 //! The runs of a sweep: one config for every combination of values.
 
 use super::file::{AxisValue, SweepFile};
+use super::folds;
 use crate::config::Config;
+use crate::data::Fold;
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::flat;
@@ -23,22 +25,23 @@ pub struct SweepRun {
     pub number: usize,
     /// Axis and value, without the seed.
     pub values: Vec<(String, String)>,
-    /// The base with the overrides of the sweep, of the values and of the seed.
+    /// The base with the overrides of the sweep, of the values and of the seed; without its fold.
     pub config: Config,
+    /// In cross-validation, the fold that it is evaluated on.
+    pub fold: Option<Fold>,
     /// The hash of the config, which names the run folder.
     pub hash: String,
 }
 
 impl SweepRun {
-    /// All its values and its seed.
+    /// All its values, its seed and its fold.
     pub fn name(&self) -> String {
-        match self.row_name().as_str() {
-            "" => format!("seed {}", self.config.seed),
-            values => format!("{values} / seed {}", self.config.seed),
-        }
+        let values = self.values.iter().map(|(_, value)| value.clone());
+        let rest = [Some(format!("seed {}", self.config.seed)), self.fold.map(|fold| format!("fold {fold}"))];
+        values.chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(" / ")
     }
 
-    /// Its values without the seed. The runs of one table row share them.
+    /// Its values without seed and fold. The runs of one table row share them.
     pub fn row_name(&self) -> String {
         self.values.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" / ")
     }
@@ -77,7 +80,7 @@ impl std::str::FromStr for Shard {
     }
 }
 
-/// Every allowed combination of values. The seeds vary fastest, then the last axis.
+/// Every allowed combination of values. The folds vary fastest, then the seeds, then the last axis.
 ///
 /// # Errors
 /// `Config` naming the run.
@@ -92,8 +95,10 @@ pub fn runs(file: &SweepFile) -> Result<Vec<SweepRun>> {
         [] => vec![None],
         seeds => seeds.iter().copied().map(Some).collect(),
     };
+    let folds = file.each_fold();
     let with_seeds = combinations.iter().flat_map(|values| seeds.iter().map(move |&seed| (values, seed)));
-    let runs = with_seeds.enumerate().map(|(i, (values, seed))| run(file, i + 1, values, seed));
+    let with_folds = with_seeds.flat_map(|(values, seed)| folds.iter().map(move |&fold| (values, seed, fold)));
+    let runs = with_folds.enumerate().map(|(i, (values, seed, fold))| run(file, i + 1, values, seed, fold));
     let runs: Vec<SweepRun> = runs.collect::<Result<_>>()?;
     if runs.is_empty() {
         return Err(Error::config("axes: `only` excludes every combination of values; correct `only`"));
@@ -113,16 +118,25 @@ fn goes_with(value: &AxisValue, values: &[(&str, &AxisValue)]) -> bool {
     value.only.is_empty() || value.only.iter().any(|needed| needed.iter().all(has))
 }
 
-fn run(file: &SweepFile, number: usize, values: &[(&str, &AxisValue)], seed: Option<u64>) -> Result<SweepRun> {
+fn run(
+    file: &SweepFile,
+    number: usize,
+    values: &[(&str, &AxisValue)],
+    seed: Option<u64>,
+    fold: Option<Fold>,
+) -> Result<SweepRun> {
     let mut overrides = Vec::new();
     for table in std::iter::once(&file.set).chain(values.iter().map(|(_, value)| &value.set)) {
         flatten("", table, &mut overrides);
     }
     overrides.extend(seed.map(|seed| format!("seed={seed}")));
     let values = values.iter().map(|(axis, value)| (axis.to_string(), value.name.clone())).collect();
-    let config = Config::open(&file.base, &overrides);
+    let config = Config::open(&file.base, &overrides).and_then(|config| match fold {
+        Some(fold) => folds::without(fold, config, &file.evaluate).map_err(Error::config),
+        None => Ok(config),
+    });
     let mut run = match config {
-        Ok(config) => SweepRun { number, values, config, hash: String::new() },
+        Ok(config) => SweepRun { number, values, config, fold, hash: String::new() },
         // A missing base is not an error of this run.
         Err(error) if error.kind != ErrorKind::Config => return Err(error.about("base")),
         Err(error) => return Err(error.about(format!("run {number} ({})", shown(&format!("{values:?}"), 300)))),
@@ -211,6 +225,40 @@ values = [
         let taken: Vec<usize> = runs.iter().filter(|run| second.takes(run)).map(|run| run.number).collect();
         assert_eq!(taken, [2, 6]);
         assert!(["0/2", "3/2", "1", "a/b"].iter().all(|text| text.parse::<Shard>().is_err()));
+    }
+
+    /// Cross-validation over the split that is trained on, and dev.
+    const FOLDS: &str = "
+name = 's'
+seeds = [0, 1]
+folds = 3
+evaluate = [{ name = 'all', file = 'f', split = ['train', 'dev'] }]
+";
+
+    #[test]
+    fn folds_are_runs_that_train_on_the_rest_of_train_and_dev() {
+        let base = format!("{BASE}dev = {{ file = 'f', split = 'dev' }}\n");
+        let runs = of(&base, FOLDS).unwrap();
+        assert_eq!(runs.len(), 6);
+        assert_eq!((runs[1].name().as_str(), runs[1].row_name().as_str()), ("seed 0 / fold 2 of 3", ""));
+        assert!(runs.iter().all(|run| run.config.data.leave_out == run.fold && run.config.data.dev.is_none()));
+        let splits = |run: &SweepRun| run.config.data.train.splits();
+        assert!(runs.iter().all(|run| splits(run) == "train, dev"));
+        for (from, to, said) in [
+            ("folds = 3", "folds = 1", "folds must be from 2 to 100"),
+            ("folds = 3", "folds = 3\nstates = ['calibrated']", "no dev to choose a threshold on"),
+            ("['train', 'dev']", "'test'", "\"test\" of f is in neither data.train nor data.dev"),
+            ("file = 'f'", "file = 'g'", "can't be held out of training"),
+            ("['train', 'dev']", "[]", "split is empty"),
+            ("'dev'] }", "'dev'], published = 'trip-dev' }", "published scores are of whole sets"),
+            ("folds = 3", "folds = 3\nset = { train.patience = 1 }", "train.patience needs dev pairs"),
+            ("folds = 3", "folds = 3\nset = { data.leave_out = { fold = 1, of = 2 } }", "remove one of them"),
+        ] {
+            let error = of(&base, &FOLDS.replace(from, to)).unwrap_err();
+            assert!(error.kind == ErrorKind::Config && error.message.contains(said), "{}", error.message);
+        }
+        let error = of(&format!("{base}leave_out = {{ fold = 3, of = 2 }}\n"), SWEEP).unwrap_err().message;
+        assert!(error.contains("data.leave_out"), "{error}");
     }
 
     #[test]

@@ -86,21 +86,21 @@ impl Sweep {
         let rows = self.rows();
         let mut pairs: Option<PairSet> = None;
         let mut outcomes = BTreeMap::new();
-        for run in rows.iter().flat_map(|(_, runs)| runs) {
-            let Some(run_outcomes) = self.outcomes(run, set, decodings)? else { continue };
+        for folds in rows.iter().flat_map(|(_, runs)| of_seeds(runs)) {
+            let Some(run_outcomes) = self.outcomes(folds, set, decodings)? else { continue };
             if pairs.get_or_insert_with(|| run_outcomes.pairs.clone()) != &run_outcomes.pairs {
-                let folder = self.files(run).evaluation(set);
+                let folder = self.files(folds[0]).evaluation(set);
                 return Err(Error::data(format!(
                     "{}: other runs were evaluated on other pairs; remove this folder and run the sweep again",
                     folder.display()
                 )));
             }
-            outcomes.insert(run.number, run_outcomes.by_decoding);
+            outcomes.insert(folds[0].number, run_outcomes.by_decoding);
         }
         let section = |(i, decoding): (usize, &Decoding)| {
             let system = |(name, runs): &(String, Vec<&SweepRun>)| {
                 let (done, missing): (Vec<&SweepRun>, Vec<&SweepRun>) =
-                    runs.iter().copied().partition(|run| outcomes.contains_key(&run.number));
+                    of_seeds(runs).map(|folds| folds[0]).partition(|run| outcomes.contains_key(&run.number));
                 System {
                     name: if name.is_empty() { self.file.name.clone() } else { name.clone() },
                     by_seed: done.iter().map(|run| (run.config.seed, outcomes[&run.number][i].clone())).collect(),
@@ -126,15 +126,24 @@ impl Sweep {
         found.map(|published| published.as_row())
     }
 
-    /// `None` if the run is not evaluated on the set.
-    fn outcomes(&self, run: &SweepRun, set: &EvaluationSet, decodings: &[Decoding]) -> Result<Option<CellOutcomes>> {
-        let files = self.files(run);
-        if !files.is_trained(run)? || !files.is_evaluated(set, None) {
-            return Ok(None);
+    /// Of the runs of one seed, which in cross-validation have a fold each. `None` if one is not evaluated on the set.
+    fn outcomes(
+        &self,
+        folds: &[&SweepRun],
+        set: &EvaluationSet,
+        decodings: &[Decoding],
+    ) -> Result<Option<CellOutcomes>> {
+        let [run, ..] = folds else { return Ok(None) };
+        let (mut predictions, mut calibrated) = (Vec::new(), StateDecode::default());
+        for fold in folds {
+            let files = self.files(fold);
+            if !files.is_trained(fold)? || !files.is_evaluated(set, None) {
+                return Ok(None);
+            }
+            predictions.extend(read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs);
+            let of_run = files.folder()?.calibrated(CheckpointKind::Best)?;
+            calibrated = of_run.map(|calibrated| calibrated.states).unwrap_or_default(); // folds have none
         }
-        let predictions = read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs;
-        let calibrated =
-            files.folder()?.calibrated(CheckpointKind::Best)?.map(|calibrated| calibrated.states).unwrap_or_default();
         let decoded = |&(conflict, state): &Decoding| {
             let conflict = match conflict {
                 ConflictChoice::Threshold => Decode::Threshold,
@@ -148,6 +157,11 @@ impl Sweep {
         let by_decoding = decodings.iter().map(decoded).collect();
         Ok(Some(CellOutcomes { pairs: PairSet::of(&predictions), by_decoding }))
     }
+}
+
+/// The runs of a row by their seeds: one each, or its folds.
+fn of_seeds<'a, 'b>(runs: &'b [&'a SweepRun]) -> impl Iterator<Item = &'b [&'a SweepRun]> {
+    runs.chunk_by(|one, other| one.config.seed == other.config.seed)
 }
 
 fn decoding_name((conflict, state): Decoding) -> String {

@@ -27,6 +27,7 @@ mod gita;
 mod html_report;
 mod joint;
 mod layering;
+mod ledger;
 mod llm;
 mod llm_piqa;
 mod llm_server;

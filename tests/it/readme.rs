@@ -16,6 +16,7 @@ fn the_commands_of_the_readme_run() {
         path
     };
     let config = fs::read_to_string(tiny.config()).unwrap().replace("layers = 1\n", "kind = 'joint'\n");
+    let config = config.replace("dropout = 0.0\n", "dropout = 0.0\nmax_sentences = 6\n"); // GITA has them, and the sample
     let config: String = config
         .lines()
         .filter(|line| !line.starts_with("heads") && !line.starts_with("feed_forward"))

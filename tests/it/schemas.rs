@@ -62,6 +62,9 @@ fn rig() -> &'static Rig {
 fn of_run(tiny: &Tiny, run: &Path) -> Documents {
     let (stories, export) = (tiny.stories(), tiny.path("export"));
     said(&tiered(["eval", text(run), "--data", text(&stories), "--split", "train", "--unit", "story"]));
+    let unseen = tiny.path("unseen.json");
+    std::fs::write(&unseen, std::fs::read_to_string(&stories).unwrap() + "\n").unwrap();
+    said(&tiered(["eval", text(run), "--data", text(&unseen), "--split", "dev"]));
     said(&tiered(["model", "export", text(run), "--output", text(&export)]));
     let checkpoints = std::fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
     let checkpoint = checkpoints.into_iter().max().unwrap();
@@ -71,6 +74,7 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
         ("model", run.join("model.json")),
         ("origin", run.join("origin.json")),
         ("decode", run.join("best/decode.json")),
+        ("scoring", run.join("scorings.jsonl")),
         ("epoch", run.join("metrics.jsonl")),
         ("event", run.join("events.jsonl")),
         ("manifest", checkpoint.join("manifest.json")),

@@ -2,6 +2,7 @@
 
 use crate::support::{stderr, stdout, text};
 use crate::tiny::Tiny;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,8 +11,9 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tiered::durable::Lock;
+use tiered::experiment::Trial;
 use tiered::report::comparison::Comparison;
-use tiered::sweep::Sweep;
+use tiered::sweep::{Sweep, SweepRun};
 
 /// Two detectors by two seeds, evaluated on two sets.
 struct Rig {
@@ -374,4 +376,63 @@ fn a_dry_run_lists_the_runs_and_writes_nothing() {
     let said = rig.succeeds("run", "nothing", &["--dry-run"]);
     assert!(said.contains("paper / seed 0") && said.contains("dry run: 4 runs"), "{said}");
     assert!(!rig.tiny.path("nothing").exists());
+}
+
+#[test]
+fn cross_validation_scores_every_pair_once_by_a_run_that_has_not_seen_it() {
+    let tiny = Tiny::new();
+    let mut stories: Value = serde_json::from_str(&fs::read_to_string(tiny.stories()).unwrap()).unwrap();
+    // Ids that train does not have: group 0 becomes 70.
+    let dev = stories["dev"].as_object_mut().unwrap();
+    let renamed = std::mem::take(dev).into_iter().map(|(id, mut story)| {
+        story["story_id"] = json!(70 + story["story_id"].as_i64().unwrap());
+        story["example_id"] = json!(format!("7{id}"));
+        (format!("7{id}"), story)
+    });
+    *dev = renamed.collect();
+    fs::write(tiny.stories(), stories.to_string()).unwrap();
+    let (base, data) = (tiny.config(), tiny.stories());
+    let sweep = format!(
+        "name = 'folds'\nbase = '{}'\nseeds = [0, 1]\nfolds = 2\nset = {{ train.epochs = 1 }}\n\
+         [[evaluate]]\nname = 'all'\nfile = '{}'\nsplit = ['train', 'dev']\n",
+        base.display(),
+        data.display()
+    );
+    let file = tiny.path("folds.toml");
+    fs::write(&file, sweep).unwrap();
+    let rig = Rig { tiny, file };
+    let said = rig.succeeds("run", "out", &[]);
+    assert!(said.contains("folds: 4 runs done now"), "{said}");
+
+    let sweep = rig.sweep("out");
+    let pairs = |run: &SweepRun| {
+        let file = sweep.run_folder(run).join("eval/all/predictions.jsonl");
+        tiered::prediction::read_predictions(&file).unwrap().pairs
+    };
+    for seed in sweep.runs.chunks(2) {
+        let mut ids: Vec<String> = Vec::new();
+        for run in seed {
+            let fold = run.fold.unwrap();
+            let pairs = pairs(run);
+            assert!(!pairs.is_empty() && pairs.iter().all(|pair| fold.contains(pair.group)), "{}", run.name());
+            let report: Value =
+                serde_json::from_slice(&fs::read(sweep.run_folder(run).join("eval/all/report.json")).unwrap()).unwrap();
+            assert_eq!((&report["data"]["seen"], &report["data"]["split"]), (&json!("held_out"), &json!("train+dev")));
+            assert!(!sweep.run_folder(run).join("scorings.jsonl").exists(), "this is no scoring of a test set");
+            let trained = Trial::prepare(run.config.clone(), None).unwrap().train;
+            let trained: Vec<&String> = trained.pairs.iter().map(|pair| &pair.id).collect();
+            assert_eq!(trained.len() + pairs.len(), 12, "the other pairs of both splits");
+            assert!(pairs.iter().all(|pair| !trained.contains(&&pair.id)));
+            ids.extend(pairs.into_iter().map(|pair| pair.id));
+        }
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 12);
+    }
+    let table: Comparison = serde_json::from_str(&rig.table("out")).unwrap();
+    let [section] = table.sections.as_slice() else { panic!("{} sections", table.sections.len()) };
+    assert_eq!(section.size.as_ref().unwrap().pairs, 12);
+    // A seed without one of its folds has no result.
+    fs::remove_dir_all(sweep.run_folder(&sweep.runs[3])).unwrap();
+    assert!(rig.succeeds("table", "out", &[]).contains("1 of 2"));
 }
