@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares the entities that programs find in stories with those that the stories list.
 
-usage: compare.py measure TIERED DATA    run the programs on DATA/trip and DATA/gita, write results.json
+usage: compare.py measure TIERED DATA HARPER    run the programs on DATA/trip and DATA/gita, write results.json
        compare.py table [--check]        write the table of docs/entities.md (--check: fail if it is out of date)
 
-`measure` runs in the environment of setup.sh. TIERED is the program. A name matches another one as `tiered data entities`
+`measure` runs in the environment of setup.sh. TIERED is the program, HARPER that of harper/ (`cargo build --release`). A name matches another one as `tiered data entities`
 says: exactly (in lower case, without articles), or by its head noun.
 """
 import argparse
@@ -100,15 +100,54 @@ def pattern_chunks():
     return find
 
 
-def measure(tiered, data):
+def harper_chunks(program):
+    """The noun phrases of harper/, without determiners, pronouns and numbers in front."""
+
+    def find_all(stories):
+        lines = "".join(json.dumps(story) + "\n" for story in stories)
+        output = subprocess.run([program], input=lines, text=True, check=True, capture_output=True).stdout
+        return [json.loads(line) for line in output.splitlines()]
+
+    return find_all
+
+
+def each(find):
+    return lambda stories: [find(story) for story in stories]
+
+
+def count_mentions(names, story):
+    """In how many sentences each name occurs."""
+    texts = [" ".join(re.findall(r"\w+", sentence.lower())) for sentence in story]
+    words = {name: " ".join(re.findall(r"\w+", name)) for name in names}
+    return {name: sum(f" {words[name]} " in f" {text} " for text in texts) for name in names}
+
+
+def mentions(listed, found, texts):
+    """How many listed names occur in the sentences, and how many found ones occur in one sentence only."""
+    counts = {"in_sentences": [0, 0], "right_once": [0, 0], "extra_once": [0, 0]}
+    for given, names, story in zip(listed, found, texts):
+        given, names = ({normalized(name) for name in one} for one in (given, names))
+        for key, chosen, is_so in [
+            ("in_sentences", given, lambda count: count > 0),
+            ("right_once", names & given, lambda count: count == 1),
+            ("extra_once", names - given, lambda count: count == 1),
+        ]:
+            of_names = count_mentions(chosen, story)
+            counts[key][0] += sum(map(is_so, of_names.values()))
+            counts[key][1] += len(of_names)
+    return counts
+
+
+def measure(tiered, data, harper):
     version = importlib.metadata.version
     spacy_name = f"spaCy {version('spacy')}, `en_core_web_sm` 3.8.0"
     others = {
         "en": [
-            (f"{spacy_name}: noun chunks without articles", spacy_chunks(strip=False)),
-            (f"{spacy_name}: noun chunks without determiners and numbers", spacy_chunks(strip=True)),
+            (f"{spacy_name}: noun chunks without articles", each(spacy_chunks(strip=False))),
+            (f"{spacy_name}: noun chunks without determiners and numbers", each(spacy_chunks(strip=True))),
+            ("`harper-brill` 3.0.0: noun phrases without determiners and numbers", harper_chunks(harper)),
         ],
-        "it": [(f"Pattern {version('PatternLite')}, `pattern.it`: noun phrases", pattern_chunks())],
+        "it": [(f"Pattern {version('PatternLite')}, `pattern.it`: noun phrases", each(pattern_chunks()))],
     }
     rows = []
     for name, path, split, language in SETS:
@@ -118,7 +157,7 @@ def measure(tiered, data):
         texts = sentences(data / path, split)
         assert len(texts) == len(listed), f"{len(texts)} stories in the file, {len(listed)} read"
         systems = [("`tiered data entities`", [story["found"] for story in ours["stories"]])]
-        systems += [(title, [find(story) for story in texts]) for title, find in others[language]]
+        systems += [(title, find_all(texts)) for title, find_all in others[language]]
         for title, found in systems:
             stories = list(zip(listed, found))
             row = {"set": name, "stories": len(stories), "system": title}
@@ -128,6 +167,7 @@ def measure(tiered, data):
         counts = [rows[-len(systems)]["exact"][measure] for measure in ("recall", "precision")]
         theirs = [ours["scores"]["exact"][measure] for measure in ("recall", "precision")]
         assert counts == [[one["count"], one["total"]] for one in theirs], "two counts of the same differ"
+        rows[-len(systems)]["mentions"] = mentions(listed, systems[0][1], texts)
         rows[-len(systems)]["interval"] = {key: ours["scores"]["exact"][key]["interval_95"] for key in ("recall", "precision")}
     RESULTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 
@@ -146,10 +186,23 @@ def table():
     return "\n".join(lines)
 
 
+def table_of_mentions():
+    lines = [
+        "| stories | listed entities that occur in the sentences | found and listed: in one sentence only | found, not listed: in one sentence only |",
+        "|---|---:|---:|---:|",
+    ]
+    for row in json.loads(RESULTS.read_text()):
+        if "mentions" in row:
+            cells = [f"{100 * count / total:.1f} % of {total:,}" for count, total in row["mentions"].values()]
+            lines.append("| " + " | ".join([row["set"], *cells]) + " |")
+    return "\n".join(lines)
+
+
 def write_table(check):
-    old = PAGE.read_text()
-    begin, end = "<!-- entities: benches/entities/compare.py -->", "<!-- end -->"
-    new = re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n\n{table()}\n\n{end}", old, flags=re.S)
+    old = new = PAGE.read_text()
+    for name, of_name in [("entities", table), ("mentions", table_of_mentions)]:
+        begin, end = f"<!-- {name}: benches/entities/compare.py -->", "<!-- end -->"
+        new = re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n\n{of_name()}\n\n{end}", new, flags=re.S)
     if check and new != old:
         sys.exit(f"{PAGE} is out of date: run benches/entities/compare.py table")
     PAGE.write_text(new)
@@ -161,10 +214,11 @@ def main():
     of_measure = commands.add_parser("measure")
     of_measure.add_argument("tiered", type=pathlib.Path)
     of_measure.add_argument("data", type=pathlib.Path)
+    of_measure.add_argument("harper", type=pathlib.Path)
     commands.add_parser("table").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.command == "measure":
-        measure(arguments.tiered.resolve(), arguments.data)
+        measure(arguments.tiered.resolve(), arguments.data, arguments.harper.resolve())
     else:
         write_table(arguments.check)
 
