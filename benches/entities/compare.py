@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares the entities that programs find in stories with those that the stories list.
 
-usage: compare.py measure TIERED DATA HARPER    run the programs on DATA/trip and DATA/gita, write results.json
-       compare.py table [--check]        write the table of docs/entities.md (--check: fail if it is out of date)
+usage: compare.py measure TIERED DATA      run the programs on DATA/trip and DATA/gita, write results.json
+       compare.py tiers TIERED DATA RUN    evaluate a run with given and with found entities, write tiers.json
+       compare.py table [--check]          write the tables of docs/entities.md (--check: fail if they are out of date)
 
-`measure` runs in the environment of setup.sh. TIERED is the program, HARPER that of harper/ (`cargo build --release`). A name matches another one as `tiered data entities`
+`measure` runs in the environment of setup.sh. TIERED is the program. A name matches another one as `tiered data entities`
 says: exactly (in lower case, without articles), or by its head noun.
 """
 import argparse
@@ -14,10 +15,12 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-RESULTS = HERE / "results.json"
-PAGE = HERE.parent.parent / "docs" / "entities.md"
+ROOT = HERE.parent.parent
+RESULTS, TIERS = HERE / "results.json", HERE / "tiers.json"
+PAGE = ROOT / "docs" / "entities.md"
 SETS = [
     ("TRIP train", "trip/www.json", "train", "en"),
     ("TRIP dev", "trip/www.json", "dev", "en"),
@@ -100,21 +103,6 @@ def pattern_chunks():
     return find
 
 
-def harper_chunks(program):
-    """The noun phrases of harper/, without determiners, pronouns and numbers in front."""
-
-    def find_all(stories):
-        lines = "".join(json.dumps(story) + "\n" for story in stories)
-        output = subprocess.run([program], input=lines, text=True, check=True, capture_output=True).stdout
-        return [json.loads(line) for line in output.splitlines()]
-
-    return find_all
-
-
-def each(find):
-    return lambda stories: [find(story) for story in stories]
-
-
 def count_mentions(names, story):
     """In how many sentences each name occurs."""
     texts = [" ".join(re.findall(r"\w+", sentence.lower())) for sentence in story]
@@ -138,16 +126,15 @@ def mentions(listed, found, texts):
     return counts
 
 
-def measure(tiered, data, harper):
+def measure(tiered, data):
     version = importlib.metadata.version
     spacy_name = f"spaCy {version('spacy')}, `en_core_web_sm` 3.8.0"
     others = {
         "en": [
-            (f"{spacy_name}: noun chunks without articles", each(spacy_chunks(strip=False))),
-            (f"{spacy_name}: noun chunks without determiners and numbers", each(spacy_chunks(strip=True))),
-            ("`harper-brill` 3.0.0: noun phrases without determiners and numbers", harper_chunks(harper)),
+            (f"{spacy_name}: noun chunks without articles", spacy_chunks(strip=False)),
+            (f"{spacy_name}: noun chunks without determiners and numbers", spacy_chunks(strip=True)),
         ],
-        "it": [(f"Pattern {version('PatternLite')}, `pattern.it`: noun phrases", each(pattern_chunks()))],
+        "it": [(f"Pattern {version('PatternLite')}, `pattern.it`: noun phrases", pattern_chunks())],
     }
     rows = []
     for name, path, split, language in SETS:
@@ -157,7 +144,7 @@ def measure(tiered, data, harper):
         texts = sentences(data / path, split)
         assert len(texts) == len(listed), f"{len(texts)} stories in the file, {len(listed)} read"
         systems = [("`tiered data entities`", [story["found"] for story in ours["stories"]])]
-        systems += [(title, find_all(texts)) for title, find_all in others[language]]
+        systems += [(title, [find(story) for story in texts]) for title, find in others[language]]
         for title, found in systems:
             stories = list(zip(listed, found))
             row = {"set": name, "stories": len(stories), "system": title}
@@ -170,6 +157,39 @@ def measure(tiered, data, harper):
         rows[-len(systems)]["mentions"] = mentions(listed, systems[0][1], texts)
         rows[-len(systems)]["interval"] = {key: ours["scores"]["exact"][key]["interval_95"] for key in ("recall", "precision")}
     RESULTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+
+
+def tiers(tiered, data, run):
+    """The tiers by `pair`, with states as calibrated, or by argmax where they were not."""
+    sample = ROOT / "data" / "sample"
+    rows = []
+    for name, path, split in [
+        ("sample, English", sample / "en-dev.json", "dev"),
+        ("sample, Italian", sample / "it.json", "test"),
+        ("TRIP dev", data / "trip/www.json", "dev"),
+    ]:
+        for entities in ("given", "found"):
+            with tempfile.TemporaryDirectory() as folder:
+                where = ["--data", path, "--split", split, "--output", folder, "--force"]
+                command = [tiered, "--quiet", "eval", run, *where, "--entities", entities, "--decode", "pair", "--format", "json"]
+                report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            chosen = report["rows"][-1]
+            shares = {tier: chosen[tier] for tier in ("accuracy", "consistency", "verifiability")}
+            states = chosen.get("states", "argmax")
+            rows.append({"set": name, "pairs": report["data"]["pairs"], "entities": entities, "states": states, **shares})
+            print(rows[-1], file=sys.stderr)
+    TIERS.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def table_of_tiers():
+    lines = ["| pairs | entities | accuracy | consistency | verifiability |", "|---|---|---:|---:|---:|"]
+    for row in json.loads(TIERS.read_text()):
+        cells = [f"{row['set']} ({row['pairs']})", row["entities"]]
+        for tier in ("accuracy", "consistency", "verifiability"):
+            low, high = row[tier]["interval_95"]
+            cells.append(f"{100 * row[tier]['fraction']:.1f} [{100 * low:.1f}, {100 * high:.1f}]")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def table():
@@ -200,7 +220,7 @@ def table_of_mentions():
 
 def write_table(check):
     old = new = PAGE.read_text()
-    for name, of_name in [("entities", table), ("mentions", table_of_mentions)]:
+    for name, of_name in [("entities", table), ("mentions", table_of_mentions), ("tiers", table_of_tiers)]:
         begin, end = f"<!-- {name}: benches/entities/compare.py -->", "<!-- end -->"
         new = re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n\n{of_name()}\n\n{end}", new, flags=re.S)
     if check and new != old:
@@ -214,11 +234,15 @@ def main():
     of_measure = commands.add_parser("measure")
     of_measure.add_argument("tiered", type=pathlib.Path)
     of_measure.add_argument("data", type=pathlib.Path)
-    of_measure.add_argument("harper", type=pathlib.Path)
+    of_tiers = commands.add_parser("tiers")
+    for argument in ("tiered", "data", "run"):
+        of_tiers.add_argument(argument, type=pathlib.Path)
     commands.add_parser("table").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.command == "measure":
-        measure(arguments.tiered.resolve(), arguments.data, arguments.harper.resolve())
+        measure(arguments.tiered.resolve(), arguments.data)
+    elif arguments.command == "tiers":
+        tiers(arguments.tiered.resolve(), arguments.data, arguments.run)
     else:
         write_table(arguments.check)
 

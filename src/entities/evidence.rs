@@ -1,6 +1,6 @@
 //! What one sentence of a story tells about words of the others.
 
-use super::kinds::Kinds;
+use super::kinds::WordKinds;
 use super::lexicon::Lexicon;
 use super::phrase::Phrase;
 use super::word::{Gap, Word};
@@ -48,9 +48,9 @@ impl Evidence {
     }
 
     /// What a word may be in this story.
-    pub fn kinds(&self, lexicon: &Lexicon, word: &str) -> Kinds {
+    pub fn kinds(&self, lexicon: &Lexicon, word: &str) -> WordKinds {
         let kinds = lexicon.kinds(word);
-        Kinds { noun: kinds.noun || self.nouns.contains(word), ..kinds }
+        WordKinds { noun: kinds.noun || self.nouns.contains(word), ..kinds }
     }
 
     /// Whether a word is the name of a person.

@@ -4,7 +4,7 @@ use crate::language::Language;
 
 /// What a word may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Kinds {
+pub(super) struct WordKinds {
     pub closed: Option<Closed>,
     pub noun: bool,
     pub adjective: bool,
@@ -20,16 +20,16 @@ pub(super) struct Kinds {
     pub gerund: bool,
 }
 
-impl Kinds {
+impl WordKinds {
     /// Of a word of a closed class.
     pub fn closed(class: Closed) -> Self {
-        Kinds { closed: Some(class), ..Kinds::default() }
+        WordKinds { closed: Some(class), ..WordKinds::default() }
     }
 
     /// Of a word that is in no table, by its ending.
     pub fn by_ending(word: &str, language: Language) -> Self {
         match language {
-            _ if word.starts_with(|c: char| c.is_numeric()) => Kinds::closed(Closed::Determiner),
+            _ if word.starts_with(|c: char| c.is_numeric()) => WordKinds::closed(Closed::Determiner),
             Language::English => english_ending(word),
             Language::Italian => italian_ending(word),
         }
@@ -41,7 +41,7 @@ impl Kinds {
 
     /// Whether neither the tables nor the ending tell anything.
     pub fn is_unknown(self) -> bool {
-        self == Kinds::default()
+        self == WordKinds::default()
     }
 }
 
@@ -63,19 +63,21 @@ pub(super) enum Closed {
     Adverb,
 }
 
-fn english_ending(word: &str) -> Kinds {
+fn english_ending(word: &str) -> WordKinds {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending));
     match () {
-        () if word == "'s" => Kinds::closed(Closed::Determiner),
-        () if ends(&["ly"]) => Kinds::closed(Closed::Adverb),
-        () if ends(&["ing"]) => Kinds { gerund: true, ..Kinds::default() },
-        () if ends(&["ed"]) => Kinds { finite: true, participle: true, ..Kinds::default() },
-        () if ends(&["ful", "less", "ous", "able", "ible", "ish"]) => Kinds { adjective: true, ..Kinds::default() },
-        () => Kinds::default(),
+        () if word == "'s" => WordKinds::closed(Closed::Determiner),
+        () if ends(&["ly"]) => WordKinds::closed(Closed::Adverb),
+        () if ends(&["ing"]) => WordKinds { gerund: true, ..WordKinds::default() },
+        () if ends(&["ed"]) => WordKinds { finite: true, participle: true, ..WordKinds::default() },
+        () if ends(&["ful", "less", "ous", "able", "ible", "ish"]) => {
+            WordKinds { adjective: true, ..WordKinds::default() }
+        }
+        () => WordKinds::default(),
     }
 }
 
-fn italian_ending(word: &str) -> Kinds {
+fn italian_ending(word: &str) -> WordKinds {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(ending));
     const INFINITIVES: [&str; 21] = [
         "are", "ere", "ire", "arsi", "ersi", "irsi", "arlo", "arla", "arli", "arle", "erlo", "erla", "erli", "erle",
@@ -83,19 +85,19 @@ fn italian_ending(word: &str) -> Kinds {
     ];
     const VOWELS: [char; 4] = ['o', 'a', 'i', 'e'];
     match () {
-        () if ends(&["mente"]) => Kinds::closed(Closed::Adverb),
+        () if ends(&["mente"]) => WordKinds::closed(Closed::Adverb),
         () if ends(&["ando", "endo", "andosi", "endosi", "andolo", "andola", "endolo", "endola"]) => {
-            Kinds { gerund: true, ..Kinds::default() }
+            WordKinds { gerund: true, ..WordKinds::default() }
         }
-        () if ends(&["iere"]) => Kinds::default(),
-        () if ends(&INFINITIVES) => Kinds { base: true, ..Kinds::default() },
+        () if ends(&["iere"]) => WordKinds::default(),
+        () if ends(&INFINITIVES) => WordKinds { base: true, ..WordKinds::default() },
         () if ends(&["ava", "avano", "eva", "evano", "ò", "arono", "irono"]) => {
-            Kinds { finite: true, ..Kinds::default() }
+            WordKinds { finite: true, ..WordKinds::default() }
         }
         () if word.len() > 5 && ["at", "ut", "it"].iter().any(|end| word.trim_end_matches(VOWELS).ends_with(end)) => {
-            Kinds { participle: true, ..Kinds::default() }
+            WordKinds { participle: true, ..WordKinds::default() }
         }
-        () => Kinds::default(),
+        () => WordKinds::default(),
     }
 }
 
@@ -105,12 +107,12 @@ mod tests {
 
     #[test]
     fn endings_tell_what_unknown_words_may_be() {
-        let [gerund, past, adverb, number, unknown] =
-            ["blorking", "blorked", "blorkly", "7th", "blork"].map(|word| Kinds::by_ending(word, Language::English));
+        let [gerund, past, adverb, number, unknown] = ["blorking", "blorked", "blorkly", "7th", "blork"]
+            .map(|word| WordKinds::by_ending(word, Language::English));
         assert!(gerund.gerund && past.finite && past.participle && unknown.is_unknown());
         assert_eq!([adverb.closed, number.closed], [Some(Closed::Adverb), Some(Closed::Determiner)]);
         let [infinitive, participle, noun, finite] =
-            ["blorcarla", "blorcata", "blorchiere", "blorcò"].map(|word| Kinds::by_ending(word, Language::Italian));
+            ["blorcarla", "blorcata", "blorchiere", "blorcò"].map(|word| WordKinds::by_ending(word, Language::Italian));
         assert!(infinitive.base && participle.participle && noun.is_unknown() && finite.finite);
     }
 }

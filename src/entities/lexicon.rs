@@ -2,7 +2,7 @@
 
 use super::expressions::Expressions;
 use super::inflect::{agreeing, english_plural, english_verb, italian_plural, italian_verb};
-use super::kinds::{Closed, Kinds};
+use super::kinds::{Closed, WordKinds};
 use super::word;
 use crate::error::{Error, Result};
 use crate::language::Language;
@@ -56,7 +56,7 @@ struct RawLexicon {
 /// The words of a language.
 pub(super) struct Lexicon {
     pub language: Language,
-    words: HashMap<String, Kinds>,
+    words: HashMap<String, WordKinds>,
     /// Names of people in the synthetic stories, in lower case.
     names: HashSet<String>,
     /// Nouns of several words, by their first one; the longest first.
@@ -121,7 +121,7 @@ impl Lexicon {
         Ok(lexicon)
     }
 
-    fn mark(&mut self, word: impl Into<String>, set: impl Fn(&mut Kinds)) {
+    fn mark(&mut self, word: impl Into<String>, set: impl Fn(&mut WordKinds)) {
         set(self.words.entry(word.into()).or_default());
     }
 
@@ -216,9 +216,9 @@ impl Lexicon {
     }
 
     /// What a word in lower case may be. Of unknown words the ending is asked.
-    pub fn kinds(&self, word: &str) -> Kinds {
+    pub fn kinds(&self, word: &str) -> WordKinds {
         let known = self.words.get(word).copied();
-        known.unwrap_or_else(|| Kinds::by_ending(word, self.language))
+        known.unwrap_or_else(|| WordKinds::by_ending(word, self.language))
     }
 
     /// Whether it is the name of a person in the synthetic stories.
@@ -231,7 +231,7 @@ impl Lexicon {
         self.motion.contains(verb)
     }
 
-    /// Whether the infinitive of another verb may follow its object: "heard the phone ring".
+    /// Whether the infinitive of another verb may follow its object: "heard the doorbell ring".
     pub fn is_perception(&self, verb: &str) -> bool {
         self.perception.contains(verb)
     }

@@ -1,8 +1,8 @@
 //! Words of the open classes: which one is a verb, which one belongs to a noun phrase.
 
-use super::kinds::{Closed, Kinds};
+use super::kinds::{Closed, WordKinds};
 use super::reading::Reading;
-use super::tag::{Context, Tagger, VerbForm};
+use super::tag::{TagContext, Tagger, VerbForm};
 use super::word::Gap;
 use crate::language::Language;
 
@@ -11,27 +11,27 @@ const LOOK_AHEAD: usize = 12;
 
 impl Tagger<'_> {
     /// The form in which a word is a verb here; `None` if it is none.
-    pub fn verb_here(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
+    pub fn verb_here(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
         let is_italian = self.lexicon.language == Language::Italian;
         match self.context {
-            Context::Infinitive if self.motion && kinds.noun && !self.has_object(at) => None,
-            Context::Infinitive if !kinds.base => (!kinds.noun && self.has_object(at)).then_some(VerbForm::Base),
-            Context::Infinitive | Context::Auxiliary => (!kinds.noun || kinds.base).then_some(VerbForm::Base),
-            Context::Be if kinds.participle || kinds.gerund => {
+            TagContext::Infinitive if self.motion && kinds.noun && !self.has_object(at) => None,
+            TagContext::Infinitive if !kinds.base => (!kinds.noun && self.has_object(at)).then_some(VerbForm::Base),
+            TagContext::Infinitive | TagContext::Auxiliary => (!kinds.noun || kinds.base).then_some(VerbForm::Base),
+            TagContext::Be if kinds.participle || kinds.gerund => {
                 let is_modifier = kinds.noun || kinds.adjective && self.is_followed_by_open(at);
                 (!is_modifier).then_some(VerbForm::Participle)
             }
-            Context::Be => None,
-            Context::Have => (kinds.participle || kinds.finite && !kinds.noun).then_some(VerbForm::Participle),
-            Context::Subject if kinds.is_verb() => Some(form(kinds)),
-            Context::Subject => (kinds.is_unknown()).then_some(VerbForm::Finite),
-            Context::Determiner => None,
-            Context::Nominal => self.verb_after_noun(at, kinds),
-            Context::Preposition if is_italian => (kinds.base && !kinds.noun).then_some(VerbForm::Base),
-            Context::Preposition => (kinds.gerund && !kinds.noun).then_some(VerbForm::Gerund),
-            Context::Verb => self.verb_after_verb(at, kinds),
-            Context::Conjunction if self.verb.is_some() => self.coordinated(at, kinds),
-            Context::Start | Context::Conjunction => {
+            TagContext::Be => None,
+            TagContext::Have => (kinds.participle || kinds.finite && !kinds.noun).then_some(VerbForm::Participle),
+            TagContext::Subject if kinds.is_verb() => Some(form(kinds)),
+            TagContext::Subject => (kinds.is_unknown()).then_some(VerbForm::Finite),
+            TagContext::Determiner => None,
+            TagContext::Nominal => self.verb_after_noun(at, kinds),
+            TagContext::Preposition if is_italian => (kinds.base && !kinds.noun).then_some(VerbForm::Base),
+            TagContext::Preposition => (kinds.gerund && !kinds.noun).then_some(VerbForm::Gerund),
+            TagContext::Verb => self.verb_after_verb(at, kinds),
+            TagContext::Conjunction if self.verb.is_some() => self.coordinated(at, kinds),
+            TagContext::Start | TagContext::Conjunction => {
                 let asks = is_italian && kinds.finite && self.has_object(at);
                 let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective || asks;
                 let is_modifier = kinds.participle && !is_italian && self.is_followed_by_open(at);
@@ -40,7 +40,7 @@ impl Tagger<'_> {
         }
     }
 
-    fn verb_after_noun(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
+    fn verb_after_noun(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
         if self.predicate == Some(at) {
             return Some(VerbForm::Finite);
         }
@@ -51,13 +51,13 @@ impl Tagger<'_> {
             return None;
         }
         let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective;
-        // In English an infinitive after a noun is rather the head of a compound: "cocoa mix".
-        let is_infinitive = kinds == Kinds { base: true, ..Kinds::default() };
+        // In English an infinitive after a noun is rather the head of a compound: "soup mix".
+        let is_infinitive = kinds == WordKinds { base: true, ..WordKinds::default() };
         let is_head = is_infinitive && self.lexicon.language == Language::English;
         (self.verb.is_some() && is_only_verb && !is_head).then(|| form(kinds))
     }
 
-    fn verb_after_verb(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
+    fn verb_after_verb(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
         if !kinds.is_verb() || kinds.noun && !kinds.gerund || kinds.adjective {
             return None;
         }
@@ -67,7 +67,7 @@ impl Tagger<'_> {
     }
 
     /// After "and" or a comma: "took the cup and washed it", "took the bread and butter".
-    fn coordinated(&self, at: usize, kinds: Kinds) -> Option<VerbForm> {
+    fn coordinated(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
         let may_be_verb = !kinds.adjective && (!kinds.noun || self.has_object(at));
         match self.verb {
             _ if kinds.gerund && may_be_verb => Some(VerbForm::Gerund),
@@ -84,9 +84,9 @@ impl Tagger<'_> {
     }
 
     /// What a word that is no verb is here.
-    pub fn nominal(&mut self, at: usize, kinds: Kinds) -> Reading {
-        let is_bare = matches!(self.context, Context::Be | Context::Verb);
-        let describes = kinds.adjective || self.context == Context::Be && kinds.is_unknown();
+    pub fn nominal(&mut self, at: usize, kinds: WordKinds) -> Reading {
+        let is_bare = matches!(self.context, TagContext::Be | TagContext::Verb);
+        let describes = kinds.adjective || self.context == TagContext::Be && kinds.is_unknown();
         if is_bare && describes && !self.is_followed_by_open(at) {
             return Reading::Outside;
         }
@@ -96,12 +96,12 @@ impl Tagger<'_> {
         }
     }
 
-    fn english_nominal(&mut self, at: usize, kinds: Kinds) -> Reading {
+    fn english_nominal(&mut self, at: usize, kinds: WordKinds) -> Reading {
         let describes = kinds.adjective || kinds.participle || kinds.gerund;
         if self.is_followed_by_open(at) && describes && !kinds.noun {
             return Reading::Modifier;
         }
-        if describes && !kinds.noun && (kinds.adjective || self.context != Context::Determiner) {
+        if describes && !kinds.noun && (kinds.adjective || self.context != TagContext::Determiner) {
             self.end_phrase();
             return Reading::Outside;
         }
@@ -109,11 +109,11 @@ impl Tagger<'_> {
     }
 
     /// A noun with the adjectives before and after it.
-    fn italian_nominal(&mut self, at: usize, kinds: Kinds) -> Reading {
-        if self.context == Context::Nominal && at > 0 && self.readings[at - 1] != Reading::Outside {
+    fn italian_nominal(&mut self, at: usize, kinds: WordKinds) -> Reading {
+        if self.context == TagContext::Nominal && at > 0 && self.readings[at - 1] != Reading::Outside {
             return match kinds {
-                Kinds { state: true, .. } => Reading::Outside,
-                Kinds { adjective: true, .. } => Reading::Modifier,
+                WordKinds { state: true, .. } => Reading::Outside,
+                WordKinds { adjective: true, .. } => Reading::Modifier,
                 _ if kinds.is_unknown() => Reading::Modifier,
                 _ => Reading::Noun,
             };
@@ -121,7 +121,7 @@ impl Tagger<'_> {
         if kinds.adjective && (kinds.prenominal || !kinds.noun) && self.is_followed_by_open(at) {
             return Reading::Outside;
         }
-        if kinds.adjective && !kinds.noun || kinds.is_verb() && !kinds.noun && self.context != Context::Determiner {
+        if kinds.adjective && !kinds.noun || kinds.is_verb() && !kinds.noun && self.context != TagContext::Determiner {
             self.end_phrase();
             return Reading::Outside;
         }
@@ -130,7 +130,7 @@ impl Tagger<'_> {
 
     /// After an adjective that belongs to no noun.
     fn end_phrase(&mut self) {
-        if matches!(self.context, Context::Nominal | Context::Determiner) {
+        if matches!(self.context, TagContext::Nominal | TagContext::Determiner) {
             self.context = self.context_after_phrase();
         }
     }
@@ -149,7 +149,7 @@ impl Tagger<'_> {
             return None;
         }
         let mut others = start + 1..end;
-        let is_verb = |kinds: Kinds| kinds.finite || kinds.base && self.lexicon.language == Language::English;
+        let is_verb = |kinds: WordKinds| kinds.finite || kinds.base && self.lexicon.language == Language::English;
         let surely = others.clone().find(|&i| {
             let kinds = self.kinds[i];
             is_verb(kinds) && !kinds.noun && !kinds.adjective
@@ -167,12 +167,12 @@ impl Tagger<'_> {
 }
 
 /// The form of a verb; finite, where it may be several.
-fn form(kinds: Kinds) -> VerbForm {
+fn form(kinds: WordKinds) -> VerbForm {
     match kinds {
-        Kinds { finite: true, .. } => VerbForm::Finite,
-        Kinds { base: true, .. } => VerbForm::Base,
-        Kinds { participle: true, .. } => VerbForm::Participle,
-        Kinds { gerund: true, .. } => VerbForm::Gerund,
+        WordKinds { finite: true, .. } => VerbForm::Finite,
+        WordKinds { base: true, .. } => VerbForm::Base,
+        WordKinds { participle: true, .. } => VerbForm::Participle,
+        WordKinds { gerund: true, .. } => VerbForm::Gerund,
         _ => VerbForm::Finite,
     }
 }

@@ -4,7 +4,7 @@
 //! comes a noun, after "to" a verb, after a subject a verb, after a verb its object.
 
 use super::evidence::Evidence;
-use super::kinds::{Closed, Kinds};
+use super::kinds::{Closed, WordKinds};
 use super::lexicon::Lexicon;
 use super::reading::Reading;
 use super::word::{Gap, Word};
@@ -15,7 +15,7 @@ const LONGEST_EXPRESSION: usize = 5;
 
 /// What has been read right before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Context {
+pub(super) enum TagContext {
     /// A clause begins.
     Start,
     Determiner,
@@ -51,7 +51,7 @@ pub(super) fn readings(words: &[Word], lexicon: &Lexicon, evidence: &Evidence) -
         lexicon,
         evidence,
         readings: Vec::with_capacity(words.len()),
-        context: Context::Start,
+        context: TagContext::Start,
         verb: None,
         motion: false,
         perception: false,
@@ -65,12 +65,12 @@ pub(super) fn readings(words: &[Word], lexicon: &Lexicon, evidence: &Evidence) -
 
 pub(super) struct Tagger<'a> {
     pub words: &'a [Word],
-    pub kinds: Vec<Kinds>,
+    pub kinds: Vec<WordKinds>,
     pub lexicon: &'a Lexicon,
     evidence: &'a Evidence,
     /// Of the words so far.
     pub readings: Vec<Reading>,
-    pub context: Context,
+    pub context: TagContext,
     /// The clause's last verb.
     pub verb: Option<VerbForm>,
     /// Whether that verb takes somebody somewhere.
@@ -87,8 +87,8 @@ impl Tagger<'_> {
         let at = self.readings.len();
         match self.words[at].before {
             Gap::Stop => self.begin_clause(),
-            Gap::Comma if self.verb.is_none() => self.context = Context::Start,
-            Gap::Comma => self.context = Context::Conjunction,
+            Gap::Comma if self.verb.is_none() => self.context = TagContext::Start,
+            Gap::Comma => self.context = TagContext::Conjunction,
             Gap::Blank => {}
         }
         let few = || self.few_words(at).map(|word| word.lower.as_str());
@@ -96,7 +96,7 @@ impl Tagger<'_> {
         if compound > 0 {
             self.readings.extend(std::iter::repeat_n(Reading::Compound, compound));
             self.predicate = self.predicate_after(at + compound - 1);
-            self.context = Context::Nominal;
+            self.context = TagContext::Nominal;
         } else if fixed > 0 {
             self.readings.extend(std::iter::repeat_n(Reading::Outside, fixed));
             self.context = self.context_after_phrase();
@@ -113,8 +113,8 @@ impl Tagger<'_> {
     }
 
     /// What is expected after a noun phrase that can't go on.
-    pub fn context_after_phrase(&self) -> Context {
-        if self.verb.is_none() { Context::Subject } else { Context::Verb }
+    pub fn context_after_phrase(&self) -> TagContext {
+        if self.verb.is_none() { TagContext::Subject } else { TagContext::Verb }
     }
 
     /// This word and a few after it that only blanks separate.
@@ -127,7 +127,7 @@ impl Tagger<'_> {
     /// Whether this word and the next one describe the noun before them: "da stiro", "di legno".
     fn quality(&self, at: usize) -> bool {
         let Some(next) = self.next(at).filter(|next| next.closed.is_none()) else { return false };
-        if self.context != Context::Nominal || self.lexicon.language != Language::Italian {
+        if self.context != TagContext::Nominal || self.lexicon.language != Language::Italian {
             return false;
         }
         match self.words[at].lower.as_str() {
@@ -138,16 +138,16 @@ impl Tagger<'_> {
     }
 
     fn begin_clause(&mut self) {
-        (self.context, self.verb, self.motion, self.predicate) = (Context::Start, None, false, None);
+        (self.context, self.verb, self.motion, self.predicate) = (TagContext::Start, None, false, None);
     }
 
     /// The closed class of a word. Where a noun is expected, some of them are nouns or adjectives: "a can", "at home",
-    /// "straight lines".
+    /// "straight hair".
     fn closed_class(&self, at: usize) -> Option<Closed> {
         let kinds = self.kinds[at];
-        let wants_noun = matches!(self.context, Context::Determiner | Context::Preposition);
+        let wants_noun = matches!(self.context, TagContext::Determiner | TagContext::Preposition);
         let is_noun = kinds.noun && wants_noun && kinds.closed != Some(Closed::Determiner);
-        let wants_adjective = wants_noun || self.context == Context::Verb;
+        let wants_adjective = wants_noun || self.context == TagContext::Verb;
         let describes = kinds.adjective && kinds.closed == Some(Closed::Adverb);
         let is_adjective = describes && wants_adjective && self.is_followed_by_open(at);
         kinds.closed.filter(|_| !is_noun && !is_adjective)
@@ -155,13 +155,13 @@ impl Tagger<'_> {
 
     fn name(&mut self, at: usize) {
         // A new subject: "... and Tom washed"
-        if self.context == Context::Conjunction && self.next(at).is_some_and(|next| next.finite && !next.noun) {
+        if self.context == TagContext::Conjunction && self.next(at).is_some_and(|next| next.finite && !next.noun) {
             self.verb = None;
         }
-        let in_phrase = matches!(self.context, Context::Determiner | Context::Nominal);
+        let in_phrase = matches!(self.context, TagContext::Determiner | TagContext::Nominal);
         if in_phrase && self.lexicon.language == Language::English && !self.lexicon.is_name(&self.words[at].lower) {
             self.readings.push(Reading::Noun);
-            self.context = Context::Nominal;
+            self.context = TagContext::Nominal;
             return;
         }
         self.readings.push(Reading::Name);
@@ -169,7 +169,7 @@ impl Tagger<'_> {
     }
 
     /// What the word after this one may be, if only a blank is between them.
-    pub fn next(&self, at: usize) -> Option<Kinds> {
+    pub fn next(&self, at: usize) -> Option<WordKinds> {
         let word = self.words.get(at + 1)?;
         (word.before == Gap::Blank).then(|| self.kinds[at + 1])
     }
@@ -185,32 +185,32 @@ impl Tagger<'_> {
 
     fn closed(&mut self, class: Closed, at: usize) {
         self.readings.push(Reading::Outside);
-        let is_over = matches!(self.context, Context::Nominal | Context::Determiner | Context::Preposition);
+        let is_over = matches!(self.context, TagContext::Nominal | TagContext::Determiner | TagContext::Preposition);
         let rest = self.context_after_phrase();
         self.context = match class {
             Closed::Determiner if self.words[at].lower == "'s" => self.possessive(at),
-            Closed::Determiner => Context::Determiner,
+            Closed::Determiner => TagContext::Determiner,
             Closed::Clitic => self.clitic(at),
-            Closed::Preposition => Context::Preposition,
-            Closed::Conjunction => Context::Conjunction,
+            Closed::Preposition => TagContext::Preposition,
+            Closed::Conjunction => TagContext::Conjunction,
             Closed::Subordinator => {
                 self.begin_clause();
-                Context::Start
+                TagContext::Start
             }
             Closed::Pronoun => self.pronoun(at),
             Closed::Object if is_over => rest,
-            Closed::Adverb if self.context == Context::Nominal => rest,
+            Closed::Adverb if self.context == TagContext::Nominal => rest,
             Closed::Object | Closed::Adverb => self.context,
             Closed::Be | Closed::Have => {
                 self.verb = Some(VerbForm::Participle);
                 self.note_verb(at);
-                if class == Closed::Be { Context::Be } else { Context::Have }
+                if class == Closed::Be { TagContext::Be } else { TagContext::Have }
             }
             Closed::Auxiliary => {
                 self.verb = Some(VerbForm::Base);
-                Context::Auxiliary
+                TagContext::Auxiliary
             }
-            Closed::Infinitive => Context::Infinitive,
+            Closed::Infinitive => TagContext::Infinitive,
         };
     }
 
@@ -220,29 +220,29 @@ impl Tagger<'_> {
     }
 
     /// "Ann's book", but "Ann's washing it".
-    fn possessive(&mut self, at: usize) -> Context {
+    fn possessive(&mut self, at: usize) -> TagContext {
         let is_verb = self.is_followed_by(at, &[Closed::Determiner, Closed::Preposition, Closed::Adverb]);
         let is_verb = is_verb || self.next(at).is_some_and(|next| next.gerund && !next.noun);
         if !is_verb || self.verb.is_some() {
-            return Context::Determiner;
+            return TagContext::Determiner;
         }
         self.verb = Some(VerbForm::Participle);
-        Context::Be
+        TagContext::Be
     }
 
     /// "la tazza", but "Rosa la beve", "e la mette nel frigo".
-    fn clitic(&mut self, at: usize) -> Context {
+    fn clitic(&mut self, at: usize) -> TagContext {
         let next = self.next(at).unwrap_or_default();
         let is_only_verb = next.finite && !next.noun && !next.adjective;
-        let begins = matches!(self.context, Context::Start | Context::Conjunction);
-        let wants_verb = self.context == Context::Subject && self.verb.is_none();
+        let begins = matches!(self.context, TagContext::Start | TagContext::Conjunction);
+        let wants_verb = self.context == TagContext::Subject && self.verb.is_none();
         match () {
-            () if wants_verb && next.closed.is_none() && (next.finite || !next.noun) => Context::Subject,
+            () if wants_verb && next.closed.is_none() && (next.finite || !next.noun) => TagContext::Subject,
             () if begins && (is_only_verb || !self.may_be_article(at)) => {
                 self.verb = None;
-                Context::Subject
+                TagContext::Subject
             }
-            () if self.may_be_article(at) => Context::Determiner,
+            () if self.may_be_article(at) => TagContext::Determiner,
             () => self.context,
         }
     }
@@ -266,14 +266,14 @@ impl Tagger<'_> {
         }
     }
 
-    fn pronoun(&mut self, at: usize) -> Context {
+    fn pronoun(&mut self, at: usize) -> TagContext {
         let may_be_object = ["it", "you"].contains(&self.words[at].lower.as_str());
-        let begins = matches!(self.context, Context::Start | Context::Conjunction);
+        let begins = matches!(self.context, TagContext::Start | TagContext::Conjunction);
         if may_be_object && !begins && self.verb.is_some() {
-            return Context::Verb;
+            return TagContext::Verb;
         }
         self.verb = None;
-        Context::Subject
+        TagContext::Subject
     }
 
     /// Reads a word of an open class.
@@ -282,16 +282,16 @@ impl Tagger<'_> {
         if let Some(form) = self.verb_here(at, kinds) {
             self.verb = Some(form);
             self.note_verb(at);
-            self.context = Context::Verb;
+            self.context = TagContext::Verb;
             self.predicate = None;
             return Reading::Verb;
         }
-        if self.context != Context::Nominal || self.readings.last() == Some(&Reading::Outside) {
+        if self.context != TagContext::Nominal || self.readings.last() == Some(&Reading::Outside) {
             self.predicate = self.predicate_after(at);
         }
         let reading = self.nominal(at, kinds);
         if reading != Reading::Outside {
-            self.context = Context::Nominal;
+            self.context = TagContext::Nominal;
         }
         reading
     }

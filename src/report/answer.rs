@@ -1,5 +1,6 @@
 //! The answer of a model about a pair of stories or a single story, as text or JSON.
 
+mod found;
 mod text;
 
 use super::words;
@@ -163,13 +164,6 @@ impl Answer {
         }
     }
 
-    /// Says of each story whether its entities were found in its sentences.
-    #[must_use]
-    pub fn with_found(mut self, found: &[bool]) -> Self {
-        self.stories.iter_mut().zip(found).for_each(|(story, &found)| story.entities_found = found);
-        self
-    }
-
     /// JSON with two spaces of indentation.
     pub fn to_json(&self) -> String {
         schema::to_string_pretty(self).expect("an answer has string keys only") + "\n"
@@ -317,18 +311,6 @@ States that explain the conflict:
         let expected = "The story is only slightly more likely implausible than plausible (probability 55.0%).\n";
         assert_eq!(slightly, expected);
         assert_eq!(Verdict::new(0.6).to_text(), "The story is plausible (probability 60.0%).\n");
-    }
-
-    #[test]
-    fn found_entities_are_named() {
-        let prediction = prediction([story([0.9, 0.75]), story([0.1, 0.2])], [0.125, 0.875]);
-        let answer = Answer::of_pair(&prediction, Decode::Pair).with_found(&[true, false]);
-        assert!(answer.to_text().ends_with("\nEntities found in story 1: fridge\n"), "{}", answer.to_text());
-        let both = answer.with_found(&[true, true]);
-        let lines = "\nEntities found in story 1: fridge\nEntities found in story 2: fridge\n";
-        assert!(both.to_text().ends_with(lines), "{}", both.to_text());
-        let alone = Answer::of_story(&prediction, Decode::Pair).with_found(&[true]);
-        assert!(alone.to_text().ends_with("\nEntities found: fridge\n"), "{}", alone.to_text());
     }
 
     #[test]

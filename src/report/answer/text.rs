@@ -27,15 +27,6 @@ impl Answer {
         text + &self.found_text()
     }
 
-    /// The entities that were found because nobody named them.
-    fn found_text(&self) -> String {
-        let place = |s: usize| if self.stories.len() > 1 { format!(" in story {}", s + 1) } else { String::new() };
-        let found = self.stories.iter().enumerate().filter(|(_, story)| story.entities_found);
-        let lines: String =
-            found.map(|(s, story)| format!("Entities found{}: {}\n", place(s), story.entities.join(", "))).collect();
-        if lines.is_empty() { lines } else { format!("\n{lines}") }
-    }
-
     fn conflict_text(&self) -> String {
         if self.conflict.is_empty() && self.decode != Decode::Threshold && self.single_story.is_none() {
             return "No two sentences of one story have a conflict probability above 0.\n".to_owned();
