@@ -28,6 +28,13 @@ SETS = [
 ]
 ARTICLES = {"a", "an", "the", "il", "lo", "la", "i", "gli", "le", "un", "uno", "una", "un'"}
 
+MEASURES = {
+    "accuracy": "accuracy",
+    "consistency": "consistency",
+    "verifiability": "verifiability",
+    "verifiable_states": "pairs with verifiable states",
+}
+
 
 def normalized(name):
     words = name.lower().replace("’", "'").split()
@@ -174,7 +181,7 @@ def tiers(tiered, data, run):
                 command = [tiered, "--quiet", "eval", run, *where, "--entities", entities, "--decode", "pair", "--format", "json"]
                 report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
             chosen = report["rows"][-1]
-            shares = {tier: chosen[tier] for tier in ("accuracy", "consistency", "verifiability")}
+            shares = {measure: chosen[measure] for measure in MEASURES}
             states = chosen.get("states", "argmax")
             rows.append({"set": name, "pairs": report["data"]["pairs"], "entities": entities, "states": states, **shares})
             print(rows[-1], file=sys.stderr)
@@ -182,12 +189,13 @@ def tiers(tiered, data, run):
 
 
 def table_of_tiers():
-    lines = ["| pairs | entities | accuracy | consistency | verifiability |", "|---|---|---:|---:|---:|"]
+    names = " | ".join(MEASURES.values())
+    lines = [f"| pairs | entities | {names} |", "|---|---|" + "---:|" * len(MEASURES)]
     for row in json.loads(TIERS.read_text()):
         cells = [f"{row['set']} ({row['pairs']})", row["entities"]]
-        for tier in ("accuracy", "consistency", "verifiability"):
-            low, high = row[tier]["interval_95"]
-            cells.append(f"{100 * row[tier]['fraction']:.1f} [{100 * low:.1f}, {100 * high:.1f}]")
+        for measure in MEASURES:
+            low, high = row[measure]["interval_95"]
+            cells.append(f"{100 * row[measure]['fraction']:.1f} [{100 * low:.1f}, {100 * high:.1f}]")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
