@@ -51,26 +51,58 @@ pub fn evaluate_by(
     corpus: &Corpus,
     config: EvalConfig,
     forward: impl Fn(Batch) -> (Output, Batch),
-    mut progress: impl FnMut(usize),
+    progress: impl FnMut(usize),
 ) -> Evaluation {
+    merge(evaluate_batches(corpus, config, |_| true, forward, progress))
+}
+
+/// The evaluation of one batch.
+pub struct BatchEvaluation {
+    /// One for each pair of the batch.
+    pub predictions: Vec<LabelledPair>,
+    /// The losses of the batch.
+    pub losses: LossValues,
+    /// The number of items in each average.
+    pub counts: LossValues,
+}
+
+/// Evaluates those batches of a corpus whose numbers `takes` accepts, counted from 0.
+pub fn evaluate_batches(
+    corpus: &Corpus,
+    config: EvalConfig,
+    takes: impl Fn(usize) -> bool,
+    forward: impl Fn(Batch) -> (Output, Batch),
+    mut progress: impl FnMut(usize),
+) -> Vec<BatchEvaluation> {
     let _guard = tch::no_grad_guard();
-    let mut predictions = Vec::with_capacity(corpus.len());
-    let mut losses = LossMean::default();
     let indices: Vec<usize> = (0..corpus.len()).collect();
-    for pairs in indices.chunks(config.pairs_per_batch.max(1)) {
+    let batches = indices.chunks(config.pairs_per_batch.max(1)).enumerate().filter(|(number, _)| takes(*number));
+    let evaluate = |(_, pairs): (usize, &[usize])| {
         let (batch, targets) = corpus.batch(pairs, config.layout);
         let (batch, targets) = (batch.to_device(config.device), targets.to_device(config.device));
         let (output, batch) = forward(batch);
-        let batch_losses = Losses::new(&output, &targets);
-        losses.add(batch_losses.values(), batch_losses.counts);
+        let losses = Losses::new(&output, &targets);
         let mut reader = OutputReader::new(&output, &batch, config.layout);
-        predictions.extend(pairs.iter().map(|&p| {
+        let predictions = pairs.iter().map(|&p| {
             let pair = &corpus.pairs[p];
             LabelledPair::new(pair, reader.pair(pair))
-        }));
+        });
+        let predictions = predictions.collect();
         progress(pairs.len());
+        BatchEvaluation { predictions, losses: losses.values(), counts: losses.counts }
+    };
+    batches.map(evaluate).collect()
+}
+
+/// The evaluation of a corpus from that of all its batches, in their order.
+pub fn merge(batches: Vec<BatchEvaluation>) -> Evaluation {
+    let mut predictions = Vec::with_capacity(batches.iter().map(|batch| batch.predictions.len()).sum());
+    let mut means = LossMean::default();
+    for BatchEvaluation { predictions: of_batch, losses, counts } in batches {
+        predictions.extend(of_batch);
+        means.add(losses, counts);
     }
-    Evaluation { predictions, losses: losses.mean() }
+    Evaluation { predictions, losses: means.mean() }
 }
 
 /// Reads the outputs of a batch pair by pair, in the order of the rows.

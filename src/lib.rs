@@ -64,6 +64,7 @@
 //! | 1 | [`data`] | reads story files into pairs; every irregularity becomes a named finding |
 //! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
 //! | 1 | [`tokenizer`] | reads tokenizer files, and turns text into token ids |
+//! | 1 | [`distributed`] | connects the processes that train one model together |
 //! | 1 | [`http`] | connects to servers: addresses, secrets, authorities, when to try again |
 //! | 2 | [`prediction`] | holds what a system predicts about a pair; models write it, metrics read it |
 //! | 3 | [`fetch`] | downloads models and data and verifies them |
@@ -130,6 +131,7 @@ pub mod cli;
 pub mod config;
 pub mod data;
 pub mod decode;
+pub mod distributed;
 pub mod durable;
 pub mod entities;
 pub mod error;

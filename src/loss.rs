@@ -61,20 +61,43 @@ impl Losses {
         let states = |logits, columns| state_loss(logits, targets, columns);
         let cells = targets.cell_weight.sum(Kind::Double).double_value(&[]);
         let pairs = targets.plausible.size()[0] as f64;
-        let (conflicts, single_story) = match &output.conflicts {
-            Conflicts::Sentences { .. } => (cells, None),
+        let single_story = match &output.conflicts {
+            Conflicts::Sentences { .. } => None,
             Conflicts::SentencePairs(sentence_pairs) => {
-                (pairs, sentence_pairs.single_story.as_ref().map(|log_probs| single_story_loss(log_probs, targets)))
+                sentence_pairs.single_story.as_ref().map(|log_probs| single_story_loss(log_probs, targets))
             }
         };
-        let stories = single_story.as_ref().map(|_| 2. * pairs);
         Losses {
-            counts: LossValues { preconditions: cells, effects: cells, conflicts, story: pairs, single_story: stories },
+            counts: Self::counts(&output.conflicts, cells, pairs),
             preconditions: states(&output.precondition_logits, &targets.precondition_columns),
             effects: states(&output.effect_logits, &targets.effect_columns),
             conflicts: conflict_loss(&output.conflicts, targets),
             story: output.story_scores.cross_entropy_for_logits(&targets.plausible),
             single_story,
+        }
+    }
+
+    /// The number of items in each average over so many cells and pairs, for a model with such an output.
+    pub fn counts(output: &Conflicts, cells: f64, pairs: f64) -> LossValues {
+        let (conflicts, single_story) = match output {
+            Conflicts::Sentences { .. } => (cells, None),
+            Conflicts::SentencePairs(sentence_pairs) => {
+                (pairs, sentence_pairs.single_story.as_ref().map(|_| 2. * pairs))
+            }
+        };
+        LossValues { preconditions: cells, effects: cells, conflicts, story: pairs, single_story }
+    }
+
+    /// Sets each loss that averages over nothing to 0. A part of a batch may have none of the cells that count.
+    pub fn without_empty(&mut self) {
+        let counts = self.counts;
+        let losses = [
+            (&mut self.preconditions, counts.preconditions),
+            (&mut self.effects, counts.effects),
+            (&mut self.conflicts, counts.conflicts),
+        ];
+        for (loss, _) in losses.into_iter().filter(|(_, count)| *count == 0.) {
+            *loss = loss.zeros_like();
         }
     }
 
@@ -102,8 +125,43 @@ impl Losses {
     }
 }
 
+impl LossConfig {
+    /// The weights for a part of a batch: each loss counts by the part's share of the items that it averages over.
+    #[must_use]
+    pub fn of_part(&self, shares: &LossValues) -> Self {
+        LossConfig {
+            preconditions: self.preconditions * shares.preconditions,
+            effects: self.effects * shares.effects,
+            conflicts: self.conflicts * shares.conflicts,
+            story: self.story * shares.story,
+            single_story: self.single_story * shares.single_story.unwrap_or(1.),
+            normalization: self.normalization,
+        }
+    }
+}
+
 impl LossValues {
-    fn zip(self, other: LossValues, f: impl Fn(f64, f64) -> f64) -> LossValues {
+    /// The number of losses.
+    pub const TERMS: usize = 5;
+
+    /// The losses in the order of the fields; 0 for one that the model does not have.
+    pub fn to_terms(self) -> [f64; Self::TERMS] {
+        let LossValues { preconditions, effects, conflicts, story, single_story } = self;
+        [preconditions, effects, conflicts, story, single_story.unwrap_or(0.)]
+    }
+
+    /// The opposite of [`LossValues::to_terms`]. A model has the single-story loss if its average has items.
+    ///
+    /// # Panics
+    /// Unless both slices have [`LossValues::TERMS`] items.
+    pub fn from_terms(terms: &[f64], counts: &[f64]) -> Self {
+        let &[preconditions, effects, conflicts, story, single_story] = terms else { panic!("five losses") };
+        let single_story = (counts[Self::TERMS - 1] > 0.).then_some(single_story);
+        LossValues { preconditions, effects, conflicts, story, single_story }
+    }
+
+    /// Combines each loss with that of `other`.
+    pub fn zip(self, other: LossValues, f: impl Fn(f64, f64) -> f64) -> LossValues {
         LossValues {
             preconditions: f(self.preconditions, other.preconditions),
             effects: f(self.effects, other.effects),

@@ -66,6 +66,12 @@ impl Corpus {
         rows
     }
 
+    /// The weight of all cells of such a batch that the losses average over: the sum of [`Targets::cell_weight`].
+    pub fn counted_cells(&self, pairs: &[usize], sample: &Sample, layout: Layout) -> f64 {
+        let counted = |row: &Row| row.cells.iter().filter(|cell| cell.gold.is_some()).count() as f64;
+        self.rows(pairs, sample, layout).iter().map(|row| f64::from(row.weight) * counted(row)).sum()
+    }
+
     /// The number of tokens that are encoded for a batch of these pairs: those of its unique inputs and, if the model
     /// reads whole stories, of its distinct stories.
     pub fn unique_tokens(&self, pairs: &[usize]) -> usize {

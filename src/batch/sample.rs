@@ -89,6 +89,13 @@ impl Sample {
         self
     }
 
+    /// The sample of some of the pairs, by their positions. An input that was left out stays left out.
+    #[must_use]
+    pub fn part(&self, positions: &[usize]) -> Self {
+        let entities = positions.iter().map(|&position| self.entities[position].clone());
+        Sample { entities: entities.collect(), inputs: self.inputs.clone() }
+    }
+
     fn of(corpus: &Corpus, pairs: &[usize], entities: Vec<[Vec<Drawn>; 2]>) -> Self {
         let mut inputs = BTreeSet::new();
         for (&p, of_pair) in pairs.iter().zip(&entities) {

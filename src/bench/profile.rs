@@ -83,12 +83,12 @@ impl PhaseTimer {
 
 impl StepObserver for PhaseTimer {
     fn ended(&mut self, phase: Phase) {
-        self.seconds[phase as usize] = self.watch.lap();
+        self.seconds[phase as usize] += self.watch.lap(); // a step of several shards ends each phase as often
     }
 
     fn batch(&mut self, _: u64, batch: &Batch, _: &[Parameter]) {
         if !self.is_frozen {
-            self.groups = batch.tokens.groups.clone();
+            self.groups.extend(&batch.tokens.groups);
         }
     }
 }

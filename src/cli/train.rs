@@ -3,13 +3,15 @@
 use super::progress::TrainingBar;
 use super::signal::Signals;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind};
-use crate::experiment::Experiment;
+use crate::distributed::{Ranks, Rendezvous};
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::{Experiment, RunPlan};
 use crate::machine::DeviceChoice;
-use crate::say::{aside, counted, say};
+use crate::say::{aside, be_quiet, counted, say};
 use crate::train::TrainEvent;
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Train a model from a config and write a run folder
 #[derive(ClapArgs)]
@@ -42,6 +44,9 @@ pub struct Args {
     /// Read and check everything, print what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// With several processes (docs/cluster.md): how long to wait for one that does not answer, before all stop
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
     /// Cache the outputs of a frozen encoder in DIR, for other runs on the same inputs
     #[arg(long, value_name = "DIR")]
     vectors: Option<PathBuf>,
@@ -56,20 +61,38 @@ impl Args {
     }
 }
 
-fn refuse_config(path: &str) -> Result<PathBuf, String> {
+fn refuse_config(path: &str) -> std::result::Result<PathBuf, String> {
     Err(format!("a config needs --config in front of it: --config {path}"))
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let (experiment, out) = prepare(args)?;
-    for warning in &experiment.warnings {
-        aside!("warning: {warning}");
+    let ranks = ranks(args)?;
+    let leads = ranks.leads();
+    if !leads {
+        be_quiet();
     }
-    describe(&experiment, &out);
+    let experiment = Experiment::prepare_together(ranks, || plan(args))?;
+    if leads {
+        describe(&experiment);
+    }
     if args.dry_run {
         say!("dry run: nothing was trained or written");
         return Ok(());
     }
+    train(experiment, args)
+}
+
+/// The processes of the run, by the variables of the program that started them.
+fn ranks(args: &Args) -> Result<Ranks> {
+    let Some(at) = Rendezvous::from_environment()? else { return Ok(Ranks::alone()) };
+    if args.vectors.is_some() {
+        return Err(usage("--vectors is for one process; unset RANK and WORLD_SIZE"));
+    }
+    Ranks::join(&at, Duration::from_secs(args.timeout))
+}
+
+fn train(experiment: Experiment, args: &Args) -> anyhow::Result<()> {
+    let out = experiment.folder().to_owned();
     let signals = Signals::watch()?;
     let mut progress = TrainingBar::new(experiment.steps() as u64);
     let experiment = match &args.vectors {
@@ -100,28 +123,25 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The experiment and its run folder, new or resumed.
-fn prepare(args: &Args) -> anyhow::Result<(Experiment, PathBuf)> {
+/// The run, new or resumed.
+fn plan(args: &Args) -> Result<RunPlan> {
     let overrides = args.overrides();
     let config = args.config.as_deref().map(|path| Config::open(path, &overrides)).transpose()?;
     let out = match (&args.resume, &args.output, &args.config) {
         (Some(Some(run)), None, _) => run.clone(),
         (Some(Some(_)), Some(_), _) => {
-            return Err(usage("--resume RUN and --output both name a run folder; leave out one of them").into());
+            return Err(usage("--resume RUN and --output both name a run folder; leave out one of them"));
         }
         (_, Some(out), _) => out.clone(),
         (_, None, Some(config)) => default_out(config),
-        (_, None, None) => return Err(usage("--resume has no run; name it: --resume RUN").into()),
+        (_, None, None) => return Err(usage("--resume has no run; name it: --resume RUN")),
     };
     let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
-    let experiment = match config {
-        config if begun => Experiment::resume(&out, config, &overrides, args.limit)?,
-        Some(config) => Experiment::prepare(config, &out, args.limit)?,
-        None => {
-            return Err(usage(format!("{}: no run to resume; start one with --config FILE", out.display())).into());
-        }
-    };
-    Ok((experiment, out))
+    match config {
+        config if begun => RunPlan::resume(&out, config, &overrides, args.limit),
+        Some(config) => RunPlan::new(config, &out, args.limit),
+        None => Err(usage(format!("{}: no run to resume; start one with --config FILE", out.display()))),
+    }
 }
 
 fn usage(message: impl Into<String>) -> Error {
@@ -132,7 +152,10 @@ fn default_out(config: &Path) -> PathBuf {
     Path::new("runs").join(config.file_stem().unwrap_or_default())
 }
 
-fn describe(experiment: &Experiment, out: &Path) {
+fn describe(experiment: &Experiment) {
+    for warning in &experiment.warnings {
+        aside!("warning: {warning}");
+    }
     let encoder = &experiment.model_config.encoder;
     say!(
         "encoder: {}, {}, hidden size {}, computed by {}; trained parameters: {:.1} M; {:?} matmuls on {:?}, {}",
@@ -155,7 +178,7 @@ fn describe(experiment: &Experiment, out: &Path) {
         counted(experiment.steps(), "step"),
         counted(experiment.config.train.epochs, "epoch"),
         counted(experiment.model_config.max_sentences, "sentence"),
-        out.display(),
+        experiment.folder().display(),
     );
     if let Some(beginning) = experiment.beginning() {
         say!("{beginning}");

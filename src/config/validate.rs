@@ -49,11 +49,15 @@ impl Config {
     }
 }
 
-fn of_training(train: &TrainConfig) -> [Check; 11] {
+fn of_training(train: &TrainConfig) -> [Check; 12] {
     let adamw = &train.adamw;
     [
         ((1..=MAX_EPOCHS).contains(&train.epochs), "train.epochs must be from 1 to 1000000"),
         (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
+        (
+            (1..=train.pairs_per_step).contains(&train.shards),
+            "train.shards must be from 1 to train.pairs_per_step: a shard has at least one pair",
+        ),
         (positive(train.learning_rate), "train.learning_rate must be above 0"),
         (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),
         (train.entities != Some(0), "train.entities must be at least 1"),

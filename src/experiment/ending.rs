@@ -50,6 +50,15 @@ impl Ending<'_> {
         Error::new(ErrorKind::Diverged, message)
     }
 
+    /// The processes no longer have the same weights. Nothing is saved, as it is not known whose are right.
+    pub fn unequal(&self, differs: &str) -> Error {
+        let newest = self.newest.map_or("its first step".to_owned(), |newest| format!("the checkpoint {newest}"));
+        let message = format!("step {}: {differs}; what came after {newest} is lost", self.step);
+        self.folder.note("unequal", self.step, &message);
+        let remedy = "check the memory and the network of that process's machine";
+        Error::new(ErrorKind::Resumable, format!("{message}; {remedy}, then {}", self.how_to_go_on()))
+    }
+
     fn how_to_go_on(&self) -> String {
         format!("resume with: tiered train --resume {}", self.folder.path().display())
     }

@@ -3,10 +3,12 @@
 use crate::batch::{Corpus, Layout, Strata, WholeStories};
 use crate::config::Config;
 use crate::decode::Decode;
+use crate::distributed::Ranks;
 use crate::eval::EvalConfig;
 use crate::loss::Normalization;
 use crate::model::{DetectorKind, ModelConfig};
 use crate::train::{Fit, Frozen, MixtureComponent, Network, Vectors};
+use std::rc::Rc;
 
 /// Training as in the config.
 pub fn fit<'a>(
@@ -36,6 +38,7 @@ pub fn fit<'a>(
         eval: EvalConfig { layout, ..eval },
         decode: own_decode(config),
         seed: config.seed,
+        ranks: Rc::new(Ranks::alone()),
     }
 }
 

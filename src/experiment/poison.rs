@@ -3,7 +3,9 @@
 use crate::batch::Batch;
 use crate::fault::Poison;
 use crate::loss::Losses;
+use crate::say::aside;
 use crate::train::{Parameter, StepObserver};
+use std::time::Duration;
 use tch::Tensor;
 
 /// Injects a value at its step; does nothing at the others.
@@ -49,6 +51,10 @@ impl StepObserver for Poisoned {
         if let Some(name) = self.name("gradient:") {
             let gradient = parameters.iter().zip(gradients).find(|(parameter, _)| parameter.name == name);
             put(gradient.expect("a parameter of that name").1, self.poison.value);
+        }
+        if self.name("pause").is_some() {
+            aside!("paused");
+            std::thread::sleep(Duration::from_secs_f64(self.poison.value));
         }
     }
 }

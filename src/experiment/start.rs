@@ -44,6 +44,13 @@ pub fn resumed(config: &Config, model: &ModelConfig, file: &Path, train: &Corpus
     Ok(network)
 }
 
+/// A model whose weights will be set to those of another process.
+pub fn unset(config: &Config, model: &ModelConfig, train: &Corpus, device: Device) -> Network {
+    let network = Network::new(model, device);
+    choose_trained(&network, &config.encoder.freeze, train);
+    network
+}
+
 /// `fill` sets the encoder's weights.
 fn starting(
     config: &Config,

@@ -15,6 +15,10 @@ pub struct TrainConfig {
     /// Pairs in a step; with more than one, the pairs of a plausible story stay together.
     #[schemars(range(min = 1), extend("x-resume" = "refused"))]
     pub pairs_per_step: usize,
+    /// Into how many parts a step is cut; up to as many processes share it (`docs/cluster.md`). The result depends on this
+    /// number; it does not depend on the number of processes if that is a power of two.
+    #[schemars(range(min = 1), extend("x-resume" = "refused"))]
+    pub shards: usize,
     /// How many entities of each story a step reads, drawn anew each time; a step with 2 takes less than half the time
     /// (`docs/model.md`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +58,7 @@ impl Default for TrainConfig {
         TrainConfig {
             epochs: 10,
             pairs_per_step: 1,
+            shards: 1,
             entities: None,
             state_sample_ratio: 1.,
             metric_for_best_model: BestModelMetric::Verifiability,

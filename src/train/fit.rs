@@ -1,21 +1,24 @@
-//! What is trained and how: one step, and the evaluation on dev.
+//! What is trained and how: one step.
 
 use super::config::TrainConfig;
+use super::exchange::{FlatStep, StepSum};
 use super::frozen::Vectors;
 use super::observer::{Phase, StepObserver};
 use super::optim::AdamW;
 use super::order::MixtureComponent;
-use super::progress::DevRecord;
+use super::shards;
 use crate::batch::{Corpus, Sample, Strata};
-use crate::calibrate;
 use crate::data::Pair;
-use crate::decode::{Decode, StateDecode};
+use crate::decode::Decode;
+use crate::distributed::{LostRank, Ranks};
 use crate::error::{Error, ErrorKind};
-use crate::eval::{EvalConfig, evaluate};
+use crate::eval::EvalConfig;
 use crate::loss::{LossConfig, LossValues, Losses};
-use crate::metrics::TierCounts;
-use crate::model::{DropoutRng, Mode, TieredModel};
+use crate::model::{DropoutRng, Mode, Output, TieredModel};
 use crate::seed;
+use std::convert::Infallible;
+use std::rc::Rc;
+use tch::Tensor;
 
 /// The parts of a training run: model, data and settings.
 pub struct Fit<'a> {
@@ -41,6 +44,8 @@ pub struct Fit<'a> {
     pub decode: Decode,
     /// Of all random choices, with the step or epoch.
     pub seed: u64,
+    /// The processes that share the steps and the evaluations.
+    pub ranks: Rc<Ranks>,
 }
 
 /// The vectors of the inputs of both corpora.
@@ -70,6 +75,16 @@ pub struct StepResult {
     pub gradient_norm: f64,
 }
 
+/// Why a step or an evaluation was not completed. Nothing has changed.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum Halt {
+    /// A number is not finite.
+    Diverged(#[from] Diverged),
+    /// Another process is gone.
+    Lost(#[from] LostRank),
+}
+
 /// A loss or gradient is not finite. The weights are those before the step.
 #[derive(Debug, thiserror::Error)]
 #[error("step {step}: {what} is not finite (pairs {})", .pairs.join(", "))]
@@ -82,9 +97,13 @@ pub struct Diverged {
     pub pairs: Vec<String>,
 }
 
-impl From<Diverged> for Error {
-    fn from(diverged: Diverged) -> Self {
-        Error::new(ErrorKind::Diverged, diverged.to_string())
+impl From<Halt> for Error {
+    fn from(halt: Halt) -> Self {
+        let kind = match halt {
+            Halt::Diverged(_) => ErrorKind::Diverged,
+            Halt::Lost(_) => ErrorKind::Resumable,
+        };
+        Error::new(kind, halt.to_string())
     }
 }
 
@@ -105,7 +124,7 @@ impl Fit<'_> {
     /// Takes one step on the pairs with these indices. `step` counts from 0.
     ///
     /// # Errors
-    /// [`Diverged`]; then the weights are those before the step.
+    /// [`Halt`]; then the weights are those before the step.
     pub fn step(
         &self,
         optimiser: &mut AdamW,
@@ -113,14 +132,75 @@ impl Fit<'_> {
         step: u64,
         rate: f64,
         observer: &mut dyn StepObserver,
-    ) -> Result<StepResult, Diverged> {
-        let diverged = |what| Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) };
-        let (batch, targets) = self.train.batch_of(pairs, &self.sample(pairs, step), self.eval.layout);
+    ) -> Result<StepResult, Halt> {
+        let diverged = |what| Halt::Diverged(Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) });
+        let StepSum { losses, counts, gradients } = self.sum(optimiser, pairs, step, observer)?;
+        if let Some(what) = losses.not_finite() {
+            return Err(diverged(what.to_owned()));
+        }
+        let gradient_norm = optimiser.step(&gradients, rate);
+        observer.ended(Phase::Optimiser);
+        if !gradient_norm.is_finite() {
+            return Err(diverged(match optimiser.gradient_not_finite(&gradients) {
+                Some(name) => format!("the gradient of {name}"),
+                None => "the norm of the gradients".to_owned(),
+            }));
+        }
+        Ok(StepResult { losses, counts, gradient_norm })
+    }
+
+    /// The losses and gradients of a step: those of the only shard, or the sum over all shards and processes.
+    fn sum(
+        &self,
+        optimiser: &AdamW,
+        pairs: &[usize],
+        step: u64,
+        observer: &mut dyn StepObserver,
+    ) -> Result<StepSum, Halt> {
+        let sample = self.sample(pairs, step);
+        if self.config.shards == 1 {
+            let shard = StepShard { pairs: pairs.to_vec(), sample, dropout: "dropout".to_owned(), of_step: None };
+            return Ok(self.compute(optimiser, &shard, step, observer));
+        }
+        let shards = self.shards(pairs, &sample);
+        let flat = FlatStep::new(&optimiser.variables());
+        let own = shards::of_rank(self.ranks.rank(), self.ranks.size(), shards.len());
+        let sum: Result<Tensor, Infallible> = shards::tree_sum(own, &mut |number| {
+            let shard = &shards[number];
+            Ok(match shard.pairs.is_empty() {
+                true => flat.nothing(),
+                false => flat.pack(&self.compute(optimiser, shard, step, observer)),
+            })
+        });
+        let Ok(sum) = sum;
+        let sum = flat.exchange(&sum, &self.ranks)?;
+        observer.ended(Phase::EncoderBackward);
+        Ok(sum)
+    }
+
+    /// Cuts a step's pairs into shards.
+    fn shards(&self, pairs: &[usize], sample: &Sample) -> Vec<StepShard> {
+        let groups: Vec<i64> = pairs.iter().map(|&pair| self.train.pairs[pair].group).collect();
+        let of = |positions: &[usize]| -> Vec<usize> { positions.iter().map(|&position| pairs[position]).collect() };
+        let parts = shards::cut(&groups, self.config.shards, |positions| self.train.unique_tokens(&of(positions)));
+        let of_step = (self.train.counted_cells(pairs, sample, self.eval.layout), pairs.len() as f64);
+        let shard = |(number, positions): (usize, Vec<usize>)| StepShard {
+            pairs: of(&positions),
+            sample: sample.part(&positions),
+            dropout: format!("dropout {number}"),
+            of_step: Some(of_step),
+        };
+        parts.into_iter().enumerate().map(shard).collect()
+    }
+
+    /// The losses and gradients of a shard. It has pairs.
+    fn compute(&self, optimiser: &AdamW, shard: &StepShard, step: u64, observer: &mut dyn StepObserver) -> StepSum {
+        let (batch, targets) = self.train.batch_of(&shard.pairs, &shard.sample, self.eval.layout);
         let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
         observer.batch(step + 1, &batch, &optimiser.parameters);
         observer.ended(Phase::Data);
 
-        let noise = DropoutRng::new(seed::key(self.seed, "dropout", step));
+        let noise = DropoutRng::new(seed::key(self.seed, &shard.dropout, step));
         let mode = Mode::train(&noise, self.eval.precision);
         let (trace, batch) = match &self.frozen {
             Some(frozen) => frozen.train.trace(batch),
@@ -133,27 +213,20 @@ impl Fit<'_> {
         observer.ended(Phase::Detector);
         let mut losses = Losses::new(&output, &targets);
         observer.losses(&mut losses);
-        let values = losses.values();
-        if let Some(what) = values.not_finite() {
-            return Err(diverged(what.to_owned()));
-        }
+        let (values, weights) = shard.share_in_step(&mut losses, &output, &self.loss);
+        let counts = losses.counts;
         observer.ended(Phase::Losses);
+        if values.not_finite().is_some() {
+            return StepSum { losses: values, counts, gradients: Vec::new() };
+        }
 
         let variables = optimiser.variables();
-        let (mut gradients, of_hidden) = trace.gradients_of_readers(&losses.total(&self.loss), &variables);
+        let (mut gradients, of_hidden) = trace.gradients_of_readers(&losses.total(&weights), &variables);
         observer.ended(Phase::HeadsBackward);
         trace.add_gradients_of_encoder(&of_hidden, &variables, &mut gradients);
         observer.gradients(&optimiser.parameters, &gradients);
         observer.ended(Phase::EncoderBackward);
-        let gradient_norm = optimiser.step(&gradients, rate);
-        observer.ended(Phase::Optimiser);
-        if !gradient_norm.is_finite() {
-            return Err(diverged(match optimiser.gradient_not_finite(&gradients) {
-                Some(name) => format!("the gradient of {name}"),
-                None => "the norm of the gradients".to_owned(),
-            }));
-        }
-        Ok(StepResult { losses: values, counts: losses.counts, gradient_norm })
+        StepSum { losses: values, counts, gradients }
     }
 
     /// The entities and inputs of these pairs that the step reads.
@@ -168,25 +241,27 @@ impl Fit<'_> {
             share => sample.keep_inputs(share, &mut rng("state inputs")),
         }
     }
+}
 
-    /// Evaluates on dev, decoded in every way that counts for the choice of the best epoch.
-    pub fn evaluate(&self, dev: &Corpus) -> DevRecord {
-        let evaluation = match self.frozen.as_ref().and_then(|frozen| frozen.dev.as_ref()) {
-            Some(vectors) => vectors.evaluate(self.model, dev, self.eval),
-            None => evaluate(self.model, dev, self.eval, |_| ()),
-        };
-        let predictions = &evaluation.predictions;
-        let tiers = |decode: Decode| TierCounts::of(&decode.apply(predictions));
-        let trials = calibrate::try_states(predictions, self.decode);
-        let states = calibrate::best(&trials).map_or(StateDecode::Argmax, |trial| trial.states);
-        DevRecord {
-            calibrated: TierCounts::of(&states.apply(&self.decode.apply(predictions))),
-            losses: evaluation.losses,
-            decode: self.decode,
-            threshold: tiers(Decode::Threshold),
-            pair: tiers(Decode::Pair),
-            metric: self.config.metric_for_best_model,
-        }
+/// A part of a step that is computed on its own.
+struct StepShard {
+    /// Indices of its pairs.
+    pairs: Vec<usize>,
+    sample: Sample,
+    /// The purpose of its dropout, from which its masks follow.
+    dropout: String,
+    /// The counted cells and the pairs of the whole step; `None` if this is the whole step.
+    of_step: Option<(f64, f64)>,
+}
+
+impl StepShard {
+    /// What the shard adds to the step's losses, and the weights with which its own losses do.
+    fn share_in_step(&self, losses: &mut Losses, output: &Output, weights: &LossConfig) -> (LossValues, LossConfig) {
+        let Some((cells, pairs)) = self.of_step else { return (losses.values(), *weights) };
+        losses.without_empty();
+        let of_step = Losses::counts(&output.conflicts, cells, pairs);
+        let shares = losses.counts.zip(of_step, |own, all| own / all);
+        (losses.values().zip(shares, |value, share| value * share), weights.of_part(&shares))
     }
 }
 

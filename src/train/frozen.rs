@@ -3,7 +3,7 @@
 use crate::batch::{Batch, Corpus, InputNumber};
 use crate::eval::{EvalConfig, Evaluation, evaluate_by};
 use crate::model::encoder::ForwardPass;
-use crate::model::{Encoder, Mode, TieredModel};
+use crate::model::{Encoder, Mode, Output, TieredModel};
 use tch::{Device, Kind, Tensor};
 
 /// The encoder's vector of every (entity, sentence) input of a corpus, without dropout, as in evaluation.
@@ -76,11 +76,13 @@ impl Vectors {
 
     /// Evaluates a model whose encoder computed these vectors.
     pub fn evaluate(&self, model: &TieredModel, corpus: &Corpus, config: EvalConfig) -> Evaluation {
-        let forward = |batch| {
-            let (hidden, batch) = self.of(batch);
-            (model.read(&hidden, &batch, Mode::eval(config.precision)), batch)
-        };
-        evaluate_by(corpus, config, forward, |_| ())
+        evaluate_by(corpus, config, |batch| self.read(model, batch, config), |_| ())
+    }
+
+    /// The output of that model for a batch, and the batch that it read.
+    pub fn read(&self, model: &TieredModel, batch: Batch, config: EvalConfig) -> (Output, Batch) {
+        let (hidden, batch) = self.of(batch);
+        (model.read(&hidden, &batch, Mode::eval(config.precision)), batch)
     }
 
     /// The same in the form of a forward pass; gradients stop there.

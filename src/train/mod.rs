@@ -1,6 +1,8 @@
 //! Optimisation: training loop, optimiser and schedule. `experiment` saves the files of a run.
 
 mod config;
+mod evaluate;
+mod exchange;
 mod fit;
 mod frozen;
 mod network;
@@ -9,10 +11,11 @@ mod optim;
 pub mod order;
 mod progress;
 mod schedule;
+mod shards;
 mod training;
 
 pub use config::{AdamWConfig, BestModelMetric, TrainConfig};
-pub use fit::{Diverged, Encoded, Fit, Frozen, StepResult};
+pub use fit::{Diverged, Encoded, Fit, Frozen, Halt, StepResult};
 pub use frozen::Vectors;
 pub use network::Network;
 pub use observer::{Phase, StepObserver, Unobserved};

@@ -79,6 +79,11 @@ impl Network {
         weights::named(&self.store)
     }
 
+    /// All variables, trained or not: what differs between two models of one config.
+    pub fn variables(&self) -> NamedTensors {
+        self.store.variables().into_iter().collect()
+    }
+
     /// The size of the saved weights, in bytes.
     pub fn saved_bytes(&self) -> u64 {
         weights::named(&self.store).values().map(|tensor| 4 * tensor.numel() as u64).sum()
@@ -91,7 +96,7 @@ impl Network {
 
     /// The trained parameters in the order of their names, each with learning rate and weight decay.
     pub fn parameters(&self, config: &TrainConfig) -> Vec<Parameter> {
-        let variables: NamedTensors = self.store.variables().into_iter().collect();
+        let variables = self.variables();
         let head_scale = config.head_learning_rate.map_or(1., |rate| rate / config.learning_rate);
         let trained = variables.iter().filter(|(_, tensor)| tensor.requires_grad());
         trained

@@ -1,6 +1,6 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
-use super::fit::{Diverged, Encoded, Fit, Frozen, StepResult};
+use super::fit::{Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::{AdamW, Parameter};
 use super::order;
@@ -100,12 +100,13 @@ impl<'a> Training<'a> {
     /// Takes the next step, or evaluates after the last step of an epoch; `None` at the end.
     ///
     /// # Errors
-    /// [`Diverged`]; then nothing has changed.
-    pub fn advance(&mut self) -> Result<Option<TrainEvent>, Diverged> {
+    /// [`Halt`]; then nothing has changed.
+    pub fn advance(&mut self) -> Result<Option<TrainEvent>, Halt> {
         if self.is_over() {
             return Ok(None);
         }
         if let Some(Encoded { inputs, of }) = self.fit.encode() {
+            self.fit.ranks.agree_to_stop()?;
             return Ok(Some(TrainEvent::Encoded { inputs, of }));
         }
         if self.evaluation_is_due() {
@@ -114,7 +115,7 @@ impl<'a> Training<'a> {
         self.take_step().map(|record| Some(TrainEvent::Step(record)))
     }
 
-    fn take_step(&mut self) -> Result<StepRecord, Diverged> {
+    fn take_step(&mut self) -> Result<StepRecord, Halt> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
@@ -143,13 +144,11 @@ impl<'a> Training<'a> {
         order[step].clone()
     }
 
-    fn finish_epoch(&mut self) -> Result<TrainEvent, Diverged> {
+    fn finish_epoch(&mut self) -> Result<TrainEvent, Halt> {
         let started = Instant::now();
         let Progress { step, losses, train_seconds, .. } = self.progress;
-        let dev = self.fit.dev.map(|dev| self.fit.evaluate(dev));
-        if let Some(what) = dev.as_ref().and_then(|dev| dev.losses.not_finite()) {
-            return Err(Diverged { step, what: what.to_owned(), pairs: vec!["of dev".to_owned()] });
-        }
+        let dev = self.fit.dev.map(|dev| self.fit.evaluate(dev, step)).transpose()?;
+        self.fit.ranks.agree_to_stop()?;
         let dev_seconds = started.elapsed().as_secs_f64();
         let epoch = self.progress.epochs.len() as u64 + 1;
         let record = EpochRecord { epoch, step, train: losses.mean(), dev, train_seconds, dev_seconds };

@@ -14,6 +14,7 @@ mod compare;
 mod config_docs;
 mod configs;
 mod data_cli;
+mod distributed;
 mod encoders;
 mod entities;
 mod evaluations;

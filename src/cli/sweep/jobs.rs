@@ -1,6 +1,7 @@
 //! `tiered sweep run --jobs J`: every run in its own process of this program, with its output in a log file.
 
 use super::end::{End, outcome_words};
+use crate::distributed::VARIABLES;
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::{counted, say};
@@ -69,6 +70,10 @@ fn command(sweep: &Sweep, run: &SweepRun, at_a_time: usize, out: Option<&Path>) 
     if std::env::var_os("OMP_NUM_THREADS").is_none() {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         command.env("OMP_NUM_THREADS", (cores / at_a_time).max(1).to_string());
+    }
+    // A run of a sweep has one process, whatever started the sweep.
+    for variable in VARIABLES {
+        command.env_remove(variable);
     }
     command.stdin(Stdio::null()).stdout(file).stderr(again);
     Ok(command)

@@ -1,0 +1,170 @@
+//! Training in the process that writes the run folder: the only one, or the first of several.
+
+use super::Experiment;
+use super::ending::{Ending, note_unrecorded};
+use super::folder::{CheckpointKind, RunFolder};
+use super::plan::Start;
+use super::resume::Resumed;
+use super::run::TrainedRun;
+use super::save::{CheckpointWriter, RunInputs};
+use super::together::{differing_weights, share_state, stop_here};
+use super::vectors::KeptVectors;
+use super::{fit, save};
+use crate::batch::Corpus;
+use crate::checkpoint::LatestCheckpoint;
+use crate::durable::Lock;
+use crate::error::{Error, Result};
+use crate::train::{EpochRecord, Halt, TrainEvent, Training};
+
+/// A run's folder, its lock unless that is held already, and the checkpoint to resume from.
+type OpenFolder<'a> = (RunFolder, Option<Lock>, Option<&'a LatestCheckpoint>);
+
+impl Experiment {
+    /// Trains to the end, or until `stop` returns a reason (a signal); then training stops at the next step. Returns
+    /// the record of the best epoch; `None` in all processes of a run but the first, which alone writes.
+    ///
+    /// # Errors
+    /// `Resumable` if the run was stopped, if another process is lost, or if its end, its best epoch or its calibration
+    /// could not be saved; `Diverged` (earlier checkpoints are kept); `CantCreate`, `Io`.
+    pub fn run(
+        self,
+        stop: impl Fn() -> Option<&'static str>,
+        mut on: impl FnMut(&TrainEvent),
+    ) -> Result<Option<EpochRecord>> {
+        let Some((folder, _lock, found)) = self.open_folder()? else { return self.follow(stop).map(|()| None) };
+        let mut training = self.training();
+        let mut saver = CheckpointWriter::new(&folder, &self.facts, &self.network);
+        if let Some(found) = found {
+            saver.continue_from(found, &mut training)?;
+        }
+        let kept = self.kept_vectors()?;
+        if let Some((kept, frozen)) = kept.as_ref().zip(training.frozen()) {
+            kept.load(frozen);
+        }
+        folder.note("started", training.progress.step, &self.warnings.join("; "));
+        let shared = share_state(&self.ranks, &self.network, &mut training);
+        shared.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
+        loop {
+            if let Some(reason) = stop_here(&self.ranks, &stop).filter(|_| !training.is_over()) {
+                return Err(stopped(&folder, &mut saver, &training, reason));
+            }
+            let advanced = training.advance().map_err(|halt| halted(&folder, &mut saver, &training, halt));
+            let Some(event) = advanced? else { break };
+            let differs = differing_weights(&self.ranks, &event, &training.optimiser);
+            if let Some(differs) = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))? {
+                return Err(ending(&folder, &saver, &training).unequal(&differs));
+            }
+            saver.after(&event, &training)?;
+            keep_vectors(&folder, kept.as_ref(), &event, &mut training);
+            on(&event);
+        }
+        self.ranks.leave();
+        self.finish(&folder, &mut saver, &mut training)?;
+        Ok(training.progress.best().cloned())
+    }
+
+    /// Saves the end of the run, and how good its best epoch is.
+    ///
+    /// # Errors
+    /// `Resumable` if that can't be saved; errors of loading the best epoch.
+    fn finish(&self, folder: &RunFolder, saver: &mut CheckpointWriter, training: &mut Training) -> Result<()> {
+        let is_saved = saver.save(training)? && saver.is_safe(training);
+        let (step, newest) = (training.progress.step, saver.newest());
+        let unsaved = || Ending { folder, step, newest }.unsaved();
+        if !is_saved {
+            return Err(unsaved());
+        }
+        match &self.dev {
+            Some(dev) => self.record_best(folder, dev, training, unsaved)?,
+            None => note_unrecorded(folder, step, folder.write_card(&self.config)),
+        }
+        folder.note("finished", step, "");
+        Ok(())
+    }
+
+    /// Evaluates the best epoch on dev, chooses temperature and state threshold, and saves both.
+    ///
+    /// # Errors
+    /// `unsaved` if the choice can't be saved; errors of loading the best epoch.
+    fn record_best(
+        &self,
+        folder: &RunFolder,
+        dev: &Corpus,
+        training: &mut Training,
+        unsaved: impl Fn() -> Error,
+    ) -> Result<()> {
+        let step = training.progress.step;
+        let mut run = TrainedRun::open(&self.out, CheckpointKind::Best, Some(&self.config.device))?;
+        let vectors = training.frozen().and_then(|frozen| frozen.dev.as_ref()).filter(|dev| dev.is_done());
+        let evaluation = match vectors {
+            Some(vectors) => run.evaluate_on(dev, vectors),
+            None => run.evaluate(dev.pairs.clone(), |_| ())?,
+        };
+        let calibration = run.choose(evaluation.predictions)?;
+        save::persist(folder, step, || folder.save_calibrated(CheckpointKind::Best, &calibration.calibrated))
+            .map_err(|_| unsaved())?;
+        run.calibrated = Some(calibration.calibrated);
+        note_unrecorded(folder, step, run.record_dev(&calibration.predictions, &self.dev_parts));
+        Ok(())
+    }
+
+    /// The vectors of the frozen encoder, if they are kept.
+    fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
+        let Some(folder) = self.vectors.as_ref().filter(|_| fit::reads_vectors(&self.network, &self.model_config))
+        else {
+            return Ok(None);
+        };
+        let corpora: Vec<&Corpus> = std::iter::once(&self.train).chain(&self.dev).collect();
+        let encoder = self.network.encoder_weights();
+        KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
+    }
+
+    /// The run's folder; `None` in a process that does not have it.
+    fn open_folder(&self) -> Result<Option<OpenFolder<'_>>> {
+        let RunInputs { config, inputs, .. } = &self.facts;
+        match &self.start {
+            Start::New(encoder) => {
+                let (folder, lock) = RunFolder::create(&self.out, config, &self.model_config, inputs, encoder)?;
+                Ok(Some((folder, Some(lock), None)))
+            }
+            Start::Begun(resumed) => {
+                let Resumed { folder, found, .. } = resumed.as_ref();
+                if let Some(found) = found {
+                    folder.checkpoints().put_aside(&found.skipped)?;
+                }
+                folder.write_config(config)?;
+                Ok(Some((folder.clone(), None, found.as_ref())))
+            }
+            Start::Following => Ok(None),
+        }
+    }
+}
+
+fn ending<'a>(folder: &'a RunFolder, saver: &'a CheckpointWriter, training: &Training) -> Ending<'a> {
+    Ending { folder, step: training.progress.step, newest: saver.newest() }
+}
+
+/// Saves a run that is to stop here.
+fn stopped(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training, reason: &str) -> Error {
+    match saver.save(training) {
+        Ok(saved) => ending(folder, saver, training).stopped(reason, saved),
+        Err(error) => error,
+    }
+}
+
+/// Ends a run that can't take its next step.
+fn halted(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training, halt: Halt) -> Error {
+    match halt {
+        Halt::Diverged(diverged) => ending(folder, saver, training).diverged(&diverged),
+        Halt::Lost(lost) => stopped(folder, saver, training, &lost.to_string()),
+    }
+}
+
+/// Keeps the vectors of a frozen encoder once all inputs are encoded.
+fn keep_vectors(folder: &RunFolder, kept: Option<&KeptVectors>, event: &TrainEvent, training: &mut Training) {
+    if let (TrainEvent::Encoded { inputs, of }, Some(kept), Some(frozen)) = (event, kept, training.frozen())
+        && inputs == of
+    {
+        note_unrecorded(folder, 0, kept.save(frozen));
+    }
+}

@@ -1,0 +1,137 @@
+//! What is to be trained, before the inputs are read. With several processes the first one plans, and the others follow
+//! its plan.
+
+use super::compute::Compute;
+use super::folder::EncoderFiles;
+use super::inputs::PreparedInputs;
+use super::resume::Resumed;
+use super::save::RunInputs;
+use super::{changes, origin, start};
+use crate::config::Config;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::machine::made_with;
+use crate::model::detector::of_config;
+use crate::train::Network;
+use std::path::{Path, PathBuf};
+
+/// The run that is to be trained.
+pub struct RunPlan {
+    pub(super) config: Config,
+    pub(super) compute: Compute,
+    pub(super) limit: Option<usize>,
+    /// The folder with the encoder's config and tokenizer.
+    pub(super) encoder_folder: PathBuf,
+    pub(super) out: PathBuf,
+    pub(super) begins: PlannedStart,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Where a run is to start.
+pub enum PlannedStart {
+    /// In a new folder.
+    New,
+    /// In the folder of a run that was started before.
+    Begun(Box<Resumed>),
+    /// Where the first process says.
+    Following,
+}
+
+/// Where a run starts.
+pub enum Start {
+    /// In a new folder, with this encoder.
+    New(EncoderFiles),
+    /// In the folder of a run that was started before.
+    Begun(Box<Resumed>),
+    /// Where the first process does, which alone has the folder.
+    Following,
+}
+
+/// What was read for a plan.
+pub struct Prepared {
+    pub inputs: PreparedInputs,
+    pub facts: RunInputs,
+    pub network: Network,
+    pub start: Start,
+}
+
+impl RunPlan {
+    /// A new run.
+    ///
+    /// # Errors
+    /// `CantCreate` if `out` exists; `Config`; `Unavailable`.
+    pub fn new(config: Config, out: &Path, limit: Option<usize>) -> Result<Self> {
+        require_new(out)?;
+        let compute = Compute::resolve(&config)?;
+        let encoder_folder = config.encoder.folder()?;
+        let (out, begins) = (out.to_owned(), PlannedStart::New);
+        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings: Vec::new() })
+    }
+
+    /// To resume the run in `out` from its newest intact checkpoint. Without `config`, the run's own config is used,
+    /// with `overrides`.
+    ///
+    /// # Errors
+    /// `MissingInput` if there is no run; `CantCreate` if another process trains it; `Config` if keys changed that must
+    /// not change; `Data` if no checkpoint is intact.
+    pub fn resume(out: &Path, config: Option<Config>, overrides: &[String], limit: Option<usize>) -> Result<Self> {
+        let (resumed, run_config, mut warnings) = Resumed::find(out)?;
+        let of_folder = || Config::open(&resumed.folder.config_file(), overrides);
+        let is_of_folder = config.is_none();
+        let mut config = config.map_or_else(of_folder, Ok)?;
+        changes::resolve_as(&run_config, &mut config);
+        warnings.extend(changes::compare(&run_config, &config)?);
+        if is_of_folder {
+            origin::follow(origin::paths(&mut config), out);
+        }
+        let compute = Compute::resolve(&config)?;
+        let limit = resumed.limit(limit)?;
+        let encoder_folder = resumed.folder.encoder_folder();
+        let (out, begins) = (out.to_owned(), PlannedStart::Begun(Box::new(resumed)));
+        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings })
+    }
+
+    /// Reads and checks everything that the run needs. Writes nothing. Returns warnings too.
+    ///
+    /// # Errors
+    /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed.
+    pub(super) fn read(&mut self) -> Result<Prepared> {
+        let RunPlan { config, compute, limit, encoder_folder, begins, .. } = self;
+        let inputs = PreparedInputs::read(config, encoder_folder, *limit)?;
+        let digests = inputs.digests(config, encoder_folder, *limit)?;
+        let made_with = made_with(compute.device);
+        let (model, train, device) = (&inputs.model_config, &inputs.train, compute.device);
+        let pretrained =
+            |folder: &Path, config: &Config| start::pretrained(config, model, folder, train, device, &of_config);
+        let (network, start) = match std::mem::replace(begins, PlannedStart::Following) {
+            PlannedStart::New => {
+                let files = EncoderFiles { folder: encoder_folder.clone(), tokenizer: inputs.tokenizer.clone() };
+                (pretrained(encoder_folder, config)?, Start::New(files))
+            }
+            PlannedStart::Begun(resumed) => {
+                self.warnings.extend(resumed.compare(&digests, &made_with)?);
+                let network = match resumed.weights() {
+                    Some(file) => start::resumed(config, model, &file, train, device)?,
+                    None => pretrained(&config.encoder.folder()?, config)?,
+                };
+                (network, Start::Begun(resumed))
+            }
+            PlannedStart::Following => (start::unset(config, model, train, device), Start::Following),
+        };
+        let facts = RunInputs { config: config.clone(), inputs: digests, made_with };
+        Ok(Prepared { inputs, facts, network, start })
+    }
+}
+
+/// # Errors
+/// `CantCreate` if the folder exists or can't be made.
+fn require_new(out: &Path) -> Result<()> {
+    if out.exists() {
+        let message = format!(
+            "{}: exists already; resume it with --resume, choose another folder with --output, or remove it",
+            out.display()
+        );
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    }
+    durable::require_creatable(out)
+}
