@@ -55,6 +55,7 @@ test: $(libtorch) $(encoder)
 	$(PYTHON) scripts/results.py --check
 	$(PYTHON) scripts/formats.py --check
 	$(PYTHON) benches/table.py --check
+	$(PYTHON) benches/entities/compare.py table --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps
 	@rm -f $(skips)

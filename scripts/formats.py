@@ -12,7 +12,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN, END = "<!-- tables: scripts/formats.py -->", "<!-- end of tables -->"
 ORDER = [
     ("What an evaluation leaves", ["report", "stories", "prediction", "weights", "set", "scoring"]),
-    ("What commands print", ["answer", "analysis", "comparison", "compare", "finding", "stats", "annotators", "doctor", "bench"]),
+    ("What commands print", ["answer", "analysis", "comparison", "compare", "finding", "stats", "annotators", "entities", "doctor", "bench"]),
     (
         "Language models",
         ["llm-scores", "agreement", "llm-run", "llm-journal", "llm-results", "llm-question", "piqa-scores", "piqa-prompt", "piqa-answer"],

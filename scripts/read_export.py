@@ -161,7 +161,8 @@ class Reader:
         subject = entities[s][subjects[s][tuple(conflict)]] if self.detector["entities"] and len(conflict) == 2 else None
         return {
             "schema_version": 1,
-            "stories": [{"id": str(number), "sentences": story} for number, story in enumerate(judged, 1)],
+            "stories": [{"id": str(number), "entities": names, "entities_found": False, "sentences": story}
+                        for number, (names, story) in enumerate(zip(entities, judged), 1)],
             "plausible": {"story": 1 - s, "probability": probs[1 - s]},
             "decode": self.decode,
             "conflict_detected": max(sentence["conflict_prob"] for sentence in judged[0] + judged[1]) >= 0.5,

@@ -75,6 +75,7 @@
 //! | 3 | [`batch`] | turns pairs into the model's inputs and the loss's targets |
 //! | 3 | [`checkpoint`] | saves, verifies and rotates checkpoints; each is complete or absent |
 //! | 4 | [`report`] | builds the score table, prints it in each format, and puts the answer about one pair into words |
+//! | 4 | [`entities`] | finds the people and things of a story in its sentences |
 //! | 4 | [`calibrate`] | chooses the temperature and the threshold of states on dev |
 //! | 4 | [`model`] | computes named outputs from token tensors |
 //! | 5 | [`analysis`] | shows what was right and why, and prints it in each format |
@@ -94,7 +95,7 @@
 //! | 11 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
 //! `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
-//! `model_card`, `synthetic`, `llm` and `language` do not use tensors: they never name `tch`.
+//! `model_card`, `synthetic`, `entities`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
 //! In comments about tensors a capital letter means the same everywhere:
@@ -132,6 +133,7 @@ pub mod data;
 pub mod decode;
 pub mod distributed;
 pub mod durable;
+pub mod entities;
 pub mod error;
 pub mod eval;
 pub mod experiment;

@@ -52,7 +52,7 @@ pub fn stories(bytes: &[u8]) {
     }
     if let Ok(text) = untrusted::text(bytes) {
         for sentences in [Sentences::AsGiven, Sentences::Split] {
-            if let Err(error) = read_plain(text, NAME, &[], sentences) {
+            if let Err(error) = read_plain(text, NAME, &[], sentences, &|_| Vec::new()) {
                 refused(&error.message);
             }
         }

@@ -52,13 +52,19 @@ def test_options_reach_the_program(run_folder: Path) -> None:
         tiered.load_run(run_folder, states="most").predict([FILLED], entities=ENTITIES)
 
 
+def test_entities_that_nobody_names_are_found(run: tiered.Run) -> None:
+    (answer,) = run.predict([FILLED])
+    (story,) = answer["stories"]
+    assert story["entities_found"] and ENTITIES[0] in story["entities"]
+
+
 def test_no_stories_no_answers(run: tiered.Run) -> None:
     assert run.predict([]) == []
 
 
 def test_the_programs_errors_become_value_errors(run: tiered.Run) -> None:
-    with pytest.raises(ValueError, match=r"^standard input, line 2: story 1 names no entities"):
-        run.predict([{"sentences": FILLED, "entities": ENTITIES}, FILLED])
+    with pytest.raises(ValueError, match=r"^standard input, line 2: story 1 names no entities, and none were found"):
+        run.predict([{"sentences": FILLED, "entities": ENTITIES}, ["It.", "She."]])
     with pytest.raises(ValueError, match="unknown field `entitys`"):
         run.predict([{"sentences": FILLED, "entitys": ENTITIES}])
     with pytest.raises(ValueError, match="line 1"):

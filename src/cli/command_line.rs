@@ -31,7 +31,7 @@ pub(super) enum Command {
     /// Show what a system got right and why, as text or as an HTML page
     #[command(subcommand)]
     Report(report::Command),
-    /// Story files: fetch, check, count, synthesize, reorder
+    /// Story files: fetch, check, count, compare, find entities, synthesize, reorder
     #[command(subcommand)]
     Data(data::Command),
     /// Models: fetch, export, calibrate

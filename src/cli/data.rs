@@ -1,8 +1,8 @@
-//! `tiered data`: fetches, checks, counts, compares, synthesizes and reorders stories.
+//! `tiered data`: fetches, checks, counts, compares, finds entities, synthesizes and reorders stories.
 
 use super::format::{FormatArgs, TextFormatArgs};
 use super::output::print;
-use super::{agreement, fetch, reorder, synthesize};
+use super::{agreement, entities, fetch, reorder, synthesize};
 use crate::attribute::Attribute;
 use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
@@ -21,6 +21,7 @@ pub(super) enum Command {
     /// Count stories, sentences, entities and labels
     Stats(StatsArgs),
     Agreement(agreement::Args),
+    Entities(entities::Args),
     Fetch(fetch::DataArgs),
     Synthesize(synthesize::Args),
     Reorder(reorder::Args),
@@ -58,6 +59,7 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Check(args) => Ok(check(args)?),
         Command::Stats(args) => Ok(stats(args)?),
         Command::Agreement(args) => Ok(agreement::run(args)?),
+        Command::Entities(args) => Ok(entities::run(args)?),
         Command::Fetch(args) => Ok(fetch::data(args)?),
         Command::Synthesize(args) => synthesize::run(args),
         Command::Reorder(args) => reorder::run(args),

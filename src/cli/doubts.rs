@@ -87,7 +87,7 @@ mod tests {
     use crate::data::{Sentences, read_plain};
 
     fn stories(text: &str) -> Vec<Story> {
-        read_plain(text, "input", &[], Sentences::AsGiven).unwrap().stories
+        read_plain(text, "input", &[], Sentences::AsGiven, &|_| Vec::new()).unwrap().stories
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use super::output::{ReportArgs, pair_bar, print, warn_unless_ended};
 use super::pairs::{LoadedPairs, PairArgs};
+use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
+use crate::entities::with_found;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun, check_ledger, keep};
+use crate::language::Language;
 use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, without_states};
 use crate::report::{DataDescription, StoryReport, StoryRow};
@@ -25,6 +28,10 @@ pub(super) struct Args {
     /// Judge pairs of stories, or single stories
     #[arg(long, value_enum, default_value_t = Unit::Pair)]
     unit: Unit,
+    /// The entities of the stories: those that the file gives, or those found in the sentences. A found entity that the
+    /// file gives too keeps its labels
+    #[arg(long, value_enum, default_value_t = EntitySource::Given)]
+    entities: EntitySource,
     /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or
     /// contrast [default: show threshold and pair; save threshold for the paper's detector, pair for the joint one]
     #[arg(long, value_enum)]
@@ -59,6 +66,24 @@ enum Unit {
     Story,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EntitySource {
+    Given,
+    Found,
+}
+
+impl EntitySource {
+    /// The pairs with these entities.
+    fn of(self, mut pairs: Vec<Pair>) -> Vec<Pair> {
+        if self == EntitySource::Found {
+            for story in pairs.iter_mut().flat_map(|pair| &mut pair.stories) {
+                *story = with_found(story, Language::of(&story.sentences));
+            }
+        }
+        pairs
+    }
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.unit == Unit::Story)?;
     let set = args.pairs.read()?;
@@ -70,11 +95,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if args.unit == Unit::Story {
         run.require_single_story()?;
     }
-    let destination = destination(args, &set, &run.folder, name)?;
-    let recorded = evaluated(&run, &set, args.decode.unwrap_or_else(|| run.own_decode()))?;
+    let mut data = set.description(0);
+    data.entities_found = args.entities == EntitySource::Found;
+    let destination = destination(args, &data, &run.folder, name)?;
+    let pairs = args.entities.of(set.pairs(run.config.seed)?);
+    let recorded = evaluated(&run, &set, pairs, args.decode.unwrap_or_else(|| run.own_decode()))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
-    let mut data = set.description(recorded.len());
+    data.pairs = recorded.len() as u64;
     data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split)?;
     data.without_states = without_states(&recorded);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
@@ -107,14 +135,15 @@ enum Destination {
 
 /// The name of the evaluation in the run folder.
 fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
+    let found = if args.entities == EntitySource::Found { "-found" } else { "" };
     match &args.tag {
         Some(tag) => Ok(format!("{tag}{}", args.weights.suffix())),
-        None => set.evaluation_name(args.weights),
+        None => Ok(set.evaluation_name(args.weights)? + found),
     }
 }
 
 /// Decides where to save before anything is computed, so that an error comes early.
-fn destination(args: &Args, set: &LoadedPairs, folder: &RunFolder, name: String) -> Result<Destination> {
+fn destination(args: &Args, data: &DataDescription, folder: &RunFolder, name: String) -> Result<Destination> {
     if let Some(output) = &args.output {
         let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
         if let Some(existing) = existing.filter(|_| !args.force) {
@@ -124,7 +153,7 @@ fn destination(args: &Args, set: &LoadedPairs, folder: &RunFolder, name: String)
         durable::create_folder(output)?;
         return Ok(Destination::Folder(output.clone()));
     }
-    if let Some(other) = folder.other_evaluated(&name, &set.description(0))?.filter(|_| !args.force) {
+    if let Some(other) = folder.other_evaluated(&name, data)?.filter(|_| !args.force) {
         let message = format!(
             "{}: already has an evaluation named {name}, of {other}; --tag NAME saves this one under another name, \
              --force replaces the old one",
@@ -142,9 +171,13 @@ fn destination(args: &Args, set: &LoadedPairs, folder: &RunFolder, name: String)
     }
 }
 
-/// The predictions of a run on a set of pairs, with the conflicts decoded by `recorded`.
-pub(super) fn evaluated(run: &TrainedRun, set: &LoadedPairs, recorded: Decode) -> Result<Vec<LabelledPair>> {
-    let pairs = set.pairs(run.config.seed)?;
+/// The predictions of a run on the pairs of a set, with the conflicts decoded by `recorded`.
+pub(super) fn evaluated(
+    run: &TrainedRun,
+    set: &LoadedPairs,
+    pairs: Vec<Pair>,
+    recorded: Decode,
+) -> Result<Vec<LabelledPair>> {
     let bar = pair_bar(pairs.len() as u64);
     let evaluation = run.evaluate(pairs, |done| bar.inc(done as u64));
     let evaluation = evaluation.map_err(|error| error.about(set.path().display()))?;

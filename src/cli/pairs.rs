@@ -100,6 +100,7 @@ impl LoadedPairs<'_> {
             pairs: pairs as u64,
             limited: false,
             seen: Seen::Nothing,
+            entities_found: false,
             without_states: 0,
         }
     }

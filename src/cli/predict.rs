@@ -3,25 +3,26 @@
 use super::doubts::{doubts, require_judgeable};
 use super::follow::{follow, open_input};
 use super::format::TextFormatArgs;
+use super::input::{read_input, typed_stories};
 use super::output::{print, warn_unless_ended};
 use super::pairs::split_name;
 use crate::config::Config;
-use crate::data::{self, Pair, Sentences, Typed, read_plain, split_names};
+use crate::data::{self, Pair, Sentences, Typed, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
+use crate::language::Language;
 use crate::machine::{self, DeviceChoice};
 use crate::prediction::LabelledPair;
 use crate::report::Answer;
 use crate::say::aside;
-use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
-use std::io::{IsTerminal, Read};
+use crate::untrusted::{MAX_BATCH, MAX_PLAIN};
 use std::path::{Path, PathBuf};
 
 /// Say which of two stories is plausible, which sentences conflict and why
 ///
 /// The input is text or JSON. Text has one sentence a line and a blank line between two stories. A story in text may
-/// begin with a line `entities: a, b`. Lines that begin with # are left out. Bullets and numbers are removed if all
+/// begin with a line `entities: a, b`; where none are named, they are found in the sentences. Lines that begin with # are left out. Bullets and numbers are removed if all
 /// lines of a story have them. JSON is {"stories": [{"sentences": [...], "entities": [...]}, ...]}, or one object of
 /// that list. Stories and sentences are numbered from 1 in text and from 0 in JSON.
 #[derive(clap::Args)]
@@ -31,9 +32,13 @@ pub(super) struct Args {
     /// The file of the stories; "-" or no file for standard input
     #[arg(conflicts_with = "pair")]
     file: Option<PathBuf>,
-    /// The people and things in the stories, separated by commas or semicolons
+    /// The people and things in the stories, separated by commas or semicolons [default: those of the stories' own
+    /// lists, else those found in the sentences]
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
+    /// The language in which people and things are found [default: by the function words]
+    #[arg(long, value_enum, conflicts_with = "pair")]
+    lang: Option<Language>,
     /// Split lines that contain several sentences
     #[arg(long, conflicts_with = "pair")]
     split_sentences: bool,
@@ -77,6 +82,8 @@ struct Question {
     pair: Pair,
     /// Whether the pair is a single story, twice. The judgement of a single story does not depend on the other story.
     single_story: bool,
+    /// For each story, whether its entities were found in its sentences.
+    found: Vec<bool>,
     /// What errors call the input.
     source: String,
 }
@@ -99,10 +106,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         run.require_single_story()?;
     }
     let source = questions.first().map(|question| question.source.clone()).unwrap_or_default();
-    let (pairs, single_story): (Vec<Pair>, Vec<bool>) = questions.into_iter().map(|q| (q.pair, q.single_story)).unzip();
+    let (pairs, asked): (Vec<Pair>, Vec<_>) =
+        questions.into_iter().map(|q| (q.pair, (q.single_story, q.found))).unzip();
     let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(source))?;
-    for ((prediction, single_story), line) in evaluation.predictions.into_iter().zip(single_story).zip(lines) {
-        let answer = answer(&run, prediction, single_story, args)?;
+    for ((prediction, (single_story, found)), line) in evaluation.predictions.into_iter().zip(asked).zip(lines) {
+        let answer = answer(&run, prediction, single_story, args)?.with_found(&found);
         print(&match (args.batch, args.format.is_json()) {
             (true, _) => answer.to_json_line(line),
             (false, true) => answer.to_json(),
@@ -154,14 +162,14 @@ fn json_question(args: &Args, line: &str, source: String) -> Result<Question> {
 
 /// The answer to one line of `--follow`.
 fn answer_line(run: &TrainedRun, args: &Args, line: &str, number: usize) -> Result<String> {
-    let Question { pair, single_story, source } = json_question(args, line, format!("line {}", number + 1))?;
+    let Question { pair, single_story, found, source } = json_question(args, line, format!("line {}", number + 1))?;
     if single_story {
         run.require_single_story()?;
     }
     let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
     let refused = || Error::new(ErrorKind::Internal, "a pair was evaluated to no prediction");
     let pair = evaluation.predictions.into_iter().next().ok_or_else(refused)?;
-    Ok(answer(run, pair, single_story, args)?.to_json_line(number))
+    Ok(answer(run, pair, single_story, args)?.with_found(&found).to_json_line(number))
 }
 
 fn question(args: &Args) -> Result<Question> {
@@ -169,7 +177,7 @@ fn question(args: &Args) -> Result<Question> {
         // With the run's seed, the stories come in the same order as in `tiered eval`.
         let seed = Config::open(&RunFolder::open(&args.run)?.config_file(), &[])?.seed;
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
-        return Ok(Question { pair, single_story: false, source: file.display().to_string() });
+        return Ok(Question { pair, single_story: false, found: Vec::new(), source: file.display().to_string() });
     }
     let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN)?;
     typed_question(args, &text, source)
@@ -179,10 +187,7 @@ fn question(args: &Args) -> Result<Question> {
 fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
     let sentences = if args.split_sentences { Sentences::Split } else { Sentences::AsGiven };
-    let Typed { stories: typed, left_out } = read_plain(text, &source, &entities, sentences)?;
-    if let Some(words) = left_out.words() {
-        aside!("{source}: {words}");
-    }
+    let Typed { stories: typed, found, .. } = typed_stories(text, &source, &entities, sentences, args.lang)?;
     let stories = match typed.as_slice() {
         [story] => [story.clone(), story.clone()],
         [first, second] => [first.clone(), second.clone()],
@@ -201,7 +206,7 @@ fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
     if let ([story], false) = (typed.as_slice(), text.trim_start().starts_with('{')) {
         aside!("{source}: read as one story of {} sentences; a blank line begins a second one", story.sentences.len());
     }
-    Ok(Question { pair: Pair::unlabelled(stories), single_story: typed.len() == 1, source })
+    Ok(Question { pair: Pair::unlabelled(stories), single_story: typed.len() == 1, found, source })
 }
 
 fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result<Pair> {
@@ -218,34 +223,4 @@ fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result
         Error::data(format!("{}: split {split:?} has no pair {id:?}; {shown}", path.display()))
     })?;
     Ok(pairs.swap_remove(position))
-}
-
-/// The input text, and its name for errors.
-fn read_input(file: Option<&Path>, most: u64) -> Result<(String, String)> {
-    let (bytes, source) = match file.filter(|file| *file != Path::new("-")) {
-        Some(path) => {
-            let bytes = untrusted::read(path, most).map_err(|error| match error.kind() {
-                std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}", path.display())),
-                _ => Error::reading(path, &error),
-            })?;
-            (bytes, path.display().to_string())
-        }
-        None => (read_standard_input(most)?, "standard input".to_owned()),
-    };
-    let text = untrusted::text(&bytes).map_err(|problem| Error::data(format!("{source}: {problem}")))?;
-    Ok((text.to_owned(), source))
-}
-
-fn read_standard_input(most: u64) -> Result<Vec<u8>> {
-    let stdin = std::io::stdin();
-    if stdin.is_terminal() {
-        aside!("reading stories from the terminal, one sentence a line; end with Ctrl-D");
-    }
-    let mut bytes = Vec::new();
-    let read = stdin.lock().take(most + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::reading(Path::new("standard input"), &error))?;
-    if bytes.len() as u64 > most {
-        return Err(Error::data(format!("standard input: more than {} MiB; give fewer stories", most >> 20)));
-    }
-    Ok(bytes)
 }

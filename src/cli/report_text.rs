@@ -66,7 +66,7 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
         Some(saved) => saved,
         None => {
             let run = TrainedRun::open(&args.run, CheckpointKind::Best, args.device.as_ref())?;
-            evaluated(&run, set, own_decode(&config))?
+            evaluated(&run, set, set.pairs(run.config.seed)?, own_decode(&config))?
         }
     };
     let calibrated = folder.calibrated(CheckpointKind::Best)?;

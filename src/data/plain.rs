@@ -25,12 +25,14 @@ pub enum Sentences {
 pub struct Typed {
     /// Without labels, named "1", "2" and so on.
     pub stories: Vec<Story>,
+    /// For each story, whether its entities were found in its sentences, because nobody named them.
+    pub found: Vec<bool>,
     /// Comments, lines without letters and list markers, which were not read as sentences.
     pub left_out: LeftOut,
 }
 
 /// Reads stories from text or JSON. `source` names the input in errors. `entities` are used for stories that name none
-/// themselves.
+/// themselves; if there are none either, `find` finds them in the story's sentences.
 ///
 /// Text has one sentence on each line, and a blank line between stories. A story may begin with a line `entities: a,
 /// b`; the entities of the first story are also those of later stories that name none. Lines end in LF, CRLF or CR.
@@ -42,7 +44,13 @@ pub struct Typed {
 ///
 /// # Errors
 /// `Data`, with the story and the remedy, if there are no stories, sentences or entities, or if the JSON is malformed.
-pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sentences) -> Result<Typed> {
+pub fn read_plain(
+    text: &str,
+    source: &str,
+    entities: &[String],
+    sentences: Sentences,
+    find: &dyn Fn(&[String]) -> Vec<String>,
+) -> Result<Typed> {
     let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with(['{', '[']);
     let (mut drafts, left_out) =
@@ -57,21 +65,26 @@ pub fn read_plain(text: &str, source: &str, entities: &[String], sentences: Sent
             lines => format!("{source}: no sentence in lines 1 to {lines}; write one sentence on each line"),
         }));
     }
+    for draft in &mut drafts {
+        draft.entities = distinct(draft.entities.iter().map(String::as_str));
+    }
     // Entities that stand above the first story apply to every story that names none.
-    let first = drafts.first().map(|draft| distinct(draft.entities.iter().map(String::as_str))).unwrap_or_default();
+    let first = drafts.first().map(|draft| draft.entities.clone()).unwrap_or_default();
     let entities = if entities.is_empty() { &first } else { entities };
     let mut memory = MAX_STORY_MEMORY;
     let finish = |(i, draft): (usize, Draft)| {
         let place = format!("{source}: story {}", i + 1);
-        let story = draft.finish(i + 1, entities).map_err(|message| Error::data(format!("{place}{message}")))?;
+        let is_found = draft.entities.is_empty() && entities.is_empty();
+        let story = draft.finish(i + 1, entities, find).map_err(|message| Error::data(format!("{place}{message}")))?;
         memory = memory.checked_sub(story.memory()).ok_or_else(|| {
             let most = MAX_STORY_MEMORY >> 20;
             Error::data(format!("{place}: this story and those before it take more than {most} MiB; split the input"))
         })?;
-        Ok(story)
+        Ok((story, is_found))
     };
-    let stories = drafts.into_iter().enumerate().map(finish).collect::<Result<_>>()?;
-    Ok(Typed { stories, left_out })
+    let finished = drafts.into_iter().enumerate().map(finish).collect::<Result<Vec<_>>>()?;
+    let (stories, found) = finished.into_iter().unzip();
+    Ok(Typed { stories, found, left_out })
 }
 
 /// The distinct names in a list that is separated by commas or semicolons.
@@ -101,7 +114,12 @@ impl Draft {
     }
 
     /// Returns the story, or what is wrong with it; that text follows "story 1".
-    fn finish(self, number: usize, default: &[String]) -> Result<Story, String> {
+    fn finish(
+        self,
+        number: usize,
+        default: &[String],
+        find: &dyn Fn(&[String]) -> Vec<String>,
+    ) -> Result<Story, String> {
         let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
         if sentences.is_empty() {
             return Err(" has no sentences".into());
@@ -109,12 +127,16 @@ impl Draft {
         if let Some(blank) = sentences.iter().position(String::is_empty) {
             return Err(format!(": sentence {} is blank; remove it or fill it in", blank + 1));
         }
-        let own = distinct(self.entities.iter().map(String::as_str));
-        let entities = if own.is_empty() { default.to_vec() } else { own };
+        let own = self.entities;
+        let entities = match (own.is_empty(), default) {
+            (false, _) => own,
+            (true, []) => find(&sentences),
+            (true, default) => default.to_vec(),
+        };
         if entities.is_empty() {
             let remedy = "give them with --entities \"a, b\", or with a line `entities: a, b` (in JSON a list \
                           \"entities\") in the story";
-            return Err(format!(" names no entities; {remedy}"));
+            return Err(format!(" names no entities, and none were found in its sentences; {remedy}"));
         }
         for (what, count, most) in
             [("sentences", sentences.len(), MAX_SENTENCES), ("entities", entities.len(), MAX_ENTITIES)]
@@ -201,7 +223,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str, entities: &str) -> Result<Vec<Story>> {
-        read_plain(text, "input", &split_names(entities), Sentences::AsGiven).map(|typed| typed.stories)
+        read_plain(text, "input", &split_names(entities), Sentences::AsGiven, &|_| Vec::new())
+            .map(|typed| typed.stories)
     }
 
     fn names(story: &Story) -> Vec<&str> {
@@ -230,7 +253,9 @@ mod tests {
         assert_eq!(read("A.\r\rB.", "cup").unwrap().len(), 2, "two stories");
         let paragraph = "Mia took the cup. She dropped it! Did it break?";
         let sentences = |sentences| {
-            read_plain(paragraph, "input", &["cup".into()], sentences).unwrap().stories[0].sentences.clone()
+            read_plain(paragraph, "input", &["cup".into()], sentences, &|_| Vec::new()).unwrap().stories[0]
+                .sentences
+                .clone()
         };
         assert_eq!(sentences(Sentences::AsGiven), [paragraph]);
         assert_eq!(sentences(Sentences::Split), ["Mia took the cup.", "She dropped it!", "Did it break?"]);
@@ -243,10 +268,25 @@ mod tests {
     }
 
     #[test]
+    fn entities_are_found_where_nobody_names_them() {
+        let find = |sentences: &[String]| vec![format!("{} sentences", sentences.len())];
+        let read = |text, entities: &[String]| read_plain(text, "input", entities, Sentences::AsGiven, &find).unwrap();
+        let typed = read("A.\nB.\n\nA.", &[]);
+        assert_eq!(
+            typed.stories.iter().map(|story| names(story)).collect::<Vec<_>>(),
+            [["2 sentences"], ["1 sentences"]]
+        );
+        assert_eq!(typed.found, [true, true]);
+        assert_eq!(read("entities: cup\nA.\n\nA.", &[]).found, [false, false]);
+        assert_eq!(read("A.\n\nA.", &["cup".into()]).found, [false, false]);
+        assert_eq!(names(&read("A.\n\nentities: cup\nA.", &[]).stories[1]), ["cup"]);
+    }
+
+    #[test]
     fn titles_rules_and_lists_are_no_sentences() {
         let bare = "entities: cup, jar\nA.\nB.\n\nA.\nC.\n";
         let listed = "# Story 1\nentities: cup; jar;\n1. A.\n2. B.\n---\n# Story 2\n- A.\n- C.\n";
-        let read = |text| read_plain(text, "input", &[], Sentences::AsGiven).unwrap();
+        let read = |text| read_plain(text, "input", &[], Sentences::AsGiven, &|_| Vec::new()).unwrap();
         assert_eq!((read(listed).stories, read(bare).left_out.words()), (read(bare).stories, None));
         assert_eq!(
             read(listed).left_out.words().unwrap(),
@@ -268,7 +308,10 @@ mod tests {
             ("", "input: no sentence in line 1; write one sentence on each line"),
             ("#\n---", "input: no sentence in lines 1 to 2; write one sentence on each line"),
             ("{\"stories\": []}", "input: contains no sentences; put stories into"),
-            ("A.\nB.", "input: story 1 names no entities; give them with --entities"),
+            (
+                "A.\nB.",
+                "input: story 1 names no entities, and none were found in its sentences; give them with --entities",
+            ),
             ("A.\n\nentities: b\nB.", "input: story 1 names no entities"),
             ("entities: a", "input: story 1 has no sentences"),
             ("A.\nentities: a", "input: story 1 names no entities"),

@@ -144,6 +144,7 @@ impl TrainedRun {
             limited: at_most(source, self.folder.inputs()?.as_ref()).is_some_and(|limit| limit == predictions.len()),
             sha256: sha256.map(str::to_owned),
             seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, split))?,
+            entities_found: false,
             without_states: 0,
         };
         let recorded = own_decode(&self.config).apply(predictions);
@@ -200,7 +201,8 @@ impl RunFolder {
             (Some(a), Some(b)) => a == b,
             _ => name(&there.file) == name(&data.file),
         };
-        let is_same = is_file && (&there.split, &there.kind) == (&data.split, &data.kind);
+        let is_same = is_file
+            && (&there.split, &there.kind, there.entities_found) == (&data.split, &data.kind, data.entities_found);
         let parts = [there.file, there.split, Some(there.kind)];
         Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ")))
     }

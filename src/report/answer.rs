@@ -1,5 +1,6 @@
 //! The answer of a model about a pair of stories or a single story, as text or JSON.
 
+mod found;
 mod text;
 
 use super::words;
@@ -38,6 +39,10 @@ pub struct Answer {
 pub struct StoryAnswer {
     /// The story's id in the input.
     pub id: String,
+    /// The people and things whose states were predicted.
+    pub entities: Vec<String>,
+    /// Whether they were found in the sentences, because nobody named them.
+    pub entities_found: bool,
     /// In the order of the story.
     pub sentences: Vec<SentenceAnswer>,
 }
@@ -187,7 +192,12 @@ impl StoryAnswer {
     fn of(story: &StoryPrediction) -> Self {
         let sentence =
             |(n, text): (usize, &String)| SentenceAnswer { text: text.clone(), conflict_prob: story.conflict_prob(n) };
-        StoryAnswer { id: story.id.clone(), sentences: story.sentences.iter().enumerate().map(sentence).collect() }
+        StoryAnswer {
+            id: story.id.clone(),
+            entities: story.entities.iter().map(|entity| entity.name.clone()).collect(),
+            entities_found: false,
+            sentences: story.sentences.iter().enumerate().map(sentence).collect(),
+        }
     }
 }
 

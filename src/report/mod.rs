@@ -65,6 +65,9 @@ pub struct DataDescription {
     /// What training has seen of them.
     #[serde(default, skip_serializing_if = "Seen::is_nothing")]
     pub seen: Seen,
+    /// Whether the entities were found in the sentences, not given by the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub entities_found: bool,
     /// How many of the pairs have no state labels. If any has none, verifiability and all figures of states are undefined.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub without_states: u64,
@@ -79,7 +82,8 @@ impl DataDescription {
     pub fn remark(&self) -> String {
         let limited = if self.limited { ", only the first of its pairs were scored" } else { "" };
         let without_states = if self.has_states() { "" } else { ", without state labels" };
-        format!("{limited}{}{without_states}", self.seen.remark())
+        let found = if self.entities_found { ", entities found in the sentences" } else { "" };
+        format!("{limited}{}{found}{without_states}", self.seen.remark())
     }
 
     /// Whether every pair has state labels.

@@ -141,6 +141,7 @@ fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[La
             limited: false,
             seen: seen(run, set, sha256)?,
             sha256: Some(sha256.to_owned()),
+            entities_found: false,
             without_states: without_states(predictions),
         },
         rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),

@@ -236,6 +236,20 @@ impl World {
         self.rates.lengths.keys().filter_map(|length| length.parse().ok()).max().unwrap_or(0)
     }
 
+    /// The nouns for things and places, such as "cup" and "washing machine"; those that are told in the plural only, in
+    /// the plural.
+    pub fn nouns(&self, language: Language) -> impl Iterator<Item = &str> {
+        self.things.iter().map(move |thing| match language {
+            Language::English => thing.english.text.as_str(),
+            Language::Italian => thing.italian.text.as_str(),
+        })
+    }
+
+    /// How the people are called: by a name ("Anna"), or by a noun ("nonna").
+    pub fn names(&self, language: Language) -> impl Iterator<Item = &str> {
+        self.people(language).iter().map(|person| person.name.as_str())
+    }
+
     pub(super) fn thing(&self, id: ThingId) -> &Thing {
         &self.things[usize::from(id)]
     }

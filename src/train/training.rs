@@ -116,7 +116,7 @@ impl<'a> Training<'a> {
             return Ok(Some(TrainEvent::Encoded { inputs, of }));
         }
         if self.evaluation_is_due() {
-            return Ok(self.finish_epoch().map(Some)?);
+            return self.finish_epoch().map(Some);
         }
         self.take_step().map(|record| Some(TrainEvent::Step(record)))
     }

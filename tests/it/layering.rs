@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// These do not use tensors.
-const WITHOUT_TCH: [&str; 15] = [
+const WITHOUT_TCH: [&str; 16] = [
     "attribute",
     "baseline",
     "data",
@@ -19,6 +19,7 @@ const WITHOUT_TCH: [&str; 15] = [
     "analysis",
     "model_card",
     "synthetic",
+    "entities",
     "llm",
     "language",
 ];

@@ -16,6 +16,7 @@ mod configs;
 mod data_cli;
 mod distributed;
 mod encoders;
+mod entities;
 mod evaluations;
 mod examples;
 mod export;

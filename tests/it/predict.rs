@@ -68,6 +68,76 @@ fn text_json_and_files_are_answered_alike() {
 }
 
 #[test]
+fn entities_that_nobody_names_are_found() {
+    let input = format!("{PLAUSIBLE}\n{IMPLAUSIBLE}");
+    let answer = json(&predict(&input, &["--format=json"]));
+    for (story, names) in [(0, vec!["Mia", "drawer", "spoon"]), (1, vec!["Mia", "closed drawer", "spoon", "drawer"])] {
+        let story = &answer["stories"][story];
+        assert_eq!((&story["entities"], &story["entities_found"]), (&serde_json::json!(names), &Value::Bool(true)));
+    }
+    let said = stdout(&predict(&input, &[]));
+    let found = "\nEntities found in story 1: Mia, drawer, spoon\n\
+                 Entities found in story 2: Mia, closed drawer, spoon, drawer\n";
+    assert!(said.ends_with(found), "{said}");
+    // The same as when they are named, but for the word that they were found.
+    let named = format!(
+        "entities: Mia, drawer, spoon\n{PLAUSIBLE}\nentities: Mia, closed drawer, spoon, drawer\n{IMPLAUSIBLE}"
+    );
+    let mut named = json(&predict(&named, &["--format=json"]));
+    for story in named["stories"].as_array_mut().unwrap() {
+        assert_eq!(story["entities_found"], false);
+        story["entities_found"] = true.into();
+    }
+    assert_eq!(answer, named);
+    assert!(!stdout(&predict(&input, &["--entities", "Mia"])).contains("found"));
+
+    let question = serde_json::json!({"sentences": IMPLAUSIBLE.lines().collect::<Vec<_>>()}).to_string();
+    for mode in ["--batch", "--follow"] {
+        let line = json(&predict(&format!("{question}\n"), &[mode]));
+        assert_eq!(line["stories"][0]["entities"][1], "closed drawer", "{line}");
+    }
+    // Read as Italian, "drawer" after "the" is no noun with an article; "Mia" is a name in both languages.
+    let italian = json(&predict(&input, &["--format=json", "--lang", "it"]));
+    assert_ne!(italian["stories"][0]["entities"], answer["stories"][0]["entities"]);
+    let refused = predict("It.\nShe.\n", &[]);
+    assert_eq!(refused.status.code(), Some(65));
+    assert!(stderr(&refused).contains("none were found in its sentences; give them with --entities"));
+}
+
+#[test]
+fn evaluations_with_found_entities_are_kept_apart() {
+    let (tiny, run) = shared();
+    let stories = tiny.stories();
+    let eval = |more: &[&str]| {
+        let output = tiered(
+            [&["eval", text(run), "--data", text(&stories), "--split", "train", "--format=json"], more].concat(),
+        );
+        json(&output)
+    };
+    let (given, found) = (eval(&[]), eval(&["--entities", "found"]));
+    assert_eq!((given["data"].get("entities_found"), &found["data"]["entities_found"]), (None, &Value::Bool(true)));
+    assert_eq!(given["data"]["pairs"], found["data"]["pairs"]);
+    let predictions = |evaluation: &str| std::fs::read(run.join("eval").join(evaluation).join("predictions.jsonl"));
+    let [given, found] = ["stories-train-all", "stories-train-all-found"].map(|name| predictions(name).unwrap());
+    assert!(given != found, "some entity of the list is not found, or another one is found");
+    let tagged = ["--tag", "mine"];
+    eval(&tagged);
+    let refused = tiered([
+        "eval",
+        text(run),
+        "--data",
+        text(&stories),
+        "--split",
+        "train",
+        "--entities",
+        "found",
+        "--tag",
+        "mine",
+    ]);
+    assert_eq!(refused.status.code(), Some(73), "{}", stderr(&refused));
+}
+
+#[test]
 fn names_begin_a_story_and_are_those_of_the_next_one_too() {
     let names = "entities: Mia, spoon, drawer\n";
     let answer = json(&predict(&format!("{names}{PLAUSIBLE}\n{names}{IMPLAUSIBLE}"), &["--format=json"]));
@@ -191,7 +261,12 @@ fn questions_that_make_no_sense_are_refused() {
     let (tiny, run) = shared();
     let long = "A.\n".repeat(6);
     let cases: [(&str, &[&str], i32, &str); 8] = [
-        ("A.\nB.\n", &[], 65, "standard input: story 1 names no entities; give them with --entities"),
+        (
+            "A.\nB.\n",
+            &[],
+            65,
+            "standard input: story 1 names no entities, and none were found in its sentences; give them with --entities",
+        ),
         ("", &["--entities", "a"], 65, "no sentence in line 1"),
         ("A.\n\nB.\n\nC.\n", &["--entities", "a"], 65, "contains 3 stories"),
         ("{\n \"sentences\": 3}", &[], 65, "line 2 column"),

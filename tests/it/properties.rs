@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn typed_text_is_read_or_refused_and_no_sentence_is_invented(text in "(entities: [a-z]{1,5}\n)?([A-Za-z#*.,0-9 \n]{0,80}\n){0,6}") {
         let entities = ["Mia".to_owned()];
-        if let Ok(typed) = read_plain(&text, "typed", &entities, Sentences::AsGiven) {
+        if let Ok(typed) = read_plain(&text, "typed", &entities, Sentences::AsGiven, &|_| Vec::new()) {
             let sentences = typed.stories.iter().flat_map(|story| &story.sentences);
             for sentence in sentences {
                 prop_assert!(!sentence.trim().is_empty() && text.contains(sentence.as_str()), "{sentence:?} of {text:?}");

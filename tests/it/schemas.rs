@@ -117,6 +117,7 @@ fn of_commands(tiny: &Tiny, run: &Path) -> Documents {
         ),
         ("answer", answers),
         ("bench", read(&bench)),
+        ("entities", documents(&json(&["data", "entities", "data/sample/en-dev.json"]))),
         ("compare", documents(&json(&["compare", text(run), text(&other)]))),
         ("comparison", documents(&json(&[&["baseline"], &split[..]].concat()))),
         ("doctor", documents(&json(&["doctor"]))),

@@ -100,8 +100,9 @@ fn read_by_users(root: &Path) -> Vec<PathBuf> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         ["md", "rs", "html", "css", "js", "toml", "py", "sh"].contains(&extension) || path.ends_with("Makefile")
     };
-    let is_data =
-        |path: &Path| path.starts_with(root.join("data/world")) || path.starts_with(root.join("checkpoints/encoders"));
+    let is_data = |path: &Path| {
+        ["data/world", "data/lexicon", "checkpoints/encoders"].iter().any(|data| path.starts_with(root.join(data)))
+    };
     files.retain(|path| is_text(path) && !is_data(path));
     files
 }

@@ -14,9 +14,11 @@ class Sentence(TypedDict):
 
 
 class StoryAnswer(TypedDict):
-    """A story that was asked about."""
+    """A story that was asked about. `entities_found` says whether its entities were found, because nobody named them."""
 
     id: str
+    entities: list[str]
+    entities_found: bool
     sentences: list[Sentence]
 
 

@@ -32,6 +32,7 @@ class Run:
 
         Each is a single story or a pair of stories. A story is a list of sentences, or a dict with `sentences` and
         `entities` (the people and things in it). `entities` are those of the stories that name none themselves.
+        Where nobody names them, they are found in the sentences.
         An answer is described in docs/formats.md, "Answer".
 
         The model is loaded anew at each call, which takes about a second: give all stories in one call.

@@ -13,7 +13,8 @@ const CLEARLY: f32 = 0.6;
 const LIKELY: f32 = 0.5;
 
 impl Answer {
-    /// For the terminal: the choice, the sentences in conflict, and the states that explain it.
+    /// For the terminal: the choice, the sentences in conflict, the states that explain it, and the entities if they
+    /// were found.
     pub fn to_text(&self) -> String {
         let mut text = match (self.plausible, self.single_story) {
             (Some(choice), _) => choice.to_text(),
@@ -22,7 +23,8 @@ impl Answer {
             _ => "No conflict is detected.\n".to_owned(),
         };
         text += &self.conflict_text();
-        text + &self.states_text()
+        text += &self.states_text();
+        text + &self.found_text()
     }
 
     fn conflict_text(&self) -> String {

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tiered::data::{Sentences, Severity, StoryFile, pairs, read_file, read_plain};
+use tiered::entities;
 use tiered::error::Result;
+use tiered::language::Language;
 use tiered::untrusted;
 
 /// What a file may cost, and how long it may be before it may cost more: longer ones are read too.
@@ -142,8 +144,9 @@ fn malformed_story_files() {
 /// Reads typed stories as `tiered predict` does; whether they were refused, or what is wrong with how.
 fn plain(bytes: &[u8]) -> Result<bool, String> {
     let read = untrusted::text(bytes).map_err(|problem| format!("typed.txt: {problem}"));
-    let read =
-        read.and_then(|text| read_plain(text, "typed.txt", &[], Sentences::Split).map_err(|error| error.message));
+    let find = |sentences: &[String]| entities::find(sentences, Language::of(sentences));
+    let plain = |text| read_plain(text, "typed.txt", &[], Sentences::Split, &find).map_err(|error| error.message);
+    let read = read.and_then(plain);
     match read {
         Err(message) if message.starts_with("typed.txt: ") && has_place(&message) && message.len() < 3000 => Ok(true),
         Err(message) => Err(format!("no file or no place in: {message}")),

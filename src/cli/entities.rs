@@ -1,0 +1,155 @@
+//! `tiered data entities`: finds the entities of stories, and measures how many of the listed ones it finds.
+
+use super::format::{Format, FormatArgs};
+use super::input::{read_input, typed_stories};
+use super::output::print;
+use crate::data::{Sentences, Severity, Story, StoryFile, read_file};
+use crate::entities::{EntityScores, FoundStory, MatchScores, find};
+use crate::error::{Error, ErrorKind, Result};
+use crate::language::Language;
+use crate::report::{INTERVALS, Table, share};
+use crate::say::{aside, counted};
+use crate::schema;
+use crate::untrusted::MAX_PLAIN;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// How many stories the text lists without `--verbose`.
+const LISTED: usize = 10;
+
+/// What the table's rows are.
+const NOTES: &str =
+    "Exact: the same name in lower case, without articles. Head: the same head noun (\"red cup\" and \"cup\").";
+
+/// Find the people and things of stories, and measure recall and precision where stories list them
+///
+/// FILE is a story file (its name ends in .json), or stories as `tiered predict` reads them. The list of a story is the
+/// entities that its states name.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A story file, or stories as text; "-" for text from standard input
+    file: PathBuf,
+    /// Only the stories of this split [default: of all splits]
+    #[arg(long)]
+    split: Option<String>,
+    /// The language of the stories [default: of each story, by its function words]
+    #[arg(long, value_enum)]
+    lang: Option<Language>,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// List all stories, not only the first 10; JSON always has all
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// The output as JSON.
+#[derive(Serialize)]
+struct FoundEntities<'a> {
+    file: String,
+    /// `None` if no story lists its entities.
+    scores: Option<&'a EntityScores>,
+    stories: &'a [FoundStory],
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let is_story_file = args.file.extension().is_some_and(|extension| extension == "json");
+    let stories = if is_story_file { of_story_file(args)? } else { of_text(args)? };
+    let scores = EntityScores::of(&stories);
+    let format = args.format.format;
+    let output = match (format, format.of_tables(), &scores) {
+        (Format::Json, ..) | (_, None, _) => to_json(&args.file, &stories, scores.as_ref())?,
+        (Format::Text, ..) => to_text(&stories, scores.as_ref(), args.verbose),
+        (_, Some(format), Some(scores)) => format(&table(scores)),
+        (_, Some(_), None) => {
+            let message = "no story lists its entities, so there is nothing to put into a table";
+            return Err(Error::data(format!("{}: {message}; use --format text or json", args.file.display())));
+        }
+    };
+    print(&output)
+}
+
+fn of_story_file(args: &Args) -> Result<Vec<FoundStory>> {
+    let file: StoryFile = read_file(&args.file)?;
+    if file.count(Severity::Error) > 0 {
+        let path = file.path.display();
+        aside!("warning: {path}: some stories can't be used; `tiered data check {path}` lists them");
+    }
+    if let Some(split) = &args.split {
+        file.split(split)?;
+    }
+    let mut groups = BTreeMap::new();
+    let splits = file.splits.iter().filter(|(name, _)| args.split.as_ref().is_none_or(|split| split == name));
+    let stories = splits.flat_map(|(split, stories)| stories.iter().map(move |story| (split.as_str(), story)));
+    Ok(stories
+        .map(|(split, story)| {
+            let next = groups.len() as i64;
+            let group = *groups.entry((split, story.group)).or_insert(next);
+            let language = args.lang.unwrap_or_else(|| Language::of(&story.sentences));
+            let found = find(&story.sentences, language);
+            FoundStory::new((split, &story.id, group), language, found, Some(names(story)))
+        })
+        .collect())
+}
+
+fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
+    if args.split.is_some() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("{}: text has no splits; leave out --split", args.file.display()),
+        ));
+    }
+    let (text, source) = read_input(Some(&args.file), MAX_PLAIN)?;
+    let typed = typed_stories(&text, &source, &[], Sentences::AsGiven, args.lang)?;
+    let stories = typed.stories.iter().zip(&typed.found).zip(0..);
+    Ok(stories
+        .map(|((story, &is_found), group)| {
+            let language = args.lang.unwrap_or_else(|| Language::of(&story.sentences));
+            let found = find(&story.sentences, language);
+            let given = (!is_found).then(|| names(story));
+            FoundStory::new(("text", &story.id, group), language, found, given)
+        })
+        .collect())
+}
+
+fn names(story: &Story) -> Vec<String> {
+    story.entities.iter().map(|entity| entity.name.clone()).collect()
+}
+
+fn to_json(file: &Path, stories: &[FoundStory], scores: Option<&EntityScores>) -> Result<String> {
+    let document = FoundEntities { file: file.display().to_string(), scores, stories };
+    let json = schema::to_string_pretty(&document);
+    json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
+}
+
+/// The stories, each with what was found; then the table.
+fn to_text(stories: &[FoundStory], scores: Option<&EntityScores>, verbose: bool) -> String {
+    let shown = if verbose { stories.len() } else { LISTED.min(stories.len()) };
+    let mut text: String = stories[..shown].iter().map(lines).collect();
+    if shown < stories.len() {
+        text += &format!("and {} more: --verbose\n", counted((stories.len() - shown) as u64, "story"));
+    }
+    let Some(scores) = scores else { return text };
+    let count = counted(scores.stories as u64, "story");
+    text + &format!("\n{count} with a list of entities\n\n{}\n{NOTES}\n{INTERVALS}\n", table(scores).to_text())
+}
+
+fn lines(story: &FoundStory) -> String {
+    let line = |title: &str, names: &[String]| match names.is_empty() {
+        true => String::new(),
+        false => format!("  {title}: {}\n", names.join(", ")),
+    };
+    let found = if story.found.is_empty() { "nothing".to_owned() } else { story.found.join(", ") };
+    let place = format!("{}/{}: {found}\n", story.split, story.story);
+    place + &line("not found", &story.missed) + &line("not in the list", &story.extra)
+}
+
+fn table(scores: &EntityScores) -> Table {
+    let interval = "95 % interval";
+    let mut table =
+        Table::new(["match".to_owned(), format!("recall (%) [{interval}]"), format!("precision (%) [{interval}]")]);
+    for (name, MatchScores { recall, precision }) in [("exact", &scores.exact), ("head", &scores.head)] {
+        table.push([name.to_owned(), share(recall), share(precision)]);
+    }
+    table
+}
