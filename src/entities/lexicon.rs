@@ -59,7 +59,7 @@ pub(super) struct Lexicon {
     words: HashMap<String, WordKinds>,
     /// Names of people in the synthetic stories, in lower case.
     names: HashSet<String>,
-    /// Nouns of several words, by their first one; the longest first.
+    /// Nouns of several words.
     compounds: Expressions,
     /// Expressions of several words that name no thing.
     fixed: Expressions,
