@@ -1,11 +1,14 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
+use super::ahead::Ahead;
 use super::fit::{Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
-use super::optim::{AdamW, Parameter};
+use super::optim::AdamW;
 use super::order;
+use super::parameter::Parameter;
 use super::progress::{EpochRecord, Progress};
 use crate::loss::LossValues;
+use crate::torch::has_kernels;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -60,6 +63,8 @@ pub struct Training<'a> {
     ends: Vec<u64>,
     /// The steps of an epoch, each a list of pairs.
     order: Option<(u64, Vec<Vec<usize>>)>,
+    /// The batch of the next step, on a GPU.
+    ahead: Ahead,
     observer: Box<dyn StepObserver>,
 }
 
@@ -68,7 +73,16 @@ impl<'a> Training<'a> {
     pub fn new(fit: Fit<'a>, parameters: Vec<Parameter>) -> Self {
         let optimiser = AdamW::new(parameters, fit.config.adamw);
         let ends = order::cumulative_steps(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
-        Training { fit, optimiser, progress: Progress::default(), ends, order: None, observer: Box::new(Unobserved) }
+        let progress = Progress::default();
+        Training {
+            fit,
+            optimiser,
+            progress,
+            ends,
+            order: None,
+            ahead: Ahead::default(),
+            observer: Box::new(Unobserved),
+        }
     }
 
     /// Sets who watches the steps.
@@ -119,14 +133,16 @@ impl<'a> Training<'a> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
-        let over = self.ends.partition_point(|&end| end <= step);
-        let start = over.checked_sub(1).map_or(0, |last| self.ends[last]);
-        let epoch = over as u64 + 1;
-        let pairs = self.pairs(epoch, (step - start) as usize);
+        let (epoch, pairs) = self.pairs(step);
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
-        let observer = self.observer.as_mut();
-        let StepResult { losses, counts, gradient_norm } =
-            self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer)?;
+        let batches = self.fit.batches();
+        let ready = self.ahead.take(step);
+        let makes_ahead = !has_kernels(self.fit.eval.device) && config.shards == 1 && step + 1 < steps;
+        let next = makes_ahead.then(|| (step + 1, self.pairs(step + 1).1));
+        let Training { fit, optimiser, observer, ahead, .. } = self;
+        let result = ahead
+            .during(batches, next, || fit.step_with(ready, optimiser, &pairs, step, learning_rate, observer.as_mut()));
+        let StepResult { losses, counts, gradient_norm } = result?;
         self.progress.step += 1;
         self.progress.losses.add(losses, counts);
         self.progress.train_seconds += started.elapsed().as_secs_f64();
@@ -134,14 +150,17 @@ impl<'a> Training<'a> {
         Ok(StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs })
     }
 
-    /// The pairs of one step of an epoch.
-    fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
+    /// The epoch of a step, counted from 1, and the step's pairs.
+    fn pairs(&mut self, step: u64) -> (u64, Vec<usize>) {
+        let over = self.ends.partition_point(|&end| end <= step);
+        let start = over.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let epoch = over as u64 + 1;
         let Fit { train, parts, config, seed, .. } = &self.fit;
         let (_, order) = match self.order.take() {
             Some(order) if order.0 == epoch => self.order.insert(order),
             _ => self.order.insert((epoch, order::steps(&train.pairs, parts, config.pairs_per_step, *seed, epoch))),
         };
-        order[step].clone()
+        (epoch, order[(step - start) as usize].clone())
     }
 
     fn finish_epoch(&mut self) -> Result<TrainEvent, Halt> {
