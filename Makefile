@@ -7,20 +7,29 @@ target := $(or $(CARGO_TARGET_DIR),target)
 tiered := $(target)/release/tiered
 # Which tests were skipped, and why.
 skips := $(target)/skips.txt
+GPU_TESTS := parity parity_families overfit device:: faults::numbers::nan_and_inf faults::kill frozen resume:: bench::
 encoder := checkpoints/encoders/e5-small/model.safetensors
 
-# Nothing to get where the environment says which libtorch to use.
+# Nothing to get where the environment says which libtorch to use. TIERED_LIBTORCH=cuda gets the one for NVIDIA GPUs.
 ifeq ($(LIBTORCH)$(LIBTORCH_USE_PYTORCH),)
+ifeq ($(TIERED_LIBTORCH),cuda)
+libtorch := .libtorch-cuda/torch/lib/libtorch.so
+export LIBTORCH := $(CURDIR)/.libtorch-cuda/torch
+else
 libtorch := .libtorch/lib/libtorch.so
 endif
+endif
+# Where `make test-gpu` computes.
+TIERED_TEST_DEVICE ?= cuda
 
-.PHONY: help build demo test bench minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
+.PHONY: help build demo test test-gpu bench minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
 	@echo "make test        formatting, lints, tables up to date, all tests"
+	@echo "make test-gpu    the tests of model and training on a GPU (docs/gpu.md)"
 	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
-	@echo "make build       $(tiered)"
+	@echo "make build       $(tiered); with TIERED_LIBTORCH=cuda for NVIDIA GPUs (docs/install.md)"
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
@@ -61,6 +70,10 @@ test: $(libtorch) $(encoder)
 	@rm -f $(skips)
 	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast $(TEST)
 	@$(PYTHON) scripts/skips.py $(skips)
+
+# What depends on the device: parity with Hugging Face and PyTorch, learning, resuming, faults, waits for the device.
+test-gpu: $(libtorch)
+	TIERED_TEST_DEVICE=$(TIERED_TEST_DEVICE) $(CARGO) test --release --no-fail-fast --test it -- $(GPU_TESTS)
 
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv
@@ -106,6 +119,9 @@ clean-runs:
 
 .libtorch/lib/libtorch.so:
 	$(PYTHON) scripts/get-libtorch.py
+
+.libtorch-cuda/torch/lib/libtorch.so:
+	$(PYTHON) scripts/get-libtorch.py --cuda
 
 $(encoder):
 	$(PYTHON) scripts/get-encoder.py

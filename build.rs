@@ -1,5 +1,6 @@
 //! Lets the binary and the tests find libtorch where it was linked from, without LD_LIBRARY_PATH, tells the crate which
-//! libtorch that is, and from which commit it is built, and compiles what lets several processes train one model.
+//! libtorch that is, and from which commit it is built, and compiles what tch lacks of libtorch, and what lets several
+//! processes train one model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ fn main() {
         Err(why) => println!("cargo:rustc-env=TIERED_WITHOUT_C10D={why}"),
     }
     let Some(lib) = lib else { return };
+    compile_bridge(Path::new(&lib));
     println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         // Cargo refuses arguments for tests where there are none: they are not in the package.
@@ -37,6 +39,20 @@ fn main() {
     if let Some(version) = libtorch {
         println!("cargo:rustc-env=TIERED_LIBTORCH_VERSION={version}");
     }
+}
+
+/// Compiles `src/torch/bridge.cc`, which takes 3 s, with the headers that belong to the libraries in `lib`.
+fn compile_bridge(lib: &Path) {
+    println!("cargo:rerun-if-changed=src/torch/bridge.cc");
+    let headers = std::env::var_os("LIBTORCH_INCLUDE").map(PathBuf::from);
+    let include = headers.as_deref().or(lib.parent()).unwrap_or(lib).join("include");
+    cc::Build::new()
+        .cpp(true)
+        .warnings(false)
+        .flag(format!("-isystem{}", include.display()))
+        .std("c++17")
+        .file("src/torch/bridge.cc")
+        .compile("tiered_bridge");
 }
 
 /// Compiles `src/distributed/c10d.cc`, which takes 15 s, unless that was done with the same sources and headers.

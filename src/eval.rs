@@ -1,7 +1,7 @@
 //! Evaluates a model on a corpus: predictions and losses.
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES};
-use crate::batch::{Batch, Corpus, Layout};
+use crate::batch::{Batch, Corpus, Layout, SentBatch};
 use crate::data::{Pair, Story};
 use crate::loss::{LossMean, LossValues, Losses};
 use crate::model::heads::attribute_log_probs;
@@ -9,6 +9,7 @@ use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
 use crate::prediction::{
     CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
 };
+use crate::torch::read;
 use tch::{Device, Tensor};
 
 /// How a model is evaluated. It changes the results by rounding only.
@@ -78,18 +79,19 @@ pub fn evaluate_batches(
     let indices: Vec<usize> = (0..corpus.len()).collect();
     let batches = indices.chunks(config.pairs_per_batch.max(1)).enumerate().filter(|(number, _)| takes(*number));
     let evaluate = |(_, pairs): (usize, &[usize])| {
-        let (batch, targets) = corpus.batch(pairs, config.layout);
-        let (batch, targets) = (batch.to_device(config.device), targets.to_device(config.device));
+        let collated = corpus.batch(pairs, config.layout);
+        let cells = read::integers(&collated.0.cells);
+        let (batch, targets) = SentBatch::new(collated, config.device).arrive();
         let (output, batch) = forward(batch);
         let losses = Losses::new(&output, &targets);
-        let mut reader = OutputReader::new(&output, &batch, config.layout);
+        let (mut reader, values) = OutputReader::new(&output, &losses, &batch, cells, config.layout);
         let predictions = pairs.iter().map(|&p| {
             let pair = &corpus.pairs[p];
             LabelledPair::new(pair, reader.pair(pair))
         });
         let predictions = predictions.collect();
         progress(pairs.len());
-        BatchEvaluation { predictions, losses: losses.values(), counts: losses.counts }
+        BatchEvaluation { predictions, losses: values, counts: losses.counts }
     };
     batches.map(evaluate).collect()
 }
@@ -130,44 +132,69 @@ struct Table {
     width: usize,
 }
 
-impl Table {
-    fn new(tensor: &Tensor) -> Self {
-        let (rows, width) = tensor.size2().expect("a matrix");
-        let mut values = vec![0.; (rows * width) as usize];
-        let count = values.len();
-        tensor.to_kind(tch::Kind::Float).contiguous().copy_data(&mut values, count);
-        Table { values, width: width as usize }
+/// The tables of a batch and its losses, copied from the device together.
+struct Copied {
+    tables: std::vec::IntoIter<Table>,
+}
+
+impl Copied {
+    fn new(matrices: &[Tensor]) -> Self {
+        let widths = matrices.iter().map(|matrix| matrix.size2().expect("a matrix").1 as usize);
+        let tables = read::together(matrices).into_iter().zip(widths);
+        Copied { tables: tables.map(|(values, width)| Table { values, width }).collect::<Vec<_>>().into_iter() }
     }
 
+    fn table(&mut self) -> Table {
+        self.tables.next().expect("as many as were copied")
+    }
+}
+
+impl Table {
     fn row(&self, r: usize) -> &[f32] {
         &self.values[r * self.width..][..self.width]
     }
 }
 
 impl OutputReader {
-    fn new(output: &Output, batch: &Batch, layout: Layout) -> Self {
+    /// Copies everything from the device at once; returns the losses too.
+    fn new(output: &Output, losses: &Losses, batch: &Batch, cells: Vec<i64>, layout: Layout) -> (Self, LossValues) {
         let sentence_pairs = match &output.conflicts {
             Conflicts::Sentences { .. } => None,
             Conflicts::SentencePairs(sentence_pairs) => Some(sentence_pairs),
         };
-        let single_story = sentence_pairs.and_then(|sentence_pairs| sentence_pairs.single_story.as_ref());
-        OutputReader {
-            conflict_probs: Table::new(&output.conflicts.conflict_probs(batch)),
-            sentence_pairs: sentence_pairs
-                .map(|sentence_pairs| Table::new(&sentence_pairs.log_probs.exp().flatten(0, 1).flatten(1, 2))),
-            entity_pairs: sentence_pairs
-                .and_then(|sentence_pairs| sentence_pairs.of_entities.as_ref())
-                .map(|log_probs| Table::new(&log_probs.flatten(1, 2))),
-            no_conflict: single_story
-                .map(|log_probs| Table::new(&log_probs.narrow(1, log_probs.size()[1] - 1, 1).exp())),
-            story_probs: Table::new(&output.story_scores.softmax(1, tch::Kind::Float)),
-            preconditions: Table::new(&attribute_log_probs(&output.precondition_logits)),
-            effects: Table::new(&attribute_log_probs(&output.effect_logits)),
-            cells: Vec::<i64>::try_from(batch.cells.contiguous().view([-1])).expect("cells are integers"),
-            entities: layout.pad_to_entities.unwrap_or(0),
+        let of_stories = sentence_pairs.map(|all| all.log_probs.exp().flatten(0, 1).flatten(1, 2));
+        let of_entities = sentence_pairs.and_then(|all| all.of_entities.as_ref());
+        let of_entities = of_entities.map(|log_probs| log_probs.flatten(1, 2));
+        let no_conflict = sentence_pairs.and_then(|all| all.single_story.as_ref());
+        let no_conflict = no_conflict.map(|log_probs| log_probs.narrow(1, log_probs.size()[1] - 1, 1).exp());
+        let has = [of_stories.is_some(), of_entities.is_some(), no_conflict.is_some()];
+        let always = [
+            output.conflicts.conflict_probs(batch),
+            output.story_scores.softmax(1, tch::Kind::Float),
+            attribute_log_probs(&output.precondition_logits),
+            attribute_log_probs(&output.effect_logits),
+            losses.stacked().unsqueeze(0),
+        ];
+        let optional = [of_stories, of_entities, no_conflict].into_iter().flatten();
+        let mut copied = Copied::new(&always.into_iter().chain(optional).collect::<Vec<_>>());
+        let [conflict_probs, story_probs, preconditions, effects, losses] = [(); 5].map(|()| copied.table());
+        let [sentence_pairs, entity_pairs, no_conflict] = has.map(|has| has.then(|| copied.table()));
+        let losses: Vec<f64> = losses.row(0).iter().copied().map(f64::from).collect();
+        let entities = layout.pad_to_entities.unwrap_or(0);
+        let reader = OutputReader {
+            conflict_probs,
+            sentence_pairs,
+            entity_pairs,
+            no_conflict,
+            story_probs,
+            preconditions,
+            effects,
+            cells,
+            entities,
             row: 0,
             story: 0,
-        }
+        };
+        (reader, LossValues::from_stacked(&losses))
     }
 
     fn pair(&mut self, pair: &Pair) -> PairPrediction {

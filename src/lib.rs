@@ -61,6 +61,7 @@
 //! | 0 | [`schema`] | writes and checks the version of our JSON formats |
 //! | 0 | [`say`] | prints progress and warnings; a closed stream does not stop the program |
 //! | 0 | [`seed`] | derives every random choice from (seed, purpose, number) |
+//! | 0 | [`torch`] | adds to `tch` what it lacks of libtorch |
 //! | 1 | [`data`] | reads story files into pairs; every irregularity becomes a named finding |
 //! | 1 | [`durable`] | writes files so that a crash never leaves half a file |
 //! | 1 | [`tokenizer`] | reads tokenizer files, and turns text into token ids |
@@ -158,5 +159,6 @@ pub mod sweep;
 pub mod synthetic;
 pub mod tensorboard;
 pub mod tokenizer;
+pub mod torch;
 pub mod train;
 pub mod untrusted;

@@ -59,7 +59,7 @@ impl Losses {
     /// Compares a batch's outputs with its targets.
     pub fn new(output: &Output, targets: &Targets) -> Self {
         let states = |logits, columns| state_loss(logits, targets, columns);
-        let cells = targets.cell_weight.sum(Kind::Double).double_value(&[]);
+        let cells = targets.weight;
         let pairs = targets.plausible.size()[0] as f64;
         let single_story = match &output.conflicts {
             Conflicts::Sentences { .. } => None,
@@ -113,15 +113,11 @@ impl Losses {
         }
     }
 
-    /// The unweighted losses, copied from the device.
-    pub fn values(&self) -> LossValues {
-        LossValues {
-            preconditions: self.preconditions.double_value(&[]),
-            effects: self.effects.double_value(&[]),
-            conflicts: self.conflicts.double_value(&[]),
-            story: self.story.double_value(&[]),
-            single_story: self.single_story.as_ref().map(|single_story| single_story.double_value(&[])),
-        }
+    /// The unweighted losses in one tensor, in the order of [`LossValues`]. `[4]`, or `[5]` with single stories
+    pub fn stacked(&self) -> Tensor {
+        let of_pairs = [&self.preconditions, &self.effects, &self.conflicts, &self.story];
+        let all: Vec<&Tensor> = of_pairs.into_iter().chain(&self.single_story).collect();
+        Tensor::stack(&all, 0).detach()
     }
 }
 
@@ -141,6 +137,17 @@ impl LossConfig {
 }
 
 impl LossValues {
+    /// The numbers of [`Losses::stacked`].
+    ///
+    /// # Panics
+    /// If they are fewer than four.
+    pub fn from_stacked(numbers: &[f64]) -> Self {
+        let &[preconditions, effects, conflicts, story, ref single_story @ ..] = numbers else {
+            panic!("there are four losses or five")
+        };
+        LossValues { preconditions, effects, conflicts, story, single_story: single_story.first().copied() }
+    }
+
     /// The number of losses.
     pub const TERMS: usize = 5;
 

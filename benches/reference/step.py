@@ -3,10 +3,12 @@
 
 It follows the authors' program. Every pair is padded to the training pairs' largest number of entities, to the longest
 story, and to 16 tokens per input. Every input is encoded, however often it occurs. The 40 heads are 40 modules. `--bf16`
-computes under `torch.autocast`. `tiered bench --reference DIR` writes the pairs and the weights. Before anything is timed,
-the logits of the first pair are compared with those of `tiered`.
+computes under `torch.autocast`. `--distinct` makes a good program of it: each distinct input of a step is encoded once,
+padded to the longest one, entities are padded to the step's largest number, and AdamW is fused. `tiered bench --reference
+DIR` writes the pairs and the weights. Before anything is timed, the logits of the first pair are compared with those of
+`tiered`.
 
-usage: step.py DIR [--bf16] [--pairs-per-step N] [--pairs N] [--threads N] [--output FILE]
+usage: step.py DIR [--bf16] [--distinct] [--device cpu|cuda] [--pairs-per-step N] [--pairs N] [--threads N] [--output FILE]
 """
 import argparse
 import json
@@ -66,13 +68,15 @@ class TieredModel(nn.Module):
         self.preconditions, self.effects = heads(), heads()
         self.detector = ConflictDetector(hidden, setup["sentences"], setup["detector"], dropout)
 
-    def forward(self, ids, attention_mask, sentence_mask):
-        """[B, 2, E, N, T] token ids, [B, 2, E, N] -> logits by head [B, 2, E, N, K], conflict_logits [B, 2, E, N], scores [B, 2]"""
-        b, s, e, n, t = ids.shape
-        hidden = self.encoder(ids.view(-1, t), attention_mask=attention_mask.view(-1, t)).last_hidden_state
-        embeddings = hidden[:, 0].view(b, s, e, n, -1)
-        preconditions = [head(embeddings) for head in self.preconditions]
-        effects = [head(embeddings) for head in self.effects]
+    def forward(self, ids, attention_mask, cells, sentence_mask):
+        """[U, T] token ids, [B, 2, E, N] which of them a cell reads -> logits by head [B, 2, E, N, K], conflict_logits [B, 2, E, N]"""
+        b, s, e, n = cells.shape
+        of_cells = cells.flatten()
+        embeddings = self.encoder(ids, attention_mask=attention_mask).last_hidden_state[:, 0]
+        read = lambda x: x[of_cells].view(b, s, e, n, -1)
+        preconditions = [read(head(embeddings)) for head in self.preconditions]
+        effects = [read(head(embeddings)) for head in self.effects]
+        embeddings = read(embeddings)
         states = torch.cat(preconditions + effects, -1)
         mask = sentence_mask.flatten(0, 2)
         conflict_logits = self.detector(embeddings.flatten(0, 2), states.flatten(0, 2), mask).view(b, s, e, n)
@@ -101,7 +105,9 @@ def story_scores(conflict_logits, real):
 class Batch:
     """Pairs as padded tensors."""
 
-    def __init__(self, pairs, tokenizer, entities, sentences):
+    def __init__(self, pairs, tokenizer, entities, sentences, device, distinct=False):
+        if distinct:
+            entities = max(len(story["entities"]) for pair in pairs for story in pair["stories"])
         b, shape = len(pairs), (len(pairs), 2, entities, sentences)
         self.real = torch.zeros(shape, dtype=torch.bool)
         self.sentence_mask = torch.zeros(shape, dtype=torch.bool)
@@ -121,12 +127,18 @@ class Batch:
                         self.conflicts[i, s, e, sentence] = 1
                     start = ((i * 2 + s) * entities + e) * sentences
                     texts[start:start + count] = [(entity["name"], sentence) for sentence in story["sentences"]]
-        encoded = tokenizer.encode_batch(texts)
-        self.ids = torch.tensor([one.ids for one in encoded]).view(*shape, -1)
-        self.attention_mask = torch.tensor([one.attention_mask for one in encoded]).view(*shape, -1)
+        numbers = {text: i for i, text in enumerate(dict.fromkeys(texts))} if distinct else None
+        encoded = tokenizer.encode_batch(list(numbers) if distinct else texts)
+        self.ids = torch.tensor([one.ids for one in encoded])
+        self.attention_mask = torch.tensor([one.attention_mask for one in encoded])
+        cells = [numbers[text] for text in texts] if distinct else range(len(texts))
+        self.cells = torch.tensor(list(cells)).view(shape)
+        for name in ("real", "sentence_mask", "conflicts", "plausible", "ids", "attention_mask", "cells"):
+            setattr(self, name, getattr(self, name).to(device))
+        self.labels = {side: labels.to(device) for side, labels in self.labels.items()}
 
     def inputs(self):
-        return self.ids, self.attention_mask, self.sentence_mask
+        return self.ids, self.attention_mask, self.cells, self.sentence_mask
 
 
 def make_tokenizer(setup, tokens):
@@ -152,29 +164,32 @@ def total_loss(output, batch, weights):
             + weights["story"] * F.cross_entropy(story_scores(conflict_logits, batch.real), batch.plausible))
 
 
-def check(model, setup, expected):
+def check(model, setup, expected, device):
     """The largest difference between a logit of the first pair and that of `tiered`. Both are in float32, and neither
     truncates."""
-    batch = Batch(setup["pairs"][:1], make_tokenizer(setup, None), setup["entities"], setup["sentences"])
+    batch = Batch(setup["pairs"][:1], make_tokenizer(setup, None), setup["entities"], setup["sentences"], device)
     model.eval()
     with torch.no_grad():
         preconditions, effects, conflict_logits = model(*batch.inputs())
     real = batch.real
     ours = {"precondition_logits": torch.cat(preconditions, -1)[real], "effect_logits": torch.cat(effects, -1)[real],
             "conflict_logits": conflict_logits[real], "story_scores": story_scores(conflict_logits, real)}
-    difference = max((ours[name] - expected[name]).abs().max().item() for name in ours)
+    difference = max((ours[name].cpu() - expected[name]).abs().max().item() for name in ours)
     if not difference <= TOLERANCE:
         sys.exit(f"error: the logits of the reference implementation differ from those of tiered by {difference:.2g}")
     return difference
 
 
-def seconds_of(steps, run):
+def seconds_of(steps, run, device):
     """The seconds of each step, after one to warm up."""
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
     run(steps[0])
     times = []
     for step in steps:
+        wait()
         start = time.perf_counter()
         run(step)
+        wait()
         times.append(time.perf_counter() - start)
     return times
 
@@ -183,6 +198,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--distinct", action="store_true")
+    parser.add_argument("--device", type=torch.device, default="cpu")
     parser.add_argument("--pairs-per-step", type=int, default=1)
     parser.add_argument("--pairs", type=int, help="use only the first N pairs")
     parser.add_argument("--threads", type=int)
@@ -195,18 +212,20 @@ def main():
     setup = json.loads((arguments.folder / "pairs.json").read_text())
     model = TieredModel(setup)
     model.load_heads(load_file(arguments.folder / "heads.safetensors"))
-    difference = check(model, setup, load_file(arguments.folder / "expected.safetensors"))
+    device = arguments.device
+    model.to(device)
+    difference = check(model, setup, load_file(arguments.folder / "expected.safetensors"), device)
 
     pairs, size = setup["pairs"][:arguments.pairs], arguments.pairs_per_step
-    tokenizer = make_tokenizer(setup, TOKENS)
-    batches = [Batch(pairs[i:i + size], tokenizer, setup["entities"], setup["sentences"])
+    tokenizer = make_tokenizer(setup, None if arguments.distinct else TOKENS)
+    batches = [Batch(pairs[i:i + size], tokenizer, setup["entities"], setup["sentences"], device, arguments.distinct)
                for i in range(0, len(pairs) - size + 1, size)]
     adamw = setup["adamw"]
     optimiser = torch.optim.AdamW(model.parameters(), lr=setup["learning_rate"], betas=(adamw["beta1"], adamw["beta2"]),
-                                  eps=adamw["epsilon"], weight_decay=adamw["weight_decay"])
+                                  eps=adamw["epsilon"], weight_decay=adamw["weight_decay"], fused=arguments.distinct)
 
     def autocast():
-        return torch.autocast("cpu", dtype=torch.bfloat16, enabled=arguments.bf16)
+        return torch.autocast(device.type, dtype=torch.bfloat16, enabled=arguments.bf16)
 
     def train(batch):
         optimiser.zero_grad()
@@ -221,25 +240,28 @@ def main():
             model(*batch.inputs())
 
     model.train()
-    train_seconds = seconds_of(batches, train)
+    train_seconds = seconds_of(batches, train, device)
     model.eval()
-    eval_seconds = seconds_of(batches, evaluate)
+    eval_seconds = seconds_of(batches, evaluate, device)
 
     result = {
         "precision": "bf16" if arguments.bf16 else "fp32",
+        "distinct": arguments.distinct,
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
         "pairs_per_step": size,
         "steps": len(batches),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
         "logit_difference": difference,
-        "encoder_inputs_per_pair": batches[0].ids[0].shape.numel() // TOKENS,
+        "encoder_inputs_per_pair": sum(batch.ids.shape[0] for batch in batches) / (size * len(batches)),
         "train": {"pairs_per_second": size / statistics.median(train_seconds), "seconds": train_seconds},
         "eval": {"pairs_per_second": size / statistics.median(eval_seconds), "seconds": eval_seconds},
+        "gpu_memory": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None,
         "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
     print(f"PyTorch {result['precision']}, {size} pair{'s' * (size > 1)} a step: {result['train']['pairs_per_second']:.3f} pairs/s in "
           f"training, {result['eval']['pairs_per_second']:.3f} in evaluation, {result['peak_memory'] / 1e9:.2f} GB, "
-          f"{result['encoder_inputs_per_pair']} inputs of {TOKENS} tokens a pair; logits differ by {difference:.1e}")
+          f"{result['encoder_inputs_per_pair']:.0f} inputs a pair; logits differ by {difference:.1e}")
     if arguments.output:
         arguments.output.write_text(json.dumps(result, indent=1) + "\n")
 

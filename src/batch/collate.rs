@@ -10,7 +10,7 @@ use super::story_tokens::StoryTokens;
 use super::targets::Targets;
 use super::tokens::Tokens;
 use std::collections::BTreeSet;
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 /// The model's input: B pairs as R rows of N sentences, one row for each entity of each story.
 pub struct Batch {
@@ -102,19 +102,11 @@ impl Batch {
         }
     }
 
-    /// The same batch with its tensors on this device.
-    pub fn to_device(&self, device: Device) -> Self {
-        Batch {
-            tokens: self.tokens.to_device(device),
-            first: self.first.to_device(device),
-            inputs: self.inputs.to_device(device),
-            stories: self.stories.as_ref().map(|stories| stories.to_device(device)),
-            cells: self.cells.to_device(device),
-            mask: self.mask.to_device(device),
-            row_story: self.row_story.to_device(device),
-            row_weight: self.row_weight.to_device(device),
-            pairs: self.pairs,
-        }
+    pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
+        let Batch { tokens, first, inputs, cells, mask, row_story, row_weight, pairs: _, stories } = self;
+        let of_stories = stories.iter_mut().flat_map(StoryTokens::all_tensors);
+        let own = [first, inputs, cells, mask, row_story, row_weight];
+        tokens.all_tensors().into_iter().chain(own).chain(of_stories).collect()
     }
 
     /// The same batch for an encoder output with one vector for each input, in their order.

@@ -35,22 +35,28 @@
 //! | `rows` | stories -> rows of cells |
 //! | `packed` | inputs and stories -> tokens, each sequence once |
 //! | `collate`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
+//! | `blocks` | packed sequences -> the padded blocks that a GPU's attention reads |
+//! | `sent` | the tensors of a batch -> the device, in one copy |
 
+mod blocks;
 mod collate;
 mod corpus;
 mod index;
 mod packed;
 mod rows;
 mod sample;
+mod sent;
 mod story_tokens;
 mod targets;
 mod tokens;
 
+pub use blocks::{LengthGroup, PaddedBlocks};
 pub use collate::Batch;
 pub use corpus::{ClassFrequencies, Corpus, WholeStories};
 pub use index::InputNumber;
 pub use rows::Layout;
 pub use sample::{Sample, Strata};
+pub use sent::SentBatch;
 pub use story_tokens::StoryTokens;
 pub use targets::Targets;
-pub use tokens::{LengthGroup, Tokens};
+pub use tokens::Tokens;

@@ -3,7 +3,7 @@
 use super::corpus::Corpus;
 use super::index::{DistinctStory, SentenceIndex, SentencePlace, StoryNumber, TokenIndex, index_tensor};
 use super::packed::Packed;
-use tch::{Device, Tensor};
+use tch::Tensor;
 
 /// The tokens of the sentences of S distinct stories. Each story is encoded as one input.
 pub struct StoryTokens {
@@ -47,13 +47,8 @@ impl StoryTokens {
         }
     }
 
-    pub(super) fn to_device(&self, device: Device) -> Self {
-        StoryTokens {
-            distinct: self.distinct,
-            token: self.token.to_device(device),
-            sentence: self.sentence.to_device(device),
-            of_story: self.of_story.to_device(device),
-            of_input: self.of_input.as_ref().map(|sentences| sentences.to_device(device)),
-        }
+    pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
+        let StoryTokens { distinct: _, token, sentence, of_story, of_input } = self;
+        [token, sentence, of_story].into_iter().chain(of_input).collect()
     }
 }

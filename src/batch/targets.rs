@@ -5,7 +5,7 @@ use super::packed::Packed;
 use super::rows::{GoldCell, Row};
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Pair};
-use tch::{Device, Tensor};
+use tch::Tensor;
 
 /// Gold answers for a batch, as lists over the C cells that the losses average over.
 pub struct Targets {
@@ -13,6 +13,8 @@ pub struct Targets {
     pub cell_input: Tensor,
     /// `[C]` the weight of its row.
     pub cell_weight: Tensor,
+    /// The sum of the weights of all cells.
+    pub weight: f64,
     /// `[C, A]` column of the gold class among the 66 logits of the preconditions.
     pub precondition_columns: Tensor,
     /// `[C, A]` the same for the effects.
@@ -46,6 +48,7 @@ impl Targets {
         Targets {
             cell_input: index_tensor(counted.iter().map(|&(_, _, input, _)| packed.unique(input))),
             cell_weight: numbers(|weight, _| weight),
+            weight: counted.iter().map(|&(_, weight, ..)| f64::from(weight)).sum(),
             precondition_columns: columns(|gold| *gold.preconditions),
             effect_columns: columns(|gold| *gold.effects),
             cell_index: index_tensor(counted.iter().map(|&(index, ..)| index)),
@@ -55,18 +58,19 @@ impl Targets {
         }
     }
 
-    /// The same answers with their tensors on this device.
-    pub fn to_device(&self, device: Device) -> Self {
-        Targets {
-            cell_input: self.cell_input.to_device(device),
-            cell_weight: self.cell_weight.to_device(device),
-            precondition_columns: self.precondition_columns.to_device(device),
-            effect_columns: self.effect_columns.to_device(device),
-            cell_index: self.cell_index.to_device(device),
-            conflicts: self.conflicts.to_device(device),
-            plausible: self.plausible.to_device(device),
-            gold_pair: self.gold_pair.to_device(device),
-        }
+    pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
+        let Targets {
+            cell_input,
+            cell_weight,
+            weight: _,
+            precondition_columns,
+            effect_columns,
+            cell_index,
+            conflicts,
+            plausible,
+            gold_pair,
+        } = self;
+        vec![cell_input, cell_weight, precondition_columns, effect_columns, cell_index, conflicts, plausible, gold_pair]
     }
 }
 

@@ -1,7 +1,8 @@
 //! Token sequences laid end to end, without padding.
 
+use super::blocks::{LengthGroup, PaddedBlocks};
 use crate::tokenizer::TokenSequence;
-use tch::{Device, Tensor};
+use tch::Tensor;
 
 /// T tokens: sequences sorted by length and laid end to end, without padding.
 pub struct Tokens {
@@ -16,15 +17,8 @@ pub struct Tokens {
     /// Runs of sequences of equal length, in order. Attention treats each run as a dense block, so nothing is padded or
     /// masked.
     pub groups: Vec<LengthGroup>,
-}
-
-/// `count` consecutive sequences of `length` tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LengthGroup {
-    /// The number of sequences in the run.
-    pub count: i64,
-    /// Tokens of each of them.
-    pub length: i64,
+    /// The same sequences as GPUs read them in attention.
+    pub padded: PaddedBlocks,
 }
 
 impl Tokens {
@@ -47,6 +41,7 @@ impl Tokens {
             types: Tensor::from_slice(&types),
             positions: Tensor::from_slice(&positions),
             first: Tensor::from_slice(&first),
+            padded: PaddedBlocks::new(&groups),
             groups,
         }
     }
@@ -61,14 +56,8 @@ impl Tokens {
         self.len() == 0
     }
 
-    /// The same tokens with their tensors on this device.
-    pub fn to_device(&self, device: Device) -> Self {
-        Tokens {
-            ids: self.ids.to_device(device),
-            types: self.types.to_device(device),
-            positions: self.positions.to_device(device),
-            first: self.first.to_device(device),
-            groups: self.groups.clone(),
-        }
+    pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
+        let Tokens { ids, types, positions, first, groups: _, padded } = self;
+        [ids, types, positions, first].into_iter().chain(padded.all_tensors()).collect()
     }
 }

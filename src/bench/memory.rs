@@ -1,4 +1,7 @@
-//! The peak memory of this process, as Linux counts it.
+//! The peak memory of this process, as Linux counts it, and on the GPU, as libtorch does.
+
+use crate::torch::{GpuMemory, peak_gpu_memory, reset_peak_gpu_memory};
+use tch::Device;
 
 /// The largest resident size since the process began or since [`reset_peak`], in bytes; `None` where there is no
 /// `/proc`.
@@ -11,6 +14,22 @@ pub fn peak() -> Option<u64> {
 /// Resets [`peak`] to the present size. Returns false if the system does not allow it.
 pub fn reset_peak() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
+/// The most memory on this GPU since [`reset_gpu_peak`]; `None` on the CPU, or if libtorch can't tell.
+pub fn gpu_peak(device: Device) -> Option<GpuMemory> {
+    match device {
+        Device::Cuda(gpu) => peak_gpu_memory(gpu).ok(),
+        _ => None,
+    }
+}
+
+/// Resets [`gpu_peak`] to the present memory. On the CPU it does nothing. An allocator that can't be reset tells its
+/// peak since the start.
+pub fn reset_gpu_peak(device: Device) {
+    if let Device::Cuda(gpu) = device {
+        let _ = reset_peak_gpu_memory(gpu);
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

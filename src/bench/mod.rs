@@ -14,6 +14,7 @@ mod report;
 mod sample;
 mod size;
 mod time;
+mod work;
 
 pub use line::BenchLine;
 pub use operations::{Operations, TrainedLayers};
@@ -22,6 +23,7 @@ pub use plot::draw;
 pub use reference::export;
 pub use report::{BenchReport, Memory, SizeReport};
 pub use size::EncoderSize;
+pub use work::{StepWork, WorkCounter};
 
 use crate::error::Result;
 use crate::experiment::Trial;

@@ -2,16 +2,17 @@
 
 use super::options::BenchOptions;
 use super::sample::TimedSample;
-use crate::batch::Layout;
+use crate::batch::{Layout, SentBatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
 use crate::model::encoder::Family;
 use crate::model::{Conflicts, Context, DetectorKind, Mode, Precision, weights};
 use crate::schema::SchemaVersion;
+use crate::torch::read;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 /// Writes into a folder the pairs that are measured at the first size (`pairs.json`), all weights but the encoder's
 /// (`heads.safetensors`), and the model's outputs for the first pair in float32 (`expected.safetensors`).
@@ -86,16 +87,15 @@ fn pair_of(trial: &Trial, pair: usize) -> Value {
 fn expected(trial: &Trial, pair: usize) -> weights::NamedTensors {
     let _guard = tch::no_grad_guard();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
-    let (batch, targets) = trial.train.corpus.batch(&[pair], layout);
-    let batch = batch.to_device(trial.compute.device);
+    let (batch, targets) = SentBatch::new(trial.train.corpus.batch(&[pair], layout), trial.compute.device).arrive();
     let output = trial.model().forward(&batch, Mode::eval(Precision::Fp32));
     let Conflicts::Sentences { logits } = &output.conflicts else { unreachable!("the detector is the paper's") };
-    let here = |tensor: &Tensor| tensor.to_kind(Kind::Float).to_device(Device::Cpu);
-    let of_cells = |logits: &Tensor| here(logits).index_select(0, &targets.cell_input);
+    let here = |tensor: &Tensor| read::to_cpu(&tensor.to_kind(Kind::Float));
+    let of_cells = |logits: &Tensor| here(&logits.index_select(0, &targets.cell_input));
     [
         ("precondition_logits", of_cells(&output.precondition_logits)), // [S, 66]
         ("effect_logits", of_cells(&output.effect_logits)),             // [S, 66]
-        ("conflict_logits", here(logits).view([-1]).index_select(0, &targets.cell_index)), // [S]
+        ("conflict_logits", here(&logits.view([-1]).index_select(0, &targets.cell_index))), // [S]
         ("story_scores", here(&output.story_scores)),                   // [1, 2]
     ]
     .map(|(name, tensor)| (name.to_owned(), tensor))

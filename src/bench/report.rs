@@ -5,12 +5,14 @@ use super::operations::{Operations, TrainedLayers};
 use super::profile::Phases;
 use super::sample::TimedSample;
 use super::time::Measurement;
+use super::work::StepWork;
 use crate::batch::LengthGroup;
 use crate::experiment::Trial;
-use crate::machine::MatmulRates;
+use crate::machine::{Gpu, MatmulRates};
 use crate::model::encoder::Path;
 use crate::model::{EncoderConfig, Mode, Precision};
 use crate::report::Table;
+use crate::torch::GpuMemory;
 use serde::Serialize;
 
 /// The training of the papers: 10 epochs of the official training split of TRIP.
@@ -29,6 +31,8 @@ pub struct BenchReport {
     pub precision: Precision,
     /// "cpu" or "cuda(0)".
     pub device: String,
+    /// The GPU, its driver, CUDA and cuDNN, if it is one.
+    pub gpu: Option<String>,
     /// Threads that libtorch uses within an operation.
     pub threads: i32,
     /// The number of pairs of an epoch.
@@ -71,8 +75,12 @@ pub struct SizeReport {
     pub encoder: EncoderWork,
     /// Seconds of a step, on average.
     pub phases: Phases,
+    /// What the largest measured step asks of the device.
+    pub work: StepWork,
     /// In bytes, including model and data; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
+    /// The peak on the GPU; `None` on the CPU.
+    pub gpu_memory: Option<GpuMemory>,
     /// The hours for 10 epochs of the 799 pairs of TRIP's official training split, at this speed.
     pub full_trip_hours: f64,
     /// (tokens, seconds) of each step.
@@ -135,7 +143,9 @@ impl SizeReport {
                 share_of_step: gflop / measurement.train_seconds.iter().sum::<f64>() / rate,
             },
             phases: Phases::from_array(sums.to_array().map(|seconds| seconds / steps)),
+            work: measurement.work,
             peak_memory: measurement.peak_memory,
+            gpu_memory: measurement.gpu_memory,
             full_trip_hours: FULL_TRIP_PAIRS / train.pairs_per_second / 3600.,
             points: tokens.into_iter().zip(measurement.train_seconds.iter().copied()).collect(),
         }
@@ -191,6 +201,7 @@ impl BenchReport {
             trained_parameters,
             precision: trial.compute.precision,
             device: format!("{:?}", trial.compute.device).to_lowercase(),
+            gpu: Gpu::of(trial.compute.device).map(|gpu| gpu.words()),
             threads: tch::get_num_threads(),
             pairs: trial.train.corpus.len(),
             matmuls,
@@ -213,7 +224,7 @@ impl BenchReport {
             self.encoder_path.words(),
             self.trained_parameters as f64 / 1e6,
             self.precision,
-            self.device,
+            self.gpu.as_ref().unwrap_or(&self.device),
             self.threads,
             matmuls.fp32,
             matmuls.bf16,
@@ -222,6 +233,8 @@ impl BenchReport {
         text += &self.speeds().to_text();
         text += "\nmilliseconds per step\n";
         text += &self.profile().to_text();
+        text += "\noperations of libtorch in the largest step, and copies of numbers from the device\n";
+        text += &self.work().to_text();
         if let Some(cost) = &self.cost {
             text += &format!(
                 "\na step takes {:.1} ms, plus {:.1} ms per 1000 unique tokens (R² {:.4})\n",
@@ -256,9 +269,17 @@ impl BenchReport {
                 format!("{:.0}", size.encoder.gflops),
                 format!("{:.0}%", 100. * size.encoder.share),
                 format!("{:.0}%", 100. * size.encoder.share_of_step),
-                gigabytes(size.peak_memory),
+                gigabytes(size.gpu_memory.map(|gpu| gpu.reserved).or(size.peak_memory)),
                 format!("{:.2} h", size.full_trip_hours),
             ]);
+        }
+        table
+    }
+
+    fn work(&self) -> Table {
+        let mut table = Table::new(std::iter::once("pairs a step").chain(StepWork::titles()));
+        for size in &self.sizes {
+            table.push(std::iter::once(size.pairs_per_step.to_string()).chain(size.work.cells()));
         }
         table
     }

@@ -3,9 +3,11 @@
 use super::memory;
 use super::profile::{PhaseTimer, Phases, Watch};
 use super::sample::TimedSample;
+use super::work::{StepWork, WorkCounter};
 use crate::batch::LengthGroup;
 use crate::error::Result;
 use crate::experiment::Trial;
+use crate::torch::GpuMemory;
 use crate::train::{AdamW, Fit, Unobserved};
 
 /// The largest number of rounds.
@@ -21,6 +23,10 @@ pub struct Measurement {
     pub groups: Vec<Vec<LengthGroup>>,
     /// In bytes; `None` if it can't be separated from the peak of earlier sizes.
     pub peak_memory: Option<u64>,
+    /// What the largest step of the sample asks of the device.
+    pub work: StepWork,
+    /// The peak on the GPU, if the device is one.
+    pub gpu_memory: Option<GpuMemory>,
 }
 
 /// Measures the sample in rounds, after one step to warm up. A round is every step as in training and part by part,
@@ -38,9 +44,13 @@ pub fn measure(
     let (device, rate) = (trial.compute.device, fit.config.learning_rate);
     let corpus = trial.train.corpus.subset(&sample.pairs().collect::<Vec<_>>());
     let is_own_peak = memory::reset_peak();
+    memory::reset_gpu_peak(device);
     let largest = sample.steps.last().expect("a sample has steps");
     fit.step(optimiser, largest, 0, rate, &mut Unobserved)?;
     fit.step(optimiser, largest, 0, rate, &mut PhaseTimer::start(fit))?;
+    let mut counter = WorkCounter::start();
+    fit.step(optimiser, largest, 0, rate, &mut counter)?;
+    let work = counter.work();
 
     let mut rounds: Vec<Round> = Vec::new();
     let mut whole = Watch::start(device);
@@ -63,6 +73,8 @@ pub fn measure(
         spent += whole.lap();
     }
     Ok(Measurement {
+        work,
+        gpu_memory: memory::gpu_peak(device),
         rounds: rounds.len(),
         train_seconds: medians(&rounds, sample, |round, step| round.train[step]),
         eval_seconds: medians(&rounds, sample, |round, step| round.eval[step]),

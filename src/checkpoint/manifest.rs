@@ -48,7 +48,7 @@ pub struct Inputs {
 }
 
 /// What the last digits of a run's numbers depend on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Environment {
     /// The version of this program.
     pub tiered: String,
@@ -56,6 +56,9 @@ pub struct Environment {
     pub libtorch: String,
     /// "cpu" or "cuda(0)".
     pub device: String,
+    /// The GPU, its driver, CUDA and cuDNN, if it computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// Threads that libtorch uses within an operation.
     pub threads: i32,
     /// Processor features by which libtorch chooses its kernels.
@@ -66,10 +69,12 @@ impl Environment {
     /// The differences, in words.
     pub fn differences(&self, now: &Environment) -> Vec<String> {
         let processor = |with: &Environment| format!("[{}]", with.processor.join(" "));
+        let gpu = |of: &Environment| of.gpu.clone().unwrap_or_else(|| "none".to_owned());
         let parts = [
             ("tiered", self.tiered.clone(), now.tiered.clone()),
             ("libtorch", self.libtorch.clone(), now.libtorch.clone()),
             ("device", self.device.clone(), now.device.clone()),
+            ("GPU", gpu(self), gpu(now)),
             ("threads", self.threads.to_string(), now.threads.to_string()),
             ("processor features", processor(self), processor(now)),
         ];

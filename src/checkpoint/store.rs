@@ -248,13 +248,7 @@ mod tests {
         let name = store.free_name(step);
         let inputs =
             Inputs { train: "t".into(), dev: None, tokenizer: "k".into(), encoder_config: "e".into(), limit: None };
-        let made_with = Environment {
-            tiered: "0".into(),
-            libtorch: "2".into(),
-            device: "cpu".into(),
-            threads: 1,
-            processor: vec!["avx2".into()],
-        };
+        let made_with = Environment { libtorch: "2".into(), threads: 1, ..Environment::default() };
         let write = |folder: &Path| {
             durable::write(&folder.join("a"), &step.to_le_bytes())?;
             durable::write(&folder.join("b"), b"b")

@@ -5,7 +5,7 @@ use super::output::print;
 use crate::durable::free_bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::{
-    BF16_ADVANTAGE, DeviceChoice, FEATURES, LIBTORCH_VERSION, MatmulRates, cpuinfo, features, libtorch_folder,
+    BF16_ADVANTAGE, DeviceChoice, FEATURES, Gpu, LIBTORCH_VERSION, MatmulRates, cpuinfo, features, libtorch_folder,
     preferred,
 };
 use crate::model::Precision;
@@ -37,6 +37,8 @@ struct Machine {
     libtorch: Libtorch,
     gpus: i64,
     cudnn: bool,
+    /// What the driver says of each.
+    gpu_devices: Vec<Gpu>,
     cpu: Cpu,
     matmuls: Matmuls,
     memory: Memory,
@@ -85,12 +87,14 @@ struct Disk {
 
 impl Machine {
     fn examine() -> Result<Self> {
+        let gpus = tch::Cuda::device_count().max(0);
         let (cpuinfo, system) = (cpuinfo(), System::new_with_specifics(known()));
         Ok(Machine {
             tiered: env!("CARGO_PKG_VERSION"),
             libtorch: Libtorch { version: LIBTORCH_VERSION, folder: libtorch_folder() },
-            gpus: tch::Cuda::device_count().max(0),
+            gpus,
             cudnn: tch::Cuda::cudnn_is_available(),
+            gpu_devices: (0..gpus as usize).filter_map(|gpu| Gpu::examine(gpu).ok()).collect(),
             cpu: Cpu {
                 model: system.cpus().first().map(|cpu| cpu.brand().to_owned()).filter(|brand| !brand.is_empty()),
                 cores: std::thread::available_parallelism().ok().map(usize::from),
@@ -119,7 +123,9 @@ impl Machine {
             [] => format!("none of {}", FEATURES.join(", ")),
             some => some.join(", "),
         });
-        let lines = [
+        let described = |gpu: &Gpu| ("", format!("{}, {}", gpu.words(), gigabytes(gpu.memory)));
+        let gpu_devices: String = self.gpu_devices.iter().map(described).map(line).collect();
+        let before = [
             ("tiered", self.tiered.to_owned()),
             (
                 "libtorch",
@@ -130,6 +136,8 @@ impl Machine {
                 ),
             ),
             ("CUDA GPUs", gpus),
+        ];
+        let after = [
             ("CPU", or_unknown(cpu.model.as_deref())),
             ("instructions", or_unknown(features)),
             ("cores", format!("{}; libtorch uses {}", or_unknown(cpu.cores), counted(cpu.threads, "thread"))),
@@ -151,15 +159,19 @@ impl Machine {
                 ),
             ),
         ];
-        lines.map(|(name, value)| format!("{name:<13} {value}\n")).concat()
+        before.map(line).concat() + &gpu_devices + &after.map(line).concat()
     }
+}
+
+fn line((name, value): (&str, String)) -> String {
+    format!("{name:<13} {value}\n")
 }
 
 impl Matmuls {
     fn measure(cpuinfo: &str) -> Result<Self> {
         let device = DeviceChoice::default().resolve()?;
         let gflops = MatmulRates::measure(device);
-        let chosen = preferred(device, cpuinfo);
+        let chosen = preferred(Gpu::of(device).as_ref(), cpuinfo, device);
         let (name, other) = if chosen == Precision::Bf16 { ("bf16", "fp32") } else { ("fp32", "bf16") };
         let ratio = gflops.bf16 / gflops.fp32;
         let mut why = format!("auto chooses {name} on this device; bf16 matmuls were {ratio:.1} times as fast as fp32");

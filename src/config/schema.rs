@@ -27,18 +27,23 @@ pub struct Config {
     #[serde(default)]
     #[schemars(extend("x-resume" = "warned"))]
     pub device: DeviceChoice,
-    /// Precision of the matmuls; weights, losses and norms are float32. `auto` is bf16 on GPUs and on AMD processors
-    /// with avx512_bf16, where it was measured to be at least 1.5 times as fast, else fp32. `tiered doctor` prints the
-    /// choice and measures both. The run's config records the choice.
+    /// Precision of the matmuls; weights, losses and norms are float32. `auto` is bf16 on GPUs that have it and on AMD
+    /// processors with avx512_bf16, where it was measured to be at least 1.5 times as fast, else fp32. `tiered doctor`
+    /// prints the choice and measures both. The run's config records the choice.
     #[serde(default)]
     #[schemars(extend("x-resume" = "warned"))]
     pub precision: PrecisionChoice,
+    /// Let a GPU round the inputs of float32 matmuls to TensorFloat-32 (`docs/gpu.md`).
+    #[serde(default)]
+    #[schemars(extend("x-resume" = "warned"))]
+    pub tf32: bool,
     /// Threads of libtorch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4096), extend("x-resume" = "warned", "x-default" = "libtorch's choice"))]
     pub threads: Option<u32>,
     /// Give each thread a core of its own (`docs/checkpoints.md#one-seed-one-result`). For two such runs at a time on
-    /// one machine, give each its own cores (`taskset`).
+    /// one machine, give each its own cores (`taskset`). On a GPU, choose algorithms that give the same numbers each
+    /// time, where libtorch has them (`docs/gpu.md`).
     #[serde(default)]
     #[schemars(extend("x-resume" = "warned"))]
     pub deterministic: bool,

@@ -4,6 +4,7 @@
 use super::group::ProcessGroup;
 use super::rendezvous::Rendezvous;
 use crate::error::{Error, ErrorKind, Result};
+use crate::torch::read;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use tch::{Device, Kind, Tensor};
@@ -123,7 +124,7 @@ impl Ranks {
         self.exchange(|group| {
             let length = Tensor::from_slice(&[bytes.len() as i64]);
             group.broadcast(&length, from)?;
-            let length = length.int64_value(&[0]) as usize;
+            let length = read::integers(&length)[0] as usize;
             let tensor = match self.rank == from {
                 true => Tensor::from_slice(&bytes),
                 false => Tensor::zeros([length as i64], (Kind::Uint8, Device::Cpu)),
@@ -171,7 +172,7 @@ impl Ranks {
     pub fn agree_to_stop(&self) -> Result<(), LostRank> {
         let sum = Tensor::from_slice(&[self.own_stop()]);
         self.sum(&sum)?;
-        self.heard_stops(sum.double_value(&[0]));
+        self.heard_stops(read::float(&sum));
         Ok(())
     }
 

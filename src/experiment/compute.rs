@@ -4,12 +4,22 @@ use crate::batch::Layout;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
+use crate::machine::Gpu;
 use crate::model::kernels::pin_threads;
 use crate::model::{ModelConfig, Precision};
+use crate::torch;
 use tch::Device;
 
-/// Pairs in an evaluation batch: enough for large matmuls, few enough for any memory.
+/// Pairs in an evaluation batch: enough for large matmuls on a CPU, few enough for any memory.
 const EVAL_PAIRS: usize = 8;
+/// The most of them on a GPU.
+const MOST_EVAL_PAIRS: u64 = 256;
+/// About the tokens of a pair.
+const TOKENS_OF_PAIR: u64 = 1500;
+/// About the bytes that evaluation needs for a token, for each of the H numbers of its vector.
+const BYTES_OF_NUMBER: u64 = 64;
+/// The share of a GPU's memory that an evaluation batch may take: 1 / this.
+const SHARE_OF_MEMORY: u64 = 8;
 
 /// Device and precision.
 #[derive(Debug, Clone, Copy)]
@@ -18,10 +28,13 @@ pub struct Compute {
     pub device: Device,
     /// The precision of matmuls; `auto` is resolved.
     pub precision: Precision,
+    /// The memory of the GPU, in bytes, if it is one and the driver says it.
+    pub gpu_memory: Option<u64>,
 }
 
 impl Compute {
-    /// What the config chooses, on this machine. Sets the number of threads, and pins them if the run is deterministic.
+    /// What the config chooses, on this machine. Sets the number of threads, and pins them if the run is deterministic; on
+    /// a GPU it sets what libtorch may do with float32 and whether it chooses deterministic algorithms.
     ///
     /// # Errors
     /// `Config`; `Unavailable` if there is no such device, or threads can't be pinned.
@@ -30,16 +43,42 @@ impl Compute {
             tch::set_num_threads(threads as i32);
         }
         let device = config.device.resolve()?;
-        if config.deterministic && device == Device::Cpu {
+        if device.is_cuda() {
+            torch::allow_tf32(config.tf32);
+            torch::use_deterministic_algorithms(config.deterministic);
+        } else if config.deterministic {
             pin_threads().map_err(|why| Error::new(ErrorKind::Unavailable, format!("deterministic = true: {why}")))?;
         }
-        Ok(Compute { device, precision: config.precision.resolve(device) })
+        let gpu_memory = Gpu::of(device).map(|gpu| gpu.memory);
+        Ok(Compute { device, precision: config.precision.resolve(device), gpu_memory })
     }
 
     /// How this model is evaluated.
     pub fn eval(self, model: &ModelConfig) -> EvalConfig {
-        let Compute { device, precision } = self;
+        let Compute { device, precision, gpu_memory } = self;
         let layout = Layout { sentences: model.max_sentences, pad_to_entities: None };
-        EvalConfig { device, precision, layout, pairs_per_batch: EVAL_PAIRS }
+        let pairs_per_batch = gpu_memory.map_or(EVAL_PAIRS, |memory| pairs_that_fit(memory, model.encoder.hidden_size));
+        EvalConfig { device, precision, layout, pairs_per_batch }
+    }
+}
+
+/// A power of two of pairs that surely fits into a GPU's memory. It depends on nothing else, so that the same GPU and model
+/// always give the same batches.
+fn pairs_that_fit(memory: u64, hidden: i64) -> usize {
+    let of_pair = TOKENS_OF_PAIR * BYTES_OF_NUMBER * hidden.max(1).cast_unsigned();
+    let pairs = (memory / SHARE_OF_MEMORY / of_pair).clamp(EVAL_PAIRS as u64, MOST_EVAL_PAIRS);
+    1 << pairs.ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evaluation_batches_grow_with_the_memory() {
+        const GB: u64 = 1 << 30;
+        let pairs =
+            [(4, 1024), (24, 1024), (80, 1024), (80, 384), (140, 384)].map(|(gb, h)| pairs_that_fit(gb * GB, h));
+        assert_eq!(pairs, [8, 32, 64, 256, 256]);
     }
 }

@@ -51,7 +51,8 @@ pub fn resumed(
 
 /// A model whose weights will be set to those of another process.
 pub fn unset(config: &Config, model: &ModelConfig, train: &TrainPairs, device: Device) -> Network {
-    let network = Network::new(model, device);
+    let mut network = Network::new(model);
+    network.move_to(device);
     choose_trained(&network, &config.encoder.freeze, train);
     network
 }
@@ -67,7 +68,7 @@ fn starting(
 ) -> Result<Network> {
     check_freeze(&config.encoder.freeze, model)?;
     tch::manual_seed(crate::seed::key(config.seed, "initial weights", 0) as i64);
-    let mut network = Network::with_detector(model, device, detector);
+    let mut network = Network::with_detector(model, detector);
     fill(&mut network)?;
     if config.model.output_bias == OutputBias::Frequency {
         network.model.set_output_bias(&train.corpus.class_frequencies());
@@ -76,6 +77,7 @@ fn starting(
         let weights = RunFolder::open(&expand(run)?)?.weights_file(CheckpointKind::Best);
         network.load(&weights).map_err(|error| error.about("init_from"))?;
     }
+    network.move_to(device);
     choose_trained(&network, &config.encoder.freeze, train);
     Ok(network)
 }

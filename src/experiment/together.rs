@@ -9,6 +9,7 @@ use crate::checkpoint::{Environment, Inputs};
 use crate::config::Config;
 use crate::distributed::{LostRank, Ranks};
 use crate::error::{Error, ErrorKind, Result};
+use crate::torch::read;
 use crate::train::{AdamW, Network, Progress, TrainEvent, Training};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -220,8 +221,9 @@ pub fn differing_weights(ranks: &Ranks, event: &TrainEvent, optimiser: &AdamW) -
     if ranks.is_alone() || !matches!(event, TrainEvent::Epoch { .. }) {
         return Ok(None);
     }
-    let checksum = |tensor: &Tensor| tensor.view_dtype(Kind::Int).sum(Kind::Int64).int64_value(&[]);
-    let own = optimiser.parameters.iter().flat_map(|parameter| checksum(&parameter.tensor).to_le_bytes());
+    let checksum = |tensor: &Tensor| tensor.view_dtype(Kind::Int).sum(Kind::Int64);
+    let own =
+        optimiser.parameters.iter().flat_map(|parameter| read::integers(&checksum(&parameter.tensor))[0].to_le_bytes());
     let all = ranks.bytes_of_all(own.collect())?;
     let differs = all.iter().enumerate().find_map(|(rank, of_rank)| {
         let parameter = all[0].chunks(8).zip(of_rank.chunks(8)).position(|(first, other)| first != other)?;

@@ -5,6 +5,11 @@ use crate::error::{Error, ErrorKind, Result};
 use tch::{Cuda, Device};
 
 impl DeviceChoice {
+    /// Whether it is a GPU: one that is named, whether this machine has it or not, or the one that `auto` chooses here.
+    pub fn is_gpu(&self) -> bool {
+        self.0.starts_with("cuda") || (self.0 == "auto" && Cuda::device_count() > 0)
+    }
+
     /// The device, if this libtorch can use it.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod allocator;
 mod choice;
 mod device;
+mod gpu;
 mod matmul;
 mod precision;
 mod processor;
@@ -10,6 +11,7 @@ mod provenance;
 
 pub use allocator::{keep_memory, share_memory};
 pub use choice::{DeviceChoice, PrecisionChoice};
+pub use gpu::Gpu;
 pub use matmul::MatmulRates;
 pub use precision::{BF16_ADVANTAGE, preferred};
 pub use processor::{FEATURES, cpuinfo, features};

@@ -1,5 +1,6 @@
 //! What the last digits of a run's numbers depend on.
 
+use super::gpu::Gpu;
 use super::processor::{cpuinfo, features};
 use crate::checkpoint::Environment;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ pub fn made_with(device: Device) -> Environment {
         libtorch: LIBTORCH_VERSION.unwrap_or("unknown").to_owned(),
         device: format!("{device:?}").to_lowercase(),
         threads: tch::get_num_threads(),
+        gpu: Gpu::of(device).map(|gpu| gpu.words()),
         processor: features(&cpuinfo()).unwrap_or_default().into_iter().map(str::to_owned).collect(),
     }
 }

@@ -38,27 +38,44 @@ impl StateHeads {
         let (u, h) = embeddings.size2().expect("embeddings are [U, H]");
         let hidden = linear(&dropout(embeddings, self.dropout_prob, mode), &self.dense, mode).tanh();
         let hidden = dropout(&hidden, self.dropout_prob, mode).view([u, ATTRIBUTES as i64, h]).to_kind(Kind::Float);
-        let location = Attribute::Location.index() as i64;
-        let runs = [(0, location), (location, 1), (location + 1, ATTRIBUTES as i64 - location - 1)];
-        let logits = runs.map(|(head, count)| self.run_of_heads(&hidden, head, count));
+        let logits = runs().map(|run| self.run_of_heads(&hidden, run));
         Tensor::cat(&logits, 1) + self.out.bs.as_ref().expect("made with a bias") // [U, 66]
     }
 
-    /// Logits of `count` heads with the same number of classes. `[U, A, H]` -> `[U, count·K]`
-    fn run_of_heads(&self, hidden: &Tensor, head: i64, count: i64) -> Tensor {
+    /// `[U, A, H]` -> `[U, count·K]`
+    fn run_of_heads(&self, hidden: &Tensor, Run { head, count, offset, classes }: Run) -> Tensor {
         let (u, _, h) = hidden.size3().expect("hidden is [U, A, H]");
-        let first = Attribute::ALL[head as usize];
-        let (offset, classes) = (first.offset() as i64, first.classes() as i64);
         let weight = self.out.ws.narrow(0, offset, count * classes).view([count, classes, h]);
         let inputs = hidden.narrow(1, head, count).transpose(0, 1); // [count, U, H]
         inputs.bmm(&weight.transpose(1, 2)).transpose(0, 1).reshape([u, count * classes])
     }
 }
 
+/// `count` neighbouring attributes with the same number of classes, which are computed together.
+#[derive(Clone, Copy)]
+struct Run {
+    head: i64,
+    count: i64,
+    /// Of their columns among the 66.
+    offset: i64,
+    classes: i64,
+}
+
+/// The attributes before the location of objects, which has more classes; it; and those after it.
+fn runs() -> [Run; 3] {
+    let location = Attribute::Location.index();
+    [(0, location), (location, 1), (location + 1, ATTRIBUTES - location - 1)].map(|(head, count)| {
+        let first = Attribute::ALL[head];
+        let [head, count, offset, classes] = [head, count, first.offset(), first.classes()].map(|size| size as i64);
+        Run { head, count, offset, classes }
+    })
+}
+
 /// Log-softmax within each attribute's columns. `[U, 66]` -> `[U, 66]`
 pub fn attribute_log_probs(logits: &Tensor) -> Tensor {
-    let widths: Vec<i64> = Attribute::ALL.iter().map(|a| a.classes() as i64).collect();
-    let parts: Vec<Tensor> =
-        logits.split_with_sizes(&widths, 1).iter().map(|part| part.log_softmax(1, Kind::Float)).collect();
+    let parts = runs().map(|Run { count, offset, classes, .. }| {
+        let columns = logits.narrow(1, offset, count * classes).unflatten(1, [count, classes]); // [U, count, K]
+        columns.log_softmax(2, Kind::Float).flatten(1, 2)
+    });
     Tensor::cat(&parts, 1)
 }

@@ -2,6 +2,7 @@
 
 use super::dropout_rng::DropoutRng;
 use crate::batch::StoryTokens;
+use crate::torch::has_kernels;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Tensor, nn};
 
@@ -44,7 +45,7 @@ impl<'a> Mode<'a> {
 
     /// Whether our own kernels may be used on this device.
     pub fn fuses_on(self, device: Device) -> bool {
-        self.fused && device == Device::Cpu
+        self.fused && has_kernels(device)
     }
 }
 
@@ -81,12 +82,17 @@ pub fn layer_norm(x: &Tensor, layer: &nn::LayerNorm) -> Tensor {
 /// In training, sets each value to 0 with probability `p` and scales the others up.
 pub fn dropout(x: &Tensor, p: f64, mode: Mode) -> Tensor {
     match mode.noise {
-        Some(noise) if p > 0. => x * noise.dropout_mask(&x.size(), p, x.device()),
+        Some(noise) if p > 0. && mode.fuses_on(x.device()) => x * noise.dropout_mask(&x.size(), p),
+        Some(noise) if p > 0. => {
+            noise.seed_libtorch();
+            x.dropout(p, true)
+        }
         _ => x.shallow_clone(),
     }
 }
 
-/// Scaled dot-product attention. It uses plain matmuls: fused kernels are slower for sequences of a few tokens.
+/// Scaled dot-product attention. Off the CPU it is libtorch's, which chooses a fused kernel. On the CPU it is plain
+/// matmuls: fused kernels are slower there for sequences of a few tokens.
 ///
 /// # Shapes
 /// `qkv [count, length, 3·width]` (queries, keys, values side by side), `bias` (added to the scores) broadcastable to
@@ -95,16 +101,52 @@ pub fn attention(qkv: &Tensor, heads: i64, bias: Option<&Tensor>, dropout_prob: 
     let (b, l, width) = qkv.size3().expect("qkv is [count, length, 3·width]");
     let depth = width / 3 / heads;
     let parts = qkv.view([b, l, 3, heads, depth]).permute([2, 0, 3, 1, 4]); // [3, count, heads, length, depth]
-    let scaled_queries = parts.get(0) * (1.0 / (depth as f64).sqrt());
-    // [count, heads, length, length]
-    let scores = scaled_queries.matmul(&parts.get(1).transpose(2, 3)).to_kind(Kind::Float);
+    let [queries, keys, values] = [0, 1, 2].map(|part| parts.get(part));
+    let context = match mode.fuses_on(qkv.device()) {
+        true => plain_attention(&queries, &keys, &values, bias, dropout_prob, mode),
+        false => libtorch_attention(&queries, &keys, &values, bias, dropout_prob, mode),
+    };
+    context.transpose(1, 2).reshape([b, l, heads * depth])
+}
+
+/// `queries`, `keys`, `values` and the result are `[count, heads, length, depth]`.
+fn plain_attention(
+    queries: &Tensor,
+    keys: &Tensor,
+    values: &Tensor,
+    bias: Option<&Tensor>,
+    dropout_prob: f64,
+    mode: Mode,
+) -> Tensor {
+    let depth = queries.size()[3];
+    let scaled_queries = queries * (1.0 / (depth as f64).sqrt());
+    let scores = scaled_queries.matmul(&keys.transpose(2, 3)).to_kind(Kind::Float); // [count, heads, length, length]
     let scores = match bias {
         Some(bias) => scores + bias,
         None => scores,
     };
     let weights = dropout(&scores.softmax(-1, Kind::Float), dropout_prob, mode);
-    let context = weights.to_kind(qkv.kind()).matmul(&parts.get(2)); // [count, heads, length, depth]
-    context.transpose(1, 2).reshape([b, l, heads * depth])
+    weights.to_kind(values.kind()).matmul(values)
+}
+
+/// The same by libtorch's fused attention. Its bias is in the precision of matmuls.
+fn libtorch_attention(
+    queries: &Tensor,
+    keys: &Tensor,
+    values: &Tensor,
+    bias: Option<&Tensor>,
+    dropout_prob: f64,
+    mode: Mode,
+) -> Tensor {
+    let dropout_prob = match mode.noise {
+        Some(noise) if dropout_prob > 0. => {
+            noise.seed_libtorch();
+            dropout_prob
+        }
+        _ => 0.,
+    };
+    let bias = bias.map(|bias| bias.to_kind(queries.kind()));
+    Tensor::scaled_dot_product_attention(queries, keys, values, bias, dropout_prob, false, None, false)
 }
 
 /// A linear layer with the initial weights of PyTorch's `nn.Linear`.

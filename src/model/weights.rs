@@ -5,6 +5,7 @@ use super::header::Header;
 use super::kernels::all_finite;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::torch::read;
 use safetensors::tensor::{Dtype, TensorInfo, View};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -223,7 +224,7 @@ struct FloatView {
 
 impl FloatView {
     fn new(tensor: &Tensor) -> Self {
-        let tensor = tensor.detach().to_kind(Kind::Float).to_device(Device::Cpu).contiguous();
+        let tensor = read::to_cpu(&tensor.detach().to_kind(Kind::Float)).contiguous();
         let shape = tensor.size().iter().map(|&d| d as usize).collect();
         FloatView { tensor, shape }
     }
@@ -299,7 +300,7 @@ fn assign(
 pub(super) fn require_finite(variables: &NamedTensors, path: &Path) -> Result<()> {
     let is_finite = |tensor: &Tensor| match tensor.device() == Device::Cpu && tensor.kind() == Kind::Float {
         true => all_finite(&tensor.contiguous()),
-        false => tensor.isfinite().all().int64_value(&[]) == 1,
+        false => read::are_finite(tensor),
     };
     match variables.iter().find(|(_, tensor)| !is_finite(tensor)) {
         Some((name, _)) => Err(Error::data(format!(

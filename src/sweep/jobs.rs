@@ -16,6 +16,41 @@ pub struct Job {
     pub command: Command,
 }
 
+/// The GPUs that jobs take turns on, as `CUDA_VISIBLE_DEVICES` names them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobGpus(Vec<String>);
+
+/// What tells CUDA which GPUs a process may use.
+const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
+
+impl JobGpus {
+    /// The first `count` GPUs that this process may use.
+    pub fn visible(count: usize) -> Self {
+        Self::of(std::env::var(VISIBLE).ok().as_deref(), count)
+    }
+
+    fn of(visible: Option<&str>, count: usize) -> Self {
+        let named = visible.map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
+        let mut names: Vec<String> = named.unwrap_or_else(|| (0..count).map(|gpu| gpu.to_string()).collect());
+        names.truncate(count);
+        JobGpus(names)
+    }
+
+    /// Lets a command use one GPU only, that of its slot.
+    fn assign(&self, command: &mut Command, slot: usize) {
+        if !self.0.is_empty() {
+            command.env(VISIBLE, &self.0[slot % self.0.len()]);
+        }
+    }
+}
+
+/// A process and its slot: no two that run at the same time have the same.
+struct Running {
+    number: usize,
+    slot: usize,
+    child: Child,
+}
+
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobEnd {
@@ -36,7 +71,7 @@ impl JobEnd {
     }
 }
 
-/// Runs all jobs, `at_a_time` at once. Each has its own process group, so that Ctrl-C reaches this process only. On
+/// Runs all jobs, `at_a_time` at once, spread over the GPUs. Each has its own process group, so that Ctrl-C reaches this process only. On
 /// Linux the jobs save and end when this process is gone. Once `stop` names a reason, running jobs get one SIGTERM, on
 /// which they save, and no other job is started. `ended` is called with the end of each job.
 ///
@@ -45,30 +80,33 @@ impl JobEnd {
 pub fn run_jobs(
     jobs: Vec<Job>,
     at_a_time: usize,
+    gpus: &JobGpus,
     stop: &dyn Fn() -> Option<&'static str>,
     mut ended: impl FnMut(usize, JobEnd),
 ) -> Result<()> {
     let mut waiting = jobs.into_iter();
-    let mut running: Vec<(usize, Child)> = Vec::new();
+    let mut running: Vec<Running> = Vec::new();
     let mut stopping = false;
     let mut result = Ok(());
     loop {
         if !stopping && (stop().is_some() || result.is_err()) {
             stopping = true;
-            running.iter().for_each(|(_, child)| terminate(child));
+            running.iter().for_each(|job| terminate(&job.child));
         }
         while !stopping && result.is_ok() && running.len() < at_a_time.max(1) {
             let Some(mut job) = waiting.next() else { break };
+            let slot = free_slot(&running);
+            gpus.assign(&mut job.command, slot);
             match ends_with_us(job.command.process_group(0)).spawn() {
-                Ok(child) => running.push((job.number, child)),
+                Ok(child) => running.push(Running { number: job.number, slot, child }),
                 Err(error) => result = Err(cannot_start(&job.command, &error)),
             }
         }
         let mut still = Vec::new();
-        for (number, mut child) in running {
-            match child.try_wait() {
-                Ok(Some(status)) => ended(number, JobEnd::of(status)),
-                Ok(None) => still.push((number, child)),
+        for mut job in running {
+            match job.child.try_wait() {
+                Ok(Some(status)) => ended(job.number, JobEnd::of(status)),
+                Ok(None) => still.push(job),
                 Err(error) => {
                     result = Err(Error::new(ErrorKind::Internal, format!("waiting for a process failed: {error}")))
                 }
@@ -81,6 +119,10 @@ pub fn run_jobs(
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+fn free_slot(running: &[Running]) -> usize {
+    (0..=running.len()).find(|slot| running.iter().all(|job| job.slot != *slot)).unwrap_or(0)
 }
 
 /// Makes the process receive a SIGTERM when this one ends, even if it is killed. Nothing else would stop it.
@@ -126,7 +168,7 @@ mod tests {
     fn every_end_is_told() {
         let ends = RefCell::new(Vec::new());
         let jobs = vec![shell(1, "exit 0"), shell(2, "exit 75"), shell(3, "kill -9 $$")];
-        run_jobs(jobs, 2, &|| None, |number, end| ends.borrow_mut().push((number, end))).unwrap();
+        run_jobs(jobs, 2, &JobGpus::default(), &|| None, |number, end| ends.borrow_mut().push((number, end))).unwrap();
         let mut ends = ends.into_inner();
         ends.sort_by_key(|(number, _)| *number);
         assert_eq!(ends, [(1, JobEnd::Code(0)), (2, JobEnd::Code(75)), (3, JobEnd::Killed(9))]);
@@ -140,15 +182,37 @@ mod tests {
             looks.set(looks.get() + 1);
             (looks.get() > 5).then_some("SIGTERM")
         };
-        run_jobs(jobs, 1, &stop, |number, end| ends.borrow_mut().push((number, end))).unwrap();
+        run_jobs(jobs, 1, &JobGpus::default(), &stop, |number, end| ends.borrow_mut().push((number, end))).unwrap();
         assert_eq!(ends.into_inner(), [(1, JobEnd::Code(75)), (2, JobEnd::NotStarted)]);
         assert!(started.elapsed() < Duration::from_secs(20));
     }
 
     #[test]
+    fn jobs_that_run_together_are_on_different_gpus() {
+        assert_eq!(JobGpus::of(None, 2), JobGpus(vec!["0".into(), "1".into()]));
+        assert_eq!(JobGpus::of(Some("GPU-a, 3"), 2), JobGpus(vec!["GPU-a".into(), "3".into()]));
+        assert_eq!(JobGpus::of(Some(""), 0), JobGpus::default());
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = |number| folder.path().join(format!("{number}"));
+        // The second waits until the first has ended and the third has begun, on the first one's GPU.
+        let scripts = ["true", "while [ ! -e 3 ]; do sleep 0.02; done", "true"];
+        let jobs = scripts.iter().zip(1..).map(|(wait, number)| {
+            let mut job = shell(
+                number,
+                &format!("{wait}; echo $CUDA_VISIBLE_DEVICES > {number}.part; mv {number}.part {number}"),
+            );
+            job.command.current_dir(folder.path());
+            job
+        });
+        run_jobs(jobs.collect(), 2, &JobGpus::of(Some("a,b"), 2), &|| None, |_, _| ()).unwrap();
+        let gpus = [1, 2, 3].map(|number| std::fs::read_to_string(file(number)).unwrap().trim().to_owned());
+        assert_eq!(gpus, ["a", "b", "a"]);
+    }
+
+    #[test]
     fn a_program_that_is_not_there_is_named() {
         let job = Job { number: 1, command: Command::new("/no/such/program") };
-        let error = run_jobs(vec![job], 1, &|| None, |_, _| ()).unwrap_err();
+        let error = run_jobs(vec![job], 1, &JobGpus::default(), &|| None, |_, _| ()).unwrap_err();
         assert!(error.kind == ErrorKind::Unavailable && error.message.contains("/no/such/program"), "{error}");
     }
 }

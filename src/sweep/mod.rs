@@ -21,7 +21,7 @@ mod sweep_run;
 mod table;
 
 pub use file::{ConflictChoice, EvaluationSet, StateChoice, SweepFile};
-pub use jobs::{Job, JobEnd, run_jobs};
+pub use jobs::{Job, JobEnd, JobGpus, run_jobs};
 pub use run::{Happening, RunOutcome};
 pub use run_files::{RunFailure, RunState};
 pub use submit::Scheduler;

@@ -15,7 +15,7 @@ use toml::{Table, Value};
 /// The length of a folder's name, in characters.
 const HASH_LENGTH: usize = 12;
 
-/// Keys that do not change the result: where and how to compute, how often to save.
+/// Keys that do not change the result: where and how to compute, how often to save. Of the device its kind counts.
 const NOT_HASHED: [&str; 4] = ["device", "threads", "checkpoint.every", "checkpoint.keep"];
 
 /// One run of a sweep.
@@ -157,12 +157,17 @@ fn flatten(prefix: &str, table: &Table, overrides: &mut Vec<String>) {
 }
 
 /// A hash that is the same on every machine. Of an absolute path only the last name counts, and variables in a path are
-/// not replaced. Keys at their defaults do not count, so that a key added by a later version changes no hash.
+/// not replaced. Keys at their defaults do not count, so that a key added by a later version changes no hash. A GPU rounds
+/// otherwise and draws other dropout masks than the CPU, so that a run on one has another hash. `device = "auto"` is what it
+/// chooses on this machine.
 fn hash(config: &Config) -> Result<String> {
     let defaults = flat(&least_config()?)?;
     let counts = |key: &str, value: &Value| !NOT_HASHED.contains(&key) && defaults.get(key) != Some(value);
     let keys = flat(config)?.into_iter().filter(|(key, value)| counts(key, value));
-    let lines: String = keys.map(|(key, value)| format!("{key} = {}\n", movable(value))).collect();
+    let mut lines: String = keys.map(|(key, value)| format!("{key} = {}\n", movable(value))).collect();
+    if config.device.is_gpu() {
+        lines += "device = cuda\n";
+    }
     Ok(sha256(lines.as_bytes())[..HASH_LENGTH].to_owned())
 }
 
@@ -272,6 +277,8 @@ evaluate = [{ name = 'all', file = 'f', split = ['train', 'dev'] }]
             |files: &str| BASE.replace("'f'", &format!("'{files}/f'")).replace("'e'", &format!("'{files}/e'"));
         assert_eq!(hashes(&elsewhere("/home/a")), hashes(&elsewhere("/mnt/b")));
         assert_eq!(hashes(&format!("device = 'cpu'\nthreads = 2\n{BASE}")), here);
+        let on_gpu = hashes(&format!("device = 'cuda'\n{BASE}"));
+        assert!(on_gpu != here && on_gpu == hashes(&format!("device = 'cuda:1'\n{BASE}")));
         assert_ne!(hashes(&format!("{BASE}[train]\nlearning_rate = 1e-3\n")), here);
     }
 

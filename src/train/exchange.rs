@@ -3,6 +3,7 @@
 
 use crate::distributed::Ranks;
 use crate::loss::LossValues;
+use crate::torch::read;
 use tch::{Kind, Tensor};
 
 /// What one shard contributes to a step, or what all of them do.
@@ -11,7 +12,7 @@ pub struct StepSum {
     pub losses: LossValues,
     /// The number of items in each average.
     pub counts: LossValues,
-    /// Of each parameter, undefined where it has none. Empty if a loss of a single shard is not finite.
+    /// Of each parameter, undefined where it has none.
     pub gradients: Vec<Tensor>,
 }
 
@@ -71,13 +72,13 @@ impl FlatStep {
         let stops = flat.get(flat.size()[0] - STOPS);
         let _ = stops.shallow_clone().fill_(ranks.own_stop());
         ranks.sum(flat)?;
-        ranks.heard_stops(stops.double_value(&[]));
+        ranks.heard_stops(read::float(&stops));
         Ok(self.unpack(flat))
     }
 
     fn unpack(&self, flat: &Tensor) -> StepSum {
-        let tail = flat.narrow(0, self.numbers, flat.size()[0] - self.numbers).to_kind(Kind::Double);
-        let tail = Vec::<f64>::try_from(tail).expect("a vector of numbers");
+        let tail = flat.narrow(0, self.numbers, flat.size()[0] - self.numbers);
+        let tail: Vec<f64> = read::floats(&tail).into_iter().map(f64::from).collect();
         let (has_gradient, tail) = tail.split_at(self.sizes.len());
         let (losses, tail) = tail.split_at(LossValues::TERMS);
         let counts = &tail[..LossValues::TERMS];

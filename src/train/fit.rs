@@ -1,5 +1,6 @@
 //! What is trained and how: one step.
 
+use super::batches::Batches;
 use super::config::TrainConfig;
 use super::exchange::{FlatStep, StepSum};
 use super::frozen::Vectors;
@@ -8,7 +9,7 @@ use super::optim::AdamW;
 use super::order::MixtureComponent;
 use super::shards;
 use super::stream::Streamed;
-use crate::batch::{Corpus, Sample, Strata};
+use crate::batch::{Corpus, Sample, SentBatch, Strata};
 use crate::data::Pair;
 use crate::decode::Decode;
 use crate::distributed::{LostRank, Ranks};
@@ -17,9 +18,10 @@ use crate::eval::EvalConfig;
 use crate::loss::{LossConfig, LossValues, Losses};
 use crate::model::{DropoutRng, Mode, Output, TieredModel};
 use crate::seed;
+use crate::torch::read;
 use std::convert::Infallible;
 use std::rc::Rc;
-use tch::Tensor;
+use tch::{Kind, Tensor};
 
 /// The parts of a training run: model, data and settings.
 pub struct Fit<'a> {
@@ -113,7 +115,7 @@ impl From<Halt> for Error {
     }
 }
 
-impl Fit<'_> {
+impl<'a> Fit<'a> {
     /// Encodes the next inputs with the frozen encoder; `None` if none are left.
     pub fn encode(&mut self) -> Option<Encoded> {
         let Frozen { train, dev } = self.frozen.as_mut()?;
@@ -132,6 +134,21 @@ impl Fit<'_> {
         Fit { train, stream: None, frozen: None, ranks: Rc::clone(&self.ranks), ..*self }
     }
 
+    /// The batches of its steps.
+    pub fn batches(&self) -> Batches<'a> {
+        let TrainConfig { entities, state_sample_ratio, .. } = self.config;
+        let EvalConfig { device, layout, .. } = self.eval;
+        Batches {
+            train: self.train,
+            entities,
+            state_sample_ratio,
+            strata: self.strata,
+            layout,
+            device,
+            seed: self.seed,
+        }
+    }
+
     /// Takes one step on the pairs with these indices. `step` counts from 0.
     ///
     /// # Errors
@@ -144,23 +161,47 @@ impl Fit<'_> {
         rate: f64,
         observer: &mut dyn StepObserver,
     ) -> Result<StepResult, Halt> {
-        let diverged = |what| Halt::Diverged(Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) });
-        let StepSum { losses, counts, gradients } = self.sum(optimiser, pairs, step, observer)?;
-        if let Some(what) = losses.not_finite() {
-            return Err(diverged(what.to_owned()));
-        }
-        let gradient_norm = optimiser.step(&gradients, rate);
-        observer.ended(Phase::Optimiser);
-        if !gradient_norm.is_finite() {
-            return Err(diverged(match optimiser.gradient_not_finite(&gradients) {
-                Some(name) => format!("the gradient of {name}"),
-                None => "the norm of the gradients".to_owned(),
-            }));
-        }
-        Ok(StepResult { losses, counts, gradient_norm })
+        self.step_with(None, optimiser, pairs, step, rate, observer)
     }
 
-    /// The losses and gradients of a step: those of the only shard, or the sum over all shards and processes.
+    /// The same with the batch that [`Batches::of`] made of these pairs for this step, if it is ready. A step in several
+    /// shards does not need it.
+    ///
+    /// # Errors
+    /// As [`Fit::step`].
+    pub fn step_with(
+        &self,
+        ready: Option<SentBatch>,
+        optimiser: &mut AdamW,
+        pairs: &[usize],
+        step: u64,
+        rate: f64,
+        observer: &mut dyn StepObserver,
+    ) -> Result<StepResult, Halt> {
+        let diverged = |what| Halt::Diverged(Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) });
+        let (losses, counts, gradients, numbers) = if self.config.shards == 1 {
+            let batch = ready.unwrap_or_else(|| self.batches().of(pairs, step));
+            let ShardPass { losses, gradients, .. } = self.compute(optimiser, batch, "dropout", None, step, observer);
+            let numbers = optimiser.step(&gradients, &losses.stacked(), rate);
+            (LossValues::from_stacked(&numbers.checked), losses.counts, gradients, numbers)
+        } else {
+            let StepSum { losses, counts, gradients } = self.sum(optimiser, pairs, step, observer)?;
+            if let Some(what) = losses.not_finite() {
+                return Err(diverged(what.to_owned()));
+            }
+            let nothing = Tensor::zeros([0], (Kind::Float, self.eval.device));
+            let numbers = optimiser.step(&gradients, &nothing, rate);
+            (losses, counts, gradients, numbers)
+        };
+        observer.ended(Phase::Optimiser);
+        if !numbers.are_finite() {
+            let what = losses.not_finite().map_or_else(|| gradient_not_finite(optimiser, &gradients), str::to_owned);
+            return Err(diverged(what));
+        }
+        Ok(StepResult { losses, counts, gradient_norm: numbers.gradient_norm })
+    }
+
+    /// The losses and gradients of a step: the sum over all shards and processes.
     fn sum(
         &self,
         optimiser: &AdamW,
@@ -168,23 +209,22 @@ impl Fit<'_> {
         step: u64,
         observer: &mut dyn StepObserver,
     ) -> Result<StepSum, Halt> {
-        let sample = self.sample(pairs, step);
-        if self.config.shards == 1 {
-            let shard = StepShard { pairs: pairs.to_vec(), sample, dropout: "dropout".to_owned(), of_step: None };
-            return Ok(self.compute(optimiser, &shard, step, observer));
-        }
-        let shards = self.shards(pairs, &sample);
+        let shards = self.shards(pairs, &self.batches().sample(pairs, step));
         let flat = FlatStep::new(&optimiser.variables());
         let own = shards::of_rank(self.ranks.rank(), self.ranks.size(), shards.len());
         let sum: Result<Tensor, Infallible> = shards::tree_sum(own, &mut |number| {
-            let shard = &shards[number];
-            Ok(match shard.pairs.is_empty() {
-                true => flat.nothing(),
-                false => flat.pack(&self.compute(optimiser, shard, step, observer)),
-            })
+            let StepShard { pairs, sample, dropout, of_step } = &shards[number];
+            if pairs.is_empty() {
+                return Ok(flat.nothing());
+            }
+            let batch = SentBatch::new(self.train.batch_of(pairs, sample, self.eval.layout), self.eval.device);
+            Ok(flat.pack(&self.compute(optimiser, batch, dropout, Some(*of_step), step, observer).into_sum()))
         });
         let Ok(sum) = sum;
-        let sum = flat.exchange(&sum, &self.ranks)?;
+        let mut sum = flat.exchange(&sum, &self.ranks)?;
+        sum.gradients.iter_mut().filter(|gradient| gradient.defined()).for_each(|gradient| {
+            *gradient = gradient.to_device(self.eval.device);
+        });
         observer.ended(Phase::EncoderBackward);
         Ok(sum)
     }
@@ -199,19 +239,27 @@ impl Fit<'_> {
             pairs: of(&positions),
             sample: sample.part(&positions),
             dropout: format!("dropout {number}"),
-            of_step: Some(of_step),
+            of_step,
         };
         parts.into_iter().enumerate().map(shard).collect()
     }
 
-    /// The losses and gradients of a shard. It has pairs.
-    fn compute(&self, optimiser: &AdamW, shard: &StepShard, step: u64, observer: &mut dyn StepObserver) -> StepSum {
-        let (batch, targets) = self.train.batch_of(&shard.pairs, &shard.sample, self.eval.layout);
-        let (batch, targets) = (batch.to_device(self.eval.device), targets.to_device(self.eval.device));
+    /// The losses and gradients of a batch. `of_step` has the counted cells and the pairs of the whole step, if the batch is
+    /// a part of it.
+    fn compute(
+        &self,
+        optimiser: &AdamW,
+        batch: SentBatch,
+        dropout: &str,
+        of_step: Option<(f64, f64)>,
+        step: u64,
+        observer: &mut dyn StepObserver,
+    ) -> ShardPass {
+        let (batch, targets) = batch.arrive();
         observer.batch(step + 1, &batch, &optimiser.parameters);
         observer.ended(Phase::Data);
 
-        let noise = DropoutRng::new(seed::key(self.seed, &shard.dropout, step));
+        let noise = DropoutRng::new(seed::key(self.seed, dropout, step));
         let mode = Mode::train(&noise, self.eval.precision);
         let (trace, batch) = match &self.frozen {
             Some(frozen) => frozen.train.trace(batch),
@@ -224,12 +272,9 @@ impl Fit<'_> {
         observer.ended(Phase::Detector);
         let mut losses = Losses::new(&output, &targets);
         observer.losses(&mut losses);
-        let (values, weights) = shard.share_in_step(&mut losses, &output, &self.loss);
-        let counts = losses.counts;
+        let shares = of_step.map(|of_step| shares_in_step(&mut losses, &output, of_step));
+        let weights = shares.map_or(self.loss, |shares| self.loss.of_part(&shares));
         observer.ended(Phase::Losses);
-        if values.not_finite().is_some() {
-            return StepSum { losses: values, counts, gradients: Vec::new() };
-        }
 
         let variables = optimiser.variables();
         let (mut gradients, of_hidden) = trace.gradients_of_readers(&losses.total(&weights), &variables);
@@ -237,20 +282,7 @@ impl Fit<'_> {
         trace.add_gradients_of_encoder(&of_hidden, &variables, &mut gradients);
         observer.gradients(&optimiser.parameters, &gradients);
         observer.ended(Phase::EncoderBackward);
-        StepSum { losses: values, counts, gradients }
-    }
-
-    /// The entities and inputs of these pairs that the step reads.
-    fn sample(&self, pairs: &[usize], step: u64) -> Sample {
-        let rng = |purpose| seed::rng(self.seed, purpose, step);
-        let sample = match self.config.entities {
-            Some(most) => Sample::of_entities(self.train, pairs, most, self.strata, &mut rng("entities")),
-            None => Sample::all(self.train, pairs),
-        };
-        match self.config.state_sample_ratio {
-            1. => sample,
-            share => sample.keep_inputs(share, &mut rng("state inputs")),
-        }
+        ShardPass { losses, shares, gradients }
     }
 }
 
@@ -261,18 +293,41 @@ struct StepShard {
     sample: Sample,
     /// The purpose of its dropout, from which its masks follow.
     dropout: String,
-    /// The counted cells and the pairs of the whole step; `None` if this is the whole step.
-    of_step: Option<(f64, f64)>,
+    /// The counted cells and the pairs of the whole step.
+    of_step: (f64, f64),
 }
 
-impl StepShard {
-    /// What the shard adds to the step's losses, and the weights with which its own losses do.
-    fn share_in_step(&self, losses: &mut Losses, output: &Output, weights: &LossConfig) -> (LossValues, LossConfig) {
-        let Some((cells, pairs)) = self.of_step else { return (losses.values(), *weights) };
-        losses.without_empty();
-        let of_step = Losses::counts(&output.conflicts, cells, pairs);
-        let shares = losses.counts.zip(of_step, |own, all| own / all);
-        (losses.values().zip(shares, |value, share| value * share), weights.of_part(&shares))
+/// What was computed of a batch.
+struct ShardPass {
+    losses: Losses,
+    /// The share of its items in each average of the step, if the batch is a part of one.
+    shares: Option<LossValues>,
+    gradients: Vec<Tensor>,
+}
+
+impl ShardPass {
+    /// With the losses as they count in the step, read from the device.
+    fn into_sum(self) -> StepSum {
+        let read: Vec<f64> = read::floats(&self.losses.stacked()).into_iter().map(f64::from).collect();
+        let own = LossValues::from_stacked(&read);
+        let losses = self.shares.map_or(own, |shares| own.zip(shares, |value, share| value * share));
+        StepSum { losses, counts: self.losses.counts, gradients: self.gradients }
+    }
+}
+
+/// The share of a part's items in each average of the whole step, which has so many cells and pairs. A loss that averages
+/// over nothing is set to 0.
+fn shares_in_step(losses: &mut Losses, output: &Output, (cells, pairs): (f64, f64)) -> LossValues {
+    losses.without_empty();
+    let of_step = Losses::counts(&output.conflicts, cells, pairs);
+    losses.counts.zip(of_step, |own, all| own / all)
+}
+
+/// What of the gradients is not finite, in words.
+fn gradient_not_finite(optimiser: &AdamW, gradients: &[Tensor]) -> String {
+    match optimiser.gradient_not_finite(gradients) {
+        Some(name) => format!("the gradient of {name}"),
+        None => "the norm of the gradients".to_owned(),
     }
 }
 

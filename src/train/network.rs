@@ -1,7 +1,7 @@
 //! The model with its variables: their initial values, and which of them are trained.
 
 use super::config::TrainConfig;
-use super::optim::Parameter;
+use super::parameter::Parameter;
 use crate::error::Result;
 use crate::model::detector::of_config;
 use crate::model::encoder::WORD_TABLE;
@@ -20,14 +20,15 @@ pub struct Network {
 }
 
 impl Network {
-    /// A model with initial weights, drawn from libtorch's generator; those of the encoder are not set.
-    pub fn new(config: &ModelConfig, device: Device) -> Self {
-        Self::with_detector(config, device, &of_config)
+    /// A model with initial weights, drawn from libtorch's generator; those of the encoder are not set. It is on the CPU,
+    /// whose generator draws the same everywhere.
+    pub fn new(config: &ModelConfig) -> Self {
+        Self::with_detector(config, &of_config)
     }
 
     /// The same with another conflict detector.
-    pub fn with_detector(config: &ModelConfig, device: Device, detector: NewDetector) -> Self {
-        let store = nn::VarStore::new(device);
+    pub fn with_detector(config: &ModelConfig, detector: NewDetector) -> Self {
+        let store = nn::VarStore::new(Device::Cpu);
         let model = TieredModel::with_detector(&store.root(), config, detector);
         Network { model, skipped: Vec::new(), store }
     }
@@ -35,9 +36,17 @@ impl Network {
     /// A trained model, to predict with.
     pub fn trained(config: &ModelConfig, file: &Path, device: Device) -> Result<Self> {
         WeightsFile::open(file)?.require_numbers(config.least_parameters())?;
-        let network = Self::new(config, device);
+        let mut network = Self::new(config);
         weights::load_to_predict(&network.store, file)?;
+        network.move_to(device);
         Ok(network)
+    }
+
+    /// Moves all variables to a device. Call this before [`Network::train_rows`] and [`Network::parameters`].
+    pub fn move_to(&mut self, device: Device) {
+        if device != self.store.device() {
+            self.store.set_device(device);
+        }
     }
 
     /// Sets all weights to those of a file.

@@ -1,7 +1,7 @@
 //! What can be seen of a training step from outside: `bench` times its phases, and tests put numbers into it that are not
 //! finite.
 
-use super::optim::Parameter;
+use super::parameter::Parameter;
 use crate::batch::Batch;
 use crate::loss::Losses;
 use tch::Tensor;

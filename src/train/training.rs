@@ -1,14 +1,17 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
+use super::ahead::Ahead;
 use super::feed::{Feed, StepPlan};
 use super::fit::{Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
-use super::optim::{AdamW, Parameter};
+use super::optim::AdamW;
 use super::order;
+use super::parameter::Parameter;
 use super::progress::{EpochRecord, Progress};
 use super::stream::Streamed;
 use crate::batch::Corpus;
 use crate::loss::LossValues;
+use crate::torch::has_kernels;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -65,6 +68,8 @@ pub struct Training<'a> {
     order: Option<(u64, Vec<Vec<usize>>)>,
     /// The pairs of the next steps, if they are not all in memory.
     feed: Option<Feed>,
+    /// The batch of the next step, on a GPU.
+    ahead: Ahead,
     observer: Box<dyn StepObserver>,
 }
 
@@ -74,7 +79,7 @@ impl<'a> Training<'a> {
         let optimiser = AdamW::new(parameters, fit.config.adamw);
         let ends = order::cumulative_steps(fit.parts, fit.config.pairs_per_step, fit.config.epochs);
         let (progress, observer) = (Progress::default(), Box::new(Unobserved));
-        Training { fit, optimiser, progress, ends, order: None, feed: None, observer }
+        Training { fit, optimiser, progress, ends, order: None, feed: None, ahead: Ahead::default(), observer }
     }
 
     /// Sets who watches the steps.
@@ -125,24 +130,39 @@ impl<'a> Training<'a> {
         let started = Instant::now();
         let Progress { step, .. } = self.progress;
         let (steps, config) = (self.steps(), self.fit.config);
-        let (epoch, number) = order::place(&self.ends, step);
-        let made = self.made()?;
-        let pairs = made.as_ref().map_or_else(|| self.pairs(epoch, number), |made| (0..made.len()).collect());
+        let (epoch, _) = order::place(&self.ends, step);
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
-        let observer = self.observer.as_mut();
-        let taken = match &made {
-            Some(made) => self.fit.on(made).step(&mut self.optimiser, &pairs, step, learning_rate, observer),
-            None => self.fit.step(&mut self.optimiser, &pairs, step, learning_rate, observer),
+        let (pairs, taken) = match self.made()? {
+            Some(made) => (made.len(), self.step_on(&made, step, learning_rate)),
+            None => {
+                let pairs = self.pairs(step);
+                (pairs.len(), self.step_in_memory(&pairs, step, learning_rate))
+            }
         };
-        if taken.is_err() {
-            self.feed = None; // its next pairs would be those of the next step
-        }
         let StepResult { losses, counts, gradient_norm } = taken?;
         self.progress.step += 1;
         self.progress.losses.add(losses, counts);
         self.progress.train_seconds += started.elapsed().as_secs_f64();
-        let (step, pairs) = (step + 1, pairs.len());
-        Ok(StepRecord { epoch, step, steps, losses, gradient_norm, learning_rate, pairs })
+        Ok(StepRecord { epoch, step: step + 1, steps, losses, gradient_norm, learning_rate, pairs })
+    }
+
+    /// Takes the next step on pairs that were made for it.
+    fn step_on(&mut self, made: &Corpus, step: u64, rate: f64) -> Result<StepResult, Halt> {
+        let pairs: Vec<usize> = (0..made.len()).collect();
+        let taken = self.fit.on(made).step(&mut self.optimiser, &pairs, step, rate, self.observer.as_mut());
+        if taken.is_err() {
+            self.feed = None; // its next pairs would be those of the next step
+        }
+        taken
+    }
+
+    /// Takes the next step on pairs that are in memory; on a GPU, makes the batch of the one after it meanwhile.
+    fn step_in_memory(&mut self, pairs: &[usize], step: u64, rate: f64) -> Result<StepResult, Halt> {
+        let makes_ahead = !has_kernels(self.fit.eval.device) && self.fit.config.shards == 1 && step + 1 < self.steps();
+        let next = makes_ahead.then(|| (step + 1, self.pairs(step + 1)));
+        let Training { fit, optimiser, observer, ahead, .. } = self;
+        let ready = ahead.take(step);
+        ahead.during(fit.batches(), next, || fit.step_with(ready, optimiser, pairs, step, rate, observer.as_mut()))
     }
 
     /// The pairs of the next step, if they are not all in memory.
@@ -161,8 +181,9 @@ impl<'a> Training<'a> {
         Ok(made?)
     }
 
-    /// The pairs of one step of an epoch.
-    fn pairs(&mut self, epoch: u64, step: usize) -> Vec<usize> {
+    /// The pairs of a step.
+    fn pairs(&mut self, step: u64) -> Vec<usize> {
+        let (epoch, number) = order::place(&self.ends, step);
         let Fit { train, parts, config, seed, .. } = &self.fit;
         let (_, order) = match self.order.take() {
             Some(order) if order.0 == epoch => self.order.insert(order),
@@ -171,7 +192,7 @@ impl<'a> Training<'a> {
                 order::steps(&|pair| train.pairs[pair].group, parts, config.pairs_per_step, *seed, epoch),
             )),
         };
-        order[step].clone()
+        order[number].clone()
     }
 
     fn finish_epoch(&mut self) -> Result<TrainEvent, Halt> {

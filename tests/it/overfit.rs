@@ -1,6 +1,7 @@
 //! What the whole system can learn: it overfits eight pairs.
 
 use crate::support::{stderr, text, tiered};
+use crate::test_device::{TestDevice, devices};
 use crate::tiny::Tiny;
 use tiered::report::Report;
 
@@ -20,11 +21,18 @@ fn eight_pairs_are_learnt_by_heart_by_the_joint_detector() {
 
 /// `row` of the report: 0 is the threshold decoding, 1 the pair decoding.
 fn learns_by_heart(settings: &[&str], row: usize) {
+    devices().iter().for_each(|&on| learns_on(on, settings, row));
+}
+
+fn learns_on(on: TestDevice, settings: &[&str], row: usize) {
     let tiny = Tiny::new();
     let stories = tiny.stories();
     let same = format!("data.dev={{ file = '{}', split = 'train' }}", stories.display());
-    let run = tiny
-        .trained("run", &[&LEARN[..], settings, &["--set", &same, "--set", "model.output_bias=frequency"]].concat());
+    let run = tiny.trained_on(
+        on,
+        "run",
+        &[&LEARN[..], settings, &["--set", &same, "--set", "model.output_bias=frequency"]].concat(),
+    );
     let output = tiered(["eval", text(&run), "--data", text(&stories), "--split", "train", "--format=json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();

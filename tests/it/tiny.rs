@@ -1,11 +1,12 @@
 //! Random encoders of every family, so small that training, evaluation and prediction through the program take a second.
 
 use crate::support::{rng, stderr, text, tiered};
+use crate::test_device::{TestDevice, devices};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use tch::{Device, Tensor, nn};
 use tempfile::TempDir;
 use tiered::model::weights::{self, NamedTensors};
@@ -44,10 +45,19 @@ impl Tiny {
         self.path("stories.json")
     }
 
+    /// Gives the encoder dropout, also in its attention.
+    pub fn add_dropout_to_encoder(&self) {
+        let path = self.encoder().join("config.json");
+        let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        config["hidden_dropout_prob"] = json!(0.1);
+        config["attention_probs_dropout_prob"] = json!(0.1);
+        std::fs::write(path, config.to_string()).unwrap();
+    }
+
     /// A config on the 8 pairs, with a detector of one layer and without dropout.
     pub fn config(&self) -> PathBuf {
         let config = format!(
-            "seed = 1\ndevice = 'cpu'\nprecision = 'fp32'\nthreads = 1\n\
+            "seed = 1\ndevice = '{device}'\nprecision = 'fp32'\nthreads = 1\n\
              [encoder]\npath = '{}'\n\
              [data]\ntrain = {{ file = '{stories}', split = 'train' }}\ndev = {{ file = '{stories}', split = 'dev' }}\n\
              [model]\ndropout = 0.0\n\
@@ -55,6 +65,7 @@ impl Tiny {
              [train]\nepochs = 2\npairs_per_step = 2\nlearning_rate = 1e-3\n",
             self.encoder().display(),
             stories = self.stories().display(),
+            device = devices()[0].name(),
         );
         let path = self.path("tiny.toml");
         std::fs::write(&path, config).unwrap();
@@ -67,7 +78,17 @@ impl Tiny {
         tiered(["train", "--config", text(&config), "--output", text(&run)].into_iter().chain(more.iter().copied()))
     }
 
-    /// The same, which must succeed.
+    /// The same, computed so; it must succeed.
+    pub fn trained_on(&self, on: TestDevice, run: &str, more: &[&str]) -> PathBuf {
+        let (config, folder) = (self.config(), self.path(run));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["train", "--config", text(&config), "--output", text(&folder)]).args(more).envs(on.environment());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{on:?}: {}", stderr(&output));
+        folder
+    }
+
+    /// `tiered train` with that config, which must succeed.
     pub fn trained(&self, run: &str, more: &[&str]) -> PathBuf {
         let output = self.train(run, more);
         assert!(output.status.success(), "{}", stderr(&output));

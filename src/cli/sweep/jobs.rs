@@ -5,7 +5,7 @@ use crate::distributed::VARIABLES;
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::{counted, say};
-use crate::sweep::{Job, JobEnd, RunOutcome, RunState, Sweep, SweepRun, run_jobs};
+use crate::sweep::{Job, JobEnd, JobGpus, RunOutcome, RunState, Sweep, SweepRun, run_jobs};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ pub(super) fn run<'a>(
     say!("{to_do} to do, {at_a_time} at a time; their output is in {}", logs(sweep).display());
     create_folder(&logs(sweep))?;
     let jobs = todo.iter().map(|run| Ok(Job { number: run.number, command: command(sweep, run, at_a_time, out)? }));
-    run_jobs(jobs.collect::<Result<_>>()?, at_a_time, stop, |number, end| {
+    run_jobs(jobs.collect::<Result<_>>()?, at_a_time, &gpus(&todo), stop, |number, end| {
         let Some(run) = todo.iter().copied().find(|run| run.number == number) else { return };
         let result = result(sweep, run, end);
         let words = match &result {
@@ -43,6 +43,12 @@ pub(super) fn run<'a>(
         ends.push(End { run, result });
     })?;
     Ok(ends)
+}
+
+/// The GPUs to spread the runs over; none if a run names the CPU or one GPU.
+fn gpus(runs: &[&SweepRun]) -> JobGpus {
+    let chooses = runs.iter().all(|run| ["auto", "cuda"].contains(&run.config.device.0.as_str()));
+    JobGpus::visible(if chooses { tch::Cuda::device_count().max(0) as usize } else { 0 })
 }
 
 fn logs(sweep: &Sweep) -> PathBuf {

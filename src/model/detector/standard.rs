@@ -45,9 +45,12 @@ impl RunningNorm {
 
     fn update(&self, x: &Tensor) {
         let over_inputs = &[0][..];
-        let is_first = self.variance.count_nonzero(None).int64_value(&[]) == 0;
-        let share = if is_first { 1. } else { MOMENTUM };
-        let _ = self.mean.shallow_clone().lerp_(&x.mean_dim(over_inputs, false, Kind::Float), share);
-        let _ = self.variance.shallow_clone().lerp_(&x.var_dim(over_inputs, true, false), share);
+        let is_first = self.variance.eq(0.).all(); // decided where the numbers are
+        let running = [&self.mean, &self.variance];
+        let seen = [x.mean_dim(over_inputs, false, Kind::Float), x.var_dim(over_inputs, true, false)];
+        for (running, seen) in running.into_iter().zip(seen) {
+            let next = seen.where_self(&is_first, &running.lerp(&seen, MOMENTUM));
+            running.shallow_clone().copy_(&next);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::config::EncoderConfig;
 use crate::batch::Tokens;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use tch::{Kind, Tensor, nn};
 
 /// The name of the trained rows among the variables. Saved weights hold the whole table instead.
@@ -40,6 +40,9 @@ struct TrainedRows {
     row_of: Tensor,
     /// `[trained, width]`
     rows: Tensor,
+    /// The version of the rows that the table has; `None` if they were read for training since: our own kernels change
+    /// them without a new version.
+    merged: Cell<Option<i64>>,
 }
 
 impl Embeddings {
@@ -71,12 +74,16 @@ impl Embeddings {
         let mut row_of = Tensor::zeros([self.words.size()[0]], (Kind::Int64, self.words.device()));
         let numbers = Tensor::arange(ids.size()[0], (Kind::Int64, self.words.device()));
         let _ = row_of.index_copy_(0, &ids, &numbers);
-        *self.trained.borrow_mut() = Some(TrainedRows { ids, row_of, rows });
+        *self.trained.borrow_mut() = Some(TrainedRows { ids, row_of, rows, merged: Cell::new(None) });
     }
 
-    /// Writes the trained rows back into the whole table.
+    /// Writes the trained rows back into the whole table, unless it has them already.
     pub fn merge_trained_rows(&self) {
         if let Some(trained) = self.trained.borrow().as_ref() {
+            let version = Some(trained.rows.internal_version());
+            if trained.merged.replace(version) == version {
+                return;
+            }
             let _ = tch::no_grad(|| self.words.shallow_clone().index_copy_(0, &trained.ids, &trained.rows));
         }
     }
@@ -99,7 +106,10 @@ impl Embeddings {
 
     fn word_rows(&self, ids: &Tensor, train: bool) -> Tensor {
         match self.trained.borrow().as_ref() {
-            Some(trained) if train => trained.rows.index_select(0, &trained.row_of.index_select(0, ids)),
+            Some(trained) if train => {
+                trained.merged.set(None);
+                trained.rows.index_select(0, &trained.row_of.index_select(0, ids))
+            }
             _ => {
                 self.merge_trained_rows();
                 self.words.index_select(0, ids)

@@ -1,7 +1,7 @@
 //! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
+use super::blocks::AttentionBlocks;
 use super::config::EncoderConfig;
-use crate::batch::LengthGroup;
 use crate::model::layers::{Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
@@ -44,8 +44,8 @@ impl Layer {
     ///
     /// # Shapes
     /// `hidden [T, H]` -> `[T, H]`
-    pub fn forward(&self, hidden: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
-        let context = self.self_attention(hidden, groups, mode);
+    pub fn forward(&self, hidden: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
+        let context = self.self_attention(hidden, blocks, mode);
         let attended = dropout(&linear(&context, &self.attention_output, mode), self.hidden_dropout, mode);
         let hidden = layer_norm(&(hidden + attended), &self.attention_norm);
         let inner = linear(&hidden, &self.intermediate, mode).gelu("none");
@@ -53,18 +53,13 @@ impl Layer {
         layer_norm(&(hidden + outer), &self.output_norm)
     }
 
-    fn self_attention(&self, hidden: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
+    fn self_attention(&self, hidden: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
         let qkv = self.queries_keys_values(hidden, mode); // [T, 3H]
-        let width = qkv.size()[1];
-        let mut start = 0;
-        let mut contexts = Vec::with_capacity(groups.len());
-        for &LengthGroup { count, length } in groups {
-            let block = qkv.narrow(0, start, count * length).view([count, length, width]);
-            let context = attention(&block, self.heads, None, self.attention_dropout, mode); // [count, length, H]
-            contexts.push(context.view([count * length, width / 3]));
-            start += count * length;
-        }
-        Tensor::cat(&contexts, 0) // [T, H]
+        let split = blocks.split(&qkv);
+        let contexts = split.iter().zip(&blocks.blocks).map(|(qkv, block)| {
+            attention(qkv, self.heads, block.bias.as_ref(), self.attention_dropout, mode) // [count, length, H]
+        });
+        blocks.join(&contexts.collect::<Vec<_>>()) // [T, H]
     }
 
     /// One matmul for all three. `[T, H]` -> `[T, 3H]`

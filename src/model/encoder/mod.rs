@@ -1,8 +1,10 @@
 //! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
 //!
-//! Names are those of Hugging Face's checkpoints. Tokens are packed without padding. Attention works on each run of
-//! sequences of equal length; everything else works on all T tokens at once.
+//! Names are those of Hugging Face's checkpoints. Tokens are packed without padding, and everything but attention works on
+//! all T of them at once. Attention works on blocks ([`blocks`]): on the CPU on each run of sequences of equal length, on a
+//! GPU on few blocks of padded sequences.
 
+mod blocks;
 pub(super) mod config;
 pub mod deberta;
 mod embeddings;
@@ -16,6 +18,7 @@ pub use embeddings::{Embeddings, TRAINED_ROWS, WORD_TABLE};
 use super::kernels::Sequences;
 use super::layers::Mode;
 use crate::batch::Tokens;
+use blocks::AttentionBlocks;
 use deberta::Deberta;
 use layer::Layer;
 use std::collections::HashMap;
@@ -127,10 +130,10 @@ impl Layers {
 
     /// With libtorch's operations, differentiable.
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
-        let groups = &tokens.groups;
+        let blocks = AttentionBlocks::of(tokens, mode);
         match self {
-            Layers::Bert(layers) => layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, groups, mode)),
-            Layers::Deberta(deberta) => deberta.forward(&embedded, groups, mode),
+            Layers::Bert(layers) => layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &blocks, mode)),
+            Layers::Deberta(deberta) => deberta.forward(&embedded, &blocks, mode),
         }
     }
 }

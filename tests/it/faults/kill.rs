@@ -3,6 +3,7 @@
 use super::rig::{Rig, Run, STEPS_PER_EPOCH, said};
 use super::{count, ensure, row, trials};
 use crate::support::rng;
+use crate::test_device::devices;
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -42,6 +43,21 @@ fn kill_9() {
     trials("kill -9 at random moments, a third inside a save; resumed: equal weights", &moments, |moment| {
         let run = rig.run();
         killed(&run, moment)?;
+        run.ends_as_if_uninterrupted()
+    });
+}
+
+/// With dropout in the encoder and its attention too, which libtorch's generator draws.
+#[test]
+fn aborted_as_on_a_gpu() {
+    let on = devices().last().copied().unwrap();
+    let rig = Rig::on(on, 2, &[]);
+    rig.tiny.add_dropout_to_encoder();
+    let mut rng = rng(41);
+    let operations: Vec<u64> = (0..count(3, 30)).map(|_| rng.random_range(1..=rig.operations())).collect();
+    trials("aborted in a save, as on a GPU; resumed: equal weights", &operations, |&operation| {
+        let run = rig.run();
+        killed(&run, &Moment::InSave(operation))?;
         run.ends_as_if_uninterrupted()
     });
 }

@@ -3,6 +3,7 @@
 use super::rig::{Rig, Weights, said};
 use super::{count, ensure, row, trials};
 use crate::support::{text, tiered};
+use crate::test_device::{TestDevice, devices};
 use crate::tiny::sample;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -26,7 +27,11 @@ const TARGETS: [(&str, &str); 10] = [
 
 #[test]
 fn nan_and_inf() {
-    let rig = Rig::new(8, &[]);
+    devices().iter().for_each(|&on| nan_and_inf_on(on));
+}
+
+fn nan_and_inf_on(on: TestDevice) {
+    let rig = Rig::on(on, 8, &[]);
     let values = ["nan", "inf", "-inf"];
     let total = count(10, 30);
     let faults: Vec<(&str, &str, &str, u64)> = (0..total)
@@ -36,7 +41,8 @@ fn nan_and_inf() {
         })
         .collect();
     let name = "NaN or Inf in a loss, a gradient, a weight: caught before the step, exit 76; resumed: equal weights";
-    trials(name, &faults, |(target, named, value, step)| {
+    let name = if on.by_kernels { name.to_owned() } else { format!("{name}, as on a GPU") };
+    trials(&name, &faults, |(target, named, value, step)| {
         let run = rig.run();
         let output = run.with("TIERED_POISON", &format!("{target}={value}@{step}"));
         let message = said(&output);

@@ -2,6 +2,7 @@
 
 use super::ensure;
 use crate::support::text;
+use crate::test_device::{TestDevice, devices};
 use crate::tiny::Tiny;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ pub const STEPS_PER_EPOCH: u64 = 4;
 /// A config whose checkpoints are made within epochs, with dropout, so that nothing that is lost stays unnoticed.
 pub struct Rig {
     pub tiny: Tiny,
+    on: TestDevice,
     sets: Vec<String>,
     reference: OnceLock<Reference>,
     operations: OnceLock<u64>,
@@ -48,12 +50,17 @@ impl Weights {
 
 impl Rig {
     pub fn new(epochs: u64, more: &[&str]) -> Self {
+        Self::on(devices()[0], epochs, more)
+    }
+
+    /// The same, computed so.
+    pub fn on(on: TestDevice, epochs: u64, more: &[&str]) -> Self {
         let epochs = format!("train.epochs={epochs}");
         let sets = [epochs.as_str(), "model.dropout=0.1", "checkpoint.every=3 steps", "train.schedule=linear"];
         let sets = sets.iter().chain(more).map(|&set| set.to_owned()).collect();
         let tiny = Tiny::new();
         tiny.config();
-        Rig { tiny, sets, reference: OnceLock::new(), operations: OnceLock::new(), runs: AtomicUsize::new(0) }
+        Rig { tiny, on, sets, reference: OnceLock::new(), operations: OnceLock::new(), runs: AtomicUsize::new(0) }
     }
 
     /// Of 3 epochs, for all tests that need no other.
@@ -134,6 +141,7 @@ impl Run<'_> {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
         command.args(self.arguments()).env("OMP_NUM_THREADS", "1").env("TIERED_RETRY_MS", "1");
+        command.envs(self.rig.on.environment());
         // Under `nohup`, which may have started the tests, the program would ignore it.
         // SAFETY: between fork and exec it calls nothing but signal(2).
         unsafe {

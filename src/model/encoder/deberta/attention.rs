@@ -2,7 +2,7 @@
 
 use super::config::{DebertaConfig, PositionTerms};
 use super::position::Distances;
-use crate::batch::LengthGroup;
+use crate::model::encoder::blocks::{AttentionBlock, AttentionBlocks};
 use crate::model::encoder::config::{EncoderConfig, Family};
 use crate::model::layers::{Mode, affine, dropout, linear, new_linear};
 use tch::{Kind, Tensor, nn};
@@ -65,24 +65,21 @@ impl DisentangledAttention {
         &self,
         hidden: &Tensor,
         distances: Option<&Distances>,
-        groups: &[LengthGroup],
+        blocks: &AttentionBlocks,
         mode: Mode,
     ) -> Tensor {
         let projected = self.content.forward(hidden, self.heads, mode); // [T, 3H]
         let relative = distances.map(|distances| (distances, self.relative(distances, mode)));
-        let mut start = 0;
-        let mut contexts = Vec::with_capacity(groups.len());
-        for (i, group) in groups.iter().enumerate() {
-            let tokens = group.count * group.length;
-            let content = self.content.split(&projected.narrow(0, start, tokens), group, self.heads);
+        let split = blocks.split(&projected);
+        let contexts = split.iter().zip(&blocks.blocks).enumerate().map(|(i, (projected, block))| {
+            let content = self.content.split(projected, self.heads);
             let relative = relative.as_ref().map(|(distances, of_batch)| {
-                (of_batch.narrow(distances.longest - group.length, 2 * group.length - 1), &distances.indices[i])
+                (of_batch.narrow(distances.longest - block.length, 2 * block.length - 1), &distances.indices[i])
             });
-            let context = self.attend(&content, relative, mode); // [heads, count, length, depth]
-            contexts.push(context.permute([1, 2, 0, 3]).reshape([tokens, -1]));
-            start += tokens;
-        }
-        Tensor::cat(&contexts, 0) // [T, H]
+            let context = self.attend(&content, relative, block, mode); // [heads, count, length, depth]
+            context.permute([1, 2, 0, 3]).reshape([block.count, block.length, -1])
+        });
+        blocks.join(&contexts.collect::<Vec<_>>()) // [T, H]
     }
 
     /// Equation 4, with the scale of section 3.1: softmax(A / √(terms · depth)) · V.
@@ -90,6 +87,7 @@ impl DisentangledAttention {
         &self,
         content: &QueriesKeysValues,
         relative: Option<(RelativeKeysQueries, &Tensor)>,
+        block: &AttentionBlock,
         mode: Mode,
     ) -> Tensor {
         let QueriesKeysValues { queries, keys, values } = content;
@@ -105,6 +103,9 @@ impl DisentangledAttention {
                 let transposed = by_distance(keys, &(relative_queries * scale), &indices.transpose(0, 1));
                 scores += transposed.transpose(2, 3);
             }
+        }
+        if let Some(bias) = &block.bias {
+            scores += bias.transpose(0, 1); // [1, count, 1, length]
         }
         let weights = dropout(&scores.softmax(-1, Kind::Float), self.attention_dropout, mode);
         weights.to_kind(values.kind()).matmul(values)
@@ -184,9 +185,9 @@ impl ContentProjections {
         }
     }
 
-    /// `[count·length, 3H]` of one length
-    fn split(&self, projected: &Tensor, group: &LengthGroup, heads: i64) -> QueriesKeysValues {
-        let &LengthGroup { count, length } = group;
+    /// `projected [count, length, 3H]`
+    fn split(&self, projected: &Tensor, heads: i64) -> QueriesKeysValues {
+        let (count, length, _) = projected.size3().expect("blocks are [count, length, 3H]");
         let parts = match self {
             ContentProjections::Fused { .. } => projected.view([count, length, heads, 3, -1]).permute([3, 2, 0, 1, 4]),
             ContentProjections::Apart { .. } => projected.view([count, length, 3, heads, -1]).permute([2, 3, 0, 1, 4]),

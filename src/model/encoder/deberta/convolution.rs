@@ -1,7 +1,7 @@
 //! The convolution over neighbouring tokens that version 2 can have beside its first layer.
 
 use super::config::{ConvolutionActivation, DebertaConfig};
-use crate::batch::LengthGroup;
+use crate::model::encoder::blocks::AttentionBlocks;
 use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{Mode, dropout, layer_norm, new_layer_norm};
 use tch::{Tensor, nn};
@@ -34,16 +34,10 @@ impl Convolution {
 
     /// # Shapes
     /// `input [T, H]` of the first layer, its `output [T, H]` -> `[T, H]`
-    pub fn forward(&self, input: &Tensor, output: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
-        let mut start = 0;
-        let mut convolved = Vec::with_capacity(groups.len());
-        for &LengthGroup { count, length } in groups {
-            // [count, H, length]
-            let block = input.narrow(0, start, count * length).view([count, length, -1]).transpose(1, 2);
-            convolved.push(self.convolve(&block, mode).transpose(1, 2).reshape([count * length, -1]));
-            start += count * length;
-        }
-        let convolved = dropout(&Tensor::cat(&convolved, 0), self.dropout, mode); // [T, H]
+    pub fn forward(&self, input: &Tensor, output: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
+        let split = blocks.without_padding(blocks.split(input)); // [count, length, H] each
+        let convolved = split.iter().map(|block| self.convolve(&block.transpose(1, 2), mode).transpose(1, 2));
+        let convolved = dropout(&blocks.join(&convolved.collect::<Vec<_>>()), self.dropout, mode); // [T, H]
         let activated = match self.activation {
             ConvolutionActivation::Gelu => convolved.gelu("none"),
             ConvolutionActivation::Tanh => convolved.tanh(),

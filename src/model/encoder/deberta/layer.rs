@@ -3,7 +3,7 @@
 use super::attention::DisentangledAttention;
 use super::config::DebertaConfig;
 use super::position::Distances;
-use crate::batch::LengthGroup;
+use crate::model::encoder::blocks::AttentionBlocks;
 use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
@@ -40,10 +40,10 @@ impl DebertaLayer {
         &self,
         hidden: &Tensor,
         distances: Option<&Distances>,
-        groups: &[LengthGroup],
+        blocks: &AttentionBlocks,
         mode: Mode,
     ) -> Tensor {
-        let context = self.attention.forward(hidden, distances, groups, mode);
+        let context = self.attention.forward(hidden, distances, blocks, mode);
         let attended = dropout(&linear(&context, &self.attention_output, mode), self.hidden_dropout, mode);
         let hidden = layer_norm(&(hidden + attended), &self.attention_norm);
         let inner = linear(&hidden, &self.intermediate, mode).gelu("none");

@@ -11,7 +11,7 @@ pub use config::{ConvolutionActivation, DebertaConfig, PositionNorm, PositionTer
 pub use position::log_buckets;
 
 use super::config::EncoderConfig;
-use crate::batch::LengthGroup;
+use crate::model::encoder::blocks::AttentionBlocks;
 use crate::model::layers::Mode;
 use convolution::Convolution;
 use layer::DebertaLayer;
@@ -39,13 +39,13 @@ impl Deberta {
 
     /// # Shapes
     /// `embedded [T, H]` -> `[T, H]`
-    pub fn forward(&self, embedded: &Tensor, groups: &[LengthGroup], mode: Mode) -> Tensor {
-        let distances = self.positions.as_ref().map(|positions| positions.of(groups));
+    pub fn forward(&self, embedded: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
+        let distances = self.positions.as_ref().map(|positions| positions.of(blocks));
         let mut hidden = embedded.shallow_clone();
         for (i, layer) in self.layers.iter().enumerate() {
-            let output = layer.forward(&hidden, distances.as_ref(), groups, mode);
+            let output = layer.forward(&hidden, distances.as_ref(), blocks, mode);
             hidden = match &self.convolution {
-                Some(convolution) if i == 0 => convolution.forward(&hidden, &output, groups, mode),
+                Some(convolution) if i == 0 => convolution.forward(&hidden, &output, blocks, mode),
                 _ => output,
             };
         }

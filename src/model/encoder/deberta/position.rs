@@ -1,9 +1,11 @@
 //! Relative positions: the vector of each distance between two tokens.
 
 use super::config::{DebertaConfig, PositionNorm};
-use crate::batch::LengthGroup;
+use crate::model::encoder::blocks::AttentionBlocks;
 use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{layer_norm, new_layer_norm};
+use crate::torch::read;
+use std::cell::RefCell;
 use tch::{Device, Kind, Tensor, nn};
 
 /// The vectors of relative positions (P in the paper).
@@ -14,6 +16,15 @@ pub struct RelativePositions {
     span: i64,
     /// (buckets, largest distance), if distances share buckets.
     buckets: Option<(i64, i64)>,
+    /// The rows of the distances that have occurred; they are computed and copied once, not for each batch.
+    known: RefCell<Option<DistanceRows>>,
+}
+
+/// The row of the table for each distance from -(longest - 1) to longest - 1, ascending.
+struct DistanceRows {
+    longest: i64,
+    here: Vec<i64>,
+    on_device: Tensor,
 }
 
 /// The relative positions of a batch; `length` is that of its longest sequence.
@@ -22,7 +33,7 @@ pub struct Distances {
     pub vectors: Tensor,
     /// `[2·length - 1]` which of them belongs to each distance from -(length - 1) to length - 1.
     pub vector_of: Tensor,
-    /// For each run of sequences of l tokens, `[l, l]`: at (i, j) the index i - j + l - 1 of the distance.
+    /// For each block of sequences of l tokens, `[l, l]`: at (i, j) the index i - j + l - 1 of the distance.
     pub indices: Vec<Tensor>,
     pub longest: i64,
 }
@@ -39,23 +50,33 @@ impl RelativePositions {
                 .then(|| new_layer_norm(p / "LayerNorm", hidden, config.layer_norm_eps)),
             span,
             buckets: (buckets > 0).then(|| (buckets, deberta.max_distance(config.max_position_embeddings))),
+            known: RefCell::new(None),
         }
     }
 
-    /// The relative positions of sequences of these lengths.
-    pub fn of(&self, groups: &[LengthGroup]) -> Distances {
+    /// The relative positions of the sequences of these blocks.
+    pub fn of(&self, blocks: &AttentionBlocks) -> Distances {
         let device = self.table.device();
-        let longest = groups.iter().map(|group| group.length).max().unwrap_or(1);
-        let distances = Tensor::arange_start(1 - longest, longest, (Kind::Int64, Device::Cpu));
-        let rows = self.rows(&distances); // [2·length - 1], ascending
-        let (lowest, highest) = (rows.int64_value(&[0]), rows.int64_value(&[-1]));
+        let longest = blocks.longest();
+        let mut known = self.known.borrow_mut();
+        let known = match known.take() {
+            Some(rows) if rows.longest >= longest && rows.on_device.device() == device => known.insert(rows),
+            _ => known.insert(self.distance_rows(longest)),
+        };
+        let start = known.longest - longest;
+        let (lowest, highest) = (known.here[start as usize], known.here[(start + 2 * longest - 2) as usize]);
         let vectors = self.table.narrow(0, lowest, highest - lowest + 1);
         Distances {
             vectors: self.norm.as_ref().map_or(vectors.shallow_clone(), |norm| layer_norm(&vectors, norm)),
-            vector_of: (rows - lowest).to_device(device),
-            indices: groups.iter().map(|group| indices(group.length, device)).collect(),
+            vector_of: known.on_device.narrow(0, start, 2 * longest - 1) - lowest,
+            indices: blocks.blocks.iter().map(|block| indices(block.length, device)).collect(),
             longest,
         }
+    }
+
+    fn distance_rows(&self, longest: i64) -> DistanceRows {
+        let rows = self.rows(&Tensor::arange_start(1 - longest, longest, (Kind::Int64, Device::Cpu)));
+        DistanceRows { longest, here: read::integers(&rows), on_device: rows.to_device(self.table.device()) }
     }
 
     /// δ in the paper: the row of each distance. Distances beyond the span have the row at its end.

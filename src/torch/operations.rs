@@ -1,0 +1,128 @@
+//! Counts the operations that libtorch carries out. On a GPU each one that computes starts at least one kernel.
+
+use super::bridge;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How often each operation was called, by its name, such as `aten::addmm`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OperationCounts {
+    calls: BTreeMap<String, Calls>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Calls {
+    all: u64,
+    /// Those that called no other operation.
+    leaves: u64,
+}
+
+/// Operations that compute nothing: they look at a tensor in another way, or allocate one, or find that nothing needs
+/// to be done.
+const WITHOUT_KERNEL: [&str; 24] = [
+    "alias",
+    "as_strided",
+    "contiguous",
+    "detach",
+    "detach_",
+    "dropout",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "expand",
+    "expand_as",
+    "lift_fresh",
+    "narrow",
+    "permute",
+    "reshape",
+    "resolve_conj",
+    "resolve_neg",
+    "result_type",
+    "select",
+    "set_",
+    "slice",
+    "to",
+    "view",
+    "_unsafe_view",
+];
+
+/// Operations that wait for the device.
+const WAITING: [&str; 4] = ["aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::unique_dim"];
+
+impl OperationCounts {
+    /// Calls of operations that call no other operation and compute something.
+    pub fn kernels(&self) -> u64 {
+        let is_view = |name: &str| WITHOUT_KERNEL.contains(&name.trim_start_matches("aten::"));
+        self.calls.iter().filter(|(name, _)| !is_view(name)).map(|(_, calls)| calls.leaves).sum()
+    }
+
+    /// Calls of operations that wait for the device.
+    pub fn waits(&self) -> u64 {
+        WAITING.iter().map(|name| self.of(name)).sum()
+    }
+
+    /// Calls of one operation.
+    pub fn of(&self, name: &str) -> u64 {
+        self.calls.get(name).map_or(0, |calls| calls.all)
+    }
+
+    /// Reads lines of a name, its calls, and its calls that called no other operation.
+    fn parse(lines: &str) -> Self {
+        let calls = lines.lines().filter_map(|line| {
+            let mut parts = line.rsplitn(3, ' ');
+            let (leaves, all) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+            Some((parts.next()?.to_owned(), Calls { all, leaves }))
+        });
+        OperationCounts { calls: calls.collect() }
+    }
+}
+
+/// Counts the operations of all threads. One at a time: a second one waits until the first is dropped.
+pub struct OperationCounter {
+    counting: Option<bridge::Counting>,
+    _one: MutexGuard<'static, ()>,
+}
+
+impl OperationCounter {
+    /// Starts now.
+    pub fn start() -> Self {
+        static ONE: Mutex<()> = Mutex::new(());
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        OperationCounter { counting: Some(bridge::Counting::start()), _one }
+    }
+
+    /// The operations since the start or the last lap.
+    pub fn lap(&mut self) -> OperationCounts {
+        let counts = self.counting.take().map(|counting| OperationCounts::parse(&counting.stop()));
+        self.counting = Some(bridge::Counting::start());
+        counts.unwrap_or_default()
+    }
+}
+
+impl Drop for OperationCounter {
+    fn drop(&mut self) {
+        drop(self.counting.take().map(bridge::Counting::stop));
+    }
+}
+
+/// Counts the operations of all threads while `act` runs.
+pub fn count_operations<T>(act: impl FnOnce() -> T) -> (T, OperationCounts) {
+    let mut counter = OperationCounter::start();
+    let result = act();
+    (result, counter.lap())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::{Device, Kind, Tensor};
+
+    #[test]
+    fn operations_are_counted_and_views_are_no_kernels() {
+        let x = Tensor::ones([2, 3], (Kind::Float, Device::Cpu));
+        let (_, counts) = count_operations(|| (x.view([3, 2]).tr() + 1.).sum(Kind::Float));
+        assert!(counts.of("aten::add") == 1 && counts.of("aten::view") == 1, "{counts:?}");
+        assert!((2..=4).contains(&counts.kernels()) && counts.waits() == 0, "{counts:?}");
+        assert!(count_operations(|| x.sum(Kind::Float).double_value(&[])).1.waits() == 1);
+    }
+}
