@@ -36,18 +36,18 @@ impl JobGpus {
         JobGpus(names)
     }
 
-    /// Lets a command use one GPU only, that of its slot.
-    fn assign(&self, command: &mut Command, slot: usize) {
+    /// Lets a command use one GPU only, that of its place.
+    fn assign(&self, command: &mut Command, place: usize) {
         if !self.0.is_empty() {
-            command.env(VISIBLE, &self.0[slot % self.0.len()]);
+            command.env(VISIBLE, &self.0[place % self.0.len()]);
         }
     }
 }
 
-/// A process and its slot: no two that run at the same time have the same.
+/// A process and its place: no two that run at the same time have the same.
 struct Running {
     number: usize,
-    slot: usize,
+    place: usize,
     child: Child,
 }
 
@@ -95,10 +95,10 @@ pub fn run_jobs(
         }
         while !stopping && result.is_ok() && running.len() < at_a_time.max(1) {
             let Some(mut job) = waiting.next() else { break };
-            let slot = free_slot(&running);
-            gpus.assign(&mut job.command, slot);
+            let place = free_place(&running);
+            gpus.assign(&mut job.command, place);
             match ends_with_us(job.command.process_group(0)).spawn() {
-                Ok(child) => running.push(Running { number: job.number, slot, child }),
+                Ok(child) => running.push(Running { number: job.number, place, child }),
                 Err(error) => result = Err(cannot_start(&job.command, &error)),
             }
         }
@@ -121,8 +121,8 @@ pub fn run_jobs(
     }
 }
 
-fn free_slot(running: &[Running]) -> usize {
-    (0..=running.len()).find(|slot| running.iter().all(|job| job.slot != *slot)).unwrap_or(0)
+fn free_place(running: &[Running]) -> usize {
+    (0..=running.len()).find(|place| running.iter().all(|job| job.place != *place)).unwrap_or(0)
 }
 
 /// Makes the process receive a SIGTERM when this one ends, even if it is killed. Nothing else would stop it.

@@ -20,6 +20,7 @@ mod form;
 mod label;
 mod language;
 mod make;
+mod nature;
 mod noun;
 mod plot;
 mod random;

@@ -1,10 +1,9 @@
 //! Reads and checks the tables of `data/world/`, which are part of the program.
 
-mod check;
-
 use super::action::{Action, RawAction};
 use super::adjective::Adjective;
 use super::claim::{Claim, PROPERTIES, Property};
+use super::nature::{Nature, lacks};
 use super::noun::Gender;
 use super::random::Lottery;
 use super::style::{PerStyle, WeightsPerStyle};
@@ -12,7 +11,6 @@ use super::thing::{RawPlace, RawThing, Thing, ThingId};
 use crate::attribute::Attribute;
 use crate::error::{Error, Result};
 use crate::language::Language;
-use check::{check_rates, check_things};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -50,28 +48,6 @@ pub struct World {
     pub(super) breakings: Lottery,
     /// Actions with their effects, to find those that bring about a fact.
     pub(super) effects: Vec<(usize, Claim)>,
-}
-
-/// What every step of every story must respect about a thing.
-#[derive(Debug)]
-struct Nature {
-    /// Its contents must be taken out before they are used.
-    shuts_away: bool,
-    /// It stands in its rooms and is used there.
-    stands: bool,
-    /// The rooms where it belongs; empty: any room.
-    rooms: Vec<ThingId>,
-}
-
-impl Nature {
-    fn of(thing: &Thing, things: &[Thing]) -> Self {
-        let rooms: Vec<_> = (0..).zip(things).filter(|(_, t)| thing.rooms.contains(&t.id)).map(|(id, _)| id).collect();
-        Nature {
-            shuts_away: thing.is("storage") && thing.is("opens") && !thing.is("heats"),
-            stands: (thing.is("fixed") || thing.is("furniture")) && !rooms.is_empty(),
-            rooms,
-        }
-    }
 }
 
 /// The number of entries in the tables.
@@ -305,18 +281,42 @@ impl World {
     }
 }
 
-fn lacks(thing: &Thing) -> [bool; PROPERTIES] {
-    let mut lacks = [false; PROPERTIES];
-    lacks[Attribute::Open.index()] = !["opens", "peelable"].iter().any(|tag| thing.is(tag));
-    lacks[Attribute::Edible.index()] = !["food", "drink", "medicine"].iter().any(|tag| thing.is(tag));
-    lacks[Attribute::Power.index()] = !thing.is("electric");
-    lacks[Attribute::Running.index()] = !["electric", "tap", "burns"].iter().any(|tag| thing.is(tag));
-    lacks
-}
-
 /// Things that share a tag with a "~" in front: two words for one thing, or a thing and its plural.
 fn rivals(things: &[Thing]) -> Vec<Vec<ThingId>> {
     let shares = |a: &Thing, b: &Thing| a.tags.iter().any(|tag| tag.starts_with('~') && b.tags.contains(tag));
     let of = |thing: &Thing| (0..).zip(things).filter(|(_, other)| shares(thing, other)).map(|(id, _)| id).collect();
     things.iter().map(of).collect()
+}
+
+fn check_things(things: &[Thing]) -> Result<()> {
+    let is_place = |id: &String| things.iter().any(|thing| thing.id == *id && thing.phrases.is_some());
+    let is_tag = |tag: &String| things.iter().any(|thing| thing.is(tag));
+    for thing in things {
+        let wrong = |why: String| Err(Error::config(format!("{}: {}: {why}", THINGS.0, thing.id)));
+        if let Some(room) = thing.rooms.iter().find(|room| !is_place(room)) {
+            return wrong(format!("room {room:?} is not in {}", PLACES.0));
+        }
+        if let Some(tag) = thing.holds.iter().find(|tag| !is_tag(tag)) {
+            return wrong(format!("holds {tag:?}, which is not a tag of any thing"));
+        }
+        if let Some(home) = thing.homes.iter().find(|home| !things.iter().any(|other| other.id == **home)) {
+            return wrong(format!("home {home:?} is not a thing"));
+        }
+    }
+    Ok(())
+}
+
+fn check_rates(rates: &Rates, things: &[Thing]) -> Result<()> {
+    let wrong = |why: String| Err(Error::config(format!("{}: {why}", RATES.0)));
+    if let Some(room) = rates.rooms.keys().find(|room| !things.iter().any(|t| t.id == **room && t.phrases.is_some())) {
+        return wrong(format!("room {room:?} is not in {}", PLACES.0));
+    }
+    let causes = || rates.cloze_cause.keys().chain(rates.order_cause.keys());
+    if let Some(name) = causes().find(|name| Attribute::from_name(name).is_none()) {
+        return wrong(format!("cause {name:?} is not an attribute"));
+    }
+    if let Some(length) = rates.lengths.keys().find(|length| !matches!(length.parse(), Ok(2_usize..=9))) {
+        return wrong(format!("length {length:?} must be a number of sentences from 2 to 9"));
+    }
+    Ok(())
 }
