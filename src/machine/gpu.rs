@@ -93,7 +93,7 @@ fn driver_version() -> Option<String> {
 
 /// The driver's library, with the functions that are asked. It is never closed: libtorch uses it too.
 struct Driver {
-    library: *mut c_void,
+    handle: *mut c_void,
 }
 
 type Result0 = unsafe extern "C" fn(u32) -> c_int;
@@ -110,11 +110,11 @@ impl Driver {
     fn open(path: &Path) -> Result<Self, String> {
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
         // SAFETY: loads a library by its name, which ends with 0.
-        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
-        if library.is_null() {
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
+        if handle.is_null() {
             return Err(format!("{}: can't be loaded; is NVIDIA's driver installed?", path.display()));
         }
-        let driver = Driver { library };
+        let driver = Driver { handle };
         // SAFETY: cuInit takes flags, which must be 0.
         driver.checked("cuInit", unsafe { driver.function::<Result0>(c"cuInit")?(0) })?;
         Ok(driver)
@@ -125,7 +125,7 @@ impl Driver {
     unsafe fn function<F: Copy>(&self, name: &CStr) -> Result<F, String> {
         assert_eq!(size_of::<F>(), size_of::<*mut c_void>());
         // SAFETY: looks a name up in a library that is loaded.
-        let symbol = unsafe { libc::dlsym(self.library, name.as_ptr()) };
+        let symbol = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
         if symbol.is_null() {
             return Err(format!("NVIDIA's driver has no {}", name.to_string_lossy()));
         }

@@ -7,6 +7,9 @@ use crate::data::Fold;
 
 const MAX_FOLDS: u32 = 100;
 
+/// Otherwise sets that are not held out would be evaluated on a fold only, and a test set would not reach the ledger.
+pub(super) const LEAVES_OUT: &str = "data.leave_out is for single runs; in a sweep remove it, and write `folds`";
+
 impl SweepFile {
     /// The folds, or nothing once.
     pub(super) fn each_fold(&self) -> Vec<Option<Fold>> {
@@ -38,7 +41,7 @@ impl SweepFile {
 /// If the config leaves out a fold itself, or is invalid without dev; if a set of `evaluate` is not trained on.
 pub(super) fn without(fold: Fold, mut config: Config, evaluate: &[EvaluationSet]) -> Result<Config, String> {
     if config.data.leave_out.replace(fold).is_some() {
-        return Err("data.leave_out is what `folds` sets; remove one of them".into());
+        return Err(LEAVES_OUT.into());
     }
     config.data.train.0.extend(config.data.dev.take().into_iter().flat_map(|Sources(dev)| dev));
     config.validate().map_err(|problem| format!("without dev, as `folds` trains: {problem}"))?;

@@ -133,6 +133,7 @@ fn run(
     let values = values.iter().map(|(axis, value)| (axis.to_string(), value.name.clone())).collect();
     let config = Config::open(&file.base, &overrides).and_then(|config| match fold {
         Some(fold) => folds::without(fold, config, &file.evaluate).map_err(Error::config),
+        None if config.data.leave_out.is_some() => Err(Error::config(folds::LEAVES_OUT)),
         None => Ok(config),
     });
     let mut run = match config {
@@ -257,7 +258,8 @@ evaluate = [{ name = 'all', file = 'f', split = ['train', 'dev'] }]
             ("['train', 'dev']", "[]", "split is empty"),
             ("'dev'] }", "'dev'], published = 'trip-dev' }", "published scores are of whole sets"),
             ("folds = 3", "folds = 3\nset = { train.patience = 1 }", "train.patience needs dev pairs"),
-            ("folds = 3", "folds = 3\nset = { data.leave_out = { fold = 1, of = 2 } }", "remove one of them"),
+            ("folds = 3", "folds = 3\nset = { data.leave_out = { fold = 1, of = 2 } }", "write `folds`"),
+            ("folds = 3", "set = { data.leave_out = { fold = 1, of = 2 } }", "write `folds`"),
         ] {
             let error = of(&base, &FOLDS.replace(from, to)).unwrap_err();
             assert!(error.kind == ErrorKind::Config && error.message.contains(said), "{}", error.message);
