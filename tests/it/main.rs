@@ -4,6 +4,8 @@
 
 mod agreement;
 mod analyse;
+mod app;
+mod app_server;
 mod arrays;
 mod bad_input;
 mod bench;
