@@ -69,7 +69,7 @@ impl App {
 
 /// The routes of the page and of its API.
 pub fn routes(models: Models) -> Router {
-    assets::routes().merge(words::routes()).merge(predict::routes(models))
+    assets::routes().merge(words::routes()).merge(predict::routes(models, false))
 }
 
 /// The routes behind the checks of every request.
