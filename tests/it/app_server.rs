@@ -44,10 +44,6 @@ impl Server {
         &mut self.child
     }
 
-    pub fn address(&self) -> String {
-        format!("http://{}/#token={}", self.host, self.token)
-    }
-
     /// Sends a request as it is given, line by line, with the header lines.
     pub fn send(&self, request: &str, headers: &[String], body: &[u8]) -> Answered {
         let mut stream = TcpStream::connect(&self.host).unwrap();
