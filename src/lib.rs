@@ -89,6 +89,7 @@
 //! | 8 | [`tensorboard`] | writes the records of epochs as TensorBoard's event file |
 //! | 8 | [`config`] | reads and checks the config of a run |
 //! | 9 | [`experiment`] | trains a run from its config, and loads the model of a run folder |
+//! | 10 | [`annotate`] | annotates stories: projects on disk, hints, proposals by a run |
 //! | 10 | [`sweep`] | runs many configs and seeds, and puts their scores into one table |
 //! | 10 | [`bench`](mod@bench) | measures how fast training and evaluation are, and where the time goes |
 //! | 10 | [`export`] | exports a run as a folder that `transformers` reads |
@@ -122,6 +123,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)] // `say` survives a closed stream, they don't
 
 pub mod analysis;
+pub mod annotate;
 pub mod attribute;
 pub mod baseline;
 pub mod batch;
