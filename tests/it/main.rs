@@ -4,6 +4,7 @@
 
 mod agreement;
 mod analyse;
+mod annotate;
 mod arrays;
 mod bad_input;
 mod bench;
