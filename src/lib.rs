@@ -94,10 +94,12 @@
 //! | 10 | [`bench`](mod@bench) | measures how fast training and evaluation are, and where the time goes |
 //! | 10 | [`export`] | exports a run as a folder that `transformers` reads |
 //! | 10 | [`html_report`] | writes one HTML page about run folders |
-//! | 11 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
+//! | 10 | [`question`] | reads the stories that a person asks about, and answers with a run |
+//! | 11 | [`app`] | serves the local page on which to try runs and annotate stories |
+//! | 12 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
-//! `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
-//! `model_card`, `synthetic`, `entities`, `llm` and `language` do not use tensors: they never name `tch`.
+//! `annotate`, `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`,
+//! `analysis`, `model_card`, `synthetic`, `entities`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
 //! In comments about tensors a capital letter means the same everywhere:
@@ -124,6 +126,8 @@
 
 pub mod analysis;
 pub mod annotate;
+#[cfg(feature = "app")]
+pub mod app;
 pub mod attribute;
 pub mod baseline;
 pub mod batch;
@@ -153,6 +157,7 @@ pub mod metrics;
 pub mod model;
 pub mod model_card;
 pub mod prediction;
+pub mod question;
 pub mod report;
 mod say;
 pub mod schema;

@@ -36,10 +36,10 @@ impl Project {
             return Ok(done);
         }
         let number = match story {
-            Some(story) => self.number_of(story)?,
-            None => self.free_number(),
+            Some(story) => self.stories.number_of(story)?,
+            None => self.stories.free_number(),
         };
-        let group = self.groups.get(&number).cloned().unwrap_or_default();
+        let group = self.stories.group(number);
         let mut expansion = Expansion::new(group, number, sender.pass, story.unwrap_or_default());
         for op in ops {
             expansion.add(op)?;
@@ -65,7 +65,7 @@ impl Project {
         let Entry { revision, group: number, story, changes, what, .. } = &edit.entry;
         let (revision, number, story) = (*revision, *number, story.clone());
         let what = format!("{}: {what}", way.name());
-        let group = &self.groups[&number];
+        let group = &self.stories.groups[&number];
         let pairs = changes.iter().zip(&edit.before);
         let steps = pairs.map(|(after, before)| match way {
             Way::Undo => step_between(group, sender.pass, after, before),
@@ -77,15 +77,17 @@ impl Project {
         self.commit(Planned { sender, number, story, steps, what: Some(what), undoes, redoes })
     }
 
-    /// Adds a group that was read from a story file, as one edit. It gets the number that is wanted, or the next free one.
+    /// Adds a group that was read from a story file, as one edit. It gets the number that is wanted; if that is
+    /// taken, the next free one from `above` on.
     pub(super) fn add_group(
         &mut self,
         sender: Sender,
         wanted: i64,
+        above: i64,
         changes: impl FnOnce(i64) -> Vec<Change>,
     ) -> Result<(), Refusal> {
-        let is_free = wanted >= 0 && !self.groups.contains_key(&wanted);
-        let number = if is_free { wanted } else { self.free_number() };
+        let is_free = wanted >= 0 && !self.stories.groups.contains_key(&wanted);
+        let number = if is_free { wanted } else { self.stories.free_number().max(above) };
         let mut expansion = Expansion::new(Group::default(), number, sender.pass, &number.to_string());
         changes(number).into_iter().for_each(|change| expansion.set(change));
         let (story, steps) = (expansion.story.clone(), expansion.into_steps());
@@ -138,7 +140,7 @@ impl Project {
         };
         let last = self.history.last(number, sender.pass, &step.change).map(|edit| &edit.entry);
         Clash {
-            what: describe(&step.change, &self.groups[&number], story),
+            what: describe(&step.change, &self.stories.groups[&number], story),
             entity,
             sentence,
             attribute,
@@ -156,7 +158,7 @@ impl Project {
         if steps.is_empty() && undoes.is_none() && redoes.is_none() {
             return Ok(Edited { revision: self.revision(), story, repeated: false });
         }
-        let mut group = self.groups.get(&number).cloned().unwrap_or_default();
+        let mut group = self.stories.group(number);
         let changes: Vec<Change> = steps.into_iter().map(|step| step.change).collect();
         changes.iter().for_each(|change| drop(group.apply(sender.pass, change)));
         let entry = Entry {

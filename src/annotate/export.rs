@@ -1,14 +1,16 @@
 //! The stories of a pass as a story file.
 
 use super::group::{Draft, Group};
-use super::project::Project;
 use super::record::{Format, conflict, record};
+use super::stories::Stories;
 use crate::data::{Severity, read_bytes};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A story file, and what is not in it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +30,7 @@ pub struct LeftOutStory {
     pub why: String,
 }
 
-impl Project {
+impl Stories {
     /// The stories of a pass. Those that are not complete are left out.
     ///
     /// # Errors
@@ -69,15 +71,15 @@ impl Project {
         Ok(Value::Object(Map::from_iter([(split.to_owned(), Value::Object(stories))])))
     }
 
-    /// Writes the story file of every pass into the folder of the project.
+    /// Writes the story file of every pass into the folder of the project, `main.json` and the like.
     ///
     /// # Errors
     /// `Io`, `Internal`.
-    pub fn save(&self) -> Result<()> {
+    pub fn save(&self, folder: &Path) -> Result<()> {
         for pass in &self.passes {
             let Export { file, .. } = self.export(pass, Format::Trip, "test")?;
             let text = serde_json::to_vec(&file).map_err(internal)?;
-            durable::replace(&self.folder.join(format!("{pass}.json")), &text)?;
+            durable::replace(&folder.join(format!("{pass}.json")), &text)?;
         }
         Ok(())
     }
@@ -109,7 +111,7 @@ fn incomplete(group: &Group, pass: &str, key: &str, draft: &Draft) -> Option<Str
 }
 
 /// Versions go with their plausible story.
-fn leave_out_versions<'p>(groups: &'p BTreeMap<i64, Group>, why: &mut BTreeMap<(i64, &'p str), String>) {
+fn leave_out_versions<'p>(groups: &'p BTreeMap<i64, Arc<Group>>, why: &mut BTreeMap<(i64, &'p str), String>) {
     for (&number, group) in groups {
         let plausible = group.present().find(|(_, draft)| draft.kind.is_none()).map(|(key, _)| key);
         if plausible.is_none_or(|key| why.contains_key(&(number, key))) {

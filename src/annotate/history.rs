@@ -23,6 +23,8 @@ pub(super) struct History {
     touched: HashMap<Place, u64>,
     /// By annotator and pass.
     stacks: HashMap<(String, String), Stacks>,
+    /// The revision of the last edit of each group.
+    groups: HashMap<i64, u64>,
     /// The revision of an edit by its window and its number there.
     sent: HashMap<(String, u64), u64>,
 }
@@ -60,6 +62,16 @@ impl History {
         self.edit(*self.touched.get(&place(group, pass, change))?)
     }
 
+    /// The revision of the last edit of a group; 0 if there is none.
+    pub fn last_of(&self, group: i64) -> u64 {
+        self.groups.get(&group).copied().unwrap_or_default()
+    }
+
+    /// Everybody who made an edit; some several times.
+    pub fn annotators(&self) -> impl Iterator<Item = &str> {
+        self.stacks.keys().map(|(who, _)| who.as_str())
+    }
+
     /// The edit that `who` would undo or redo next in a pass.
     pub fn next(&self, who: &str, pass: &str, way: Way) -> Option<&Edit> {
         let stacks = self.stacks.get(&(who.to_owned(), pass.to_owned()))?;
@@ -73,6 +85,7 @@ impl History {
         for change in changes {
             self.touched.insert(place(*group, pass, change), *revision);
         }
+        self.groups.insert(*group, *revision);
         self.sent.insert((window.clone(), *n), *revision);
         let Stacks { undo, redo } = self.stacks.entry((who.clone(), pass.clone())).or_default();
         match (undoes, redoes) {

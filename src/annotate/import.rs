@@ -50,11 +50,13 @@ impl Project {
         };
         let mut imported = Imported::default();
         imported.findings.extend(file.findings.iter().map(ToString::to_string));
+        // Groups that give way don't take the numbers of others.
+        let above = stories.iter().map(|story| story.group).max().map_or(1, |last| last.saturating_add(1));
         for (n, members) in (1..).zip(groups(&stories, &mut imported.left_out)) {
             let sender = Sender { window: &window, n, ..sender };
             let mut reader = GroupReader::default();
             let wanted = members[0].group;
-            self.add_group(sender, wanted, |number| reader.read(number, &members))?;
+            self.add_group(sender, wanted, above, |number| reader.read(number, &members))?;
             imported.stories.extend(
                 reader
                     .keys

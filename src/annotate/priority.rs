@@ -1,10 +1,10 @@
 //! Which stories deserve an annotator's time most.
 
 use super::group::Answers;
-use super::project::Project;
 use super::proposal::probability;
 use super::question::Question;
 use super::record::filled;
+use super::stories::Stories;
 use crate::attribute::{Attribute, Side};
 use crate::prediction::{PairPrediction, StoryPrediction};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Priority {
     pub score: f32,
 }
 
-impl Project {
+impl Stories {
     /// The stories, those first that deserve most attention. By disagreement, stories without any answer are left out.
     pub fn order<'q>(
         &self,

@@ -1,25 +1,26 @@
 //! A project: a folder with stories, their annotations and the journal of all edits.
 
-use super::group::Group;
 use super::history::{Edit, History};
 use super::journal::{Entry, Journal};
-use super::refusal::Refusal;
+use super::stories::Stories;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The pass that every project has.
-pub const MAIN_PASS: &str = "main";
+/// The number of hints of each story of a group in a pass, and the revision of the group in which they were counted.
+pub(super) type HintCounts = HashMap<(i64, String), (u64, Vec<usize>)>;
 
 /// A project that this process works on; no other process can.
 pub struct Project {
     pub(super) folder: PathBuf,
     _lock: Lock,
     pub(super) journal: Journal,
-    pub(super) groups: BTreeMap<i64, Group>,
+    pub(super) stories: Stories,
     pub(super) history: History,
-    pub(super) passes: BTreeSet<String>,
+    pub(super) counted: RefCell<HintCounts>,
 }
 
 impl Project {
@@ -41,9 +42,9 @@ impl Project {
             folder: folder.to_owned(),
             _lock: lock,
             journal,
-            groups: BTreeMap::new(),
+            stories: Stories::default(),
             history: History::default(),
-            passes: BTreeSet::from([MAIN_PASS.to_owned()]),
+            counted: RefCell::default(),
         };
         entries.into_iter().for_each(|entry| project.make(entry));
         Ok(project)
@@ -54,6 +55,11 @@ impl Project {
         &self.folder
     }
 
+    /// The stories as they are now.
+    pub fn stories(&self) -> &Stories {
+        &self.stories
+    }
+
     /// The number of edits so far.
     pub fn revision(&self) -> u64 {
         self.history.revision()
@@ -61,21 +67,10 @@ impl Project {
 
     /// Makes an edit of the journal.
     pub(super) fn make(&mut self, entry: Entry) {
-        let group = self.groups.entry(entry.group).or_default();
+        let group = Arc::make_mut(self.stories.groups.entry(entry.group).or_default());
         let before = entry.changes.iter().map(|change| group.apply(&entry.pass, change)).collect();
-        self.passes.insert(entry.pass.clone());
+        self.stories.passes.insert(entry.pass.clone());
         self.history.push(Edit { entry, before });
-    }
-
-    /// The group of a story that is there.
-    pub(super) fn number_of(&self, story: &str) -> Result<i64, Refusal> {
-        let number = story.split('-').next().and_then(|number| number.parse().ok());
-        let number = number.filter(|number| self.groups.get(number).is_some_and(|group| group.story(story).is_some()));
-        number.ok_or_else(|| Refusal::Gone(format!("there is no story {story:?}; it may have been removed")))
-    }
-
-    pub(super) fn free_number(&self) -> i64 {
-        self.groups.last_key_value().map_or(1, |(last, _)| last + 1)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::change::{EntityId, SentenceId};
 use super::group::{Draft, Group};
 use super::mention::Mentions;
-use super::project::Project;
 use super::refusal::Refusal;
+use super::stories::Stories;
 use crate::data::{Pair, Story};
 use crate::language::Language;
 
@@ -29,7 +29,7 @@ pub(super) struct StoryText {
     pub entities: Vec<String>,
 }
 
-impl Project {
+impl Stories {
     /// The question about a story.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Project {
 
     /// The questions about all stories that a model can read.
     pub fn questions(&self) -> Vec<Question> {
-        let keys = self.groups.values().flat_map(Group::present).map(|(key, _)| key);
+        let keys = self.groups.values().flat_map(|group| group.present()).map(|(key, _)| key);
         keys.filter_map(|key| self.question(key).ok()).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::change::{EntityId, MarkedConflict, SentenceId};
 use super::group::{Draft, Group};
-use super::hint::{Hint, hints};
+use super::hint::{Hint, count_hints, hints};
 use super::history::Way;
 use super::mention::Mentions;
 use super::project::Project;
@@ -132,16 +132,28 @@ pub struct ProposedEntity {
 impl Project {
     /// The list of all stories.
     pub fn view(&self, pass: &str) -> ProjectView {
-        let stories = self.groups.iter().flat_map(|(&number, group)| {
-            group.present().map(move |(key, draft)| line(group, number, key, draft, pass))
+        let stories = self.stories.groups.iter().flat_map(|(&number, group)| {
+            let lines = group.present().zip(self.hint_counts(number, group, pass));
+            lines.map(move |((key, draft), hints)| line(group, number, key, draft, pass, hints))
         });
         ProjectView {
             revision: self.revision(),
             pass: pass.to_owned(),
-            passes: self.passes.clone(),
-            annotators: self.history.edits.iter().map(|edit| edit.entry.who.clone()).collect(),
+            passes: self.stories.passes.clone(),
+            annotators: self.history.annotators().map(str::to_owned).collect(),
             stories: stories.collect(),
         }
+    }
+
+    /// How many hints each story of a group has. They are counted anew if the group changed.
+    fn hint_counts(&self, number: i64, group: &Group, pass: &str) -> Vec<usize> {
+        let revision = self.history.last_of(number);
+        let mut counted = self.counted.borrow_mut();
+        let (counted_at, counts) = counted.entry((number, pass.to_owned())).or_default();
+        if *counted_at != revision {
+            (*counted_at, *counts) = (revision, count_hints(group, number, pass));
+        }
+        counts.clone()
     }
 
     /// A story as `who` sees it in a pass.
@@ -149,8 +161,8 @@ impl Project {
     /// # Errors
     /// `Gone` if there is no such story.
     pub fn story(&self, key: &str, pass: &str, who: &str) -> Result<StoryView, Refusal> {
-        let number = self.number_of(key)?;
-        let group = &self.groups[&number];
+        let number = self.stories.number_of(key)?;
+        let group = &self.stories.groups[&number];
         let draft = &group.stories[key];
         let keys = |is_plausible: bool| {
             let wanted = move |(_, draft): &(&str, &Draft)| draft.kind.is_none() == is_plausible;
@@ -181,7 +193,7 @@ impl Project {
     }
 }
 
-fn line(group: &Group, number: i64, key: &str, draft: &Draft, pass: &str) -> StoryLine {
+fn line(group: &Group, number: i64, key: &str, draft: &Draft, pass: &str, hints: usize) -> StoryLine {
     let answers = group.answers(pass);
     let sentences = group.sentences_of(draft);
     let entities: Vec<_> = group.entities_of(draft).map(|(entity, _)| entity).collect();
@@ -197,7 +209,7 @@ fn line(group: &Group, number: i64, key: &str, draft: &Draft, pass: &str) -> Sto
         labelled: cells.filter(|&(entity, sentence)| answers.is_annotated(entity, sentence)).count(),
         has_conflict: conflict(draft, answers, key).is_some(),
         done: answers.done.contains(key),
-        hints: hints(group, number, key, pass).len(),
+        hints,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The command line: which commands there are, and what is said where one is wrong.
 
+#[cfg(feature = "app")]
+use super::app;
 use super::{
     baseline, bench, compare, completions, data, doctor, eval, init, llm, man, model, predict, report, score, sweep,
     train,
@@ -26,6 +28,8 @@ pub(super) enum Command {
     Train(train::Args),
     Eval(eval::Args),
     Predict(predict::Args),
+    #[cfg(feature = "app")]
+    App(app::Args),
     Score(score::Args),
     Compare(compare::Args),
     /// Show what a system got right and why, as text or as an HTML page

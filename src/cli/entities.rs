@@ -1,12 +1,13 @@
 //! `tiered data entities`: finds the entities of stories, and measures how many of the listed ones it finds.
 
 use super::format::{Format, FormatArgs};
-use super::input::{read_input, typed_stories};
+use super::input::read_input;
 use super::output::print;
-use crate::data::{Sentences, Severity, Story, StoryFile, read_file};
+use crate::data::{Severity, Story, StoryFile, read_file};
 use crate::entities::{EntityScores, FoundStory, MatchScores, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
+use crate::question::{Reading, typed_stories};
 use crate::report::{INTERVALS, Table, share};
 use crate::say::{aside, counted};
 use crate::schema;
@@ -100,7 +101,10 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
         ));
     }
     let (text, source) = read_input(Some(&args.file), MAX_PLAIN)?;
-    let typed = typed_stories(&text, &source, &[], Sentences::AsGiven, args.lang)?;
+    let typed = typed_stories(&text, &source, &Reading { language: args.lang, ..Reading::default() })?;
+    if let Some(words) = typed.left_out.words() {
+        aside!("{source}: {words}");
+    }
     let stories = typed.stories.iter().zip(&typed.found).zip(0..);
     Ok(stories
         .map(|((story, &is_found), group)| {

@@ -1,9 +1,6 @@
 //! Stories that a person typed: from a file or from standard input.
 
-use crate::data::{Sentences, Typed, read_plain};
-use crate::entities;
 use crate::error::{Error, Result};
-use crate::language::Language;
 use crate::say::aside;
 use crate::untrusted;
 use std::io::{IsTerminal, Read};
@@ -37,21 +34,4 @@ fn read_standard_input(most: u64) -> Result<Vec<u8>> {
         return Err(Error::data(format!("standard input: more than {} MiB; give fewer stories", most >> 20)));
     }
     Ok(bytes)
-}
-
-/// The stories of a text. Where nobody names the entities of a story, they are found in its sentences, read in this
-/// language, else in the one of their function words. Says what is not read as a sentence.
-pub(super) fn typed_stories(
-    text: &str,
-    source: &str,
-    entities: &[String],
-    sentences: Sentences,
-    language: Option<Language>,
-) -> Result<Typed> {
-    let find = |sentences: &[String]| entities::find(sentences, language.unwrap_or_else(|| Language::of(sentences)));
-    let typed = read_plain(text, source, entities, sentences, &find)?;
-    if let Some(words) = typed.left_out.words() {
-        aside!("{source}: {words}");
-    }
-    Ok(typed)
 }

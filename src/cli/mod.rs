@@ -1,6 +1,8 @@
 //! One file per subcommand: it parses the arguments, calls the library and prints the result.
 
 mod agreement;
+#[cfg(feature = "app")]
+mod app;
 mod baseline;
 mod bench;
 mod calibrate;
@@ -9,7 +11,6 @@ mod compare;
 mod completions;
 mod data;
 mod doctor;
-mod doubts;
 mod entities;
 mod epochs;
 mod eval;

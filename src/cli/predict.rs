@@ -1,20 +1,18 @@
 //! `tiered predict`: says of one or two stories which is plausible, which sentences conflict and why.
 
-use super::doubts::{doubts, require_judgeable};
 use super::follow::{follow, open_input};
 use super::format::TextFormatArgs;
-use super::input::{read_input, typed_stories};
+use super::input::read_input;
 use super::output::{print, warn_unless_ended};
 use super::pairs::split_name;
 use crate::config::Config;
-use crate::data::{self, Pair, Sentences, Typed, split_names};
+use crate::data::{self, Pair, Sentences, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::language::Language;
 use crate::machine::{self, DeviceChoice};
-use crate::prediction::LabelledPair;
-use crate::report::Answer;
+use crate::question::{Decoding, Judged, Question, Reading, judge};
 use crate::say::aside;
 use crate::untrusted::{MAX_BATCH, MAX_PLAIN};
 use std::path::{Path, PathBuf};
@@ -77,17 +75,6 @@ pub(super) struct Args {
     states: Option<StateDecode>,
 }
 
-/// The stories to judge.
-struct Question {
-    pair: Pair,
-    /// Whether the pair is a single story, twice. The judgement of a single story does not depend on the other story.
-    single_story: bool,
-    /// For each story, whether its entities were found in its sentences.
-    found: Vec<bool>,
-    /// What errors call the input.
-    source: String,
-}
-
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     machine::share_memory();
     // A wrong run folder is reported before the input is read.
@@ -102,15 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let (questions, lines) =
         if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![0]) };
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    if questions.iter().any(|question| question.single_story) {
-        run.require_single_story()?;
-    }
-    let source = questions.first().map(|question| question.source.clone()).unwrap_or_default();
-    let (pairs, asked): (Vec<Pair>, Vec<_>) =
-        questions.into_iter().map(|q| (q.pair, (q.single_story, q.found))).unzip();
-    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(source))?;
-    for ((prediction, (single_story, found)), line) in evaluation.predictions.into_iter().zip(asked).zip(lines) {
-        let answer = answer(&run, prediction, single_story, args)?.with_found(&found);
+    for (Judged { answer, .. }, line) in judge(&run, questions, decoding(args))?.into_iter().zip(lines) {
         print(&match (args.batch, args.format.is_json()) {
             (true, _) => answer.to_json_line(line),
             (false, true) => answer.to_json(),
@@ -126,17 +105,8 @@ fn keep_to_the_end(run: TrainedRun) {
     std::mem::forget(run);
 }
 
-fn answer(run: &TrainedRun, mut pair: LabelledPair, single_story: bool, args: &Args) -> Result<Answer> {
-    if single_story {
-        let refused = || Error::new(ErrorKind::Internal, "a run that judges single stories gave no judgement of one");
-        for story in &mut pair.prediction.stories {
-            *story = story.single_story().ok_or_else(refused)?;
-        }
-    }
-    let decode = args.decode.unwrap_or_else(|| run.own_decode());
-    let pair = run.decoded(pair, decode, args.states);
-    let answer = if single_story { Answer::of_story } else { Answer::of_pair };
-    Ok(answer(&pair.prediction, decode))
+fn decoding(args: &Args) -> Decoding {
+    Decoding { conflicts: args.decode, states: args.states }
 }
 
 /// One question per line, with the line's number from 0. Blank lines are skipped.
@@ -162,14 +132,10 @@ fn json_question(args: &Args, line: &str, source: String) -> Result<Question> {
 
 /// The answer to one line of `--follow`.
 fn answer_line(run: &TrainedRun, args: &Args, line: &str, number: usize) -> Result<String> {
-    let Question { pair, single_story, found, source } = json_question(args, line, format!("line {}", number + 1))?;
-    if single_story {
-        run.require_single_story()?;
-    }
-    let evaluation = run.evaluate(vec![pair], |_| ()).map_err(|error| error.about(source))?;
+    let question = json_question(args, line, format!("line {}", number + 1))?;
     let refused = || Error::new(ErrorKind::Internal, "a pair was evaluated to no prediction");
-    let pair = evaluation.predictions.into_iter().next().ok_or_else(refused)?;
-    Ok(answer(run, pair, single_story, args)?.with_found(&found).to_json_line(number))
+    let judged = judge(run, vec![question], decoding(args))?.into_iter().next().ok_or_else(refused)?;
+    Ok(judged.answer.to_json_line(number))
 }
 
 fn question(args: &Args) -> Result<Question> {
@@ -177,7 +143,7 @@ fn question(args: &Args) -> Result<Question> {
         // With the run's seed, the stories come in the same order as in `tiered eval`.
         let seed = Config::open(&RunFolder::open(&args.run)?.config_file(), &[])?.seed;
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
-        return Ok(Question { pair, single_story: false, found: Vec::new(), source: file.display().to_string() });
+        return Ok(Question::of_pair(pair, file.display().to_string()));
     }
     let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN)?;
     typed_question(args, &text, source)
@@ -185,28 +151,24 @@ fn question(args: &Args) -> Result<Question> {
 
 /// A question from text or JSON that a person typed.
 fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
-    let entities = args.entities.as_deref().map(split_names).unwrap_or_default();
-    let sentences = if args.split_sentences { Sentences::Split } else { Sentences::AsGiven };
-    let Typed { stories: typed, found, .. } = typed_stories(text, &source, &entities, sentences, args.lang)?;
-    let stories = match typed.as_slice() {
-        [story] => [story.clone(), story.clone()],
-        [first, second] => [first.clone(), second.clone()],
-        many => {
-            let count = many.len();
-            return Err(Error::data(format!(
-                "{source}: contains {count} stories, and at most two can be compared; a blank line begins a new story \
-                 (begin the line of a title with # to leave it out)"
-            )));
-        }
+    let reading = Reading {
+        entities: args.entities.as_deref().map(split_names).unwrap_or_default(),
+        sentences: if args.split_sentences { Sentences::Split } else { Sentences::AsGiven },
+        language: args.lang,
     };
-    require_judgeable(&typed, &source)?;
-    for doubt in doubts(&typed) {
+    let question = Question::typed(text, source, &reading)?;
+    let source = &question.source;
+    if let Some(words) = &question.left_out {
+        aside!("{source}: {words}");
+    }
+    for doubt in &question.doubts {
         aside!("warning: {source}: {doubt}");
     }
-    if let ([story], false) = (typed.as_slice(), text.trim_start().starts_with('{')) {
-        aside!("{source}: read as one story of {} sentences; a blank line begins a second one", story.sentences.len());
+    if question.single_story && !text.trim_start().starts_with('{') {
+        let sentences = question.pair.stories[0].sentences.len();
+        aside!("{source}: read as one story of {sentences} sentences; a blank line begins a second one");
     }
-    Ok(Question { pair: Pair::unlabelled(stories), single_story: typed.len() == 1, found, source })
+    Ok(question)
 }
 
 fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result<Pair> {

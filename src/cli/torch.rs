@@ -1,5 +1,7 @@
 //! The commands that need libtorch, in a program of their own.
 
+#[cfg(feature = "app")]
+use super::app;
 use super::command_line::Command;
 use super::{bench, compare, doctor, eval, model, predict, report, sweep, train};
 use crate::error::{Error, ErrorKind};
@@ -24,6 +26,8 @@ pub(super) fn run(command: Command) -> anyhow::Result<()> {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Predict(args) => predict::run(&args),
+        #[cfg(feature = "app")]
+        Command::App(args) => app::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(command) => report::run(&command),
         Command::Model(command) => model::run(&command),

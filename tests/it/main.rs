@@ -5,6 +5,8 @@
 mod agreement;
 mod analyse;
 mod annotate;
+mod app;
+mod app_server;
 mod arrays;
 mod bad_input;
 mod bench;

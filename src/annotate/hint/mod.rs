@@ -8,6 +8,7 @@ use super::group::{Draft, Group};
 use super::mention::Mentions;
 use super::record::conflict;
 use crate::attribute::Attribute;
+use crate::data::Finding;
 use crate::report::words::noun;
 use physics::Contradiction;
 use serde::Serialize;
@@ -30,10 +31,22 @@ pub struct Hint {
 /// The hints about a story, in a pass: by the labels, then by the rules of `tiered data check`.
 pub(super) fn hints(group: &Group, number: i64, key: &str, pass: &str) -> Vec<Hint> {
     let Some(draft) = group.story(key) else { return Vec::new() };
+    // A version is compared with its plausible story.
+    let findings = rules::findings(group, number, pass, |other, draft| other == key || draft.kind.is_none());
+    all(group, key, draft, pass, &findings)
+}
+
+/// The number of hints about each story of a group.
+pub(super) fn count_hints(group: &Group, number: i64, pass: &str) -> Vec<usize> {
+    let findings = rules::findings(group, number, pass, |_, _| true);
+    group.present().map(|(key, draft)| all(group, key, draft, pass, &findings).len()).collect()
+}
+
+fn all(group: &Group, key: &str, draft: &Draft, pass: &str, findings: &[Finding]) -> Vec<Hint> {
     let mut hints = of_labels(group, draft, key, pass);
     hints.extend(unlabelled(group, draft, key, pass));
     hints.extend(of_wrong_kind(group, draft, pass));
-    hints.extend(rules::hints(group, number, key, draft, pass));
+    hints.extend(rules::hints(key, draft, findings));
     hints
 }
 

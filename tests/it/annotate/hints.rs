@@ -65,6 +65,8 @@ fn the_rules_of_data_check_hold_while_typing() {
     rig.ada("1", json!([{"op": "text", "sentence": 3, "text": "Rosa chiude il caffÃ¨."}]));
     assert_eq!(codes(&mut rig, "1"), ["garbled-text"]);
     rig.ada("1-O0", json!([{"op": "swap", "sentences": [1, 3]}]));
+    assert!(codes(&mut rig, "1-O0").contains(&"no-evidence"));
+    rig.ada("1-O0", json!([{"op": "conflict", "evidence": 2, "breakpoint": 3}]));
     assert!(codes(&mut rig, "1-O0").contains(&"same-sentences"));
     rig.ada("1", json!([{"op": "entity", "name": "Box"}]));
     assert!(

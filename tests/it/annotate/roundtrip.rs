@@ -38,7 +38,7 @@ fn essence(story: &Story) -> Value {
 }
 
 fn exported(rig: &mut Rig, format: Format) -> (StoryFile, Vec<(String, String)>) {
-    let export = rig.project().export("main", format, "test").unwrap();
+    let export = rig.project().stories().export("main", format, "test").unwrap();
     let file = read_bytes("export".as_ref(), export.file.to_string().as_bytes()).unwrap();
     (file, export.left_out.into_iter().map(|left| (left.story, left.why)).collect())
 }
@@ -178,7 +178,7 @@ fn whatever_is_edited_the_export_has_no_faults_and_the_journal_has_it_all() {
         rig.reopen();
         assert_eq!(content(&mut rig), before);
         for format in [Format::Trip, Format::Gita] {
-            let export = rig.project().export("main", format, "dev").unwrap();
+            let export = rig.project().stories().export("main", format, "dev").unwrap();
             if export.left_out.len() < keys.len() {
                 let file = read_bytes("export".as_ref(), export.file.to_string().as_bytes()).unwrap();
                 assert_eq!(faults(&file), Vec::<String>::new());

@@ -28,7 +28,7 @@ fn everything_can_be_undone_and_redone_also_after_a_restart() {
     assert_eq!(again, whole);
     let view = rig.view("1-C0");
     assert_eq!(view.redo, None);
-    assert!(view.undo.unwrap().starts_with("redo: label open"), "what is undone next is told");
+    assert!(view.undo.unwrap().starts_with("label open"), "what is undone next is told");
 }
 
 #[test]

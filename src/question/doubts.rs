@@ -15,7 +15,7 @@ const STEM: usize = 3;
 ///
 /// # Errors
 /// `Data`, with the remedy.
-pub(super) fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
+pub fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
     if let Some(story) = stories.iter().find(|story| story.sentences.len() < 2) {
         return Err(Error::data(format!(
             "{source}: story {} was read as one sentence, and a conflict needs two; write one sentence a line \
@@ -32,7 +32,7 @@ pub(super) fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
 }
 
 /// Warnings of likely slips.
-pub(super) fn doubts(stories: &[Story]) -> Vec<String> {
+pub fn doubts(stories: &[Story]) -> Vec<String> {
     let of_story =
         |story| title(story).into_iter().chain(long_sentences(story)).chain(strange_entities(story)).collect();
     stories.iter().flat_map::<Vec<_>, _>(of_story).collect()

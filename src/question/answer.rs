@@ -1,0 +1,67 @@
+//! The answers of a run.
+
+use super::Question;
+use crate::data::Pair;
+use crate::decode::{Decode, StateDecode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::TrainedRun;
+use crate::prediction::{LabelledPair, StoryPrediction};
+use crate::report::Answer;
+
+/// How an answer is read from the probabilities.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Decoding {
+    /// How the sentences in conflict are chosen; `None`: as is usual for the run's detector.
+    pub conflicts: Option<Decode>,
+    /// Which states are predicted; `None`: the choice made on dev, else argmax.
+    pub states: Option<StateDecode>,
+}
+
+/// What a run predicts about a question.
+pub struct Judged {
+    /// The stories of the answer: two, or a single one.
+    pub stories: Vec<StoryPrediction>,
+    /// The same for a person or a program.
+    pub answer: Answer,
+}
+
+/// Answers questions, in their order.
+///
+/// # Errors
+/// `Unavailable` if one is about a single story and the run can't judge one; `Data` if a story or a sentence is too long
+/// for the model.
+pub fn judge(run: &TrainedRun, questions: Vec<Question>, decoding: Decoding) -> Result<Vec<Judged>> {
+    if questions.iter().any(|question| question.single_story) {
+        run.require_single_story()?;
+    }
+    let source = questions.first().map(|question| question.source.clone()).unwrap_or_default();
+    let (pairs, asked): (Vec<Pair>, Vec<_>) =
+        questions.into_iter().map(|q| (q.pair, (q.single_story, q.found))).unzip();
+    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(source))?;
+    let answered = evaluation.predictions.into_iter().zip(asked);
+    answered.map(|(pair, (single_story, found))| decoded(run, pair, single_story, &found, decoding)).collect()
+}
+
+fn decoded(
+    run: &TrainedRun,
+    mut pair: LabelledPair,
+    single_story: bool,
+    found: &[bool],
+    decoding: Decoding,
+) -> Result<Judged> {
+    if single_story {
+        let refused = || Error::new(ErrorKind::Internal, "a run that judges single stories gave no judgement of one");
+        for story in &mut pair.prediction.stories {
+            *story = story.single_story().ok_or_else(refused)?;
+        }
+    }
+    let decode = decoding.conflicts.unwrap_or_else(|| run.own_decode());
+    let prediction = run.decoded(pair, decode, decoding.states).prediction;
+    let answer = if single_story { Answer::of_story } else { Answer::of_pair };
+    let answer = answer(&prediction, decode).with_found(found);
+    let mut stories = Vec::from(prediction.stories);
+    if single_story {
+        stories.swap_remove(prediction.plausible); // the answer is about the other one
+    }
+    Ok(Judged { stories, answer })
+}

@@ -1,0 +1,48 @@
+// Asks the server. The token comes with the address that the program printed; it is taken out of the address at once.
+import { memory } from "./dom.js";
+
+const given = new URLSearchParams(location.hash.slice(1)).get("token");
+if (given) {
+  memory.set("token", given);
+  const rest = new URLSearchParams(location.hash.slice(1));
+  rest.delete("token");
+  history.replaceState(null, "", rest.size ? `#${rest}` : location.pathname);
+}
+let token = given ?? memory.get("token") ?? "";
+
+/** Why the server did not answer as hoped. `kind` is for programs; `body` is the whole error. */
+export class Refused extends Error {
+  constructor(status, body) {
+    super(body?.message ?? "");
+    this.status = status;
+    this.kind = body?.kind ?? "unreachable";
+    this.body = body;
+  }
+}
+
+/** JSON from the server. A body that is no text is sent as JSON. */
+export async function ask(path, { body, signal, ...query } = {}) {
+  const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const address = known.length ? `/api/${path}?${new URLSearchParams(known)}` : `/api/${path}`;
+  const request = { signal, headers: { "x-tiered-token": token }, cache: "no-store" };
+  if (body !== undefined) {
+    request.method = "POST";
+    request.body = typeof body === "string" ? body : JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(address, request);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0);
+  }
+  const answer = await response.json().catch(() => null);
+  if (!response.ok || answer === null) throw new Refused(response.status, answer?.error);
+  return answer;
+}
+
+/** Takes a token that a person typed, or the address with it. */
+export function useToken(text) {
+  token = text.trim().replace(/^.*token=/, "");
+  memory.set("token", token);
+}

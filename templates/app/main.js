@@ -1,0 +1,78 @@
+// The page: tabs, language, theme.
+import { ask, useToken } from "./api.js";
+import { announce, fill, h, memory } from "./dom.js";
+import { knowAttributes, language, setLanguage, t } from "./words.js";
+import { tryPage } from "./try.js";
+
+const main = document.getElementById("main");
+const themes = ["auto", "light", "dark"];
+let theme = memory.get("theme") ?? "auto";
+let models = [];
+let shown;
+
+function showTheme() {
+  const root = document.documentElement;
+  if (theme === "auto") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  document.getElementById("theme").textContent = `${t("theme")}: ${t(`theme_${theme}`)}`;
+}
+
+function showFrame() {
+  document.documentElement.lang = language();
+  document.getElementById("skip").textContent = t("skip");
+  const select = document.getElementById("language");
+  select.value = language();
+  select.setAttribute("aria-label", t("language"));
+  document.getElementById("tabs").setAttribute("aria-label", t("pages"));
+  showTheme();
+}
+
+function showPage() {
+  shown?.leave?.();
+  shown = tryPage(models);
+  fill(main, shown.element);
+  document.title = `${t("try")} – tiered`;
+}
+
+/** Without the token nothing is answered; a person may paste it. */
+function askForToken(message) {
+  const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
+  const submit = (event) => {
+    event.preventDefault();
+    useToken(input.value);
+    start();
+  };
+  fill(main, h("form", { class: "card narrow", onsubmit: submit },
+    h("h2", {}, t("closed")), h("p", {}, t("closed_why")), message ? h("p", { class: "wrong" }, message) : null,
+    h("label", { for: "token" }, t("address")), input, h("button", {}, t("open"))));
+}
+
+async function start() {
+  showFrame();
+  try {
+    const [known, words] = await Promise.all([ask("models"), ask("words")]);
+    models = known.models;
+    knowAttributes(words.attributes);
+    showPage();
+  } catch (error) {
+    if (error.status === 401) askForToken();
+    else fill(main, h("p", { class: "card wrong" }, error.message || t("unreachable")));
+    announce(main.textContent);
+  }
+}
+
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the hash of the address holds the stories
+  main.focus();
+});
+document.getElementById("language").addEventListener("change", (event) => {
+  setLanguage(event.target.value);
+  showFrame();
+  if (shown) showPage();
+});
+document.getElementById("theme").addEventListener("click", () => {
+  theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+  memory.set("theme", theme);
+  showTheme();
+});
+start();

@@ -1,0 +1,115 @@
+//! A `tiered app` to ask.
+
+use crate::support::text;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A server of its own process, which ends with it.
+pub struct Server {
+    child: Child,
+    /// "127.0.0.1:PORT".
+    pub host: String,
+    pub token: String,
+}
+
+/// What a server answered.
+pub struct Answered {
+    pub status: u16,
+    /// In lower case, with their values.
+    pub headers: String,
+    pub body: String,
+}
+
+impl Server {
+    /// Serves runs, with more arguments.
+    pub fn start<'a>(runs: impl IntoIterator<Item = &'a Path>, more: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tiered"))
+            .args(["app", "--port", "0", "--no-browser"])
+            .args(runs)
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let rest = address.trim().strip_prefix("http://").unwrap_or_else(|| panic!("no address: {address:?}"));
+        let (host, token) = rest.split_once("/#token=").unwrap();
+        Server { child, host: host.to_owned(), token: token.to_owned() }
+    }
+
+    pub fn process(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://{}/#token={}", self.host, self.token)
+    }
+
+    /// Sends a request as it is given, line by line, with the header lines.
+    pub fn send(&self, request: &str, headers: &[String], body: &[u8]) -> Answered {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        headers.iter().for_each(|line| head += &format!("{line}\r\n"));
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        // A server that refuses a body may close the connection while it is sent.
+        let _ = stream.write_all(body);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let answer = String::from_utf8(bytes).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answered { status, headers: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    /// The headers of the page's own requests.
+    pub fn own_headers(&self) -> Vec<String> {
+        vec![format!("Host: {}", self.host), format!("X-Tiered-Token: {}", self.token)]
+    }
+
+    /// Asks the API as the page does.
+    pub fn get(&self, path: &str) -> Answered {
+        self.send(&format!("GET {path}"), &self.own_headers(), b"")
+    }
+
+    /// Sends text to the API as the page does.
+    pub fn post(&self, path: &str, body: &str) -> Answered {
+        self.send(&format!("POST {path}"), &self.own_headers(), body.as_bytes())
+    }
+}
+
+impl Answered {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    /// The message of an error.
+    pub fn message(&self) -> String {
+        self.json()["error"]["message"].as_str().unwrap_or_else(|| panic!("no error: {}", self.body)).to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a script of `scripts/` says of a program in a browser; `None` if a browser or .venv is missing.
+pub fn in_browser(script: &str, arguments: &[&Path]) -> Option<std::process::Output> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(root.join(".venv/bin/python"));
+    command.arg(root.join("scripts").join(script)).args(arguments.iter().map(|path| text(path)));
+    let Ok(output) = command.output() else {
+        crate::support::skipped(".venv is needed (make readers)");
+        return None;
+    };
+    if output.status.code() == Some(3) {
+        crate::support::skipped("a package of make readers is needed");
+        return None;
+    }
+    Some(output)
+}
