@@ -4,15 +4,20 @@ use super::question::{Question, StoryText};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
 use crate::prediction::PairPrediction;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 /// How many predictions are kept.
 const MOST_KEPT: usize = 4096;
+/// How many stories are predicted together.
+const TOGETHER: usize = 4;
 
 /// The predictions of a run so far, by what was read. A story whose text did not change is not predicted again.
 #[derive(Default)]
 pub struct Predictions {
     kept: HashMap<[StoryText; 2], PairPrediction>,
+    /// What the run can't read: it is too long.
+    unreadable: HashSet<[StoryText; 2]>,
 }
 
 impl Predictions {
@@ -39,6 +44,31 @@ impl Predictions {
         }
         let decoded = predicted.into_iter().map(|pair| run.decoded(pair, run.own_decode(), None).prediction);
         self.kept.extend(new.iter().map(|question| question.texts.clone()).zip(decoded));
+        Ok(())
+    }
+
+    /// Predicts as many of the questions as the time allows. Those that the run can't read are left out from then on.
+    ///
+    /// # Errors
+    /// Those of [`Predictions::predict`] that are not about a single story.
+    pub fn predict_until(&mut self, run: &TrainedRun, questions: &mut Vec<Question>, end: Instant) -> Result<()> {
+        questions.retain(|question| !self.unreadable.contains(&question.texts));
+        let open: Vec<_> = questions.iter().filter(|question| self.get(question).is_none()).collect();
+        for some in open.chunks(TOGETHER) {
+            if Instant::now() >= end {
+                break;
+            }
+            if self.predict(run, some).is_ok() {
+                continue;
+            }
+            for question in some {
+                match self.predict(run, &[question]) {
+                    Err(error) if error.kind == ErrorKind::Data => drop(self.unreadable.insert(question.texts.clone())),
+                    predicted => predicted?,
+                }
+            }
+        }
+        questions.retain(|question| !self.unreadable.contains(&question.texts));
         Ok(())
     }
 }
