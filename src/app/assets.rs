@@ -12,15 +12,22 @@ macro_rules! module {
 }
 
 /// Path, type and text of each file.
-const FILES: [(&str, &str, &str); 11] = [
+const FILES: [(&str, &str, &str); 18] = [
     ("/", "text/html; charset=utf-8", include_str!("../../templates/app/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../../templates/app/style.css")),
-    module!("main.js"),
-    module!("api.js"),
+    module!("annotate-words.js"),
+    module!("annotate.js"),
     module!("answer.js"),
+    module!("api.js"),
     module!("changes.js"),
     module!("dom.js"),
+    module!("edits.js"),
     module!("examples.js"),
+    module!("grid.js"),
+    module!("keys.js"),
+    module!("main.js"),
+    module!("stories.js"),
+    module!("story.js"),
     module!("timeline.js"),
     module!("try.js"),
     module!("words.js"),

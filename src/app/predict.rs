@@ -20,9 +20,10 @@ use serde::{Deserialize, Serialize};
 /// What errors call the text of a request.
 const SOURCE: &str = "the text";
 
-pub fn routes(models: Models) -> Router {
+/// `project`: whether there is an annotation project, for the page.
+pub fn routes(models: Models, project: bool) -> Router {
     Router::new()
-        .route("/api/models", get(list))
+        .route("/api/models", get(move |State(models): State<Models>| list(models, project)))
         .route("/api/predict", post(predict))
         .route("/api/explain", post(explain))
         .with_state(models)
@@ -31,11 +32,12 @@ pub fn routes(models: Models) -> Router {
 #[derive(Serialize)]
 struct Known<'a> {
     version: &'static str,
+    project: bool,
     models: &'a [Model],
 }
 
-async fn list(State(models): State<Models>) -> Answered {
-    json(&Known { version: env!("CARGO_PKG_VERSION"), models: models.known() })
+async fn list(models: Models, project: bool) -> Answered {
+    json(&Known { version: env!("CARGO_PKG_VERSION"), project, models: models.known() })
 }
 
 /// The arguments of `tiered predict`, in the address.

@@ -70,7 +70,7 @@ impl App {
 
 /// The routes of the page and of its API; those of annotation only if there is a project.
 pub fn routes(models: Models, project: Option<Project>) -> Router {
-    let routes = assets::routes().merge(words::routes()).merge(predict::routes(models.clone()));
+    let routes = assets::routes().merge(words::routes()).merge(predict::routes(models.clone(), project.is_some()));
     match project {
         Some(project) => routes.merge(annotate::routes(project, models)),
         None => routes,

@@ -2,12 +2,15 @@
 import { ask, useToken } from "./api.js";
 import { announce, fill, h, memory } from "./dom.js";
 import { knowAttributes, language, setLanguage, t } from "./words.js";
+import { annotatePage } from "./annotate.js";
 import { tryPage } from "./try.js";
 
 const main = document.getElementById("main");
 const themes = ["auto", "light", "dark"];
 let theme = memory.get("theme") ?? "auto";
 let models = [];
+let hasProject = false;
+let tab = memory.get("tab");
 let shown;
 
 function showTheme() {
@@ -29,9 +32,18 @@ function showFrame() {
 
 function showPage() {
   shown?.leave?.();
-  shown = tryPage(models);
+  const pages = { try: tryPage, ...(hasProject ? { annotate: annotatePage } : {}) };
+  if (!pages[tab]) tab = location.hash.includes("s1=") || !hasProject ? "try" : "annotate";
+  const open = (name) => {
+    tab = name;
+    memory.set("tab", name);
+    showPage();
+  };
+  fill(document.getElementById("tabs"), hasProject ? Object.keys(pages).map((name) =>
+    h("button", { type: "button", "data-key": name, "aria-current": name === tab ? "page" : null, onclick: () => open(name) }, t(name))) : null);
+  shown = pages[tab](models);
   fill(main, shown.element);
-  document.title = `${t("try")} – tiered`;
+  document.title = `${t(tab)} – tiered`;
 }
 
 /** Without the token nothing is answered; a person may paste it. */
@@ -52,6 +64,7 @@ async function start() {
   try {
     const [known, words] = await Promise.all([ask("models"), ask("words")]);
     models = known.models;
+    hasProject = known.project;
     knowAttributes(words.attributes);
     showPage();
   } catch (error) {

@@ -26,7 +26,7 @@ export function timeline(stories, { story, entity, attribute }, { choose }) {
     onclick: () => choose({ story, entity, attribute: name }) }, attributeName(name));
   return h("div", { class: "why", role: "region", tabindex: "0", "aria-label": t("why", found.name, attributeName(attribute)) },
     h("table", {}, h("caption", {}, t("why", found.name, attributeName(attribute))),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), sentences.map((n) => h("th", { scope: "col" }, t("sentence", n + 1))))),
+      h("thead", {}, h("tr", {}, h("td", {}), sentences.map((n) => h("th", { scope: "col" }, t("sentence", n + 1))))),
       h("tbody", {}, SIDES.map(row), h("tr", {}, h("th", { scope: "row" }, t("part")), sentences.map(part)))),
     h("p", { class: "fine" }, t("legend")),
     others.length > 1 ? h("p", { class: "chips" }, h("span", { class: "soft" }, `${t("others", found.name)}: `), others.filter((name) => name !== attribute).map(other)) : null);

@@ -86,7 +86,7 @@ export function tryPage(models) {
       h("textarea", { id: `story${s}`, rows: 6, value: state.texts[s], spellcheck: false, "aria-describedby": `hint${s}`,
         oninput: (event) => set("texts", s, event.target.value) }),
       h("label", { for: `names${s}`, class: "soft" }, t("entities")),
-      h("input", { id: `names${s}`, value: state.names[s], placeholder: t("entities_hint"), autocomplete: "off",
+      h("input", { id: `names${s}`, value: state.names[s], placeholder: t(s ? "entities_hint_second" : "entities_hint"), autocomplete: "off",
         oninput: (event) => set("names", s, event.target.value) }));
   };
   const editors = h("div", { class: "editors" });

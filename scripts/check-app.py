@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Opens the page of `tiered app` in headless Chromium and checks that it works.
+
+It tries runs and annotates by mouse and by keyboard, at the size of a desktop and of a phone, in light and dark. It checks that the
+console has no messages, that nothing is loaded from elsewhere, that axe-core finds no problem, and that nothing is wider than a phone.
+--screenshots saves pictures into a folder. --project annotates in an annotation project, which is changed. --assets takes the files of the page from a
+folder (templates/app) instead of the program, while one works on them.
+
+usage: check-app.py TIERED RUN... [--project FOLDER] [--screenshots FOLDER] [--assets FOLDER]
+Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no browser (scripts/get-readers.sh installs one).
+"""
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from urllib.parse import parse_qs, urlsplit
+
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+VIEWS = [("light", DESK), ("dark", DESK), ("light", PHONE), ("dark", PHONE)]
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+PLAUSIBLE = "Mia opened the drawer.\nMia took a spoon out of the drawer."
+IMPLAUSIBLE = "Mia locked the drawer.\nMia took a spoon out of the drawer."
+
+
+def skip(why):
+    print(f"skipped: {why} (scripts/get-readers.sh)")
+    sys.exit(3)
+
+
+def expect(is_so, what):
+    if not is_so:
+        raise AssertionError(what)
+
+
+@contextlib.contextmanager
+def server(program, runs, project=None):
+    """The address that a server prints; the server ends with the block."""
+    of_project = ["--project", str(project)] if project else []
+    command = [str(program), "app", *map(str, runs), *of_project, "--port", "0", "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Watch:
+    """What pages say on the console, and what they ask for."""
+
+    def __init__(self, address, assets):
+        self.address, self.assets = address, assets
+        self.host, self.token = address.split("/#token=")
+        self.troubles, self.requests, self.expected = [], [], []
+
+    def open(self, browser, scheme, size, address=None):
+        page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5 if size is PHONE else 1, locale="en-GB")
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: self.troubles.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        page.on("dialog", lambda dialog: (self.troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: self.requests.append(request.url))
+        if self.assets:
+            page.route("**/*", self.from_folder)
+        page.goto(address or self.address)
+        return page
+
+    def from_folder(self, route):
+        name = urlsplit(route.request.url).path.lstrip("/") or "index.html"
+        file = self.assets / name
+        if name.startswith("api/") or not file.is_file():
+            return route.continue_()
+        return route.fulfill(body=file.read_text(), content_type=TYPES[file.suffix], headers={"content-security-policy": POLICY})
+
+    def check(self):
+        unexpected = [text for text in self.troubles if not any(part in text for part in self.expected)]
+        expect(not unexpected, f"the console says: {unexpected}")
+        outside = [url for url in self.requests if not url.startswith((self.host + "/", "data:,"))]
+        expect(not outside, f"asked for {outside}")
+        leaked = [url for url in self.requests if self.token in url.split("#")[0]]
+        expect(not leaked, f"the token is in an address that is asked for: {leaked}")
+
+
+def check_axe(page, where):
+    try:
+        import axe_playwright_python
+    except ImportError:
+        print("axe-core is not there (scripts/get-readers.sh)")
+        return
+    page.evaluate((pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text())
+    found = page.evaluate("() => axe.run()")["violations"]
+    expect(not found, [f"{where}: {v['id']}: {v['help']}: {v['nodes'][0]['target']}" for v in found])
+
+
+def check_width(page, where):
+    sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    expect(sticks_out <= 0, f"{where}: {sticks_out} pixels stick out")
+
+
+def answered(page, runs=1):
+    """Waits until the answers fit the text."""
+    page.wait_for_function("count => document.querySelectorAll('.card:not(.stale) .verdict').length === count", arg=runs)
+
+
+def write(page, *stories):
+    for number, story in enumerate(stories):
+        page.fill(f"#story{number}", story)
+    page.wait_for_timeout(350)
+    answered(page)
+
+
+def check_try(page, watch):
+    """Verdict, marks, states with their timeline, what changes, the link; with the mouse."""
+    for other in page.locator("fieldset input").all()[1:]:
+        other.uncheck()
+    page.select_option("#example", "0")
+    page.wait_for_selector(".verdict")
+    answered(page)
+    said = re.compile(r"^Story [12] is (plausible|only slightly more likely) \d")
+    expect(said.match(page.locator(".verdict").inner_text().replace("\u00a0", " ")), page.locator(".verdict").inner_text())
+    expect(page.locator(".sentences li").count() == 6, "not six sentences")
+    page.select_option("#decode", "pair")
+    page.wait_for_timeout(350)
+    answered(page)
+    expect(page.locator("mark").count() == 2, "not two sentences are marked as in conflict")
+    chip = page.locator(".chips button").first
+    chip.click()
+    expect(page.locator(".why table").count() == 1, "a click on an entity shows no timeline")
+    expect(page.locator(".why thead th").count() == 3 and page.locator(".why tbody tr").count() == 3, "the timeline has another form")
+    expect(chip.get_attribute("aria-pressed") == "true", "the chosen entity is not marked")
+    if page.locator(".state").count():
+        state = page.locator(".state").first
+        words = state.locator("[lang]").inner_text()
+        state.click()
+        expect(page.locator(".why caption").inner_text().split(":")[0] in words, "the timeline is of another entity")
+        expect(page.locator(".why td b").count() >= 1, "the predicted state is not in its timeline")
+
+
+def check_changes(page):
+    """An edit says what it changes; a held answer stays the one to compare with."""
+    write(page, PLAUSIBLE, IMPLAUSIBLE)
+    before = page.locator(".verdict").inner_text()
+    page.locator("button:has-text('Compare with this answer')").click()
+    write(page, PLAUSIBLE, IMPLAUSIBLE.replace("locked", "ate"))
+    write(page, IMPLAUSIBLE, PLAUSIBLE)
+    changed = page.locator(".changes").inner_text()
+    expect(("→" in changed) == (before != page.locator(".verdict").inner_text()) or "conflict probability" in changed, changed)
+    write(page, PLAUSIBLE, IMPLAUSIBLE)
+    expect("Nothing changed" in page.locator(".changes").inner_text(), "the same stories differ from the held answer")
+
+
+def check_link(browser, watch, page, scheme, size):
+    """The address holds the stories and no secret; opened anew, it shows the same."""
+    write(page, "Luca è entrato.\nLuca ha spento la luce & è uscito.", "Luca è entrato.\nLuca ha rotto la “luce” #1.")
+    said = page.locator(".verdict, .both").all_inner_texts()
+    expect(watch.token not in page.url, "the token is in the address")
+    parts = parse_qs(urlsplit(page.url).fragment)
+    expect(parts["s2"] == ["Luca è entrato.\nLuca ha rotto la “luce” #1."], f"{parts}")
+    page.reload()
+    page.wait_for_selector(".verdict")
+    answered(page)
+    again = page.locator(".verdict, .both").all_inner_texts()
+    expect(again == said, f"a link shows something else: {again}, not {said}")
+    page.locator("#copy").click()
+    page.wait_for_function("() => document.getElementById('copied').textContent !== ''")
+
+
+def check_refusals(page):
+    """What can't be judged is said, and nothing stale stays."""
+    page.fill("#story0", "One sentence.")
+    page.wait_for_timeout(350)
+    expect("at least two sentences" in page.locator("#note").inner_text(), "a short story is not refused")
+    page.fill("#story0", PLAUSIBLE)
+    page.fill("#story1", PLAUSIBLE)
+    page.wait_for_timeout(350)
+    expect("are the same" in page.locator("#note").inner_text(), "equal stories are not refused")
+    page.fill("#story1", IMPLAUSIBLE)
+    page.fill("#names0", "x" * 300)
+    page.wait_for_selector(".card .wrong")
+    expect("200 characters" in page.locator(".card .wrong").inner_text(), "the server's refusal is not shown")
+    page.fill("#names0", "Mia, <b>drawer</b>")
+    page.wait_for_selector(".verdict")
+    answered(page)
+    expect(page.locator(".chips button:has-text('<b>drawer</b>')").count() == 2, "text is read as HTML")
+    page.fill("#names0", "")
+    page.fill("#story1", "")
+    page.wait_for_timeout(350)
+    answered(page)
+    expect(page.locator(".verdict").inner_text().startswith(("The story is", "A conflict", "No conflict")), "no verdict on one story")
+
+
+def check_runs(page, runs):
+    """Several runs stand side by side; each can be left out. A run that needs two stories says so."""
+    if len(runs) < 2:
+        return
+    write_both = lambda: (page.fill("#story0", PLAUSIBLE), page.fill("#story1", IMPLAUSIBLE), page.wait_for_timeout(350))
+    boxes = page.locator("fieldset input")
+    expect(boxes.count() == len(runs), "not every run is offered")
+    boxes.nth(1).check()
+    write_both()
+    answered(page, 2)
+    tops = [page.locator(".results > .card").nth(i).bounding_box() for i in (0, 1)]
+    if page.viewport_size["width"] > 1000:
+        expect(tops[0]["y"] == tops[1]["y"], "two runs are not side by side")
+    boxes.nth(0).uncheck()
+    expect(page.locator(".results > .card").count() == 1, "a run that is left out stays")
+    boxes.nth(0).check()
+    boxes.nth(1).uncheck()
+    page.wait_for_timeout(350)
+    answered(page)
+
+
+def check_keyboard(page):
+    """Everything of Try without a mouse."""
+    page.goto("about:blank")
+    page.goto(check_keyboard.address)
+    page.wait_for_selector("#story0")
+    active = lambda: page.evaluate("document.activeElement.id || document.activeElement.className")
+    page.keyboard.press("Tab")
+    expect(active() == "skip", f"the first stop is {active()}")
+    page.keyboard.press("Enter")
+    expect(active() == "main", "the skip link leads elsewhere")
+    page.keyboard.press("Tab")
+    expect(active() == "story0", f"after it comes {active()}")
+    page.keyboard.insert_text(PLAUSIBLE)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(active() == "story1", f"the second story is no stop: {active()}")
+    page.keyboard.insert_text(IMPLAUSIBLE)
+    page.wait_for_selector(".card:not(.stale) .verdict")
+    page.wait_for_timeout(700)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if active() == "chip":
+            break
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    expect(active() == "chip" and outline != "none", "the keyboard does not reach the entities, or the focus can't be seen")
+    name = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    expect(page.locator(".why").count() == 1 and page.evaluate("document.activeElement.textContent") == name, "Enter loses the focus or shows nothing")
+    page.keyboard.press("Space")
+    expect(page.locator(".why").count() == 0, "Space does not close the timeline")
+
+
+def check_language(page):
+    """The page in Italian and back; the stories stay."""
+    text = page.input_value("#story0")
+    page.select_option("#language", "it")
+    expect(page.locator("label[for=story0]").inner_text() == "Storia 1" and page.locator("html").get_attribute("lang") == "it", "the page is not in Italian")
+    expect(page.input_value("#story0") == text, "the language takes the story away")
+    check_axe(page, "Italian")
+    page.select_option("#language", "en")
+
+
+def check_theme(page):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    grounds = set()
+    for _ in range(3):
+        grounds.add(page.evaluate(ground))
+        page.click("#theme")
+    expect(len(grounds) == 2, f"the theme does not change: {grounds}")
+
+
+def check_closed(browser, watch):
+    """Without the token the page asks for it, and takes it."""
+    page = watch.open(browser, "light", DESK, watch.host + "/#s1=A.%0AB.")
+    page.wait_for_selector("#token")
+    check_axe(page, "without the token")
+    page.fill("#token", watch.address)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#story0")
+    expect(page.input_value("#story0") == "A.\nB.", "the stories of the link are lost")
+    page.close()
+
+
+def check_hurry(page):
+    """While one types, only the last text is answered."""
+    page.fill("#story0", PLAUSIBLE)
+    for number in range(12):
+        page.fill("#story1", IMPLAUSIBLE.replace("locked", f"locked {number}"))
+        page.wait_for_timeout(330 if number % 3 == 0 else 20)
+    page.wait_for_timeout(400)
+    answered(page)
+    expect("locked 11 the" in page.locator(".sentences").last.inner_text(), "an old answer is shown")
+
+
+def check(browser, program, runs, arguments):
+    with server(program, runs, arguments.project) as address:
+        watch = Watch(address, arguments.assets)
+        check_keyboard.address = address
+        watch.expected += ["401", "422"]  # of checks that a refusal is shown
+        check_closed(browser, watch)
+        for scheme, size in VIEWS:
+            name = f"{'phone' if size is PHONE else 'desktop'}-{scheme}"
+            page = watch.open(browser, scheme, size)
+            page.wait_for_selector("#example")
+            check_try(page, watch)
+            check_axe(page, f"try, {name}")
+            check_width(page, name)
+            if arguments.screenshots:
+                page.evaluate("scrollTo(0, 0)")
+                page.screenshot(path=arguments.screenshots / f"try-{name}.png", full_page=True)
+            check_changes(page)
+            check_link(browser, watch, page, scheme, size)
+            check_refusals(page)
+            check_runs(page, runs)
+            check_axe(page, f"try, {name}, at the end")
+            check_width(page, name)
+            check_language(page)
+            check_theme(page)
+            check_hurry(page)
+            check_keyboard(page)
+            page.close()
+        watch.check()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("runs", type=pathlib.Path, nargs="+")
+    parser.add_argument("--project", type=pathlib.Path)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    parser.add_argument("--assets", type=pathlib.Path)
+    arguments = parser.parse_args()
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        skip("playwright is not installed")
+    if arguments.screenshots:
+        arguments.screenshots.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        try:
+            executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+            browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        except Error as error:
+            skip(f"Chromium can't be started: {str(error).splitlines()[0]}")
+        try:
+            check(browser, arguments.program.resolve(), arguments.runs, arguments)
+        except (AssertionError, Error) as error:
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(1)
+        finally:
+            browser.close()
+    print(f"checked: {len(arguments.runs)} runs; desktop and phone, light and dark")
+
+
+if __name__ == "__main__":
+    main()

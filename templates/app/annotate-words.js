@@ -1,0 +1,60 @@
+// What the Annotate page says, in English and Italian.
+import { addWords } from "./words.js";
+
+addWords({
+  en: {
+    who_title: "Who annotates?", who: "Your name", who_why: "It is kept with every change.", pass: "Pass",
+    pass_why: "One set of answers to the stories. A second annotator's pass is blind to the first's.", begin: "Begin", change: "Change",
+    signed: (who, pass) => `${who}, pass ${pass}`, order: "Order", order_project: "as in the project", order_unsure: "least sure first", order_disagree: "disagrees with me first",
+    ordering: (ready, total) => `${ready} of ${total} predicted`, new_story: "New story", new_story_label: "Sentences, one a line", add: "Add", cancel: "Cancel",
+    progress: (labelled, cells) => `${labelled} of ${cells} cells`, done: "done", kind_cloze: "cloze", kind_order: "order", kind_plausible: "plausible",
+    hints: "Hints", no_hints: "No hints.", hint_count: (count) => `hints: ${count}`, nothing: "There is no story yet. Write one, or import a story file.",
+    import: "Import a story file", imported: (count) => `Imported: ${count} stories.`, export_trip: "Export (TRIP)", export_gita: "Export (GITA)",
+    left_out: (count) => `Left out of the file: ${count}.`, undo: "Undo", redo: "Redo", story_done: "This story is done", versions: "Versions",
+    sentences: "Sentences and labels", edit: (n) => `Edit sentence ${n}`, in_conflict_mark: (n) => `Sentence ${n} is in the conflict`, pick: (n) => `Move sentence ${n}`,
+    picked: (n) => `Sentence ${n} is picked up. Choose the sentence to swap it with.`, correct: "Correct it", replace: "Replace it (new sentence)", new_version: "Make a cloze version with it",
+    remove: "Remove", insert: "Insert after it", sentence_text: (n) => `Text of sentence ${n}`, shared: (list) => `Also in ${list}`,
+    swap_version: "Swapping sentences of a plausible story makes an order version.", accept_row: (bound) => `Accept ≥ ${bound}`, bound: "Accept from",
+    accept_row_of: (n) => `Accept the proposals of sentence ${n}`, proposals_of: (run) => `Dashed: proposed by ${run}, with its probability. Enter accepts.`, propose: "Propose labels",
+    entity: "Entity", new_entity: "New person or thing", person: "a person", actor: "Actor", drop: "Remove it", rename: "Save", found_entities: "Found in the text", add_all: "Add all",
+    cell: (name, n) => `${name}, sentence ${n}`, none: "–", accept: "Accept", accept_cell: "Accept all (Enter)", label_of: (attribute) => `Label of ${attribute}`,
+    key_wait: (attribute) => `${attribute}: now a digit 0 to 8, or Backspace to remove`, keys: "Keys", clash: "Someone else changed the same", mine: "Keep mine", theirs: "Keep theirs",
+    clash_line: (what, mine, theirs, who) => `${what}: yours ${mine}, ${who}'s ${theirs}`, unsaved: "Not saved yet: the server does not answer. Trying again …",
+    other: (who, what) => `${who}: ${what}`, conflict_first: (n) => `Sentence ${n} is marked. Mark the second sentence of the conflict.`, conflict_set: "The conflict is marked.",
+    conflict_none: "No conflict is marked.", remove_story: "Remove the story", saved: "saved", need_entities: "Add people and things; then each has a column here.",
+    key_list: [["← ↑ → ↓", "cell"], ["letter, then 0–8", "label of an attribute"], ["letter, Backspace", "remove the label"], ["Enter", "accept the cell's proposals, go to the next"],
+      ["Shift Enter", "accept the sentence's proposals from the bound up"], ["Delete", "dismiss the cell's proposals"], ["c", "the sentence is in the conflict"],
+      ["Ctrl Z, Ctrl Y", "undo, redo"], ["[ and ]", "previous and next story"]],
+  },
+  it: {
+    who_title: "Chi annota?", who: "Il tuo nome", who_why: "Resta scritto accanto a ogni modifica.", pass: "Passata",
+    pass_why: "Un insieme di risposte alle storie. La passata di un secondo annotatore non vede quella del primo.", begin: "Inizia", change: "Cambia",
+    signed: (who, pass) => `${who}, passata ${pass}`, order: "Ordine", order_project: "come nel progetto", order_unsure: "prima le meno sicure", order_disagree: "prima quelle in disaccordo con me",
+    ordering: (ready, total) => `${ready} di ${total} previste`, new_story: "Nuova storia", new_story_label: "Frasi, una per riga", add: "Aggiungi", cancel: "Annulla",
+    progress: (labelled, cells) => `${labelled} di ${cells} celle`, done: "finita", kind_cloze: "cloze", kind_order: "ordine", kind_plausible: "plausibile",
+    hints: "Avvisi", no_hints: "Nessun avviso.", hint_count: (count) => `avvisi: ${count}`, nothing: "Non c'è ancora nessuna storia. Scrivine una, o importa un file.",
+    import: "Importa un file di storie", imported: (count) => `Importate: ${count} storie.`, export_trip: "Esporta (TRIP)", export_gita: "Esporta (GITA)",
+    left_out: (count) => `Lasciate fuori dal file: ${count}.`, undo: "Annulla", redo: "Ripeti", story_done: "Questa storia è finita", versions: "Versioni",
+    sentences: "Frasi ed etichette", edit: (n) => `Modifica la frase ${n}`, in_conflict_mark: (n) => `La frase ${n} è nel conflitto`, pick: (n) => `Sposta la frase ${n}`,
+    picked: (n) => `Frase ${n} presa. Scegli la frase con cui scambiarla.`, correct: "Correggila", replace: "Sostituiscila (frase nuova)", new_version: "Fanne una versione cloze",
+    remove: "Togli", insert: "Inserisci dopo", sentence_text: (n) => `Testo della frase ${n}`, shared: (list) => `Anche in ${list}`,
+    swap_version: "Scambiare frasi di una storia plausibile crea una versione di ordine.", accept_row: (bound) => `Accetta ≥ ${bound}`, bound: "Accetta da",
+    accept_row_of: (n) => `Accetta le proposte della frase ${n}`, proposals_of: (run) => `Tratteggiato: proposto da ${run}, con la sua probabilità. Invio accetta.`, propose: "Proponi etichette",
+    entity: "Entità", new_entity: "Nuova persona o cosa", person: "una persona", actor: "Protagonista", drop: "Togli", rename: "Salva", found_entities: "Trovate nel testo", add_all: "Aggiungi tutte",
+    cell: (name, n) => `${name}, frase ${n}`, none: "–", accept: "Accetta", accept_cell: "Accetta tutto (Invio)", label_of: (attribute) => `Etichetta di ${attribute}`,
+    key_wait: (attribute) => `${attribute}: ora una cifra da 0 a 8, o Backspace per togliere`, keys: "Tasti", clash: "Qualcun altro ha cambiato la stessa cosa", mine: "Tieni il mio", theirs: "Tieni il suo",
+    clash_line: (what, mine, theirs, who) => `${what}: tuo ${mine}, di ${who} ${theirs}`, unsaved: "Non ancora salvato: il server non risponde. Riprovo …",
+    other: (who, what) => `${who}: ${what}`, conflict_first: (n) => `La frase ${n} è segnata. Segna la seconda frase del conflitto.`, conflict_set: "Il conflitto è segnato.",
+    conflict_none: "Nessun conflitto è segnato.", remove_story: "Togli la storia", saved: "salvato", need_entities: "Aggiungi persone e cose; ognuna avrà qui una colonna.",
+    key_list: [["← ↑ → ↓", "cella"], ["lettera, poi 0–8", "etichetta di un attributo"], ["lettera, Backspace", "togli l'etichetta"], ["Invio", "accetta le proposte della cella e vai alla prossima"],
+      ["Maiusc Invio", "accetta le proposte della frase dalla soglia in su"], ["Canc", "scarta le proposte della cella"], ["c", "la frase è nel conflitto"],
+      ["Ctrl Z, Ctrl Y", "annulla, ripeti"], ["[ e ]", "storia precedente e seguente"]],
+  },
+});
+
+/** The key of each attribute in the grid. */
+export const KEYS = {
+  h_location: "l", conscious: "o", wearing: "d", h_wet: "w", hygiene: "h",
+  location: "l", exist: "e", clean: "n", power: "p", functional: "f", pieces: "i", wet: "w", open: "o", temperature: "t",
+  solid: "s", contain: "k", running: "r", moveable: "m", mixed: "x", edible: "d",
+};

@@ -1,0 +1,235 @@
+// Annotate: the stories of a project, and one of them at work.
+import { ask } from "./api.js";
+import "./annotate-words.js";
+import { announce, fill, h, memory } from "./dom.js";
+import { Edits } from "./edits.js";
+import { accepted, labelsOf, openProposals } from "./grid.js";
+import { nextOpen, pressed } from "./keys.js";
+import { storyPane } from "./story.js";
+import { storyList } from "./stories.js";
+import { language, t } from "./words.js";
+
+const POLL = 2000;
+
+/** Stays when the language changes. */
+const state = {
+  who: memory.get("who") ?? "", pass: memory.get("pass") ?? "main", bound: 0.5, by: "project", project: null, view: null, words: [],
+  proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form: null, note: "", clash: null, isUnsaved: false, order: null,
+};
+let edits;
+
+export function annotatePage(models) {
+  const element = h("div", { class: "wide" });
+  let timer, isLeft = false;
+  const where = () => ({ pass: state.pass, who: state.who });
+  const run = () => state.run ?? models[0]?.name;
+
+  const show = () => {
+    if (isLeft) return;
+    if (!state.who) return fill(element, whoForm(state, begin));
+    if (!state.project) return fill(element, h("p", { class: "soft" }, state.note || t("working")));
+    fill(element, h("h2", { class: "sr" }, t("annotate")),
+      h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", onclick: () => { state.who = ""; show(); } }, t("change"))),
+      state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash) : null,
+      h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
+      h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : h("p", { class: "soft" }, t("nothing"))));
+  };
+  const say = (text) => {
+    state.note = text;
+    announce(text);
+    show();
+  };
+  /** Does what asks the server; a refusal is shown. */
+  const attempt = async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      say(error.message || t("unreachable"));
+      return null;
+    }
+  };
+
+  const told = (what, answer, decide) => {
+    if (what === "view") {
+      state.note = "";
+      if (answer.view) setView(answer.view);
+      else if (answer.view === null) state.view = null; // its story was removed
+    } else if (what === "clash") {
+      state.clash = { error: answer, decide: (decision) => { state.clash = null; show(); decide(decision); } };
+      announce(t("clash"));
+    } else if (what === "refused") {
+      state.note = answer.message;
+      announce(answer.message);
+    } else if (state.isUnsaved === answer) {
+      return;
+    } else {
+      state.isUnsaved = answer;
+    }
+    show();
+  };
+
+  const setView = (view) => {
+    if (view.story !== state.view?.story) Object.assign(state, { proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form: null });
+    state.view = view;
+    const line = state.project?.stories.find((other) => other.story === view.story);
+    if (line) Object.assign(line, { done: view.done, hints: view.hints.length, has_conflict: Boolean(view.conflict), labelled: view.labels.filter((cell) => Object.keys(cell.values).length).length, cells: view.sentences.length * view.entities.length });
+  };
+  const reload = async () => {
+    state.project = await ask("annotate/project", where());
+    edits.base = state.project.revision;
+  };
+  const open = (story) => attempt(async () => {
+    setView(await ask("annotate/story", { story, ...where() }));
+    memory.set("story", story);
+    show();
+    await propose();
+  });
+  const propose = async () => {
+    const { story, entities } = state.view;
+    if (!models.length || !state.project.can_propose || !entities.length) return;
+    const proposals = await ask("annotate/propose", { body: { story, run: run() } });
+    if (state.view?.story === story) state.proposals = proposals;
+    show();
+  };
+  const edit = (ops, { story = state.view?.story ?? null, then } = {}) => attempt(async () => {
+    const names = state.view?.entities.length, texts = JSON.stringify(state.view?.sentences);
+    const answer = await edits.edit(story, ops);
+    if (answer.story !== state.view?.story || !answer.view) { await reload(); if (answer.view) await open(answer.story); }
+    else if (names !== state.view.entities.length || texts !== JSON.stringify(state.view.sentences)) { await reload(); show(); await propose(); }
+    then?.(answer);
+    return answer;
+  });
+
+  const focus = (at) => {
+    state.at = at;
+    show();
+    document.querySelector(`[data-key="cell ${at.entity} ${at.sentence}"]`)?.focus();
+  };
+  const labelsOp = (cells) => cells.map(({ entity, sentence, values }) => ({ op: "labels", entity, sentence, values }));
+  const proposed = (cells, bound = 0) => cells.map((at) => ({ ...at, values: accepted(openProposals(state, at.entity, at.sentence).filter(({ probability }) => probability >= bound)) }))
+    .filter(({ values }) => Object.keys(values).length);
+  const step = async (undo) => {
+    const answer = await attempt(() => (undo ? edits.undo() : edits.redo()));
+    if (answer?.story) { await reload(); if (state.view?.story !== answer.story || !answer.view) await open(answer.story); else show(); }
+  };
+
+  const actions = {
+    show, edit, open, say, attempt, focus, propose, reload, where, models,
+    key: (event) => { if (pressed(event, state, actions)) { event.preventDefault(); } },
+    go: (at) => { if (state.at?.entity !== at.entity || state.at?.sentence !== at.sentence) { Object.assign(state, { at, waiting: null }); show(); } },
+    wait: (attribute) => { state.waiting = attribute; show(); },
+    set: (at, values) => edit(labelsOp([{ ...at, values }])),
+    accept: (cells) => { const found = proposed(cells); if (found.length) edit(labelsOp(found)); },
+    acceptAndGo: (at) => {
+      const found = proposed([at]);
+      const next = nextOpen(state, at);
+      const entity = state.view.entities.find((other) => other.id === at.entity);
+      const isBlank = !Object.keys(labelsOf(state.view, at.entity, at.sentence)).length && entity.mentioned.includes(at.sentence);
+      if (found.length) edit(labelsOp(found));
+      else if (isBlank) edit(labelsOp([{ ...at, values: { [entity.person ? "conscious" : "exist"]: 2 } }]));
+      focus(next);
+    },
+    acceptSentence: (sentence) => {
+      const found = proposed(state.view.entities.map(({ id }) => ({ entity: id, sentence })), state.bound);
+      if (found.length) edit(labelsOp(found));
+      const next = state.view.sentences[state.view.sentences.findIndex(({ id }) => id === sentence) + 1];
+      if (next) focus({ entity: state.view.entities[0]?.id, sentence: next.id });
+    },
+    dismiss: ({ entity, sentence }) => { state.dismissed.add(`${entity} ${sentence}`); show(); },
+    mark: (sentence) => mark(state, edit, say, sentence),
+    neighbour: (by) => {
+      const { stories } = state.project;
+      const next = stories[stories.findIndex(({ story }) => story === state.view.story) + by];
+      if (next) open(next.story).then(() => state.at && focus(state.at));
+    },
+    undo: () => step(true), redo: () => step(false),
+    importText: (text) => edits.send("annotate/import", { text }),
+  };
+
+  const poll = async () => {
+    if (isLeft) return;
+    try {
+      if (state.who && state.project && !state.clash) await listen(state, edits, { where, reload, setView, say, show });
+    } catch { /* the next edit or the next poll tells whether the server is gone */ }
+    timer = setTimeout(poll, POLL);
+  };
+  const begin = () => attempt(async () => {
+    memory.set("who", state.who);
+    memory.set("pass", state.pass);
+    edits = new Edits(where(), told);
+    Object.assign(state, { project: null, view: null, clash: null });
+    await load();
+  });
+  const load = async () => {
+    show();
+    state.words = (await ask("annotate/words", { lang: language() })).attributes;
+    await reload();
+    const known = state.project.stories.map(({ story }) => story);
+    const last = state.view?.story ?? memory.get("story");
+    const first = known.includes(last) ? last : known[0];
+    if (first) await open(first);
+    show();
+  };
+
+  if (state.who) edits ??= new Edits(where(), told);
+  edits && (edits.told = told);
+  show();
+  if (state.who) attempt(load);
+  timer = setTimeout(poll, POLL);
+  return { element, leave: () => { isLeft = true; clearTimeout(timer); } };
+}
+
+/** Shows what others changed: the list, and the story that is open. */
+async function listen(state, edits, { where, reload, setView, say, show }) {
+  const { revision, events } = await ask("annotate/events", { since: state.heard ?? edits.base, pass: state.pass });
+  state.heard = revision;
+  const others = events.filter((event) => event.window !== edits.window);
+  if (!others.length) return;
+  await reload();
+  if (state.view && others.some((event) => event.group === state.view.group)) {
+    setView(await ask("annotate/story", { story: state.view.story, ...where() }));
+  }
+  const { who, what } = others[others.length - 1];
+  show();
+  say(t("other", who, what));
+}
+
+/** Marks a sentence as in the conflict: the first one waits for the second. */
+function mark(state, edit, say, sentence) {
+  const { conflict, sentences } = state.view;
+  const place = (id) => sentences.findIndex((other) => other.id === id);
+  const number = place(sentence) + 1;
+  if (conflict) {
+    const isIn = [conflict.evidence, conflict.breakpoint].includes(sentence);
+    state.half = isIn ? [conflict.evidence, conflict.breakpoint].find((id) => id !== sentence) : sentence;
+    return edit([{ op: "conflict", evidence: null, breakpoint: null }], { then: () => say(t("conflict_first", place(state.half) + 1)) });
+  }
+  if (state.half === null || state.half === sentence) {
+    state.half = state.half === sentence ? null : sentence;
+    return say(state.half === null ? t("conflict_none") : t("conflict_first", number));
+  }
+  const [evidence, breakpoint] = [state.half, sentence].sort((a, b) => place(a) - place(b));
+  state.half = null;
+  return edit([{ op: "conflict", evidence, breakpoint }], { then: () => say(t("conflict_set")) });
+}
+
+function whoForm(state, begin) {
+  const who = h("input", { id: "who", value: state.who, required: true, maxLength: 40, autocomplete: "name" });
+  const pass = h("input", { id: "pass", value: state.pass, required: true, maxLength: 40, autocomplete: "off" });
+  const submit = (event) => {
+    event.preventDefault();
+    Object.assign(state, { who: who.value.trim(), pass: pass.value.trim() });
+    begin();
+  };
+  return h("form", { class: "card narrow", onsubmit: submit }, h("h2", {}, t("who_title")),
+    h("label", { for: "who" }, t("who")), who, h("p", { class: "fine" }, t("who_why")),
+    h("label", { for: "pass" }, t("pass")), pass, h("p", { class: "fine" }, t("pass_why")), h("button", {}, t("begin")));
+}
+
+/** Both values of what two people changed, and the choice. */
+function clashPanel({ error, decide }) {
+  const value = (given) => (given === null || given === undefined ? t("none") : JSON.stringify(given));
+  const line = ({ what, yours, theirs, who }) => h("li", {}, t("clash_line", what, value(yours), value(theirs), who));
+  return h("div", { class: "card wrong-edge", role: "alert", id: "clash" }, h("h3", {}, t("clash")), h("ul", {}, (error.body.clash ?? []).map(line)),
+    h("p", {}, h("button", { type: "button", onclick: () => decide("override") }, t("mine")), " ", h("button", { type: "button", onclick: () => decide("keep") }, t("theirs"))));
+}

@@ -1,0 +1,54 @@
+// Sends edits one after another. An edit that was not acknowledged is sent again, with its number, until it is.
+import { Refused, ask } from "./api.js";
+
+const AGAIN = 2000;
+
+export class Edits {
+  /** `told` gets ("view", answer), ("clash", error, decide), ("refused", error), ("unsaved", true or false). */
+  constructor({ who, pass }, told) {
+    Object.assign(this, { who, pass, told, base: 0, number: 0 });
+    this.window = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(36)).join("").slice(0, 32);
+    this.queue = Promise.resolve();
+  }
+
+  /** Changes a story; all operations are one edit. */
+  edit(story, ops) {
+    return this.send("annotate/edit", { story, ops });
+  }
+
+  undo() { return this.send("annotate/undo", {}); }
+  redo() { return this.send("annotate/redo", {}); }
+
+  send(path, request) {
+    const sent = this.queue.then(() => this.deliver(path, request));
+    this.queue = sent.catch(() => {}); // what went wrong was told; the next edit follows
+    return sent;
+  }
+
+  async deliver(path, request, on_clash = "tell") {
+    const { who, pass, window } = this;
+    this.number += 1;
+    const body = { ...request, who, pass, window, n: this.number, base: this.base, on_clash };
+    for (;;) {
+      try {
+        const answer = await ask(path, { body });
+        this.told("unsaved", false);
+        this.base = answer.revision;
+        this.told("view", answer);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        if (error.kind === "clash" && on_clash === "tell") {
+          const decision = await new Promise((decide) => this.told("clash", error, decide));
+          return this.deliver(path, request, decision);
+        }
+        if (error.status !== 0 && error.kind !== "io" && error.kind !== "unreachable") {
+          this.told("refused", error);
+          throw error;
+        }
+        this.told("unsaved", true);
+        await new Promise((later) => setTimeout(later, AGAIN));
+      }
+    }
+  }
+}
