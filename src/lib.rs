@@ -89,6 +89,7 @@
 //! | 8 | [`tensorboard`] | writes the records of epochs as TensorBoard's event file |
 //! | 8 | [`config`] | reads and checks the config of a run |
 //! | 9 | [`experiment`] | trains a run from its config, and loads the model of a run folder |
+//! | 10 | [`annotate`] | annotates stories: projects on disk, hints, proposals by a run |
 //! | 10 | [`sweep`] | runs many configs and seeds, and puts their scores into one table |
 //! | 10 | [`bench`](mod@bench) | measures how fast training and evaluation are, and where the time goes |
 //! | 10 | [`export`] | exports a run as a folder that `transformers` reads |
@@ -97,8 +98,8 @@
 //! | 11 | [`app`] | serves the local page on which to try runs and annotate stories |
 //! | 12 | [`cli`] | defines the commands: one file each, which parses arguments, calls and prints |
 //!
-//! `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`, `analysis`,
-//! `model_card`, `synthetic`, `entities`, `llm` and `language` do not use tensors: they never name `tch`.
+//! `annotate`, `attribute`, `baseline`, `data`, `http`, `fetch`, `prediction`, `metrics`, `decode`, `calibrate`, `report`,
+//! `analysis`, `model_card`, `synthetic`, `entities`, `llm` and `language` do not use tensors: they never name `tch`.
 //!
 //! # Shapes
 //! In comments about tensors a capital letter means the same everywhere:
@@ -124,6 +125,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)] // `say` survives a closed stream, they don't
 
 pub mod analysis;
+pub mod annotate;
 #[cfg(feature = "app")]
 pub mod app;
 pub mod attribute;

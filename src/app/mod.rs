@@ -3,6 +3,7 @@
 //! The page asks a JSON API (`docs/app.md`). Every request passes the [`security`] checks. Runs compute on one thread of
 //! their own ([`Models`]).
 
+mod annotate;
 mod answer;
 mod assets;
 mod browser;

@@ -4,7 +4,8 @@ use super::answer::Refusal;
 use super::models::Models;
 use super::security::{Guard, check};
 use super::token::Token;
-use super::{assets, browser, predict, words};
+use super::{annotate, assets, browser, predict, words};
+use crate::annotate::Project;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::aside;
 use crate::untrusted::MAX_PLAIN;
@@ -67,9 +68,13 @@ impl App {
     }
 }
 
-/// The routes of the page and of its API.
-pub fn routes(models: Models) -> Router {
-    assets::routes().merge(words::routes()).merge(predict::routes(models, false))
+/// The routes of the page and of its API; those of annotation only if there is a project.
+pub fn routes(models: Models, project: Option<Project>) -> Router {
+    let routes = assets::routes().merge(words::routes()).merge(predict::routes(models.clone(), project.is_some()));
+    match project {
+        Some(project) => routes.merge(annotate::routes(project, models)),
+        None => routes,
+    }
 }
 
 /// The routes behind the checks of every request.

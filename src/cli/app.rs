@@ -1,21 +1,25 @@
-//! `tiered app`: serves the local page on which to try runs.
+//! `tiered app`: serves the local page on which to try runs and annotate stories.
 
 use super::output::{print, warn_unless_ended};
+use crate::annotate::Project;
 use crate::app::{App, DEFAULT_PORT, Models, routes};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::machine::{self, DeviceChoice};
 use crate::say::say;
 use std::path::PathBuf;
 
-/// Try runs in the browser: a page on this machine, for you only
+/// Try runs and annotate stories in the browser: a page on this machine, for you only
 ///
 /// It prints the address of the page, and serves it until Ctrl-C. The page answers while you type, shows several runs
-/// side by side, and why they answer so. Nothing leaves this machine, and other users of it can't open the page: the
+/// side by side, and why they answer so. With --project it annotates stories too; the runs propose labels. Nothing leaves this machine, and other users of it can't open the page: the
 /// address holds a secret.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Run folders, made by `tiered train`
     runs: Vec<PathBuf>,
+    /// The folder of an annotation project: an existing one, or an empty or new folder
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
     /// The port of 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = DEFAULT_PORT)]
     port: u16,
@@ -35,10 +39,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     for run in &args.runs {
         warn_unless_ended(&RunFolder::open(run)?);
     }
+    let project = args.project.as_deref().map(Project::open).transpose()?;
     let app = App::bind(args.port)?;
     let models = Models::open(&args.runs, args.weights, args.device.as_ref())?;
     print(&format!("{}\n", app.address()))?;
     say!("This address is for you only. Ctrl-C ends the server.");
-    app.serve(routes(models), !args.no_browser)?;
+    app.serve(routes(models, project), !args.no_browser)?;
     Ok(())
 }

@@ -62,6 +62,18 @@ pub fn label(attribute: Attribute, side: Side, class: u8, language: Language) ->
     }
 }
 
+/// What an annotator's label means: "closed → open", "? → open", "picked up".
+pub fn meaning(attribute: Attribute, annotated: u8, language: Language) -> String {
+    let (before, after) = attribute.split(annotated);
+    let word = |side, class| label(attribute, side, class, language).unwrap_or("?");
+    match attribute {
+        _ if annotated == 0 && language == Language::Italian => "niente da segnalare".into(),
+        _ if annotated == 0 => "nothing to report".into(),
+        Attribute::HLocation | Attribute::Location => word(Side::Effect, after).into(),
+        _ => format!("{} → {}", word(Side::Precondition, before), word(Side::Effect, after)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +93,20 @@ mod tests {
                 "{attribute}"
             );
             assert!(label(attribute, side, 0, language).is_none());
+        }
+    }
+
+    #[test]
+    fn every_label_has_a_meaning_of_its_own() {
+        for (attribute, language) in Attribute::ALL
+            .into_iter()
+            .flat_map(|a| [Language::English, Language::Italian].map(|language| (a, language)))
+        {
+            let labels = 0..=attribute.max_label();
+            let mut meanings: Vec<_> = labels.map(|label| meaning(attribute, label, language)).collect();
+            meanings.sort_unstable();
+            meanings.dedup();
+            assert_eq!(meanings.len(), usize::from(attribute.max_label()) + 1, "{attribute}");
         }
     }
 

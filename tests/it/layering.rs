@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// These do not use tensors.
-const WITHOUT_TCH: [&str; 16] = [
+const WITHOUT_TCH: [&str; 17] = [
+    "annotate",
     "attribute",
     "baseline",
     "data",

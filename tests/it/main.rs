@@ -4,6 +4,7 @@
 
 mod agreement;
 mod analyse;
+mod annotate;
 mod app;
 mod app_server;
 mod arrays;

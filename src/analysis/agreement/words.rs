@@ -1,29 +1,18 @@
 //! Answers of annotators in words.
 
-use crate::attribute::{Attribute, Side};
+use crate::attribute::Attribute;
 use crate::language::Language;
-use crate::report::labels::label as word;
+use crate::report::labels::meaning;
 use crate::say::counted;
 
 /// An answer to a question of a tier; in tier 3, about an attribute.
 pub(super) fn answer(tier: u8, attribute: Option<Attribute>, label: u8) -> String {
     match (attribute, tier, label) {
-        (Some(attribute), ..) => format!("{label} ({})", meaning(attribute, label)),
+        (Some(attribute), ..) => format!("{label} ({})", meaning(attribute, label, Language::English)),
         (None, 1, 0) => "plausible".into(),
         (None, 1, _) => "implausible".into(),
         (None, _, 0) => "not in the conflict".into(),
         (None, ..) => "in the conflict".into(),
-    }
-}
-
-/// What a label means: "closed → open", "? → open", "picked up".
-fn meaning(attribute: Attribute, label: u8) -> String {
-    let (before, after) = attribute.split(label);
-    let word = |side, class| word(attribute, side, class, Language::English).unwrap_or("?");
-    match attribute {
-        _ if label == 0 => "nothing to report".into(),
-        Attribute::HLocation | Attribute::Location => word(Side::Effect, after).into(),
-        _ => format!("{} → {}", word(Side::Precondition, before), word(Side::Effect, after)),
     }
 }
 
@@ -38,16 +27,6 @@ pub(super) fn only(attributes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_label_has_a_meaning_of_its_own() {
-        for attribute in Attribute::ALL {
-            let mut meanings: Vec<_> = (0..=attribute.max_label()).map(|label| meaning(attribute, label)).collect();
-            meanings.sort_unstable();
-            meanings.dedup();
-            assert_eq!(meanings.len(), usize::from(attribute.max_label()) + 1, "{attribute}");
-        }
-    }
 
     #[test]
     fn labels_are_told_as_changes() {

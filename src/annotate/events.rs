@@ -1,0 +1,53 @@
+//! What others did since an annotator last looked.
+
+use super::change::Change;
+use super::journal::Entry;
+use super::project::Project;
+use serde::Serialize;
+
+/// How many events are told at once.
+const MOST: usize = 1000;
+
+/// Edits since a revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Events {
+    /// Up to which edit they go.
+    pub revision: u64,
+    /// The edits that can be seen in the pass.
+    pub events: Vec<Event>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// An edit, without its changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)] // as in the journal
+pub struct Event {
+    pub revision: u64,
+    pub at: String,
+    pub who: String,
+    pub window: String,
+    pub story: String,
+    pub group: i64,
+    pub what: String,
+}
+
+impl Project {
+    /// The edits after revision `since` that can be seen in a pass: those of the text, and those of its answers.
+    pub fn events(&self, since: u64, pass: &str) -> Events {
+        let start = usize::try_from(since).unwrap_or(usize::MAX).min(self.history.edits.len());
+        let later = &self.history.edits[start..];
+        let is_seen = |entry: &&Entry| entry.pass == pass || !entry.changes.iter().all(Change::is_answer);
+        let seen = later.iter().take(MOST).map(|edit| &edit.entry).filter(is_seen);
+        Events {
+            revision: (start + later.len().min(MOST)) as u64,
+            events: seen.map(event).collect(),
+            more: later.len() > MOST,
+        }
+    }
+}
+
+fn event(entry: &Entry) -> Event {
+    let Entry { revision, at, who, window, story, group, what, .. } = entry.clone();
+    Event { revision, at, who, window, story, group, what }
+}

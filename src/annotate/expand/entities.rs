@@ -1,0 +1,90 @@
+//! Entities: added, named and taken out.
+
+use super::super::change::{Change, EntityId, EntityText};
+use super::super::refusal::Refusal;
+use super::{Expansion, Outcome, tidy};
+use crate::untrusted::{MAX_ENTITIES, MAX_NAME};
+
+impl Expansion<'_> {
+    pub(super) fn add_entity(&mut self, name: &str, person: bool) -> Outcome {
+        let name = fair_name(name)?;
+        let entity = match self.named(&name) {
+            Some(entity) => entity,
+            None => {
+                let entity = self.group.next_entity();
+                self.set(Change::Entity { entity, is: Some(EntityText { name, person }) });
+                entity
+            }
+        };
+        for story in self.followers()? {
+            if self.group.entities_of(&self.group.stories[&story]).count() == MAX_ENTITIES {
+                return Err(Refusal::data(format!("a story has at most {MAX_ENTITIES} entities")));
+            }
+            self.merge(Change::Member { story, entity, is: true });
+        }
+        Ok(())
+    }
+
+    /// The entity of the group with this name.
+    fn named(&self, name: &str) -> Option<EntityId> {
+        let mut entities = self.group.entities.iter();
+        entities.find(|(_, is)| is.as_ref().is_some_and(|is| is.name == name)).map(|(&entity, _)| entity)
+    }
+
+    pub(super) fn rename(&mut self, entity: EntityId, name: &str) -> Outcome {
+        let (is, name) = (self.entity(entity)?, fair_name(name)?);
+        if self.named(&name).is_some_and(|other| other != entity) {
+            return Err(Refusal::data(format!("another entity of these stories is named {name:?}; use that one")));
+        }
+        self.set(Change::Entity { entity, is: Some(EntityText { name, ..is }) });
+        Ok(())
+    }
+
+    pub(super) fn set_kind(&mut self, entity: EntityId, person: bool) -> Outcome {
+        let is = self.entity(entity)?;
+        self.set(Change::Entity { entity, is: Some(EntityText { person, ..is }) });
+        Ok(())
+    }
+
+    pub(super) fn drop_entity(&mut self, entity: EntityId) -> Outcome {
+        self.entity(entity)?;
+        for story in self.followers()? {
+            self.merge(Change::Member { story, entity, is: false });
+        }
+        Ok(())
+    }
+
+    /// The actor is a person.
+    pub(super) fn set_actor(&mut self, entity: Option<EntityId>, name: Option<&str>) -> Outcome {
+        let named = |name: &str| {
+            let gone = || Refusal::Gone(format!("story {} has no entity named {name:?}; add it first", self.story));
+            self.named(name.trim()).ok_or_else(gone)
+        };
+        let entity = match (entity, name) {
+            (None, Some(name)) => Some(named(name)?),
+            (entity, _) => entity,
+        };
+        if let Some(entity) = entity {
+            self.set_kind(entity, true)?;
+        }
+        self.set(Change::Actor { entity });
+        Ok(())
+    }
+
+    pub(super) fn set_location(&mut self, text: &str) -> Outcome {
+        self.draft()?;
+        let text = tidy(text)?;
+        self.set(Change::Location { text });
+        Ok(())
+    }
+}
+
+/// A name as a story file may have it.
+fn fair_name(name: &str) -> Result<String, Refusal> {
+    let name = tidy(name)?;
+    match name.chars().count() {
+        0 => Err(Refusal::data("an entity needs a name")),
+        length if length > MAX_NAME => Err(Refusal::data(format!("a name has at most {MAX_NAME} characters"))),
+        _ => Ok(name),
+    }
+}

@@ -1,0 +1,116 @@
+//! Sentences: corrected, replaced, inserted, removed and moved.
+
+use super::super::change::{Change, MarkedConflict, SentenceId};
+use super::super::refusal::Refusal;
+use super::{Expansion, Outcome, tidy};
+use crate::attribute::Attribute;
+use crate::untrusted::MAX_SENTENCES;
+
+impl Expansion<'_> {
+    pub(super) fn correct(&mut self, sentence: SentenceId, text: &str) -> Outcome {
+        self.position(sentence)?;
+        let text = Some(tidy(text)?);
+        self.set(Change::Text { sentence, text });
+        Ok(())
+    }
+
+    pub(super) fn replace(&mut self, sentence: SentenceId, text: &str) -> Outcome {
+        let position = self.position(sentence)?;
+        if self.draft()?.kind.is_none() {
+            return Err(Refusal::data("a sentence is replaced in a version only; correct it with `text`"));
+        }
+        let new = self.new_sentence(text)?;
+        self.put_in_place(position, new)
+    }
+
+    fn new_sentence(&mut self, text: &str) -> Result<SentenceId, Refusal> {
+        let (sentence, text) = (self.group.next_sentence(), Some(tidy(text)?));
+        self.set(Change::Text { sentence, text });
+        Ok(sentence)
+    }
+
+    fn put_in_place(&mut self, position: usize, sentence: SentenceId) -> Outcome {
+        let mut sentences = self.draft()?.sentences.clone();
+        let old = std::mem::replace(&mut sentences[position], sentence);
+        self.merge(Change::Order { story: self.story.clone(), sentences });
+        // A conflict that was marked stays marked at this position.
+        if let Some(&MarkedConflict { evidence, breakpoint }) = self.group.answers(self.pass).conflicts.get(&self.story)
+        {
+            let moved = |id| if id == old { sentence } else { id };
+            let conflict = Some(MarkedConflict { evidence: moved(evidence), breakpoint: moved(breakpoint) });
+            self.set(Change::Conflict { story: self.story.clone(), conflict });
+        }
+        Ok(())
+    }
+
+    pub(super) fn insert(&mut self, after: Option<SentenceId>, text: &str) -> Outcome {
+        if let Some(after) = after {
+            self.position(after)?;
+        }
+        let sentence = self.new_sentence(text)?;
+        for story in self.followers()? {
+            let mut sentences = self.group.stories[&story].sentences.clone();
+            let anchor = |after| sentences.iter().position(|&other| other == after);
+            // A version that replaced the sentence before it can't tell where the new one belongs.
+            let Some(at) = after.map_or(Some(0), |after| anchor(after).map(|at| at + 1)) else { continue };
+            if sentences.len() == MAX_SENTENCES {
+                return Err(Refusal::data(format!("a story has at most {MAX_SENTENCES} sentences")));
+            }
+            sentences.insert(at, sentence);
+            self.merge(Change::Order { story, sentences });
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, sentence: SentenceId) -> Outcome {
+        self.position(sentence)?;
+        for story in self.followers()? {
+            let mut sentences = self.group.stories[&story].sentences.clone();
+            sentences.retain(|&other| other != sentence);
+            self.merge(Change::Order { story, sentences });
+        }
+        Ok(())
+    }
+
+    pub(super) fn move_after(&mut self, sentence: SentenceId, after: Option<SentenceId>) -> Outcome {
+        self.position(sentence)?;
+        let mut sentences = self.draft()?.sentences.clone();
+        if after != Some(sentence) {
+            let to = after.map(|after| self.position(after)).transpose()?;
+            let from = self.position(sentence)?;
+            let moved = sentences.remove(from);
+            // What stands after the removed sentence is one place nearer to the beginning.
+            sentences.insert(to.map_or(0, |to| if to > from { to } else { to + 1 }), moved);
+        }
+        self.set(Change::Order { story: self.story.clone(), sentences });
+        Ok(())
+    }
+
+    pub(super) fn swap(&mut self, [one, other]: [SentenceId; 2]) -> Outcome {
+        let (first, second) = (self.position(one)?, self.position(other)?);
+        let mut sentences = self.draft()?.sentences.clone();
+        sentences.swap(first, second);
+        self.set(Change::Order { story: self.story.clone(), sentences });
+        Ok(())
+    }
+
+    pub(super) fn own(&mut self, sentence: SentenceId) -> Outcome {
+        let position = self.position(sentence)?;
+        if self.draft()?.kind.is_none() {
+            return Err(Refusal::data("a plausible story shares its sentences; give a version a copy of its own"));
+        }
+        let text = self.group.text(sentence).to_owned();
+        let copy = self.new_sentence(&text)?;
+        self.put_in_place(position, copy)?;
+        let labels: Vec<_> =
+            self.group.answers(self.pass).labels.iter().map(|(cell, labels)| (*cell, *labels)).collect();
+        for ((entity, _), labels) in labels.into_iter().filter(|((_, of), _)| *of == sentence) {
+            for attribute in Attribute::ALL {
+                if let label @ Some(_) = labels[attribute.index()] {
+                    self.set(Change::Label { entity, sentence: copy, attribute, label });
+                }
+            }
+        }
+        Ok(())
+    }
+}

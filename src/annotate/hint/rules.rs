@@ -1,0 +1,47 @@
+//! The rules of `tiered data check`, on a group as it is.
+
+use super::Hint;
+use crate::annotate::group::{Draft, Group};
+use crate::annotate::record::{Format, record};
+use crate::data::{Code, Finding, read_bytes};
+use serde_json::{Map, Value, json};
+
+/// Findings that only say that the annotator has not come to it yet.
+const UNFINISHED: [Code; 5] =
+    [Code::NoStateLabels, Code::UnannotatedSentence, Code::NoEntities, Code::NoSentences, Code::NoPlausibleStory];
+
+/// What `tiered data check` finds in the stories of a group that are wanted.
+pub(super) fn findings(
+    group: &Group,
+    number: i64,
+    pass: &str,
+    is_wanted: impl Fn(&str, &Draft) -> bool,
+) -> Vec<Finding> {
+    let story = |(key, draft): (&str, &Draft)| {
+        let story = serde_json::to_value(record(group, number, key, draft, pass, Format::Trip));
+        story.ok().map(|story| (key.to_owned(), story))
+    };
+    let wanted = group.present().filter(|(key, draft)| is_wanted(key, draft));
+    let stories: Map<String, Value> = wanted.filter_map(story).collect();
+    let file = json!({"test": stories}).to_string();
+    read_bytes("the project".as_ref(), file.as_bytes()).map_or_else(|_| Vec::new(), |file| file.findings)
+}
+
+/// What was found in a story.
+pub(super) fn hints(key: &str, draft: &Draft, findings: &[Finding]) -> Vec<Hint> {
+    let is_of_story = |finding: &&Finding| finding.story == key && !UNFINISHED.contains(&finding.code);
+    let hint = |finding: &Finding| Hint {
+        code: finding.code.name(),
+        sentences: position(&finding.field).and_then(|n| draft.sentences.get(n)).copied().into_iter().collect(),
+        message: finding.message.clone(),
+        entity: None,
+        attribute: None,
+    };
+    findings.iter().filter(is_of_story).map(hint).collect()
+}
+
+/// The sentence of a field such as `states[3].open[1]` or `sentences[3]`.
+fn position(field: &str) -> Option<usize> {
+    let rest = field.strip_prefix("states[").or_else(|| field.strip_prefix("sentences["))?;
+    rest.split(']').next()?.parse().ok()
+}

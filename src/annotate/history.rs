@@ -1,0 +1,120 @@
+//! The edits so far: who set a field last, and what each annotator can undo.
+
+use super::change::{Change, Field};
+use super::journal::Entry;
+use std::collections::HashMap;
+
+/// An edit with what it takes to undo it.
+#[derive(Debug)]
+pub(super) struct Edit {
+    pub entry: Entry,
+    /// The changes that take the edit's changes back, one by one.
+    pub before: Vec<Change>,
+}
+
+/// A field of a group; of an answer also the pass.
+type Place = (i64, String, Field);
+
+/// All edits, in their order.
+#[derive(Default)]
+pub(super) struct History {
+    pub edits: Vec<Edit>,
+    /// The revision in which a field was set last.
+    touched: HashMap<Place, u64>,
+    /// By annotator and pass.
+    stacks: HashMap<(String, String), Stacks>,
+    /// The revision of the last edit of each group.
+    groups: HashMap<i64, u64>,
+    /// The revision of an edit by its window and its number there.
+    sent: HashMap<(String, u64), u64>,
+}
+
+/// Revisions of edits, the last of which is undone or redone next.
+#[derive(Default)]
+struct Stacks {
+    undo: Vec<u64>,
+    redo: Vec<u64>,
+}
+
+fn place(group: i64, pass: &str, change: &Change) -> Place {
+    let pass = if change.is_answer() { pass } else { "" };
+    (group, pass.to_owned(), change.field())
+}
+
+impl History {
+    /// The number of edits, which is the revision of the last one.
+    pub fn revision(&self) -> u64 {
+        self.edits.len() as u64
+    }
+
+    /// The edit of this revision.
+    pub fn edit(&self, revision: u64) -> Option<&Edit> {
+        self.edits.get(usize::try_from(revision).ok()?.checked_sub(1)?)
+    }
+
+    /// The revision of an edit that was sent before.
+    pub fn sent(&self, window: &str, n: u64) -> Option<u64> {
+        self.sent.get(&(window.to_owned(), n)).copied()
+    }
+
+    /// The last edit of a field, if there is one.
+    pub fn last(&self, group: i64, pass: &str, change: &Change) -> Option<&Edit> {
+        self.edit(*self.touched.get(&place(group, pass, change))?)
+    }
+
+    /// The revision of the last edit of a group; 0 if there is none.
+    pub fn last_of(&self, group: i64) -> u64 {
+        self.groups.get(&group).copied().unwrap_or_default()
+    }
+
+    /// Everybody who made an edit; some several times.
+    pub fn annotators(&self) -> impl Iterator<Item = &str> {
+        self.stacks.keys().map(|(who, _)| who.as_str())
+    }
+
+    /// The edit that `who` would undo or redo next in a pass.
+    pub fn next(&self, who: &str, pass: &str, way: Way) -> Option<&Edit> {
+        let stacks = self.stacks.get(&(who.to_owned(), pass.to_owned()))?;
+        let stack = if way == Way::Undo { &stacks.undo } else { &stacks.redo };
+        self.edit(*stack.last()?)
+    }
+
+    /// Adds an edit that was made.
+    pub fn push(&mut self, edit: Edit) {
+        let Entry { revision, who, window, n, pass, group, undoes, redoes, changes, .. } = &edit.entry;
+        for change in changes {
+            self.touched.insert(place(*group, pass, change), *revision);
+        }
+        self.groups.insert(*group, *revision);
+        self.sent.insert((window.clone(), *n), *revision);
+        let Stacks { undo, redo } = self.stacks.entry((who.clone(), pass.clone())).or_default();
+        match (undoes, redoes) {
+            (Some(_), _) => redo.extend(undo.pop()),
+            (None, Some(_)) => undo.extend(redo.pop()),
+            (None, None) => {
+                undo.push(*revision);
+                redo.clear();
+            }
+        }
+        self.edits.push(edit);
+    }
+}
+
+/// Back or forth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Takes an edit back.
+    Undo,
+    /// Makes an edit again that was taken back.
+    Redo,
+}
+
+impl Way {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Undo => "undo",
+            Way::Redo => "redo",
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The journal of a project: one JSON line an edit, on the disk before the edit is acknowledged.
+//!
+//! The journal has all that is in the project; the story files beside it are made from it. A last line without a line
+//! end was torn by a kill before it was acknowledged; it is dropped.
+
+use super::change::Change;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault;
+use crate::schema::{self, SchemaVersion};
+use crate::untrusted::{self, json_error};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The limit for a journal, in bytes: a label has about 80.
+const MAX_JOURNAL: u64 = 1 << 30;
+
+/// An edit, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The number of the edit: 1, 2, 3, ...
+    pub revision: u64,
+    /// When it was made, in RFC 3339, UTC.
+    pub at: String,
+    /// The annotator.
+    pub who: String,
+    /// The window in which it was made.
+    pub window: String,
+    /// Its number in that window. An edit that is sent again has the same.
+    pub n: u64,
+    /// Whose answers it changes.
+    pub pass: String,
+    /// The group of stories.
+    pub group: i64,
+    /// The story that the annotator worked on.
+    pub story: String,
+    /// What was done, in words.
+    pub what: String,
+    /// The revision of the edit that this one takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+    /// The revision of the edit that this one makes again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redoes: Option<u64>,
+    /// At most one for each field.
+    pub changes: Vec<Change>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(default)]
+    schema_version: SchemaVersion,
+    #[serde(flatten)]
+    entry: Entry,
+}
+
+/// The file, open for appending.
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole lines.
+    length: u64,
+    /// Whether a line that failed may still be in the file.
+    is_torn: bool,
+}
+
+impl Journal {
+    /// Opens the file, or creates it, and reads its edits. A torn last line is removed from it.
+    ///
+    /// # Errors
+    /// `Data` if another line is not the next edit; `CantCreate`, `Io`.
+    pub fn open(path: &Path) -> Result<(Self, Vec<Entry>)> {
+        let text = untrusted::read_if_there(path, MAX_JOURNAL).map_err(|error| Error::reading(path, &error))?;
+        let text = text.unwrap_or_default();
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let entries = entries(path, &text[..whole])?;
+        let file = fault::operation(|| {
+            let file = OpenOptions::new().create(true).append(true).open(path)?;
+            if whole < text.len() {
+                file.set_len(whole as u64)?;
+            }
+            Ok(file)
+        });
+        let file = file.map_err(|error| Error::writing(path, &error))?;
+        durable::sync_parent(path)?;
+        Ok((Journal { path: path.to_owned(), file, length: whole as u64, is_torn: false }, entries))
+    }
+
+    /// Appends an edit and syncs it to the disk. After an error, nothing was appended.
+    ///
+    /// # Errors
+    /// `Io` if it can't be written.
+    pub fn append(&mut self, entry: &Entry) -> Result<()> {
+        self.mend()?;
+        let mut line = serde_json::to_vec(&Line { schema_version: SchemaVersion, entry: entry.clone() })
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", self.path.display())))?;
+        line.push(b'\n');
+        if self.length + line.len() as u64 > MAX_JOURNAL {
+            let message =
+                format!("{}: is full; export the stories, and import them into a new project", self.path.display());
+            return Err(Error::new(ErrorKind::Io, message));
+        }
+        let written =
+            fault::operation(|| self.file.write_all(&line)).and_then(|()| fault::operation(|| self.file.sync_data()));
+        if let Err(error) = written {
+            self.is_torn = true;
+            // If that fails too, the next edit tries it again.
+            drop(self.mend());
+            return Err(Error::writing(&self.path, &error));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Removes what a failed edit left.
+    fn mend(&mut self) -> Result<()> {
+        if self.is_torn {
+            let cut = self.file.set_len(self.length).and_then(|()| self.file.sync_data());
+            cut.map_err(|error| Error::writing(&self.path, &error))?;
+            self.is_torn = false;
+        }
+        Ok(())
+    }
+}
+
+/// The edits in whole lines.
+fn entries(path: &Path, text: &[u8]) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let wrong = |problem: String| {
+            let remedy = "restore the file from a copy, or remove this line and those after it";
+            Error::data(format!("{}: line {}: {problem}; {remedy}", path.display(), number + 1))
+        };
+        let Line { entry, .. } =
+            schema::from_slice(line).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
+        if entry.revision != number as u64 + 1 {
+            return Err(wrong(format!("has revision {}, but {} comes next", entry.revision, number + 1)));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::fs;
+
+    pub fn entry(revision: u64) -> Entry {
+        Entry {
+            revision,
+            at: "2026-01-02T03:04:05Z".into(),
+            who: "Ada".into(),
+            window: "w".into(),
+            n: revision,
+            pass: "main".into(),
+            group: 1,
+            story: "1".into(),
+            what: "location".into(),
+            undoes: None,
+            redoes: None,
+            changes: vec![Change::Location { text: format!("però {revision}\n") }],
+        }
+    }
+
+    #[test]
+    fn a_torn_last_line_is_dropped_at_every_byte_and_a_wrong_one_is_refused() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let (mut journal, none) = Journal::open(&path).unwrap();
+        assert!(none.is_empty());
+        (1..=3).for_each(|revision| journal.append(&entry(revision)).unwrap());
+        let bytes = fs::read(&path).unwrap();
+        let second = bytes.len() / 3 * 2;
+        for length in second..bytes.len() {
+            fs::write(&path, &bytes[..length]).unwrap();
+            let (mut journal, entries) = Journal::open(&path).unwrap();
+            assert_eq!(entries, [entry(1), entry(2)], "cut at {length}");
+            journal.append(&entry(3)).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes, "cut at {length}");
+        }
+        fs::write(&path, [&bytes[..second], b"{}\n", &bytes[second..]].concat()).unwrap();
+        let error = Journal::open(&path).err().unwrap();
+        assert!(error.kind == ErrorKind::Data && error.message.contains("line 3"), "{error}");
+        fs::write(&path, [&bytes[..second], &bytes[..second]].concat()).unwrap();
+        assert!(Journal::open(&path).err().unwrap().message.contains("has revision 1, but 3 comes next"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Annotates stories: a project is a folder with stories, their labels, and a journal of every edit.
+//!
+//! - A group is a plausible story with its versions (cloze, order). Its stories share sentences and entities, so that a
+//!   sentence is written and labelled once.
+//! - A pass is one set of answers: labels, conflicts, done marks. Annotators who name the same pass share it; a pass shows
+//!   nothing of another one.
+//! - An edit is a list of operations ([`Op`]). `expand` turns them into changes of single fields ([`Change`]). The journal
+//!   has them on the disk before anybody hears that the edit was made.
+//! - Edits carry the revision that the annotator last saw. Those of different fields merge. Those of the same field are
+//!   told as a clash, with both values.
+//! - Whatever an annotator did can be undone, back to the beginning, but for what somebody else changed since.
+
+mod change;
+mod describe;
+mod edit;
+mod events;
+mod expand;
+mod export;
+mod group;
+mod hint;
+mod history;
+mod import;
+mod journal;
+mod mention;
+mod merge;
+mod op;
+mod priority;
+mod project;
+mod proposal;
+mod question;
+mod record;
+mod refusal;
+mod run;
+mod sender;
+mod stories;
+mod view;
+
+pub use change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
+pub use events::{Event, Events};
+pub use export::{Export, LeftOutStory};
+pub use hint::Hint;
+pub use history::Way;
+pub use import::{Imported, ImportedStory};
+pub use op::Op;
+pub use priority::{By, Priority};
+pub use project::Project;
+pub use proposal::{Proposal, ProposedCell, ProposedConflict, ProposedLabel};
+pub use question::Question;
+pub use record::Format;
+pub use refusal::{Clash, Refusal};
+pub use run::Predictions;
+pub use sender::{Edited, OnClash, Sender};
+pub use stories::{MAIN_PASS, Stories};
+pub use view::{CellView, EntityView, ProjectView, Proposed, ProposedEntity, SentenceView, StoryLine, StoryView};

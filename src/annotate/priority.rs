@@ -1,0 +1,111 @@
+//! Which stories deserve an annotator's time most.
+
+use super::group::Answers;
+use super::proposal::probability;
+use super::question::Question;
+use super::record::filled;
+use super::stories::Stories;
+use crate::attribute::{Attribute, Side};
+use crate::prediction::{PairPrediction, StoryPrediction};
+use serde::{Deserialize, Serialize};
+
+/// By what stories are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// What the model is least sure of comes first.
+    Unsure,
+    /// What the model answers otherwise than the annotator comes first.
+    Disagree,
+}
+
+/// A story and how much it deserves attention.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Priority {
+    /// The key of the story.
+    pub story: String,
+    /// How many of its answers are expected to be wrong, or to differ, as an average of its three tiers; 0 to 1.
+    pub score: f32,
+}
+
+impl Stories {
+    /// The stories, those first that deserve most attention. By disagreement, stories without any answer are left out.
+    pub fn order<'q>(
+        &self,
+        pass: &str,
+        by: By,
+        predicted: impl IntoIterator<Item = (&'q Question, &'q PairPrediction)>,
+    ) -> Vec<Priority> {
+        let score = |(question, prediction): (&'q Question, &'q PairPrediction)| {
+            let story = question.story.clone();
+            let score = match by {
+                By::Unsure => Some(unsure(question, prediction)),
+                By::Disagree => self.disagreement(pass, question, prediction),
+            };
+            score.map(|score| Priority { story, score })
+        };
+        let mut order: Vec<_> = predicted.into_iter().filter_map(score).collect();
+        order.sort_by(|a, b| b.score.total_cmp(&a.score));
+        order
+    }
+
+    /// How far the model disagrees with the answers of a pass; `None` if there are none.
+    fn disagreement(&self, pass: &str, question: &Question, prediction: &PairPrediction) -> Option<f32> {
+        let group = &self.groups[&self.number_of(&question.story).ok()?];
+        let (answers, story) = (group.answers(pass), &prediction.stories[1]);
+        let states = differing_states(answers, question, story);
+        let marked = answers.conflicts.get(&question.story).filter(|_| question.is_version).and_then(|marked| {
+            let position = |id| question.sentences.iter().position(|&sentence| sentence == id);
+            Some((position(marked.evidence)?, position(marked.breakpoint)?))
+        });
+        let tiers =
+            marked.map(|(i, j)| [prediction.story_probs[1], 1. - story.support(i.min(j), i.max(j)).clamp(0., 1.)]);
+        mean(tiers.into_iter().flatten().chain(states))
+    }
+}
+
+/// How unsure a model is: the chance that its choice of the story and of the sentences is wrong, and the mean number of
+/// states that are expected to be wrong in a cell.
+fn unsure(question: &Question, prediction: &PairPrediction) -> f32 {
+    let story = &prediction.stories[1];
+    let cells = (question.sentences.len() * question.entities.len()) as f32;
+    let candidates = story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| &entity.side(side).candidates));
+    let wrong: f32 = candidates.flatten().map(|c| c.probability.min(1. - c.probability)).sum();
+    let tiers = question.is_version.then(|| {
+        let pairs = (0..question.sentences.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let best = pairs.map(|(i, j)| story.support(i, j)).fold(0., f32::max);
+        [prediction.story_probs[0].min(prediction.story_probs[1]), 1. - best.clamp(0., 1.)]
+    });
+    mean(tiers.into_iter().flatten().chain([(wrong / cells).min(1.)])).unwrap_or_default()
+}
+
+/// The mean number of states in an annotated cell that the model expects to be otherwise; `None` if no cell is annotated.
+fn differing_states(answers: &Answers, question: &Question, story: &StoryPrediction) -> Option<f32> {
+    let (mut differing, mut cells) = (0., 0);
+    for (e, &(entity, person)) in question.entities.iter().enumerate() {
+        for (n, &sentence) in question.sentences.iter().enumerate().filter(|(_, s)| answers.is_annotated(entity, **s)) {
+            cells += 1;
+            let labels = filled(answers.labels(entity, sentence), person);
+            for attribute in Attribute::ALL {
+                let Some(label) = labels[attribute.index()] else { continue };
+                let (before, after) = attribute.split(label);
+                for (side, class) in [(Side::Precondition, before), (Side::Effect, after)] {
+                    let predicted = &story.entities[e];
+                    differing += if attribute.is_nontrivial(class) {
+                        1. - probability(predicted, side, n, attribute, class)
+                    } else {
+                        let mut candidates = predicted.side(side).candidates.iter();
+                        let other = candidates.find(|c| c.sentence == n && c.attribute == attribute);
+                        other.map_or(0., |candidate| candidate.probability)
+                    };
+                }
+            }
+        }
+    }
+    (cells > 0).then(|| (differing / cells as f32).min(1.))
+}
+
+fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
+    let (sum, count) = values.fold((0., 0), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f32)
+}

@@ -1,0 +1,96 @@
+//! A project: a folder with stories, their annotations and the journal of all edits.
+
+use super::history::{Edit, History};
+use super::journal::{Entry, Journal};
+use super::stories::Stories;
+use crate::durable::{self, Lock};
+use crate::error::{Error, ErrorKind, Result};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The number of hints of each story of a group in a pass, and the revision of the group in which they were counted.
+pub(super) type HintCounts = HashMap<(i64, String), (u64, Vec<usize>)>;
+
+/// A project that this process works on; no other process can.
+pub struct Project {
+    pub(super) folder: PathBuf,
+    _lock: Lock,
+    pub(super) journal: Journal,
+    pub(super) stories: Stories,
+    pub(super) history: History,
+    pub(super) counted: RefCell<HintCounts>,
+}
+
+impl Project {
+    /// Opens the project in a folder, or begins one in a folder that is empty or not there.
+    ///
+    /// # Errors
+    /// `CantCreate` if another process works on it, or the folder has other things in it; `Data` if the journal is
+    /// damaged; `Io`.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join("journal.jsonl");
+        if !path.exists() {
+            require_empty(folder)?;
+            durable::create_folder(folder)?;
+        }
+        let lock = Lock::take(&folder.join("lock"))?;
+        durable::remove_leftovers(folder)?;
+        let (journal, entries) = Journal::open(&path)?;
+        let mut project = Project {
+            folder: folder.to_owned(),
+            _lock: lock,
+            journal,
+            stories: Stories::default(),
+            history: History::default(),
+            counted: RefCell::default(),
+        };
+        entries.into_iter().for_each(|entry| project.make(entry));
+        Ok(project)
+    }
+
+    /// The folder of the project.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The stories as they are now.
+    pub fn stories(&self) -> &Stories {
+        &self.stories
+    }
+
+    /// The number of edits so far.
+    pub fn revision(&self) -> u64 {
+        self.history.revision()
+    }
+
+    /// Makes an edit of the journal.
+    pub(super) fn make(&mut self, entry: Entry) {
+        let group = Arc::make_mut(self.stories.groups.entry(entry.group).or_default());
+        let before = entry.changes.iter().map(|change| group.apply(&entry.pass, change)).collect();
+        self.stories.passes.insert(entry.pass.clone());
+        self.history.push(Edit { entry, before });
+    }
+}
+
+/// # Errors
+/// `CantCreate` if the folder has anything in it.
+fn require_empty(folder: &Path) -> Result<()> {
+    let mut entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| Error::reading(folder, &error))?,
+    };
+    let other = entries.find_map(|entry| entry.ok().filter(|entry| entry.file_name() != "lock"));
+    match other {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!(
+                "{}: is no annotation project (it has {:?} and no journal.jsonl); choose an empty or a new folder",
+                folder.display(),
+                other.file_name().to_string_lossy()
+            );
+            Err(Error::new(ErrorKind::CantCreate, message))
+        }
+    }
+}

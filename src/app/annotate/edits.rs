@@ -1,0 +1,135 @@
+//! Edits of a project.
+
+use super::super::answer::{Answered, body_text};
+use super::state::{Annotation, answer};
+use crate::annotate::{Edited, Imported, MAIN_PASS, OnClash, Op, Project, Refusal, Sender, StoryView, Way};
+use crate::data::read_bytes;
+use crate::error::Error;
+use crate::untrusted::json_error;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::routing::post;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a story file that is imported: ten times GITA.
+const MAX_IMPORT: usize = 64 << 20;
+
+pub(super) fn routes() -> Router<Annotation> {
+    Router::new()
+        .route("/api/annotate/edit", post(edit))
+        .route("/api/annotate/undo", post(|state, body| go(state, body, Way::Undo)))
+        .route("/api/annotate/redo", post(|state, body| go(state, body, Way::Redo)))
+        .route("/api/annotate/import", post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)))
+}
+
+fn main_pass() -> String {
+    MAIN_PASS.to_owned()
+}
+
+/// Who sends a request.
+#[derive(Deserialize)]
+struct From {
+    who: String,
+    window: String,
+    n: u64,
+    #[serde(default = "main_pass")]
+    pass: String,
+    #[serde(default)]
+    on_clash: OnClash,
+}
+
+impl From {
+    fn sender(&self) -> Sender<'_> {
+        Sender { who: &self.who, window: &self.window, n: self.n, pass: &self.pass, on_clash: self.on_clash }
+    }
+}
+
+#[derive(Deserialize)]
+struct EditRequest {
+    #[serde(flatten)]
+    from: From,
+    base: u64,
+    story: Option<String>,
+    ops: Vec<Op>,
+}
+
+#[derive(Deserialize)]
+struct GoRequest {
+    #[serde(flatten)]
+    from: From,
+}
+
+#[derive(Deserialize)]
+struct ImportRequest {
+    #[serde(flatten)]
+    from: From,
+    text: String,
+    split: Option<String>,
+}
+
+/// What became of an edit, and how the story is now.
+#[derive(Serialize)]
+struct EditAnswer {
+    revision: u64,
+    story: String,
+    repeated: bool,
+    /// `None` if the story is not there any more.
+    view: Option<StoryView>,
+}
+
+impl EditAnswer {
+    fn of(project: &Project, from: &From, edited: Edited) -> Self {
+        let Edited { revision, story, repeated } = edited;
+        let view = project.story(&story, &from.pass, &from.who).ok();
+        EditAnswer { revision, story, repeated, view }
+    }
+}
+
+fn request<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+    let wrong = |error| Error::data(format!("the request is invalid: {}", json_error(&error)));
+    serde_json::from_str(text).map_err(|error| wrong(error).into())
+}
+
+async fn edit(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>) -> Answered {
+    let text = body_text(body)?;
+    let work = move |project: &mut Project| {
+        let EditRequest { from, base, story, ops } = request(&text)?;
+        let edited = project.edit(from.sender(), base, story.as_deref(), &ops)?;
+        Ok(EditAnswer::of(project, &from, edited))
+    };
+    annotation.save_soon();
+    answer(annotation.with(work).await)
+}
+
+async fn go(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>, way: Way) -> Answered {
+    let text = body_text(body)?;
+    let work = move |project: &mut Project| {
+        let GoRequest { from } = request(&text)?;
+        let edited = project.go(from.sender(), way)?;
+        Ok(EditAnswer::of(project, &from, edited))
+    };
+    annotation.save_soon();
+    answer(annotation.with(work).await)
+}
+
+#[derive(Serialize)]
+struct ImportAnswer {
+    revision: u64,
+    #[serde(flatten)]
+    imported: Imported,
+}
+
+async fn import(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>) -> Answered {
+    let text = body_text(body)?;
+    let work = move |project: &mut Project| {
+        let ImportRequest { from, text, split } = request(&text)?;
+        let file = read_bytes("the story file".as_ref(), text.as_bytes())?;
+        let imported = project.import(from.sender(), &file, split.as_deref())?;
+        Ok(ImportAnswer { revision: project.revision(), imported })
+    };
+    annotation.save_soon();
+    answer(annotation.with(work).await)
+}

@@ -1,0 +1,123 @@
+//! What the routes of a project share.
+
+use super::super::answer::{Answered, json, json_text};
+use super::super::models::Models;
+use crate::annotate::{Clash, Predictions, Project, Refusal, Stories};
+use crate::error::{Error, ErrorKind, Result};
+use crate::say::aside;
+use crate::schema;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long after an edit the story files are written. The journal has the edit at once.
+const SAVE_AFTER: Duration = Duration::from_secs(30);
+
+/// The project of the server.
+#[derive(Clone)]
+pub(super) struct Annotation {
+    project: Arc<Mutex<Project>>,
+    folder: PathBuf,
+    /// Whether the story files are about to be written.
+    is_saving: Arc<AtomicBool>,
+    pub models: Models,
+    /// By the name of the run.
+    pub predictions: Arc<Mutex<HashMap<String, Predictions>>>,
+}
+
+impl Annotation {
+    pub fn new(project: Project, models: Models) -> Self {
+        let folder = project.folder().to_owned();
+        let (project, predictions) = (Arc::new(Mutex::new(project)), Arc::default());
+        Annotation { project, folder, is_saving: Arc::default(), models, predictions }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Project> {
+        // An edit is made when it is in the journal: a thread that panicked before left the project as it was.
+        self.project.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the project, on a thread that may wait for the disk.
+    pub async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Project) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let annotation = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&mut annotation.lock())).await;
+        done.unwrap_or_else(|_| Err(failed().into()))
+    }
+
+    /// The stories as they are now.
+    pub async fn stories(&self) -> Result<Stories, Refusal> {
+        self.with(|project| Ok(project.stories().clone())).await
+    }
+
+    /// Does something that takes long, on a thread of its own.
+    pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(failed()))
+    }
+
+    /// Writes the story files some time after an edit.
+    pub fn save_soon(&self) {
+        if self.is_saving.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let annotation = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(SAVE_AFTER).await;
+            annotation.is_saving.store(false, Ordering::SeqCst);
+            if let Err(error) = annotation.save().await {
+                aside!("warning: the story files could not be written: {error}; the journal has everything");
+            }
+        });
+    }
+
+    /// Writes the story files.
+    pub async fn save(&self) -> Result<(), Refusal> {
+        let (stories, folder) = (self.stories().await?, self.folder.clone());
+        Ok(Self::blocking(move || stories.save(&folder)).await?)
+    }
+}
+
+fn failed() -> Error {
+    Error::new(ErrorKind::Internal, "the request failed; the terminal of tiered app says why")
+}
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    error: Reason<'a>,
+}
+
+#[derive(Serialize)]
+struct Reason<'a> {
+    kind: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clash: Option<&'a [Clash]>,
+}
+
+/// The document as an answer, or why there is none.
+pub(super) fn answer<T: Serialize>(done: Result<T, Refusal>) -> Answered {
+    let refusal = match done {
+        Ok(document) => return json(&document),
+        Err(refusal) => refusal,
+    };
+    let status = match refusal.kind() {
+        "clash" => StatusCode::CONFLICT,
+        "gone" => StatusCode::NOT_FOUND,
+        "data" => StatusCode::UNPROCESSABLE_ENTITY,
+        "io" => StatusCode::INSUFFICIENT_STORAGE,
+        "unavailable" => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let clash = if let Refusal::Clash(clashes) = &refusal { Some(clashes.as_slice()) } else { None };
+    let error = Reason { kind: refusal.kind(), message: refusal.to_string(), clash };
+    let text =
+        schema::to_string(&Problem { error }).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+    Ok((status, json_text(text)).into_response())
+}
