@@ -30,9 +30,10 @@ def begin(page, who):
 
 
 def settled(page):
-    """Waits until all edits are answered."""
-    page.wait_for_timeout(150)
-    page.wait_for_load_state("networkidle")
+    """Waits until all requests are answered and shown."""
+    for _ in range(2):
+        page.wait_for_timeout(60)
+        page.wait_for_selector("main:not([aria-busy=true])", state="attached")
 
 
 def cell(page, column, row):

@@ -20,12 +20,12 @@ let edits;
 
 export function annotatePage(models) {
   const element = h("div", { class: "wide" });
-  let timer, isLeft = false;
+  let timer, isLeft = false, isDragging = false;
   const where = () => ({ pass: state.pass, who: state.who });
   const run = () => state.run ?? models[0]?.name;
 
   const show = () => {
-    if (isLeft) return;
+    if (isLeft || isDragging) return; // to rebuild what is dragged would end the dragging
     if (!state.who) return fill(element, whoForm(state, begin));
     if (!state.project) return fill(element, h("p", { class: "soft" }, state.note || t("working")));
     fill(element, h("h2", { class: "sr" }, t("annotate")),
@@ -152,6 +152,7 @@ export function annotatePage(models) {
       if (next) open(next.story).then(() => state.at && focus(state.at));
     },
     undo: () => step(true), redo: () => step(false),
+    drag: (is) => { isDragging = is; show(); },
     importText: (text) => edits.send("annotate/import", { text }),
   };
 

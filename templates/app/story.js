@@ -31,9 +31,10 @@ function sentences(state, actions) {
   const marked = new Set([view.conflict?.evidence, view.conflict?.breakpoint, half]);
   const item = (sentence, n) => {
     const handle = h("button", { type: "button", class: "handle", draggable: true, "data-key": `handle ${sentence.id}`, "aria-label": t("pick", n + 1), "aria-pressed": String(state.picked === sentence.id),
-      onclick: () => pick(state, actions, sentence.id, n), ondragstart: (event) => { event.dataTransfer.setData("text/plain", String(sentence.id)); event.dataTransfer.effectAllowed = "move"; } }, "⇅");
+      onclick: () => pick(state, actions, sentence.id, n), ondragstart: (event) => { event.dataTransfer.setData("text/plain", String(sentence.id)); event.dataTransfer.effectAllowed = "move"; actions.drag(true); }, ondragend: () => actions.drag(false) }, "⇅");
     const drop = (event) => {
       event.preventDefault();
+      actions.drag(false);
       swap(state, actions, Number(event.dataTransfer.getData("text/plain")), sentence.id);
     };
     const isOpen = state.form?.kind === "sentence" && state.form.id === sentence.id;
