@@ -4,7 +4,7 @@
 It writes a story and its versions, labels by keyboard, accepts proposals, marks the conflict, undoes, lets two windows clash, and exports; at the size
 of a desktop and of a phone, in light and dark. The project is a new one.
 
-usage: check-annotate.py TIERED [RUN] [--screenshots FOLDER] [--assets FOLDER]
+usage: check-annotate.py TIERED [RUN] [--screenshots FOLDER] [--assets FOLDER] [--count FILE [--story ID]]
 Without a run nothing is proposed.
 Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no browser (scripts/get-readers.sh installs one).
 """
@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 from urllib.parse import parse_qs, urlsplit
 
-from app_browser import PHONE, VIEWS, Watch, add_arguments, check_axe, check_width, expect, run, server
+from app_browser import DESK, PHONE, VIEWS, Watch, add_arguments, check_axe, check_width, expect, run, server
 
 STORY = ["Rosa filled the kettle.", "Rosa switched the kettle on.", "Rosa put a cup on the table.", "Rosa poured the hot water into the cup."]
 
@@ -272,7 +272,90 @@ def annotate(browser, arguments, scheme, size):
         watch.check()
 
 
+class Keys:
+    """Presses keys on a page, and counts them."""
+
+    def __init__(self, page):
+        self.page, self.pressed = page, 0
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.pressed += 1
+        settled(self.page)
+
+    def go(self, column, row):
+        at = focused(self.page)
+        self.press(*["ArrowRight" if column > at[0] else "ArrowLeft"] * abs(column - at[0]))
+        self.press(*["ArrowDown" if row > at[1] else "ArrowUp"] * abs(row - at[1]))
+
+
+DEFAULTS = {"conscious": 2, "exist": 2, "functional": 2, "moveable": 2}
+
+
+def nontrivial(states, name):
+    """The labels of an entity in a sentence of a story file that are neither 0 nor the default."""
+    labels = {attribute: {other.strip(): label for other, label in given}.get(name, 0) for attribute, given in states.items()}
+    return {attribute: label for attribute, label in labels.items() if label not in (0, DEFAULTS.get(attribute, 0))}
+
+
+def annotate_cell(keys, wanted, letters):
+    """Gives the cell with the focus its labels: with its proposals where that takes fewer keys, else without."""
+    proposed = keys.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('.attributes li')].filter(line => line.querySelector('button'))
+        .map(line => [line.querySelector('select').dataset.key.slice(6), Number(line.querySelector('button').dataset.label)]))""")
+    proposed = {attribute: label for attribute, label in proposed.items() if label != DEFAULTS.get(attribute, 0)}
+    wrong = [(attribute, wanted.get(attribute, 0)) for attribute in {*wanted, *proposed} if wanted.get(attribute) != proposed.get(attribute)]
+    accept = proposed and 2 * len(wrong) + 1 < 2 * len(wanted)
+    for attribute, label in wrong if accept else wanted.items():
+        keys.press(letters[attribute], str(label))
+    if accept:
+        keys.press("Enter")
+
+
+def count_keys(browser, arguments):
+    """Annotates a story of a file from nothing, by keys only, and compares the result with the file."""
+    story = next(iter(json.loads(arguments.count.read_text()).values()))[arguments.story]
+    names = list(dict.fromkeys(name.strip() for states in story["states"] for given in states.values() for name, _ in given))
+    humans = {name.strip() for states in story["states"] for name, _ in states.get("conscious", [])}
+    with tempfile.TemporaryDirectory() as folder, server(arguments.program, [arguments.run] if arguments.run else [], pathlib.Path(folder) / "project") as address:
+        page = Watch(address, arguments.assets).open(browser, "light", DESK)
+        page.wait_for_selector("#tabs button")
+        begin(page, "Anna")
+        page.locator("[data-key=new]").click()
+        page.fill("#new-story", "\n".join(story["sentences"]))
+        page.locator("form button").first.click()
+        page.wait_for_selector("#new-entity")
+        for name in names:
+            page.fill("#new-entity", name)
+            page.locator("[data-key=new-person]").set_checked(name in humans)
+            page.keyboard.press("Enter")
+            settled(page)
+        page.wait_for_selector(".grid")
+        settled(page)
+        focus(page, 0, 0)
+        keys, cells = Keys(page), [(row, column) for row in range(len(story["sentences"])) for column in range(len(names))]
+        letters = page.evaluate("() => import('/annotate-words.js').then(words => words.KEYS)")
+        for row, column in cells:
+            wanted = nontrivial(story["states"][row], names[column])
+            if wanted:
+                keys.go(column, row)
+                annotate_cell(keys, wanted, letters)
+        with page.expect_download() as download:
+            page.locator("[data-key=trip]").click()
+        made = next(iter(next(iter(json.loads(pathlib.Path(download.value.path()).read_text()).values())).values()))
+        different = [(names[column], row) for row, column in cells
+                     if nontrivial(made["states"][row], names[column]) != nontrivial(story["states"][row], names[column])]
+        expect(not different, f"other labels than in the file: {different}")
+    by_hand = 20 * len(cells)
+    expect(keys.pressed < by_hand, f"{keys.pressed} keys, and {by_hand} by hand")
+    labels = sum(len(nontrivial(story["states"][row], names[column])) for row, column in cells)
+    return (f"story {arguments.story}: {len(story['sentences'])} sentences, {len(names)} entities, {labels} nontrivial labels: {keys.pressed} keys on the page, "
+            f"{by_hand} labels by hand (20 for each entity and sentence)")
+
+
 def check(browser, arguments):
+    if arguments.count:
+        return count_keys(browser, arguments)
     for scheme, size in VIEWS:
         annotate(browser, arguments, scheme, size)
     return f"checked: Annotate {'with' if arguments.run else 'without'} a run; desktop and phone, light and dark"
@@ -282,6 +365,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser)
     parser.add_argument("run", type=pathlib.Path, nargs="?")
+    parser.add_argument("--count", type=pathlib.Path, metavar="FILE", help="instead annotate a story of this file and count the keys")
+    parser.add_argument("--story", default="0", metavar="ID", help="the story to count for")
     run(check, parser.parse_args())
 
 
