@@ -293,20 +293,22 @@ class Keys:
 DEFAULTS = {"conscious": 2, "exist": 2, "functional": 2, "moveable": 2}
 
 
-def nontrivial(states, name):
-    """The labels of an entity in a sentence of a story file that are neither 0 nor the default."""
+def annotated(states, name):
+    """The labels of an entity in a sentence of a story file that are neither 0 nor the default; None if all are 0."""
     labels = {attribute: {other.strip(): label for other, label in given}.get(name, 0) for attribute, given in states.items()}
-    return {attribute: label for attribute, label in labels.items() if label not in (0, DEFAULTS.get(attribute, 0))}
+    nontrivial = {attribute: label for attribute, label in labels.items() if label not in (0, DEFAULTS.get(attribute, 0))}
+    return nontrivial if any(labels.values()) else None
 
 
-def annotate_cell(keys, wanted, letters):
+def annotate_cell(keys, wanted, letters, default):
     """Gives the cell with the focus its labels: with its proposals where that takes fewer keys, else without."""
-    proposed = keys.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('.attributes li')].filter(line => line.querySelector('button'))
+    offered = keys.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('.attributes li')].filter(line => line.querySelector('button'))
         .map(line => [line.querySelector('select').dataset.key.slice(6), Number(line.querySelector('button').dataset.label)]))""")
-    proposed = {attribute: label for attribute, label in proposed.items() if label != DEFAULTS.get(attribute, 0)}
-    wrong = [(attribute, wanted.get(attribute, 0)) for attribute in {*wanted, *proposed} if wanted.get(attribute) != proposed.get(attribute)]
-    accept = proposed and 2 * len(wrong) + 1 < 2 * len(wanted)
-    for attribute, label in wrong if accept else wanted.items():
+    proposed = {attribute: label for attribute, label in offered.items() if label != DEFAULTS.get(attribute, 0)}
+    wrong = [(attribute, wanted.get(attribute, DEFAULTS.get(attribute, 0))) for attribute in {*wanted, *proposed} if wanted.get(attribute) != proposed.get(attribute)]
+    by_itself = list(wanted.items()) or [(default, 2)]
+    accept = offered and 2 * len(wrong) + 1 < 2 * len(by_itself)
+    for attribute, label in wrong if accept else by_itself:
         keys.press(letters[attribute], str(label))
     if accept:
         keys.press("Enter")
@@ -336,19 +338,19 @@ def count_keys(browser, arguments):
         keys, cells = Keys(page), [(row, column) for row in range(len(story["sentences"])) for column in range(len(names))]
         letters = page.evaluate("() => import('/annotate-words.js').then(words => words.KEYS)")
         for row, column in cells:
-            wanted = nontrivial(story["states"][row], names[column])
-            if wanted:
+            wanted = annotated(story["states"][row], names[column])
+            if wanted is not None:
                 keys.go(column, row)
-                annotate_cell(keys, wanted, letters)
+                annotate_cell(keys, wanted, letters, "conscious" if names[column] in humans else "exist")
         with page.expect_download() as download:
             page.locator("[data-key=trip]").click()
         made = next(iter(next(iter(json.loads(pathlib.Path(download.value.path()).read_text()).values())).values()))
         different = [(names[column], row) for row, column in cells
-                     if nontrivial(made["states"][row], names[column]) != nontrivial(story["states"][row], names[column])]
+                     if annotated(made["states"][row], names[column]) != annotated(story["states"][row], names[column])]
         expect(not different, f"other labels than in the file: {different}")
     by_hand = 20 * len(cells)
     expect(keys.pressed < by_hand, f"{keys.pressed} keys, and {by_hand} by hand")
-    labels = sum(len(nontrivial(story["states"][row], names[column])) for row, column in cells)
+    labels = sum(len(annotated(story["states"][row], names[column]) or ()) for row, column in cells)
     return (f"story {arguments.story}: {len(story['sentences'])} sentences, {len(names)} entities, {labels} nontrivial labels: {keys.pressed} keys on the page, "
             f"{by_hand} labels by hand (20 for each entity and sentence)")
 
