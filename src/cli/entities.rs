@@ -7,7 +7,7 @@ use crate::data::{Severity, Story, StoryFile, read_file};
 use crate::entities::{EntityScores, FoundStory, MatchScores, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
-use crate::question::{Reading, typed_stories};
+use crate::question::{TextOptions, typed_stories};
 use crate::report::{INTERVALS, Table, share};
 use crate::say::{aside, counted};
 use crate::schema;
@@ -101,7 +101,7 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
         ));
     }
     let (text, source) = read_input(Some(&args.file), MAX_PLAIN)?;
-    let typed = typed_stories(&text, &source, &Reading { language: args.lang, ..Reading::default() })?;
+    let typed = typed_stories(&text, &source, &TextOptions { language: args.lang, ..TextOptions::default() })?;
     if let Some(words) = typed.left_out.words() {
         aside!("{source}: {words}");
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::language::Language;
 use crate::machine::{self, DeviceChoice};
-use crate::question::{Decoding, Judged, Question, Reading, judge};
+use crate::question::{Decoding, Judged, Question, TextOptions, judge};
 use crate::say::aside;
 use crate::untrusted::{MAX_BATCH, MAX_PLAIN};
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ fn question(args: &Args) -> Result<Question> {
 
 /// A question from text or JSON that a person typed.
 fn typed_question(args: &Args, text: &str, source: String) -> Result<Question> {
-    let reading = Reading {
+    let reading = TextOptions {
         entities: args.entities.as_deref().map(split_names).unwrap_or_default(),
         sentences: if args.split_sentences { Sentences::Split } else { Sentences::AsGiven },
         language: args.lang,

@@ -32,7 +32,7 @@ pub struct Question {
 
 /// How a text is read.
 #[derive(Debug, Clone)]
-pub struct Reading {
+pub struct TextOptions {
     /// The entities of stories that name none.
     pub entities: Vec<String>,
     /// Where sentences end.
@@ -41,9 +41,9 @@ pub struct Reading {
     pub language: Option<Language>,
 }
 
-impl Default for Reading {
+impl Default for TextOptions {
     fn default() -> Self {
-        Reading { entities: Vec::new(), sentences: Sentences::AsGiven, language: None }
+        TextOptions { entities: Vec::new(), sentences: Sentences::AsGiven, language: None }
     }
 }
 
@@ -57,7 +57,7 @@ impl Question {
     ///
     /// # Errors
     /// `Data`, with the place and the remedy, if there are no or too many stories, or if they can't be judged.
-    pub fn typed(text: &str, source: String, reading: &Reading) -> Result<Self> {
+    pub fn typed(text: &str, source: String, reading: &TextOptions) -> Result<Self> {
         let typed = typed_stories(text, &source, reading)?;
         let stories = match typed.stories.as_slice() {
             [story] => [story.clone(), story.clone()],

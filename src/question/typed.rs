@@ -1,6 +1,6 @@
 //! Stories that a person typed.
 
-use super::Reading;
+use super::TextOptions;
 use crate::data::{Typed, read_plain};
 use crate::entities;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::language::Language;
 ///
 /// # Errors
 /// `Data`, as [`read_plain`] does.
-pub fn typed_stories(text: &str, source: &str, reading: &Reading) -> Result<Typed> {
+pub fn typed_stories(text: &str, source: &str, reading: &TextOptions) -> Result<Typed> {
     let language = |sentences: &[String]| reading.language.unwrap_or_else(|| Language::of(sentences));
     let find = |sentences: &[String]| entities::find(sentences, language(sentences));
     read_plain(text, source, &reading.entities, reading.sentences, &find)

@@ -26,9 +26,9 @@ fn shared() -> &'static (Tiny, PathBuf, PathBuf) {
     })
 }
 
-fn server() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| Server::start([shared().1.as_path(), shared().2.as_path()], &[]))
+/// One for each test: a server that all tests share would live on after them.
+fn server() -> Server {
+    Server::start([shared().1.as_path(), shared().2.as_path()], &[])
 }
 
 /// What `tiered predict --format json` prints about a text.
@@ -48,6 +48,7 @@ fn predicted(run: &Path, input: &str, more: &[&str]) -> String {
 
 #[test]
 fn the_api_answers_as_predict_byte_for_byte() {
+    let server = server();
     let (_, paper, joint) = shared();
     let as_json =
         json!({"stories": STORIES.split("\n\n").map(|story| json!({"sentences": story.lines().collect::<Vec<_>>(),
@@ -68,17 +69,18 @@ fn the_api_answers_as_predict_byte_for_byte() {
         ("?split_sentences=true", paper, "Mia opened the drawer. Mia took a spoon.", &["--split-sentences"]),
     ];
     for (query, run, input, arguments) in cases {
-        let answer = server().post(&format!("/api/predict{query}"), input);
+        let answer = server.post(&format!("/api/predict{query}"), input);
         assert_eq!((answer.status, answer.body), (200, predicted(run, input, arguments)), "{query}");
     }
 }
 
 #[test]
 fn the_explanation_has_the_answer_and_every_state_with_its_probability() {
+    let server = server();
     for (input, stories, language) in [(STORIES, 2, "en"), (ONE, 1, "en"), (ITALIAN, 1, "it")] {
-        let explained = server().post("/api/explain?decode=pair&states=0.02", input).json();
+        let explained = server.post("/api/explain?decode=pair&states=0.02", input).json();
         let mut answer: Value =
-            serde_json::from_str(&server().post("/api/predict?decode=pair&states=0.02", input).body).unwrap();
+            serde_json::from_str(&server.post("/api/predict?decode=pair&states=0.02", input).body).unwrap();
         answer.as_object_mut().unwrap().remove("schema_version");
         assert_eq!(explained["answer"], answer);
         assert_eq!(explained["stories"].as_array().unwrap().len(), stories);
@@ -111,8 +113,9 @@ fn the_explanation_has_the_answer_and_every_state_with_its_probability() {
 
 #[test]
 fn what_cant_be_answered_is_refused_with_the_reason() {
+    let server = server();
     let refused = |path: &str, body: &str| {
-        let answer = server().post(path, body);
+        let answer = server.post(path, body);
         (answer.status, answer.message())
     };
     let (status, why) = refused("/api/predict?model=none", STORIES);
@@ -125,9 +128,9 @@ fn what_cant_be_answered_is_refused_with_the_reason() {
     assert!(status == 400 && why.contains("best"), "{status} {why}");
     let (status, why) = refused("/api/predict?modle=joint", STORIES);
     assert!(status == 400 && why.contains("modle"), "{status} {why}");
-    assert_eq!(server().send("POST /api/predict", &server().own_headers(), b"\xff").status, 422);
-    assert_eq!((server().get("/api/nothing").status, server().get("/api/predict").status), (404, 405));
-    let models = server().get("/api/models").json();
+    assert_eq!(server.send("POST /api/predict", &server.own_headers(), b"\xff").status, 422);
+    assert_eq!((server.get("/api/nothing").status, server.get("/api/predict").status), (404, 405));
+    let models = server.get("/api/models").json();
     let known: Vec<_> =
         models["models"].as_array().unwrap().iter().map(|model| (&model["name"], &model["single_story"])).collect();
     assert_eq!(known, [(&json!("paper"), &json!(true)), (&json!("joint"), &json!(false))]);
@@ -173,24 +176,26 @@ fn only_the_page_of_this_user_may_ask() {
 
 #[test]
 fn a_request_has_a_limit_and_the_server_lives_on() {
+    let server = server();
     let large = "Mia slept.\n".repeat((3 << 20) / 11);
-    let answer = server().post("/api/predict", &large);
+    let answer = server.post("/api/predict", &large);
     assert!(answer.status == 413 && answer.message().contains("too large"), "{}", answer.status);
     let long = format!("GET /api/models?model={}", "a".repeat(1 << 20));
-    let status = server().send(&long, &server().own_headers(), b"").status;
+    let status = server.send(&long, &server.own_headers(), b"").status;
     assert!((400..500).contains(&status), "{status}");
-    assert_eq!(server().send("GET /api/models", &["Host: [::1".to_owned()], b"").status, 421);
-    assert_eq!(server().get("/api/models").status, 200);
+    assert_eq!(server.send("GET /api/models", &["Host: [::1".to_owned()], b"").status, 421);
+    assert_eq!(server.get("/api/models").status, 200);
 }
 
 #[test]
 fn the_page_is_whole_and_asks_nobody_else() {
-    let page = server().get("/").body;
+    let server = server();
+    let page = server.get("/").body;
     let mut files: Vec<String> = page.split('"').filter(|part| part.starts_with('/')).map(str::to_owned).collect();
     let mut seen = 0;
     while let Some(path) = files.get(seen).cloned() {
         seen += 1;
-        let file = server().get(&path);
+        let file = server.get(&path);
         assert_eq!(file.status, 200, "{path}");
         assert!(!file.body.contains("http:") && !file.body.contains("https:"), "{path} names another server");
         for import in file.body.split("from \"./").skip(1) {
@@ -211,8 +216,9 @@ fn the_page_is_whole_and_asks_nobody_else() {
 
 #[test]
 fn it_starts_and_ends_as_it_says() {
+    let server = server();
     let (_, paper, _) = shared();
-    let port = server().host.split(':').nth(1).unwrap().to_owned();
+    let port = server.host.split(':').nth(1).unwrap().to_owned();
     let output = tiered(["app", text(paper), "--port", &port, "--no-browser"]);
     assert_eq!(output.status.code(), Some(69));
     let said = stderr(&output);
@@ -223,12 +229,12 @@ fn it_starts_and_ends_as_it_says() {
     let output = tiered(["app", "/no/such/run", "--no-browser"]);
     assert_eq!((output.status.code(), stderr(&output).contains("not a run folder")), (Some(66), true));
 
-    let mut server = Server::start([], &[]);
-    assert_eq!(server.post("/api/predict", STORIES).message(), "no run is loaded; name a run folder: tiered app RUN");
-    let id = server.process().id().cast_signed();
+    let mut empty = Server::start([], &[]);
+    assert_eq!(empty.post("/api/predict", STORIES).message(), "no run is loaded; name a run folder: tiered app RUN");
+    let id = empty.process().id().cast_signed();
     // SAFETY: sends a signal to our own child.
     unsafe { libc::kill(id, libc::SIGINT) };
-    assert_eq!(server.process().wait().unwrap().signal(), Some(libc::SIGINT), "as other commands end");
+    assert_eq!(empty.process().wait().unwrap().signal(), Some(libc::SIGINT), "as other commands end");
 }
 
 #[test]

@@ -57,10 +57,6 @@ impl Server {
         &mut self.child
     }
 
-    pub fn address(&self) -> String {
-        format!("http://{}/#token={}", self.host, self.token)
-    }
-
     /// Sends a request as it is given, line by line, with the header lines.
     pub fn send(&self, request: &str, headers: &[String], body: &[u8]) -> Answered {
         self.try_send(request, headers, body).expect("an answer")
