@@ -20,6 +20,7 @@ ORDER = [
     ("A run folder", ["run", "model", "origin", "epoch", "event", "decode"]),
     ("A checkpoint", ["manifest", "state"]),
     ("A sweep", ["sweep-run", "failure"]),
+    ("An annotation project", ["annotation"]),
     ("Export and reference implementation", ["export", "reference"]),
 ]
 # Described once, at the head of the document: title, what it is, and a schema that has it.

@@ -36,3 +36,30 @@ fn words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotate::change::{Change, EntityText, SentenceId};
+
+    #[test]
+    fn names_their_nouns_and_the_actor_are_mentions() {
+        let mut group = Group::default();
+        let texts = ["Rosa filled the old kettle.", "She put the kettle on Red's shelf.", "A kettledrum rang."];
+        let sentences: Vec<_> = (1..).map(SentenceId).take(texts.len()).collect();
+        for (&sentence, text) in sentences.iter().zip(texts) {
+            group.apply("main", &Change::Text { sentence, text: Some(text.into()) });
+        }
+        for (number, name) in (1..).zip(["Rosa", "old kettle", "red", "the shelf"]) {
+            let is = Some(EntityText { name: name.into(), person: number == 1 });
+            group.apply("main", &Change::Entity { entity: EntityId(number), is });
+        }
+        group.apply("main", &Change::Actor { entity: Some(EntityId(1)) });
+        let mentions = Mentions::of(&group, &Draft { sentences, ..Draft::default() });
+        let named = |entity| [0, 1, 2].map(|n| mentions.contains(n, EntityId(entity)));
+        assert_eq!(named(1), [true; 3], "the actor");
+        assert_eq!(named(2), [true, true, false]);
+        assert_eq!(named(3), [false, true, false]);
+        assert_eq!((named(4), named(9)), ([false, true, false], [false; 3]));
+    }
+}

@@ -1,7 +1,7 @@
 //! Which stories deserve an annotator's time most.
 
 use super::group::Answers;
-use super::proposal::probability;
+use super::proposal::{probability, trivial};
 use super::question::Question;
 use super::record::filled;
 use super::stories::Stories;
@@ -24,7 +24,7 @@ pub enum By {
 pub struct Priority {
     /// The key of the story.
     pub story: String,
-    /// How many of its answers are expected to be wrong, or to differ, as an average of its three tiers; 0 to 1.
+    /// Which share of its answers is expected to be wrong, or to differ, as an average over the three tiers.
     pub score: f32,
 }
 
@@ -64,45 +64,48 @@ impl Stories {
     }
 }
 
-/// How unsure a model is: the chance that its choice of the story and of the sentences is wrong, and the mean number of
-/// states that are expected to be wrong in a cell.
+/// How unsure a model is: the chance that its choice of the story and of the sentences is wrong, and the share of the
+/// nontrivial states that it expects to be wrong.
 fn unsure(question: &Question, prediction: &PairPrediction) -> f32 {
     let story = &prediction.stories[1];
-    let cells = (question.sentences.len() * question.entities.len()) as f32;
     let candidates = story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| &entity.side(side).candidates));
-    let wrong: f32 = candidates.flatten().map(|c| c.probability.min(1. - c.probability)).sum();
+    let (wrong, all) = candidates.flatten().fold((0., 0.), |(wrong, all), candidate| {
+        let p = candidate.probability;
+        (wrong + p.min(1. - p), all + p)
+    });
     let tiers = question.is_version.then(|| {
         let pairs = (0..question.sentences.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
         let best = pairs.map(|(i, j)| story.support(i, j)).fold(0., f32::max);
         [prediction.story_probs[0].min(prediction.story_probs[1]), 1. - best.clamp(0., 1.)]
     });
-    mean(tiers.into_iter().flatten().chain([(wrong / cells).min(1.)])).unwrap_or_default()
+    mean(tiers.into_iter().flatten().chain((all > 0.).then_some(wrong / all))).unwrap_or_default()
 }
 
-/// The mean number of states in an annotated cell that the model expects to be otherwise; `None` if no cell is annotated.
+/// The share of the nontrivial states, of annotator and model, that the model expects to be otherwise; `None` if there are
+/// none in annotated cells.
 fn differing_states(answers: &Answers, question: &Question, story: &StoryPrediction) -> Option<f32> {
-    let (mut differing, mut cells) = (0., 0);
+    let (mut differing, mut all) = (0., 0.);
     for (e, &(entity, person)) in question.entities.iter().enumerate() {
         for (n, &sentence) in question.sentences.iter().enumerate().filter(|(_, s)| answers.is_annotated(entity, **s)) {
-            cells += 1;
             let labels = filled(answers.labels(entity, sentence), person);
             for attribute in Attribute::ALL {
                 let Some(label) = labels[attribute.index()] else { continue };
                 let (before, after) = attribute.split(label);
                 for (side, class) in [(Side::Precondition, before), (Side::Effect, after)] {
                     let predicted = &story.entities[e];
-                    differing += if attribute.is_nontrivial(class) {
+                    let is_nontrivial = attribute.is_nontrivial(class);
+                    let other = if is_nontrivial {
                         1. - probability(predicted, side, n, attribute, class)
                     } else {
-                        let mut candidates = predicted.side(side).candidates.iter();
-                        let other = candidates.find(|c| c.sentence == n && c.attribute == attribute);
-                        other.map_or(0., |candidate| candidate.probability)
+                        1. - trivial(predicted, side, n, attribute)
                     };
+                    differing += other;
+                    all += if is_nontrivial { 1. } else { other };
                 }
             }
         }
     }
-    (cells > 0).then(|| (differing / cells as f32).min(1.))
+    (all > 0.).then(|| differing / all)
 }
 
 fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {

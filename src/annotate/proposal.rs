@@ -120,7 +120,7 @@ pub(super) fn probability(entity: &EntityPrediction, side: Side, n: usize, attri
 }
 
 /// The probability that nothing nontrivial holds.
-fn trivial(entity: &EntityPrediction, side: Side, n: usize, attribute: Attribute) -> f32 {
+pub(super) fn trivial(entity: &EntityPrediction, side: Side, n: usize, attribute: Attribute) -> f32 {
     let mut candidates = entity.side(side).candidates.iter();
     let found = candidates.find(|c| c.sentence == n && c.attribute == attribute);
     1. - found.map_or(0., |candidate| candidate.probability)
@@ -139,4 +139,40 @@ fn conflicts(question: &Question, story: &StoryPrediction) -> Vec<ProposedConfli
     proposed.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     proposed.truncate(MOST_CONFLICTS);
     proposed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prediction::StateCandidate;
+
+    /// An entity of one sentence with these nontrivial classes: (side, attribute, class, probability).
+    fn entity(states: &[(Side, Attribute, u8, f32)]) -> EntityPrediction {
+        let mut entity = EntityPrediction::without_states("box", vec![0.]);
+        for &(side, attribute, class, probability) in states {
+            let states = entity.side_mut(side);
+            states.candidates.push(StateCandidate { sentence: 0, attribute, class, probability, otherwise: 0 });
+            if probability >= 0.5 {
+                states.classes[0][attribute.index()] = class;
+            }
+        }
+        entity
+    }
+
+    #[test]
+    fn a_label_is_as_likely_as_both_its_classes() {
+        use Side::{Effect, Precondition};
+        let open = |states: &[(Side, Attribute, u8, f32)]| {
+            let label = label(&entity(states), 0, states[0].1)?;
+            Some((label.label, (label.probability * 100.).round()))
+        };
+        let attribute = Attribute::Open;
+        assert_eq!(open(&[(Precondition, attribute, 1, 0.8), (Effect, attribute, 2, 0.5)]), Some((4, 40.)));
+        assert_eq!(open(&[(Precondition, attribute, 1, 0.4), (Effect, attribute, 2, 0.5)]), Some((6, 30.)));
+        assert_eq!(open(&[(Precondition, attribute, 1, 0.4)]), None);
+        let location = Attribute::Location;
+        assert_eq!(open(&[(Precondition, location, 6, 0.7), (Effect, location, 7, 0.6)]), Some((6, 70.)));
+        assert_eq!(open(&[(Precondition, location, 6, 0.3), (Effect, location, 7, 0.6)]), Some((7, 60.)));
+        assert_eq!(trivial(&entity(&[(Effect, attribute, 2, 0.25)]), Effect, 0, attribute), 0.75);
+    }
 }

@@ -26,18 +26,31 @@ pub struct Answered {
 impl Server {
     /// Serves runs, with more arguments.
     pub fn start<'a>(runs: impl IntoIterator<Item = &'a Path>, more: &[&str]) -> Self {
+        let runs: Vec<_> = runs.into_iter().map(text).collect();
+        Server::start_with([], &[&runs, more].concat()).expect("an address")
+    }
+
+    /// Serves in an environment; `None` if it ends at once.
+    pub fn start_with<'a>(
+        environment: impl IntoIterator<Item = (&'a str, &'a str)>,
+        arguments: &[&str],
+    ) -> Option<Self> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tiered"))
             .args(["app", "--port", "0", "--no-browser"])
-            .args(runs)
-            .args(more)
+            .args(arguments)
+            .envs(environment)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        if address.is_empty() {
+            child.wait().unwrap();
+            return None;
+        }
         let rest = address.trim().strip_prefix("http://").unwrap_or_else(|| panic!("no address: {address:?}"));
         let (host, token) = rest.split_once("/#token=").unwrap();
-        Server { child, host: host.to_owned(), token: token.to_owned() }
+        Some(Server { child, host: host.to_owned(), token: token.to_owned() })
     }
 
     pub fn process(&mut self) -> &mut Child {
@@ -46,18 +59,23 @@ impl Server {
 
     /// Sends a request as it is given, line by line, with the header lines.
     pub fn send(&self, request: &str, headers: &[String], body: &[u8]) -> Answered {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
+        self.try_send(request, headers, body).expect("an answer")
+    }
+
+    /// Like [`Server::send`]; `None` if the server ends meanwhile.
+    pub fn try_send(&self, request: &str, headers: &[String], body: &[u8]) -> Option<Answered> {
+        let mut stream = TcpStream::connect(&self.host).ok()?;
         let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         headers.iter().for_each(|line| head += &format!("{line}\r\n"));
-        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        stream.write_all(format!("{head}\r\n").as_bytes()).ok()?;
         // A server that refuses a body may close the connection while it is sent.
         let _ = stream.write_all(body);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         let answer = String::from_utf8(bytes).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answered { status, headers: head.to_lowercase(), body: body.to_owned() }
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1)?.parse().ok()?;
+        Some(Answered { status, headers: head.to_lowercase(), body: body.to_owned() })
     }
 
     /// The headers of the page's own requests.

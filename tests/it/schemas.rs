@@ -1,6 +1,7 @@
 //! What the program writes keeps to the schemas of `docs/schemas/`, and is read with more fields than there are, but not
 //! of a newer version.
 
+use crate::annotate::rig::{ADA, Rig as AnnotationRig};
 use crate::llm::recorded_pairs;
 use crate::llm_piqa;
 use crate::llm_server::mock::{Speaks, setup, start};
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
+use tiered::annotate::Way;
 use tiered::llm::Wording;
 
 /// Real documents by the name of their schema.
@@ -54,6 +56,7 @@ fn rig() -> &'static Rig {
         documents.extend(of_commands(&tiny, &run));
         documents.extend(of_sweep(&tiny));
         documents.extend(of_language_models());
+        documents.insert("annotation", of_annotation());
         Rig { tiny, run, documents }
     })
 }
@@ -179,6 +182,18 @@ fn of_language_models() -> Documents {
         ("piqa-scores", printed(&[&["piqa", "score", words, likelihood], &more[..]].concat())),
     ]
     .into()
+}
+
+/// The journal of a project in which every kind of edit was made.
+fn of_annotation() -> Vec<Value> {
+    let mut project = AnnotationRig::new();
+    project.with_versions();
+    project.ada("1", json!([{"op": "location", "text": "attic"}, {"op": "done", "done": true}]));
+    project.ada("1-C0", json!([{"op": "conflict", "evidence": null, "breakpoint": null}]));
+    project.go(&ADA, Way::Undo).unwrap();
+    project.go(&ADA, Way::Redo).unwrap();
+    project.ada("1-O0", json!([{"op": "remove_story"}]));
+    read(&project.folder().join("journal.jsonl"))
 }
 
 /// A sweep of which one run fails.

@@ -1,7 +1,11 @@
 //! Hints while a story is annotated.
 
 use super::rig::Rig;
+use crate::support::real_data;
 use serde_json::json;
+use std::path::Path;
+use tiered::annotate::{OnClash, Sender};
+use tiered::data::read_file;
 
 fn codes(rig: &mut Rig, story: &str) -> Vec<&'static str> {
     rig.view(story).hints.iter().map(|hint| hint.code).collect()
@@ -68,12 +72,11 @@ fn the_rules_of_data_check_hold_while_typing() {
     assert!(codes(&mut rig, "1-O0").contains(&"no-evidence"));
     rig.ada("1-O0", json!([{"op": "conflict", "evidence": 2, "breakpoint": 3}]));
     assert!(codes(&mut rig, "1-O0").contains(&"same-sentences"));
-    rig.ada("1", json!([{"op": "entity", "name": "Box"}]));
-    assert!(
-        codes(&mut rig, "1").is_empty() || !codes(&mut rig, "1").contains(&"similar-names"),
-        "it has no labels yet"
-    );
-    rig.ada("1", json!([{"op": "labels", "entity": 4, "sentence": 1, "values": {"open": 4}}]));
+    rig.ada("1", json!([{"op": "entity", "name": "pencil"}, {"op": "entity", "name": "Pencil"}]));
+    rig.ada("1", json!([
+        {"op": "labels", "entity": 4, "sentence": 1, "values": {"open": 1}},
+        {"op": "labels", "entity": 5, "sentence": 1, "values": {"open": 1}},
+    ]));
     assert!(codes(&mut rig, "1").contains(&"similar-names"));
 }
 
@@ -88,4 +91,43 @@ fn a_story_that_is_done_has_labels_wherever_something_is_named() {
     rig.ada("1", json!([{"op": "labels", "entity": 1, "sentence": 2, "values": {"conscious": 2, "open": 4}}]));
     let hints: Vec<_> = rig.view("1").hints.into_iter().map(|hint| hint.message).collect();
     assert_eq!(hints, [of("Rosa", 3), "open is an attribute of things, but \"Rosa\" is a person".into()]);
+}
+
+/// What the hints about labels say of published annotations: stories with a contradiction among the plausible ones; of the
+/// others, those whose marked conflict is shown, and those with a second one.
+fn in_published(path: &Path, split: &str) -> [(usize, usize); 3] {
+    let mut rig = Rig::new();
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    rig.project().import(sender, &read_file(path).unwrap(), Some(split)).unwrap();
+    let mut counts = [(0, 0); 3];
+    for line in rig.project().view("main").stories {
+        let codes = codes(&mut rig, &line.story);
+        let mut count = |which: usize, is: bool| counts[which] = (counts[which].0 + usize::from(is), counts[which].1 + 1);
+        match line.kind {
+            None => count(0, codes.contains(&"contradiction")),
+            Some(_) => {
+                count(1, !codes.contains(&"conflict-not-shown"));
+                count(2, codes.contains(&"second-conflict"));
+            }
+        }
+    }
+    counts
+}
+
+#[test]
+fn docs_say_how_often_hints_come_in_published_annotations() {
+    let docs = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/annotate.md")).unwrap();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/it.json");
+    let files = [
+        ("TRIP `dev`", real_data("data/trip/www.json"), "dev"),
+        ("GITA", real_data("data/gita/GITA_test.json"), "test"),
+        ("`data/sample/it.json` (synthetic)", Some(sample), "test"),
+    ];
+    for (name, path, split) in files {
+        let Some(path) = path else { continue };
+        let cells = in_published(&path, split).map(|(count, total)| format!("{count} of {total}"));
+        let row = format!("| {name} | {} |", cells.join(" | "));
+        println!("{row}");
+        assert!(docs.contains(&row), "docs/annotate.md lacks {row}");
+    }
 }

@@ -1,9 +1,12 @@
 //! Annotation projects: written, undone, shared, exported and imported.
 
 mod hints;
+mod keys;
+mod killed;
 mod measure;
 mod passes;
 mod project;
-mod rig;
+pub mod rig;
 mod roundtrip;
+mod served;
 mod undo;
