@@ -8,6 +8,7 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::slice::from_ref;
 use std::sync::OnceLock;
 
 const STORIES: &str = "Mia opened the drawer.\nMia took a spoon out of the drawer.\n\n\
@@ -147,7 +148,7 @@ fn only_the_page_of_this_user_may_ask() {
         (&[host.clone(), token.clone()], 200),
         (&[host.clone(), token.clone(), origin(&format!("http://{}", server.host))], 200),
         (&[format!("Host: localhost:{port}"), token.clone()], 200),
-        (&[host.clone()], 401),
+        (from_ref(&host), 401),
         (&[host.clone(), format!("{token}0")], 401),
         (&[format!("Host: rebound.example:{port}"), token.clone()], 421),
         (&["Host: 127.0.0.1".to_owned(), token.clone()], 421),
@@ -158,8 +159,8 @@ fn only_the_page_of_this_user_may_ask() {
         assert_eq!(server.send("GET /api/models", headers, b"").status, *status, "{headers:?}");
     }
     // The token counts in its header only.
-    assert_eq!(server.send(&format!("GET /api/models?token={}", server.token), &[host.clone()], b"").status, 401);
-    let page = server.send("GET /", &[host.clone()], b"");
+    assert_eq!(server.send(&format!("GET /api/models?token={}", server.token), from_ref(&host), b"").status, 401);
+    let page = server.send("GET /", from_ref(&host), b"");
     assert!(page.status == 200 && !page.body.contains(&server.token));
     for header in [
         "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; ",
