@@ -1,105 +1,21 @@
 #!/usr/bin/env python3
-"""Opens the page of `tiered app` in headless Chromium and checks that it works.
+"""Opens the page of `tiered app` in headless Chromium and checks that one can try runs on it.
 
-It tries runs and annotates by mouse and by keyboard, at the size of a desktop and of a phone, in light and dark. It checks that the
-console has no messages, that nothing is loaded from elsewhere, that axe-core finds no problem, and that nothing is wider than a phone.
---screenshots saves pictures into a folder. --project annotates in an annotation project, which is changed. --assets takes the files of the page from a
-folder (templates/app) instead of the program, while one works on them.
+It writes stories by mouse and by keyboard, at the size of a desktop and of a phone, in light and dark. It checks that the console has
+no messages, that nothing is loaded from elsewhere, that axe-core finds no problem, and that nothing is wider than a phone.
 
-usage: check-app.py TIERED RUN... [--project FOLDER] [--screenshots FOLDER] [--assets FOLDER]
+usage: check-app.py TIERED RUN... [--screenshots FOLDER] [--assets FOLDER]
 Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no browser (scripts/get-readers.sh installs one).
 """
 import argparse
-import contextlib
-import os
 import pathlib
 import re
-import shutil
-import subprocess
-import sys
 from urllib.parse import parse_qs, urlsplit
 
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-VIEWS = [("light", DESK), ("dark", DESK), ("light", PHONE), ("dark", PHONE)]
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+from app_browser import DESK, PHONE, VIEWS, Watch, add_arguments, check_axe, check_width, expect, run, server
+
 PLAUSIBLE = "Mia opened the drawer.\nMia took a spoon out of the drawer."
 IMPLAUSIBLE = "Mia locked the drawer.\nMia took a spoon out of the drawer."
-
-
-def skip(why):
-    print(f"skipped: {why} (scripts/get-readers.sh)")
-    sys.exit(3)
-
-
-def expect(is_so, what):
-    if not is_so:
-        raise AssertionError(what)
-
-
-@contextlib.contextmanager
-def server(program, runs, project=None):
-    """The address that a server prints; the server ends with the block."""
-    of_project = ["--project", str(project)] if project else []
-    command = [str(program), "app", *map(str, runs), *of_project, "--port", "0", "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()
-
-
-class Watch:
-    """What pages say on the console, and what they ask for."""
-
-    def __init__(self, address, assets):
-        self.address, self.assets = address, assets
-        self.host, self.token = address.split("/#token=")
-        self.troubles, self.requests, self.expected = [], [], []
-
-    def open(self, browser, scheme, size, address=None):
-        page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5 if size is PHONE else 1, locale="en-GB")
-        page.set_default_timeout(20_000)
-        page.on("console", lambda message: self.troubles.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        page.on("dialog", lambda dialog: (self.troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: self.requests.append(request.url))
-        if self.assets:
-            page.route("**/*", self.from_folder)
-        page.goto(address or self.address)
-        return page
-
-    def from_folder(self, route):
-        name = urlsplit(route.request.url).path.lstrip("/") or "index.html"
-        file = self.assets / name
-        if name.startswith("api/") or not file.is_file():
-            return route.continue_()
-        return route.fulfill(body=file.read_text(), content_type=TYPES[file.suffix], headers={"content-security-policy": POLICY})
-
-    def check(self):
-        unexpected = [text for text in self.troubles if not any(part in text for part in self.expected)]
-        expect(not unexpected, f"the console says: {unexpected}")
-        outside = [url for url in self.requests if not url.startswith((self.host + "/", "data:,"))]
-        expect(not outside, f"asked for {outside}")
-        leaked = [url for url in self.requests if self.token in url.split("#")[0]]
-        expect(not leaked, f"the token is in an address that is asked for: {leaked}")
-
-
-def check_axe(page, where):
-    try:
-        import axe_playwright_python
-    except ImportError:
-        print("axe-core is not there (scripts/get-readers.sh)")
-        return
-    page.evaluate((pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text())
-    found = page.evaluate("() => axe.run()")["violations"]
-    expect(not found, [f"{where}: {v['id']}: {v['help']}: {v['nodes'][0]['target']}" for v in found])
-
-
-def check_width(page, where):
-    sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    expect(sticks_out <= 0, f"{where}: {sticks_out} pixels stick out")
 
 
 def answered(page, runs=1):
@@ -154,7 +70,7 @@ def check_changes(page):
     expect("Nothing changed" in page.locator(".changes").inner_text(), "the same stories differ from the held answer")
 
 
-def check_link(browser, watch, page, scheme, size):
+def check_link(page, watch):
     """The address holds the stories and no secret; opened anew, it shows the same."""
     write(page, "Luca è entrato.\nLuca ha spento la luce & è uscito.", "Luca è entrato.\nLuca ha rotto la “luce” #1.")
     said = page.locator(".verdict, .both").all_inner_texts()
@@ -215,10 +131,10 @@ def check_runs(page, runs):
     answered(page)
 
 
-def check_keyboard(page):
+def check_keyboard(page, address):
     """Everything of Try without a mouse."""
     page.goto("about:blank")
-    page.goto(check_keyboard.address)
+    page.goto(address)
     page.wait_for_selector("#story0")
     active = lambda: page.evaluate("document.activeElement.id || document.activeElement.className")
     page.keyboard.press("Tab")
@@ -289,10 +205,10 @@ def check_hurry(page):
     expect("locked 11 the" in page.locator(".sentences").last.inner_text(), "an old answer is shown")
 
 
-def check(browser, program, runs, arguments):
-    with server(program, runs, arguments.project) as address:
+def check(browser, arguments):
+    runs = arguments.runs
+    with server(arguments.program, runs) as address:
         watch = Watch(address, arguments.assets)
-        check_keyboard.address = address
         watch.expected += ["401", "422"]  # of checks that a refusal is shown
         check_closed(browser, watch)
         for scheme, size in VIEWS:
@@ -306,7 +222,7 @@ def check(browser, program, runs, arguments):
                 page.evaluate("scrollTo(0, 0)")
                 page.screenshot(path=arguments.screenshots / f"try-{name}.png", full_page=True)
             check_changes(page)
-            check_link(browser, watch, page, scheme, size)
+            check_link(page, watch)
             check_refusals(page)
             check_runs(page, runs)
             check_axe(page, f"try, {name}, at the end")
@@ -314,39 +230,17 @@ def check(browser, program, runs, arguments):
             check_language(page)
             check_theme(page)
             check_hurry(page)
-            check_keyboard(page)
+            check_keyboard(page, address)
             page.close()
         watch.check()
+    return f"checked: Try with {len(runs)} runs; desktop and phone, light and dark"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=pathlib.Path)
+    add_arguments(parser)
     parser.add_argument("runs", type=pathlib.Path, nargs="+")
-    parser.add_argument("--project", type=pathlib.Path)
-    parser.add_argument("--screenshots", type=pathlib.Path)
-    parser.add_argument("--assets", type=pathlib.Path)
-    arguments = parser.parse_args()
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        skip("playwright is not installed")
-    if arguments.screenshots:
-        arguments.screenshots.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        try:
-            executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
-            browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
-        except Error as error:
-            skip(f"Chromium can't be started: {str(error).splitlines()[0]}")
-        try:
-            check(browser, arguments.program.resolve(), arguments.runs, arguments)
-        except (AssertionError, Error) as error:
-            print(f"error: {error}", file=sys.stderr)
-            sys.exit(1)
-        finally:
-            browser.close()
-    print(f"checked: {len(arguments.runs)} runs; desktop and phone, light and dark")
+    run(check, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -1,13 +1,20 @@
 //! Opens the page in the user's browser.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempPath;
 
 /// How long the browser may take to start.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A browser that is being opened.
+pub struct Opened {
+    /// Leads to the page.
+    file: TempPath,
+    browser: Child,
+}
 
 /// The program that opens a file in the user's browser, if there is one to be expected.
 fn opener() -> Option<&'static str> {
@@ -22,23 +29,28 @@ fn opener() -> Option<&'static str> {
 /// this user can read, and that leads to the address. `None` if there is no screen.
 ///
 /// # Errors
-/// `CantCreate` or `Io` if the file can't be written; `MissingInput` if there is no program to open it.
-pub fn open(address: &str) -> Result<Option<TempPath>> {
+/// `CantCreate` or `Io` if the file can't be written; `Unavailable` if there is no program to open it.
+pub fn open(address: &str) -> Result<Option<Opened>> {
     let Some(opener) = opener() else { return Ok(None) };
     let folder = std::env::temp_dir();
     let failed = |error: std::io::Error| Error::writing(&folder, &error);
     let mut file = tempfile::Builder::new().prefix("tiered-").suffix(".html").tempfile().map_err(failed)?;
     write!(file, "<!doctype html><meta http-equiv=refresh content=\"0; url={address}\"><title>tiered</title>")
         .map_err(failed)?;
-    let path = file.into_temp_path();
+    let file = file.into_temp_path();
     let mut command = Command::new(opener);
-    command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().map_err(|error| Error::reading(opener.as_ref(), &error))?;
-    Ok(Some(path))
+    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let missing = |error| Error::new(ErrorKind::Unavailable, format!("{opener} can't be started: {error}"));
+    let browser = command.spawn().map_err(missing)?;
+    Ok(Some(Opened { file, browser }))
 }
 
-/// Removes the file when the browser has read it.
-pub async fn forget(path: TempPath) {
-    tokio::time::sleep(PATIENCE).await;
-    drop(path);
+impl Opened {
+    /// Removes the file when the browser has read it.
+    pub async fn forget(mut self) {
+        tokio::time::sleep(PATIENCE).await;
+        drop(self.file);
+        // The browser may go on; if it has ended, the system forgets it too.
+        let _ = self.browser.try_wait();
+    }
 }

@@ -59,7 +59,7 @@ impl App {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
             if open_browser {
                 match browser::open(&address) {
-                    Ok(file) => drop(file.map(|file| tokio::spawn(browser::forget(file)))),
+                    Ok(opened) => drop(opened.map(|opened| tokio::spawn(opened.forget()))),
                     Err(error) => aside!("warning: no browser was opened: {error}"),
                 }
             }

@@ -20,12 +20,12 @@ let edits;
 
 export function annotatePage(models) {
   const element = h("div", { class: "wide" });
-  let timer, isLeft = false;
+  let timer, isLeft = false, isDragging = false;
   const where = () => ({ pass: state.pass, who: state.who });
   const run = () => state.run ?? models[0]?.name;
 
   const show = () => {
-    if (isLeft) return;
+    if (isLeft || isDragging) return; // to rebuild what is dragged would end the dragging
     if (!state.who) return fill(element, whoForm(state, begin));
     if (!state.project) return fill(element, h("p", { class: "soft" }, state.note || t("working")));
     fill(element, h("h2", { class: "sr" }, t("annotate")),
@@ -86,16 +86,25 @@ export function annotatePage(models) {
   });
   const propose = async () => {
     const { story, entities } = state.view;
-    if (!models.length || !state.project.can_propose || !entities.length) return;
+    if (!models.length || !entities.length) return;
     const proposals = await ask("annotate/propose", { body: { story, run: run() } });
     if (state.view?.story === story) state.proposals = proposals;
     show();
   };
   const edit = (ops, { story = state.view?.story ?? null, then } = {}) => attempt(async () => {
-    const names = state.view?.entities.length, texts = JSON.stringify(state.view?.sentences);
+    const shape = (view) => JSON.stringify([view?.story, view?.sentences, view?.entities]);
+    const before = state.view;
     const answer = await edits.edit(story, ops);
-    if (answer.story !== state.view?.story || !answer.view) { await reload(); if (answer.view) await open(answer.story); }
-    else if (names !== state.view.entities.length || texts !== JSON.stringify(state.view.sentences)) { await reload(); show(); await propose(); }
+    if (answer.view?.story !== before?.story) {
+      await reload();
+      const next = answer.view ? answer.story : state.project.stories[0]?.story;
+      if (next) await open(next);
+      else show();
+    } else if (shape(before) !== shape(answer.view)) {
+      await reload();
+      await propose();
+      show();
+    }
     then?.(answer);
     return answer;
   });
@@ -143,6 +152,7 @@ export function annotatePage(models) {
       if (next) open(next.story).then(() => state.at && focus(state.at));
     },
     undo: () => step(true), redo: () => step(false),
+    drag: (is) => { isDragging = is; show(); },
     importText: (text) => edits.send("annotate/import", { text }),
   };
 

@@ -20,6 +20,14 @@ export class Refused extends Error {
   }
 }
 
+let waiting = 0;
+
+/** Tells programs that read the page, such as screen readers, whether it will change. */
+function wait(by) {
+  waiting += by;
+  document.getElementById("main").setAttribute("aria-busy", String(waiting > 0));
+}
+
 /** JSON from the server. A body that is no text is sent as JSON. */
 export async function ask(path, { body, signal, ...query } = {}) {
   const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
@@ -29,16 +37,18 @@ export async function ask(path, { body, signal, ...query } = {}) {
     request.method = "POST";
     request.body = typeof body === "string" ? body : JSON.stringify(body);
   }
-  let response;
+  wait(1);
   try {
-    response = await fetch(address, request);
+    const response = await fetch(address, request);
+    const answer = await response.json().catch(() => null);
+    if (!response.ok || answer === null) throw new Refused(response.status, answer?.error);
+    return answer;
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error instanceof Refused || error.name === "AbortError") throw error;
     throw new Refused(0);
+  } finally {
+    wait(-1);
   }
-  const answer = await response.json().catch(() => null);
-  if (!response.ok || answer === null) throw new Refused(response.status, answer?.error);
-  return answer;
 }
 
 /** Takes a token that a person typed, or the address with it. */

@@ -68,7 +68,7 @@ export function cellPanel(state, actions) {
     h("option", { value: "" }, t("none")), attribute.labels.map(({ label, words }) => h("option", { value: label }, `${label} ${words}`)));
     select.value = labels[attribute.name] ?? "";
     return h("li", { class: waiting === attribute.name ? "waiting" : "" }, h("kbd", {}, KEYS[attribute.name]), h("span", {}, attributeName(attribute.name)), select,
-      proposal ? h("button", { type: "button", class: "proposed", "data-key": `accept ${attribute.name}`, onclick: () => set(attribute.name, proposal.label) },
+      proposal ? h("button", { type: "button", class: "proposed", "data-key": `accept ${attribute.name}`, "data-label": String(proposal.label), onclick: () => set(attribute.name, proposal.label) },
         `${t("accept")}: ${inWords(words, attribute.name, proposal.label)} ${percent(proposal.probability)}`) : null);
   };
   return h("section", { class: "card panel", "aria-label": t("cell", entity.name, n + 1) },

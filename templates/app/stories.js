@@ -7,7 +7,7 @@ const ORDERS = ["project", "unsure", "disagree"];
 
 export function storyList(state, actions) {
   const order = h("select", { id: "order", "data-key": "order", onchange: (event) => sort(state, actions, event.target.value) },
-    ORDERS.map((by) => h("option", { value: by, disabled: by !== "project" && !state.project.can_propose }, t(`order_${by}`))));
+    ORDERS.map((by) => h("option", { value: by, disabled: by !== "project" && !actions.models.length }, t(`order_${by}`))));
   order.value = state.by;
   const line = (story) => h("li", {}, h("button", { type: "button", "data-key": `story ${story.story}`, "aria-current": state.view?.story === story.story ? "page" : null,
     onclick: () => actions.open(story.story) },

@@ -11,7 +11,7 @@ export function storyPane(state, actions) {
     onchange: (event) => actions.edit([{ op: "done", done: event.target.checked }]) }), t("story_done"));
   const step = (name, action) => h("button", { type: "button", id: name, "data-key": name, disabled: !view[name], title: view[name] ?? "", onclick: action }, t(name));
   return h("div", { class: "pane" },
-    h("div", { class: "controls" }, h("h3", {}, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), step("undo", actions.undo), step("redo", actions.redo), done,
+    h("div", { class: "controls" }, h("h3", { id: "title" }, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), step("undo", actions.undo), step("redo", actions.redo), done,
       h("button", { type: "button", "data-key": "remove-story", onclick: () => actions.edit([{ op: "remove_story" }]) }, t("remove_story"))),
     versions(view, actions), sentences(state, actions), entities(state, actions),
     proposals ? h("p", { class: "fine" }, t("proposals_of", proposals.run)) : null,
@@ -31,9 +31,10 @@ function sentences(state, actions) {
   const marked = new Set([view.conflict?.evidence, view.conflict?.breakpoint, half]);
   const item = (sentence, n) => {
     const handle = h("button", { type: "button", class: "handle", draggable: true, "data-key": `handle ${sentence.id}`, "aria-label": t("pick", n + 1), "aria-pressed": String(state.picked === sentence.id),
-      onclick: () => pick(state, actions, sentence.id, n), ondragstart: (event) => { event.dataTransfer.setData("text/plain", String(sentence.id)); event.dataTransfer.effectAllowed = "move"; } }, "⇅");
+      onclick: () => pick(state, actions, sentence.id, n), ondragstart: (event) => { event.dataTransfer.setData("text/plain", String(sentence.id)); event.dataTransfer.effectAllowed = "move"; actions.drag(true); }, ondragend: () => actions.drag(false) }, "⇅");
     const drop = (event) => {
       event.preventDefault();
+      actions.drag(false);
       swap(state, actions, Number(event.dataTransfer.getData("text/plain")), sentence.id);
     };
     const isOpen = state.form?.kind === "sentence" && state.form.id === sentence.id;
@@ -98,8 +99,8 @@ function entities(state, actions) {
   };
   const found = view.proposed.entities;
   const addAll = () => {
-    const ops = found.filter(({ name }) => name !== view.proposed.actor || view.actor !== null).map(({ name, person }) => ({ op: "entity", name, person }));
-    if (view.actor === null && view.proposed.actor) ops.unshift({ op: "actor", name: view.proposed.actor });
+    const ops = found.map(({ name, person }) => ({ op: "entity", name, person }));
+    if (view.actor === null && view.proposed.actor) ops.push({ op: "actor", name: view.proposed.actor });
     actions.edit(ops);
   };
   const addOne = ({ name, person }) => h("button", { type: "button", class: "chip proposed", "data-key": `found ${name}`, lang: view.language, onclick: () => actions.edit([{ op: "entity", name, person }]) }, `+ ${name}`);

@@ -1,7 +1,7 @@
 //! `tiered app`: who may ask the server, and that it answers as `tiered predict`.
 
 use crate::app_server::{Server, in_browser};
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -242,6 +242,26 @@ fn the_page_works_in_a_browser() {
     let (_, paper, joint) = shared();
     let program = Path::new(env!("CARGO_BIN_EXE_tiered"));
     let Some(output) = in_browser("check-app.py", &[program, paper, joint]) else { return };
+    println!("{}", stdout(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn annotating_works_in_a_browser() {
+    let (_, paper, _) = shared();
+    let program = Path::new(env!("CARGO_BIN_EXE_tiered"));
+    let Some(output) = in_browser("check-annotate.py", &[program, paper]) else { return };
+    println!("{}", stdout(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_story_of_gita_takes_fewer_keys_than_labels() {
+    let Some(gita) = real_data("data/gita/GITA_test.json") else { return };
+    let (_, paper, _) = shared();
+    let program = Path::new(env!("CARGO_BIN_EXE_tiered"));
+    // It fails if the exported labels are not the file's, or if it takes as many keys as there are labels.
+    let Some(output) = in_browser("check-annotate.py", &[program, paper, Path::new("--count"), &gita]) else { return };
     println!("{}", stdout(&output));
     assert!(output.status.success(), "{}", stderr(&output));
 }

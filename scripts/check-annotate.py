@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""Annotates stories on the page of `tiered app --project` in headless Chromium and checks that it works.
+
+It writes a story and its versions, labels by keyboard, accepts proposals, marks the conflict, undoes, lets two windows clash, and exports; at the size
+of a desktop and of a phone, in light and dark. The project is a new one.
+
+usage: check-annotate.py TIERED [RUN] [--screenshots FOLDER] [--assets FOLDER] [--count FILE [--story ID]]
+Without a run nothing is proposed.
+Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no browser (scripts/get-readers.sh installs one).
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+from urllib.parse import parse_qs, urlsplit
+
+from app_browser import DESK, PHONE, VIEWS, Watch, add_arguments, check_axe, check_width, expect, run, server
+
+STORY = ["Rosa filled the kettle.", "Rosa switched the kettle on.", "Rosa put a cup on the table.", "Rosa poured the hot water into the cup."]
+
+
+def begin(page, who):
+    """Says who annotates."""
+    page.locator("#tabs button").nth(1).click()
+    page.wait_for_selector("#who")
+    page.fill("#who", who)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-key=new]")
+
+
+def settled(page):
+    """Waits until all requests are answered and shown."""
+    for _ in range(2):
+        page.wait_for_timeout(60)
+        page.wait_for_selector("main:not([aria-busy=true])", state="attached")
+
+
+def cell(page, column, row):
+    return page.locator(".grid tbody tr").nth(row).locator("td").nth(column)
+
+
+def focus(page, column, row):
+    cell(page, column, row).focus()
+
+
+def focused(page):
+    """Column and row of the cell that has the focus."""
+    return page.evaluate("""() => { const e = document.activeElement, row = e.closest('tr');
+        return e.matches('td') ? [[...row.querySelectorAll('td')].indexOf(e), [...row.parentElement.children].indexOf(row)] : null; }""")
+
+
+def write_story(page):
+    page.locator("[data-key=new]").click()
+    expect(page.evaluate("document.activeElement.id") == "new-story", "the form of a new story has not the focus")
+    page.keyboard.insert_text("\n".join(STORY))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".editing")
+    settled(page)
+    expect(page.locator(".editing li").count() == len(STORY), "not every sentence is there")
+    expect(page.locator("#add-all").count() == 1, "no people and things are proposed")
+    page.locator("#add-all").click()
+    page.wait_for_selector(".grid")
+    settled(page)
+    names = page.locator(".grid thead th").all_inner_texts()[1:]
+    expect({"Rosa", "kettle", "cup", "table"} <= set(names), f"the columns are {names}")
+    expect("Actor" in page.locator("[data-key^='entity ']").first.inner_text(), "the actor is not Rosa")
+    return names
+
+
+def check_labels(page, names):
+    """Labels by keyboard alone; undo and redo; the select of the panel says the same."""
+    kettle = names.index("kettle")
+    focus(page, kettle, 0)
+    page.keyboard.press("w")
+    expect("digit" in page.locator(".wait").inner_text(), "no word about the digit that is awaited")
+    page.keyboard.press("2")
+    settled(page)
+    select = page.locator("[data-key='label wet']")
+    expect(select.input_value() == "2" and "wet" in cell(page, kettle, 0).inner_text(), "w 2 sets no label")
+    expect(focused(page) == [kettle, 0], f"the focus is lost: {focused(page)}")
+    page.keyboard.press("Control+z")
+    settled(page)
+    expect(page.locator("[data-key='label wet']").input_value() == "", "Ctrl Z undoes nothing")
+    page.keyboard.press("Control+y")
+    settled(page)
+    expect(page.locator("[data-key='label wet']").input_value() == "2", "Ctrl Y redoes nothing")
+    page.keyboard.press("w")
+    page.keyboard.press("Backspace")
+    settled(page)
+    expect(page.locator("[data-key='label wet']").input_value() == "", "Backspace removes no label")
+    page.keyboard.press("w")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    expect(focused(page) == [kettle - 1, 1], f"the arrows lead to {focused(page)}")
+    focus(page, kettle, 1)
+    page.select_option("[data-key='label power']", "2")
+    settled(page)
+    expect("power" in cell(page, kettle, 1).inner_text(), "the list of labels sets nothing")
+    outline = page.evaluate("[...document.styleSheets].length && getComputedStyle(document.activeElement).outlineStyle")
+    expect(outline, "no style")
+
+
+def check_proposals(page):
+    """Enter accepts a cell and goes on; Shift Enter accepts a sentence; Delete dismisses."""
+    page.wait_for_selector(".grid .proposed")
+    count = lambda: page.locator(".grid .proposed").count()
+    before, own = count(), page.locator(".grid .own").count()
+    first = page.locator(".grid td:has(.proposed)").first
+    there = first.locator(".proposed").count()
+    first.focus()
+    at = focused(page)
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(count() == before - there and page.locator(".grid .own").count() == own + there, f"Enter accepted {before - count()} of {there} proposals")
+    expect(focused(page) not in (None, at), "Enter does not go on")
+    expect(page.locator(".grid td:focus .proposed").count() > 0, "the next cell has no proposals")
+    there = page.locator(".grid td:focus .proposed").count()
+    left = count()
+    page.keyboard.press("Delete")
+    expect(count() == left - there, "Delete dismisses nothing")
+    page.locator(".grid td:has(.proposed)").first.focus()
+    row = focused(page)[1]
+    page.select_option("#bound", "0.3")
+    focus(page, 0, row)
+    left = page.locator(".grid tbody tr").nth(row).locator(".proposed").count()
+    page.keyboard.press("Shift+Enter")
+    settled(page)
+    now = page.locator(".grid tbody tr").nth(row).locator(".proposed").count()
+    expect(now < left, "Shift Enter accepts nothing")
+    page.keyboard.press("Control+z")
+    settled(page)
+    expect(page.locator(".grid tbody tr").nth(row).locator(".proposed").count() == left, "undo takes back only a part")
+
+
+def check_versions(page):
+    """A cloze version by another sentence, an order version by dragging, another by clicks on handles; the conflict by key."""
+    page.locator("[data-key^='edit ']").first.click()
+    page.fill("#sentence-text", "Rosa unplugged the kettle.")
+    page.locator("[data-key='sentence new_version']").click()
+    page.wait_for_function("() => document.getElementById('title').textContent.includes('cloze')")
+    settled(page)
+    expect("unplugged" in page.locator(".editing li").first.inner_text(), "the version has another sentence")
+    for row, words in [(0, "Mark the second"), (1, "The conflict is marked")]:
+        focus(page, 0, row)
+        page.keyboard.press("c")
+        settled(page)
+        expect(words in page.locator("p[role=status]").last.inner_text() or words in page.locator("#status").inner_text(), f"the page does not say: {words}")
+    expect(page.locator(".editing .marked").count() == 2, "not two sentences are marked")
+    page.locator("[data-key^='version ']").first.click()
+    page.wait_for_function("() => document.getElementById('title').textContent.includes('plausible')")
+    settled(page)
+    page.locator(".handle").nth(1).drag_to(page.locator(".editing li").nth(3))
+    page.wait_for_function("() => document.getElementById('title').textContent.includes('order')")
+    settled(page)
+    texts = page.locator(".editing .grow").all_inner_texts()
+    expect(texts == [STORY[0], STORY[3], STORY[2], STORY[1]], f"dragging made {texts}")
+    page.locator(".handle").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.locator(".handle").nth(2).focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    texts = page.locator(".editing .grow").all_inner_texts()
+    expect(texts == [STORY[0], STORY[2], STORY[3], STORY[1]], f"the keyboard swapped to {texts}")
+    expect(page.locator(".stories li").count() == 3, "the list has not three stories")
+    page.locator("[data-key=done]").check()
+    settled(page)
+    expect("✓" in page.locator(".stories [aria-current=page]").inner_text(), "the list does not say that it is done")
+
+
+def deaf(route):
+    """Answers that nothing happened."""
+    since = int(parse_qs(urlsplit(route.request.url).query)["since"][0])
+    route.fulfill(json={"schema_version": 1, "revision": since, "events": [], "more": False})
+
+
+def check_two(browser, watch, page, scheme, size):
+    """Another person in another window sees changes, and both are told of a clash."""
+    watch.expected += ["409"]
+    other = watch.open(browser, scheme, size)
+    begin(other, "Bo")
+    title = page.locator("#title").inner_text()
+    for _ in range(5):
+        if other.locator("#title").inner_text() == title:
+            break
+        other.locator(f"[data-key='story {title.split(' ')[0]}']").click()
+        settled(other)
+    page.route("**/api/annotate/events*", deaf)  # else it may hear of the change before the key is pressed
+    focus(other, 1, 0)
+    other.keyboard.press("x")
+    other.keyboard.press("2")
+    settled(other)
+    focus(page, 1, 0)
+    page.keyboard.press("x")
+    page.keyboard.press("1")
+    page.wait_for_selector("#clash")
+    page.unroute("**/api/annotate/events*")
+    expect("Bo" in page.locator("#clash").inner_text(), "the clash does not say whose change it is")
+    check_axe(page, "a clash")
+    page.locator("#clash button").first.click()
+    settled(page)
+    expect(page.locator("[data-key='label mixed']").input_value() == "1", "the own value does not win")
+    other.wait_for_function("() => document.querySelector('.grid td:focus, .grid td.here').textContent.includes('not mixed')")
+    other.close()
+
+
+def check_files(page, program):
+    """The exported file passes `tiered data check`; it can be imported again."""
+    with page.expect_download() as download:
+        page.locator("[data-key=trip]").click()
+    path = pathlib.Path(download.value.path())
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "stories.json"
+        file.write_text(path.read_text())
+        stories = next(iter(json.loads(file.read_text()).values()))
+        expect(len(stories) >= 2, f"{len(stories)} stories are exported")
+        checked = subprocess.run([program, "data", "check", str(file)], capture_output=True, text=True)
+        expect(checked.returncode == 0, checked.stdout + checked.stderr)
+        before = page.locator(".stories li").count()
+        page.set_input_files("#import", str(file))
+        page.wait_for_function("before => document.querySelectorAll('.stories li').length > before", arg=before)
+    settled(page)
+
+
+def check_later(page):
+    """A new window shows what was written."""
+    texts = page.locator(".editing .grow").all_inner_texts()
+    page.reload()
+    page.wait_for_selector(".grid")
+    settled(page)
+    expect(page.locator(".editing .grow").all_inner_texts() == texts, "a reload shows another story")
+    page.select_option("#language", "it")
+    page.wait_for_selector(".grid")
+    settled(page)
+    check_axe(page, "Italian")
+    expect(page.locator(".hints h3").inner_text() == "Avvisi", "the page is not in Italian")
+    page.select_option("#language", "en")
+    page.wait_for_selector(".grid")
+    settled(page)
+
+
+def annotate(browser, arguments, scheme, size):
+    runs = [arguments.run] if arguments.run else []
+    name = f"{'phone' if size is PHONE else 'desktop'}-{scheme}"
+    with tempfile.TemporaryDirectory() as folder, server(arguments.program, runs, pathlib.Path(folder) / "project") as address:
+        watch = Watch(address, arguments.assets)
+        page = watch.open(browser, scheme, size)
+        page.wait_for_selector("#tabs button")
+        begin(page, "Anna")
+        check_axe(page, f"an empty project, {name}")
+        names = write_story(page)
+        check_labels(page, names)
+        if runs:
+            check_proposals(page)
+        check_axe(page, f"annotate, {name}")
+        check_width(page, name)
+        if arguments.screenshots:
+            page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=arguments.screenshots / f"annotate-{name}.png", full_page=True)
+        check_versions(page)
+        check_axe(page, f"annotate, versions, {name}")
+        check_two(browser, watch, page, scheme, size)
+        check_files(page, arguments.program)
+        if runs:
+            page.select_option("#order", "unsure")
+            page.wait_for_function("() => /^(\\d+) of \\1 /.test(document.querySelector('.stories .fine')?.textContent ?? '')")
+        check_later(page)
+        check_width(page, f"{name}, at the end")
+        page.close()
+        watch.check()
+
+
+class Keys:
+    """Presses keys on a page, and counts them."""
+
+    def __init__(self, page):
+        self.page, self.pressed = page, 0
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.pressed += 1
+        settled(self.page)
+
+    def go(self, column, row):
+        at = focused(self.page)
+        self.press(*["ArrowRight" if column > at[0] else "ArrowLeft"] * abs(column - at[0]))
+        self.press(*["ArrowDown" if row > at[1] else "ArrowUp"] * abs(row - at[1]))
+
+
+DEFAULTS = {"conscious": 2, "exist": 2, "functional": 2, "moveable": 2}
+
+
+def annotated(states, name):
+    """The labels of an entity in a sentence of a story file that are neither 0 nor the default; None if all are 0."""
+    labels = {attribute: {other.strip(): label for other, label in given}.get(name, 0) for attribute, given in states.items()}
+    nontrivial = {attribute: label for attribute, label in labels.items() if label not in (0, DEFAULTS.get(attribute, 0))}
+    return nontrivial if any(labels.values()) else None
+
+
+def annotate_cell(keys, wanted, letters, default):
+    """Gives the cell with the focus its labels: with its proposals where that takes fewer keys, else without."""
+    offered = keys.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('.attributes li')].filter(line => line.querySelector('button'))
+        .map(line => [line.querySelector('select').dataset.key.slice(6), Number(line.querySelector('button').dataset.label)]))""")
+    proposed = {attribute: label for attribute, label in offered.items() if label != DEFAULTS.get(attribute, 0)}
+    wrong = [(attribute, wanted.get(attribute, DEFAULTS.get(attribute, 0))) for attribute in {*wanted, *proposed} if wanted.get(attribute) != proposed.get(attribute)]
+    by_itself = list(wanted.items()) or [(default, 2)]
+    accept = offered and 2 * len(wrong) + 1 < 2 * len(by_itself)
+    for attribute, label in wrong if accept else by_itself:
+        keys.press(letters[attribute], str(label))
+    if accept:
+        keys.press("Enter")
+
+
+def count_keys(browser, arguments):
+    """Annotates a story of a file from nothing, by keys only, and compares the result with the file."""
+    story = next(iter(json.loads(arguments.count.read_text()).values()))[arguments.story]
+    names = list(dict.fromkeys(name.strip() for states in story["states"] for given in states.values() for name, _ in given))
+    humans = {name.strip() for states in story["states"] for name, _ in states.get("conscious", [])}
+    with tempfile.TemporaryDirectory() as folder, server(arguments.program, [arguments.run] if arguments.run else [], pathlib.Path(folder) / "project") as address:
+        page = Watch(address, arguments.assets).open(browser, "light", DESK)
+        page.wait_for_selector("#tabs button")
+        begin(page, "Anna")
+        page.locator("[data-key=new]").click()
+        page.fill("#new-story", "\n".join(story["sentences"]))
+        page.locator("form button").first.click()
+        page.wait_for_selector("#new-entity")
+        for name in names:
+            page.fill("#new-entity", name)
+            page.locator("[data-key=new-person]").set_checked(name in humans)
+            page.keyboard.press("Enter")
+            settled(page)
+        page.wait_for_selector(".grid")
+        settled(page)
+        focus(page, 0, 0)
+        keys, cells = Keys(page), [(row, column) for row in range(len(story["sentences"])) for column in range(len(names))]
+        letters = page.evaluate("() => import('/annotate-words.js').then(words => words.KEYS)")
+        for row, column in cells:
+            wanted = annotated(story["states"][row], names[column])
+            if wanted is not None:
+                keys.go(column, row)
+                annotate_cell(keys, wanted, letters, "conscious" if names[column] in humans else "exist")
+        with page.expect_download() as download:
+            page.locator("[data-key=trip]").click()
+        made = next(iter(next(iter(json.loads(pathlib.Path(download.value.path()).read_text()).values())).values()))
+        different = [(names[column], row) for row, column in cells
+                     if annotated(made["states"][row], names[column]) != annotated(story["states"][row], names[column])]
+        expect(not different, f"other labels than in the file: {different}")
+    by_hand = 20 * len(cells)
+    expect(keys.pressed < by_hand, f"{keys.pressed} keys, and {by_hand} by hand")
+    labels = sum(len(annotated(story["states"][row], names[column]) or ()) for row, column in cells)
+    return (f"story {arguments.story}: {len(story['sentences'])} sentences, {len(names)} entities, {labels} nontrivial labels: {keys.pressed} keys on the page, "
+            f"{by_hand} labels by hand (20 for each entity and sentence)")
+
+
+def check(browser, arguments):
+    if arguments.count:
+        return count_keys(browser, arguments)
+    for scheme, size in VIEWS:
+        annotate(browser, arguments, scheme, size)
+    return f"checked: Annotate {'with' if arguments.run else 'without'} a run; desktop and phone, light and dark"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    parser.add_argument("run", type=pathlib.Path, nargs="?")
+    parser.add_argument("--count", type=pathlib.Path, metavar="FILE", help="instead annotate a story of this file and count the keys")
+    parser.add_argument("--story", default="0", metavar="ID", help="the story to count for")
+    run(check, parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
