@@ -14,6 +14,9 @@ use super::sender::{Edited, OnClash, Sender};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+/// A group of a story file keeps its number below this.
+pub(super) const MAX_WANTED: i64 = 1 << 30;
+
 /// What is about to be done.
 struct Planned<'a> {
     sender: Sender<'a>,
@@ -86,7 +89,7 @@ impl Project {
         above: i64,
         changes: impl FnOnce(i64) -> Vec<Change>,
     ) -> Result<(), Refusal> {
-        let is_free = wanted >= 0 && !self.stories.groups.contains_key(&wanted);
+        let is_free = (0..MAX_WANTED).contains(&wanted) && !self.stories.groups.contains_key(&wanted);
         let number = if is_free { wanted } else { self.stories.free_number().max(above) };
         let mut expansion = Expansion::new(Group::default(), number, sender.pass, &number.to_string());
         changes(number).into_iter().for_each(|change| expansion.set(change));

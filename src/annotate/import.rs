@@ -1,6 +1,7 @@
 //! Stories of a story file, taken into a project.
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
+use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
 use super::project::Project;
@@ -51,7 +52,8 @@ impl Project {
         let mut imported = Imported::default();
         imported.findings.extend(file.findings.iter().map(ToString::to_string));
         // Groups that give way don't take the numbers of others.
-        let above = stories.iter().map(|story| story.group).max().map_or(1, |last| last.saturating_add(1));
+        let above = stories.iter().map(|story| story.group).filter(|&group| group < MAX_WANTED);
+        let above = above.max().map_or(1, |last| last + 1);
         for (n, members) in (1..).zip(groups(&stories, &mut imported.left_out)) {
             let sender = Sender { window: &window, n, ..sender };
             let mut reader = GroupReader::default();

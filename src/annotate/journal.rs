@@ -56,6 +56,41 @@ struct Line {
     entry: Entry,
 }
 
+/// No sentence or entity has a larger number.
+const MAX_NUMBER: u32 = 1 << 30;
+
+impl Entry {
+    /// A journal may come from outside: what this program would not have written is refused.
+    fn validate(&self) -> Result<(), String> {
+        if !is_plain(&self.pass) {
+            return Err(format!("{:?} is no name of a pass", self.pass));
+        }
+        if !(0..=i64::MAX / 2).contains(&self.group) {
+            return Err(format!("group {} is out of range", self.group));
+        }
+        let is_fair = |number: u32| (1..=MAX_NUMBER).contains(&number);
+        let fair_change = |change: &Change| match change {
+            Change::Order { sentences, .. } => sentences.iter().all(|sentence| is_fair(sentence.0)),
+            Change::Member { entity, .. } | Change::Entity { entity, .. } => is_fair(entity.0),
+            Change::Text { sentence, .. } => is_fair(sentence.0),
+            Change::Label { entity, sentence, attribute, label } => {
+                is_fair(entity.0) && is_fair(sentence.0) && label.is_none_or(|label| label <= attribute.max_label())
+            }
+            _ => true,
+        };
+        match self.changes.iter().position(|change| !fair_change(change)) {
+            Some(number) => Err(format!("changes[{number}] has a number or a label that is out of range")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether it is 1 to 32 of a to z, 0 to 9 and "-". A pass becomes the name of a file.
+pub(super) fn is_plain(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=32).contains(&name.len()) && name.chars().all(is_plain)
+}
+
 /// The file, open for appending.
 pub(super) struct Journal {
     path: PathBuf,
@@ -138,6 +173,7 @@ fn entries(path: &Path, text: &[u8]) -> Result<Vec<Entry>> {
         if entry.revision != number as u64 + 1 {
             return Err(wrong(format!("has revision {}, but {} comes next", entry.revision, number + 1)));
         }
+        entry.validate().map_err(wrong)?;
         entries.push(entry);
     }
     Ok(entries)
@@ -186,5 +222,30 @@ pub(super) mod tests {
         assert!(error.kind == ErrorKind::Data && error.message.contains("line 3"), "{error}");
         fs::write(&path, [&bytes[..second], &bytes[..second]].concat()).unwrap();
         assert!(Journal::open(&path).err().unwrap().message.contains("has revision 1, but 3 comes next"));
+    }
+
+    #[test]
+    fn what_this_program_would_not_have_written_is_refused() {
+        use crate::annotate::change::{EntityId, SentenceId};
+        use crate::attribute::Attribute;
+        let folder = tempfile::TempDir::new().unwrap();
+        let label = |sentence, label| {
+            let (entity, sentence) = (EntityId(1), SentenceId(sentence));
+            Change::Label { entity, sentence, attribute: Attribute::HLocation, label: Some(label) }
+        };
+        let with = |changes| Entry { changes, ..entry(1) };
+        let cases = [
+            (Entry { pass: "../main".into(), ..entry(1) }, "no name of a pass"),
+            (Entry { group: i64::MAX, ..entry(1) }, "group 9223372036854775807 is out of range"),
+            (with(vec![label(1, 2), label(1, 3)]), "changes[1]"),
+            (with(vec![label(u32::MAX, 2)]), "changes[0]"),
+            (with(vec![Change::Order { story: "1".into(), sentences: vec![SentenceId(0)] }]), "changes[0]"),
+        ];
+        for (number, (entry, expected)) in cases.into_iter().enumerate() {
+            let path = folder.path().join(number.to_string());
+            Journal::open(&path).unwrap().0.append(&entry).unwrap();
+            let error = Journal::open(&path).err().unwrap();
+            assert!(error.kind == ErrorKind::Data && error.message.contains(expected), "{error}");
+        }
     }
 }

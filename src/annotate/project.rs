@@ -65,6 +65,18 @@ impl Project {
         self.history.revision()
     }
 
+    /// Writes the story files if the journal is newer: a program that was killed may not have come to it.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn refresh_story_files(&self) -> Result<()> {
+        let written = |name: &str| self.folder.join(name).metadata().and_then(|data| data.modified()).ok();
+        match written("main.json") >= written("journal.jsonl") {
+            true => Ok(()),
+            false => self.stories.save(&self.folder),
+        }
+    }
+
     /// Makes an edit of the journal.
     pub(super) fn make(&mut self, entry: Entry) {
         let group = Arc::make_mut(self.stories.groups.entry(entry.group).or_default());

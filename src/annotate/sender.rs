@@ -1,5 +1,6 @@
 //! Who sends an edit, and what is answered.
 
+use super::journal::is_plain;
 use super::refusal::Refusal;
 
 /// Who sends an edit.
@@ -55,10 +56,9 @@ impl Sender<'_> {
 }
 
 /// # Errors
-/// If it is not 1 to 32 of a to z, 0 to 9 and "-": a pass becomes the name of a file.
-pub(super) fn require_plain(name: &str, value: &str) -> Result<(), Refusal> {
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    match !value.is_empty() && value.len() <= 32 && value.chars().all(is_plain) {
+/// `Data` if it is not [plain](is_plain).
+fn require_plain(name: &str, value: &str) -> Result<(), Refusal> {
+    match is_plain(value) {
         true => Ok(()),
         false => Err(Refusal::data(format!("`{name}` must be 1 to 32 characters of a to z, 0 to 9 and -"))),
     }

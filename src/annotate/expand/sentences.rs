@@ -44,15 +44,13 @@ impl Expansion<'_> {
     }
 
     pub(super) fn insert(&mut self, after: Option<SentenceId>, text: &str) -> Outcome {
-        if let Some(after) = after {
-            self.position(after)?;
-        }
+        let own = after.map(|after| self.position(after)).transpose()?;
         let sentence = self.new_sentence(text)?;
         for story in self.followers()? {
             let mut sentences = self.group.stories[&story].sentences.clone();
-            let anchor = |after| sentences.iter().position(|&other| other == after);
-            // A version that replaced the sentence before it can't tell where the new one belongs.
-            let Some(at) = after.map_or(Some(0), |after| anchor(after).map(|at| at + 1)) else { continue };
+            let anchor = after.and_then(|after| sentences.iter().position(|&other| other == after));
+            // A version that replaced the sentence before it has another one at its position.
+            let at = anchor.or(own).map_or(0, |before| (before + 1).min(sentences.len()));
             if sentences.len() == MAX_SENTENCES {
                 return Err(Refusal::data(format!("a story has at most {MAX_SENTENCES} sentences")));
             }

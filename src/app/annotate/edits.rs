@@ -1,8 +1,8 @@
 //! Edits of a project.
 
 use super::super::answer::{Answered, body_text};
-use super::state::{Annotation, answer};
-use crate::annotate::{Edited, Imported, MAIN_PASS, OnClash, Op, Project, Refusal, Sender, StoryView, Way};
+use super::state::{Annotation, answer, main_pass};
+use crate::annotate::{Edited, Imported, OnClash, Op, Project, Refusal, Sender, StoryView, Way};
 use crate::data::read_bytes;
 use crate::error::Error;
 use crate::untrusted::json_error;
@@ -23,10 +23,6 @@ pub(super) fn routes() -> Router<Annotation> {
         .route("/api/annotate/undo", post(|state, body| go(state, body, Way::Undo)))
         .route("/api/annotate/redo", post(|state, body| go(state, body, Way::Redo)))
         .route("/api/annotate/import", post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)))
-}
-
-fn main_pass() -> String {
-    MAIN_PASS.to_owned()
 }
 
 /// Who sends a request.

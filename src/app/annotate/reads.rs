@@ -1,8 +1,8 @@
 //! What is read of a project.
 
 use super::super::answer::{Answered, json};
-use super::state::{Annotation, answer};
-use crate::annotate::{Format, MAIN_PASS};
+use super::state::{Annotation, answer, main_pass};
+use crate::annotate::Format;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -15,10 +15,6 @@ pub(super) fn routes() -> Router<Annotation> {
         .route("/api/annotate/story", get(story))
         .route("/api/annotate/events", get(events))
         .route("/api/annotate/export", get(export))
-}
-
-fn main_pass() -> String {
-    MAIN_PASS.to_owned()
 }
 
 #[derive(Deserialize)]

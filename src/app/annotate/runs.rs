@@ -2,8 +2,8 @@
 
 use super::super::answer::{Answered, body_text, json};
 use super::super::models::Models;
-use super::state::{Annotation, answer};
-use crate::annotate::{By, MAIN_PASS, Predictions, Priority, Proposal, Stories};
+use super::state::{Annotation, answer, main_pass};
+use crate::annotate::{By, Predictions, Priority, Proposal, Stories};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
 use crate::untrusted::json_error;
@@ -81,10 +81,6 @@ struct OrderQuery {
     pass: String,
     by: By,
     run: Option<String>,
-}
-
-fn main_pass() -> String {
-    MAIN_PASS.to_owned()
 }
 
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use super::super::answer::{Answered, json, json_text};
 use super::super::models::Models;
-use crate::annotate::{Clash, Predictions, Project, Refusal, Stories};
+use crate::annotate::{Clash, MAIN_PASS, Predictions, Project, Refusal, Stories};
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::aside;
 use crate::schema;
@@ -82,6 +82,11 @@ impl Annotation {
         let (stories, folder) = (self.stories().await?, self.folder.clone());
         Ok(Self::blocking(move || stories.save(&folder)).await?)
     }
+}
+
+/// The pass of a request that names none.
+pub(super) fn main_pass() -> String {
+    MAIN_PASS.to_owned()
 }
 
 fn failed() -> Error {

@@ -119,6 +119,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
         drop(server);
         let start_time = Instant::now();
         server = start(&folder, &[]);
+        assert!(folder.path().join("project/main.json").exists());
         opened += start_time.elapsed();
         scripts.iter_mut().for_each(|script| script.check(&server));
     }

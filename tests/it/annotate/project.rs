@@ -31,7 +31,9 @@ fn versions_share_sentences_until_one_is_replaced() {
     rig.ada("1", json!([{"op": "insert", "after": 2, "text": "Rosa sang."}]));
     let orders = ["1", "1-O0", "1-C0"].map(|story| ids(&mut rig, story));
     assert_eq!(orders, [vec![1, 2, 5, 3], vec![3, 2, 5, 1], vec![4, 2, 5, 3]]);
-    rig.ada("1", json!([{"op": "remove", "sentence": 2}]));
+    rig.ada("1", json!([{"op": "insert", "after": 1, "text": "Rosa danced."}]));
+    assert_eq!(ids(&mut rig, "1-C0"), [4, 6, 2, 5, 3], "after the one that replaced it");
+    rig.ada("1", json!([{"op": "remove", "sentence": 2}, {"op": "remove", "sentence": 6}]));
     rig.ada("1", json!([{"op": "move", "sentence": 1, "after": 3}]));
     rig.ada("1-C0", json!([{"op": "move", "sentence": 3, "after": null}, {"op": "swap", "sentences": [4, 5]}]));
     let orders = ["1", "1-O0", "1-C0"].map(|story| ids(&mut rig, story));

@@ -118,6 +118,20 @@ fn a_taken_number_gives_way_and_an_import_is_made_once() {
     assert_eq!(rig.project().revision(), revision);
 }
 
+#[test]
+fn a_number_that_is_too_large_is_not_kept() {
+    let mut rig = Rig::new();
+    let text = format!(
+        r#"{{"test": {{"a": {{"story_id": {}, "sentences": ["Rosa slept."], "entities": ["Rosa"]}}}}}}"#,
+        i64::MAX
+    );
+    let file = read_bytes("large".as_ref(), text.as_bytes()).unwrap();
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let imported = rig.project().import(sender, &file, None).unwrap();
+    assert_eq!((imported.stories[0].story.as_str(), imported.stories[0].was.as_str()), ("1", "a"));
+    assert_eq!(rig.ada("", json!([{"op": "add_story", "sentences": []}])).story, "2");
+}
+
 /// An operation, mostly a sensible one.
 fn random_op(rng: &mut impl RngExt, rig: &mut Rig) -> (String, Value) {
     let stories = rig.project().view("main").stories;

@@ -1,6 +1,7 @@
 //! Annotation over HTTP.
 
 use crate::app_server::Server;
+use crate::support::{stderr, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -74,8 +75,8 @@ fn a_story_is_written_annotated_and_exported() {
     let mut names: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["journal.jsonl", "lock", "main.json"]);
-    let text = export["file"].to_string();
-    let (status, imported) = served.post("import", json!({"text": text}));
+    let file = export["file"].to_string();
+    let (status, imported) = served.post("import", json!({"text": file}));
     assert_eq!((status, &imported["stories"][1]), (200, &json!({"story": "2-O0", "was": "1-O0"})), "{imported}");
     let lines = served.get("project");
     assert_eq!(lines["stories"].as_array().unwrap().len(), 4);
@@ -91,15 +92,15 @@ fn a_story_is_written_annotated_and_exported() {
 fn what_is_refused_says_why() {
     let mut served = Served::start(&[]);
     served.edit(None, json!([{"op": "add_story", "sentences": SENTENCES}]));
-    let text = |text: &str| json!([{"op": "text", "sentence": 1, "text": text}]);
+    let corrected = |text: &str| json!([{"op": "text", "sentence": 1, "text": text}]);
     let from =
-        |window: &str, n: u64, text: Value| json!({"window": window, "n": n, "base": 1, "story": "1", "ops": text});
-    assert_eq!(served.post("edit", from("b", 1, text("Bo's."))).0, 200);
-    let (status, clash) = served.post("edit", from("c", 1, text("Cy's.")));
+        |window: &str, n: u64, ops: Value| json!({"window": window, "n": n, "base": 1, "story": "1", "ops": ops});
+    assert_eq!(served.post("edit", from("b", 1, corrected("Bo's."))).0, 200);
+    let (status, clash) = served.post("edit", from("c", 1, corrected("Cy's.")));
     assert_eq!((status, &clash["error"]["kind"]), (409, &json!("clash")));
     let told = &clash["error"]["clash"][0];
     assert_eq!((&told["yours"], &told["theirs"], &told["sentence"]), (&json!("Cy's."), &json!("Bo's."), &json!(1)));
-    let (status, again) = served.post("edit", from("b", 1, text("Bo's.")));
+    let (status, again) = served.post("edit", from("b", 1, corrected("Bo's.")));
     assert_eq!((status, &again["repeated"]), (200, &json!(true)));
     let cases = [
         ("edit", json!({"base": 2, "story": "9", "ops": []}), 404, "gone", "no story"),
@@ -117,8 +118,17 @@ fn what_is_refused_says_why() {
     }
     served.edit(Some("1"), json!([{"op": "entity", "name": "box"}]));
     assert_eq!(served.post("propose", json!({"story": "1"})).0, 404, "no run is loaded");
-    let huge = json!({"base": 2, "story": "1", "ops": text(&"x".repeat(3 << 20))});
+    let huge = json!({"base": 2, "story": "1", "ops": corrected(&"x".repeat(3 << 20))});
     assert_eq!(served.server.post("/api/annotate/edit", &huge.to_string()).status, 413);
+}
+
+#[test]
+fn a_second_server_on_a_project_is_refused() {
+    let served = Served::start(&[]);
+    let project = served.folder.path().join("project");
+    let output = tiered(["app", "--port", "0", "--no-browser", "--project", text(&project)]);
+    assert_eq!(output.status.code(), Some(73));
+    assert!(stderr(&output).contains("another process works in this folder"), "{}", stderr(&output));
 }
 
 #[test]
