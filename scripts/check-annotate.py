@@ -95,6 +95,12 @@ def check_labels(page, names):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
     expect(focused(page) == [kettle - 1, 1], f"the arrows lead to {focused(page)}")
+    scroll = page.evaluate("() => { const grid = document.querySelector('.scroll'); grid.scrollTo(60, 0); window.scrollTo(0, 200); return [grid.scrollLeft, window.scrollY]; }")
+    page.evaluate("() => document.querySelector('.scroll td.here').focus({preventScroll: true})")
+    page.keyboard.press("p")
+    page.keyboard.press("Escape")
+    after = page.evaluate("() => [document.querySelector('.scroll').scrollLeft, window.scrollY]")
+    expect(after == scroll, f"the page scrolls by itself: {scroll}, {after}")
     focus(page, kettle, 1)
     page.select_option("[data-key='label power']", "2")
     settled(page)
@@ -135,7 +141,29 @@ def check_proposals(page):
     expect(page.locator(".grid tbody tr").nth(row).locator(".proposed").count() == left, "undo takes back only a part")
 
 
-def check_versions(page):
+def check_answers_of_version(page, has_run):
+    """A proposed conflict is taken over by a click; a shared sentence gets a copy of its own; the location of the story is kept."""
+    if has_run:
+        page.locator("[data-key^='conflict ']").first.click()
+        settled(page)
+        expect(page.locator(".editing .marked").count() == 2, "a click on a proposed conflict marks nothing")
+        page.locator("#undo").click()
+        settled(page)
+        expect(page.locator(".editing .marked").count() == 0, "undo leaves the conflict")
+    page.locator("[data-key^='edit ']").last.click()
+    expect("Also in 1" in page.locator(".sentence-form").inner_text(), "it is not said where else the sentence stands")
+    page.locator("[data-key='sentence own']").click()
+    settled(page)
+    page.locator("[data-key^='edit ']").last.click()
+    expect(page.locator("[data-key='sentence own']").count() == 0, "the sentence is still shared")
+    page.locator("[data-key^='edit ']").last.click()
+    page.fill("#location", "kitchen")
+    page.keyboard.press("Tab")
+    settled(page)
+    expect(page.input_value("#location") == "kitchen", "the location is not kept")
+
+
+def check_versions(page, has_run):
     """A cloze version by another sentence, an order version by dragging, another by clicks on handles; the conflict by key."""
     page.locator("[data-key^='edit ']").first.click()
     page.fill("#sentence-text", "Rosa unplugged the kettle.")
@@ -143,6 +171,7 @@ def check_versions(page):
     page.wait_for_function("() => document.getElementById('title').textContent.includes('cloze')")
     settled(page)
     expect("unplugged" in page.locator(".editing li").first.inner_text(), "the version has another sentence")
+    check_answers_of_version(page, has_run)
     for row, words in [(0, "Mark the second"), (1, "The conflict is marked")]:
         focus(page, 0, row)
         page.keyboard.press("c")
@@ -152,6 +181,7 @@ def check_versions(page):
     page.locator("[data-key^='version ']").first.click()
     page.wait_for_function("() => document.getElementById('title').textContent.includes('plausible')")
     settled(page)
+    page.evaluate("document.querySelector('.editing').scrollIntoView({block: 'center'})")  # to scroll while dragging drags something else
     page.locator(".handle").nth(1).drag_to(page.locator(".editing li").nth(3))
     page.wait_for_function("() => document.getElementById('title').textContent.includes('order')")
     settled(page)
@@ -259,7 +289,7 @@ def annotate(browser, arguments, scheme, size):
         if arguments.screenshots:
             page.evaluate("scrollTo(0, 0)")
             page.screenshot(path=arguments.screenshots / f"annotate-{name}.png", full_page=True)
-        check_versions(page)
+        check_versions(page, bool(runs))
         check_axe(page, f"annotate, versions, {name}")
         check_two(browser, watch, page, scheme, size)
         check_files(page, arguments.program)

@@ -2,6 +2,7 @@
 //! ([`Targets`]).
 
 use super::corpus::Corpus;
+use super::distinct::DistinctRows;
 use super::index::{StoryNumber, index_tensor};
 use super::packed::Packed;
 use super::rows::{Layout, Row};
@@ -16,7 +17,7 @@ use tch::{Kind, Tensor};
 pub struct Batch {
     /// The tokens of the U unique inputs and, if the model reads whole stories, of the distinct stories.
     pub tokens: Tokens,
-    /// `[U]` index of the first token of each input.
+    /// `[U]` index of the first token of each input among the V read tokens.
     pub first: Tensor,
     /// `[U]` number of each input in the corpus.
     pub inputs: Tensor,
@@ -28,6 +29,8 @@ pub struct Batch {
     pub row_story: Tensor,
     /// `[R]` how many of the story's entities the row stands for: 1, unless entities were sampled.
     pub row_weight: Tensor,
+    /// Equal rows once.
+    pub distinct: DistinctRows,
     /// B.
     pub pairs: i64,
     /// Where the sentences of the distinct stories are, if the model reads whole stories.
@@ -90,6 +93,7 @@ impl Batch {
         let row_story: Vec<i64> = rows.iter().map(|row| row.story as i64).collect();
         let row_weight: Vec<f32> = rows.iter().map(|row| row.weight).collect();
         Batch {
+            distinct: DistinctRows::new(rows, &packed),
             first: index_tensor(packed.inputs.iter().map(|&(_, first)| first)),
             inputs: index_tensor(packed.inputs.iter().map(|&(input, _)| input)),
             tokens: packed.tokens,
@@ -103,10 +107,10 @@ impl Batch {
     }
 
     pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
-        let Batch { tokens, first, inputs, cells, mask, row_story, row_weight, pairs: _, stories } = self;
+        let Batch { tokens, first, inputs, cells, mask, row_story, row_weight, distinct, pairs: _, stories } = self;
         let of_stories = stories.iter_mut().flat_map(StoryTokens::all_tensors);
         let own = [first, inputs, cells, mask, row_story, row_weight];
-        tokens.all_tensors().into_iter().chain(own).chain(of_stories).collect()
+        tokens.all_tensors().into_iter().chain(own).chain(distinct.all_tensors()).chain(of_stories).collect()
     }
 
     /// The same batch for an encoder output with one vector for each input, in their order.

@@ -24,20 +24,24 @@ pub struct SentencePlace {
 }
 
 /// One of the U unique inputs of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UniqueInput(pub usize);
 
 /// One of the S distinct stories of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistinctStory(pub usize);
 
+/// One of the D distinct rows of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DistinctRow(pub usize);
+
 /// One of the S·N sentences of the distinct stories: N·story + sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentenceIndex(pub usize);
 
-/// One of the T tokens of a batch.
+/// One of the V tokens of a batch whose output is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenIndex(pub usize);
+pub struct ReadIndex(pub usize);
 
 /// One of the R·N cells of a batch: N·row + sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +63,7 @@ pub trait Index {
     fn number(self) -> usize;
 }
 
-indices!(InputNumber, UniqueInput, DistinctStory, SentenceIndex, TokenIndex, CellIndex);
+indices!(InputNumber, UniqueInput, DistinctStory, DistinctRow, SentenceIndex, ReadIndex, CellIndex);
 
 /// Indices as a tensor of 64-bit integers.
 pub fn index_tensor<I: Index>(indices: impl IntoIterator<Item = I>) -> Tensor {

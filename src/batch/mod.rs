@@ -20,13 +20,14 @@
 //!          |                            \
 //!          | first[u]                    \ inputs[u]
 //!          v                              v
-//! T tokens, end to end, no padding      inputs of the whole corpus     (TokenIndex; InputNumber, 0 is the padding)
+//! T tokens, end to end, no padding      inputs of the whole corpus     (ReadIndex; InputNumber, 0 is the padding)
 //!
-//!   <s> </s></s> </s> <s> cup </s></s> The cup ... </s> ...
+//!   <s> </s></s> </s> <s> cup </s></s> The cup ... </s> ...            of an input only the first token is read
 //! ```
 //!
 //! A model that reads whole stories also has S distinct stories among its T tokens ([`StoryTokens`]): `StoryNumber` in
 //! the corpus, `DistinctStory` in the batch, and each of their sentences is a `SentenceIndex` = N·story + sentence.
+//! The V tokens that are read are those of the stories' sentences and the first ones of the inputs.
 //!
 //! | file | what |
 //! |---|---|
@@ -35,12 +36,14 @@
 //! | `rows` | stories -> rows of cells |
 //! | `packed` | inputs and stories -> tokens, each sequence once |
 //! | `collate`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
+//! | `distinct` | rows -> the different ones |
 //! | `blocks` | packed sequences -> the padded blocks that a GPU's attention reads |
 //! | `sent` | the tensors of a batch -> the device, in one copy |
 
 mod blocks;
 mod collate;
 mod corpus;
+mod distinct;
 mod index;
 mod packed;
 mod rows;
@@ -53,6 +56,7 @@ mod tokens;
 pub use blocks::{LengthGroup, PaddedBlocks};
 pub use collate::Batch;
 pub use corpus::{ClassFrequencies, Corpus, WholeStories};
+pub use distinct::DistinctRows;
 pub use index::InputNumber;
 pub use rows::Layout;
 pub use sample::{Sample, Strata};

@@ -1,7 +1,7 @@
 //! The distinct token sequences of a batch, each encoded once, laid end to end.
 
 use super::corpus::Corpus;
-use super::index::{DistinctStory, InputNumber, StoryNumber, TokenIndex, UniqueInput};
+use super::index::{DistinctStory, InputNumber, ReadIndex, StoryNumber, UniqueInput};
 use super::tokens::Tokens;
 use crate::tokenizer::TokenSequence;
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use std::collections::HashMap;
 pub struct Packed {
     pub tokens: Tokens,
     /// The U unique inputs, with their first tokens.
-    pub inputs: Vec<(InputNumber, TokenIndex)>,
-    /// The S distinct stories, with their first tokens.
-    pub stories: Vec<(StoryNumber, TokenIndex)>,
+    pub inputs: Vec<(InputNumber, ReadIndex)>,
+    /// The S distinct stories, with the first token of their sentences.
+    pub stories: Vec<(StoryNumber, ReadIndex)>,
     unique: HashMap<InputNumber, UniqueInput>,
     distinct: HashMap<StoryNumber, DistinctStory>,
 }
@@ -31,6 +31,17 @@ impl Sequence {
             Sequence::Story(story) => &corpus.story(story).tokens,
         }
     }
+
+    /// The tokens whose output is read: of an input the first one, of a story those of its sentences.
+    fn read(self, corpus: &Corpus) -> Vec<usize> {
+        match self {
+            Sequence::Input(_) => vec![0],
+            Sequence::Story(story) => {
+                let sentences = corpus.story(story).sentences.iter().enumerate();
+                sentences.filter_map(|(token, sentence)| sentence.map(|_| token)).collect()
+            }
+        }
+    }
 }
 
 impl Packed {
@@ -42,8 +53,8 @@ impl Packed {
         sequences.dedup();
 
         let (mut inputs, mut stories, mut laid) = (Vec::new(), Vec::new(), Vec::new());
-        let mut end = TokenIndex(0);
-        let mut encoded: HashMap<&TokenSequence, TokenIndex> = HashMap::new();
+        let mut end = ReadIndex(0);
+        let mut encoded: HashMap<&TokenSequence, ReadIndex> = HashMap::new();
         for sequence in sequences {
             let tokens = sequence.tokens(corpus);
             let first = match sequence {
@@ -56,13 +67,14 @@ impl Packed {
                 Sequence::Story(story) => stories.push((story, first)),
             }
             if first == end {
-                laid.push(tokens);
-                end = TokenIndex(end.0 + tokens.len());
+                let read = sequence.read(corpus);
+                end = ReadIndex(end.0 + read.len());
+                laid.push((tokens, read));
             }
         }
         let unique = inputs.iter().enumerate().map(|(u, &(input, _))| (input, UniqueInput(u))).collect();
         let distinct = stories.iter().enumerate().map(|(s, &(story, _))| (story, DistinctStory(s))).collect();
-        Packed { tokens: Tokens::pack(laid.into_iter()), inputs, stories, unique, distinct }
+        Packed { tokens: Tokens::pack_reading(laid.into_iter()), inputs, stories, unique, distinct }
     }
 
     /// Where an input went.

@@ -1,7 +1,7 @@
 //! Where the sentences of whole stories are among the tokens of a batch.
 
 use super::corpus::Corpus;
-use super::index::{DistinctStory, SentenceIndex, SentencePlace, StoryNumber, TokenIndex, index_tensor};
+use super::index::{DistinctStory, ReadIndex, SentenceIndex, SentencePlace, StoryNumber, index_tensor};
 use super::packed::Packed;
 use tch::Tensor;
 
@@ -9,7 +9,7 @@ use tch::Tensor;
 pub struct StoryTokens {
     /// S.
     pub distinct: i64,
-    /// Indices among the T tokens: those of the stories' tokens, without special tokens.
+    /// Indices among the V read tokens: those of the stories' tokens, without special tokens.
     pub token: Tensor,
     /// The sentence of each of these tokens, as N·story + sentence.
     pub sentence: Tensor,
@@ -25,12 +25,10 @@ impl StoryTokens {
     pub(super) fn new(corpus: &Corpus, packed: &Packed, stories: &[StoryNumber], sentences: usize) -> Self {
         let index = |DistinctStory(story), sentence| SentenceIndex(story * sentences + sentence);
         let (mut token, mut sentence) = (Vec::new(), Vec::new());
-        for &(story, TokenIndex(first)) in &packed.stories {
-            for (t, of) in corpus.story(story).sentences.iter().enumerate() {
-                if let Some(n) = *of {
-                    token.push(TokenIndex(first + t));
-                    sentence.push(index(packed.distinct(story), n));
-                }
+        for &(story, ReadIndex(first)) in &packed.stories {
+            for (t, &n) in corpus.story(story).sentences.iter().flatten().enumerate() {
+                token.push(ReadIndex(first + t));
+                sentence.push(index(packed.distinct(story), n));
             }
         }
         let at = |SentencePlace { story, sentence }| index(packed.distinct(story), sentence);

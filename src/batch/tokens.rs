@@ -12,8 +12,8 @@ pub struct Tokens {
     pub types: Tensor,
     /// `[T]` position of each token in its sequence, from 0.
     pub positions: Tensor,
-    /// Index of the first token of each sequence.
-    pub first: Tensor,
+    /// `[V]` the tokens whose output is read, in order. The encoder's output has only these.
+    pub read: Tensor,
     /// Runs of sequences of equal length, in order. Attention treats each run as a dense block, so nothing is padded or
     /// masked.
     pub groups: Vec<LengthGroup>,
@@ -22,12 +22,20 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Lays sequences end to end. They must be sorted by length.
+    /// Lays sequences end to end, of which the first tokens are read. They must be sorted by length.
     pub fn pack<'a>(sequences: impl Iterator<Item = &'a TokenSequence>) -> Self {
-        let (mut ids, mut types, mut positions, mut first) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self::pack_reading(sequences.map(|sequence| (sequence, [0])))
+    }
+
+    /// Lays sequences end to end, with the tokens of each that are read. They must be sorted by length.
+    pub fn pack_reading<'a, R: IntoIterator<Item = usize>>(
+        sequences: impl Iterator<Item = (&'a TokenSequence, R)>,
+    ) -> Self {
+        let (mut ids, mut types, mut positions, mut read) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut groups: Vec<LengthGroup> = Vec::new();
-        for sequence in sequences {
-            first.push(ids.len() as i64);
+        for (sequence, its_read) in sequences {
+            let start = ids.len();
+            read.extend(its_read.into_iter().map(|token| (start + token) as i64));
             ids.extend_from_slice(&sequence.ids);
             types.extend_from_slice(&sequence.types);
             positions.extend(0..sequence.len() as i64);
@@ -40,7 +48,7 @@ impl Tokens {
             ids: Tensor::from_slice(&ids),
             types: Tensor::from_slice(&types),
             positions: Tensor::from_slice(&positions),
-            first: Tensor::from_slice(&first),
+            read: Tensor::from_slice(&read),
             padded: PaddedBlocks::new(&groups),
             groups,
         }
@@ -57,7 +65,7 @@ impl Tokens {
     }
 
     pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
-        let Tokens { ids, types, positions, first, groups: _, padded } = self;
-        [ids, types, positions, first].into_iter().chain(padded.all_tensors()).collect()
+        let Tokens { ids, types, positions, read, groups: _, padded } = self;
+        [ids, types, positions, read].into_iter().chain(padded.all_tensors()).collect()
     }
 }

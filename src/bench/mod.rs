@@ -17,7 +17,7 @@ mod time;
 mod work;
 
 pub use line::BenchLine;
-pub use operations::{Operations, TrainedLayers};
+pub use operations::{EncodedTokens, Operations, TrainedLayers};
 pub use options::BenchOptions;
 pub use plot::draw;
 pub use reference::export;

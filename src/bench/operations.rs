@@ -26,6 +26,22 @@ impl TrainedLayers {
     }
 }
 
+/// What the encoder encodes.
+#[derive(Debug, Clone, Default)]
+pub struct EncodedTokens {
+    /// The sequences; none if the encoder is frozen.
+    pub groups: Vec<LengthGroup>,
+    /// V, the number of tokens whose output is read.
+    pub read: i64,
+}
+
+impl EncodedTokens {
+    /// T.
+    pub fn tokens(&self) -> i64 {
+        self.groups.iter().map(|group| group.count * group.length).sum()
+    }
+}
+
 /// The operations of all matmuls of the encoder on some sequences. A multiplication and an addition are two operations.
 /// Other operations and padding are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -40,19 +56,22 @@ impl Operations {
     /// Forward, a layer needs 4H² + 2·H·F multiplications per token (four projections, two feed-forward matmuls) and,
     /// in a sequence of length L, 2·H·L per token for attention. Backward, each matmul needs as many for the gradient of
     /// its weights and as many for that of its input, if they are needed. Attention has two inputs, both needed.
-    /// DeBERTa's terms of relative positions count as attention, with H·(2L - 1) multiplications per token each.
-    pub fn of(config: &EncoderConfig, groups: &[LengthGroup], trained: &TrainedLayers) -> Self {
+    /// DeBERTa's terms of relative positions count as attention, with H·(2L - 1) multiplications per token each. What
+    /// follows attention in the last layer is needed for the tokens only that are read.
+    pub fn of(config: &EncoderConfig, encoded: &EncodedTokens, trained: &TrainedLayers) -> Self {
         let (h, f) = (config.hidden_size as f64, config.intermediate_size as f64);
-        let tokens: f64 = groups.iter().map(|group| (group.count * group.length) as f64).sum();
-        let squares: f64 = groups.iter().map(|group| (group.count * group.length * group.length) as f64).sum();
+        let tokens = encoded.tokens() as f64;
+        let squares: f64 = encoded.groups.iter().map(|group| (group.count * group.length * group.length) as f64).sum();
         let qkv = 2. * 3. * h * h * tokens;
-        let others = 2. * (h * h + 2. * h * f) * tokens;
+        let others_of_token = 2. * (h * h + 2. * h * f);
         let terms = config.family.deberta().filter(|deberta| deberta.relative_attention);
         let terms = terms.map_or(0., |deberta| (deberta.pos_att_type.count() - 1) as f64);
         let attention = 2. * 2. * h * squares + terms * 2. * h * (2. * squares - tokens);
         let mut operations = Operations::default();
         let mut trained_below = trained.embeddings;
-        for &trained_here in &trained.layers {
+        for (layer, &trained_here) in trained.layers.iter().enumerate() {
+            let is_last = layer + 1 == trained.layers.len();
+            let others = others_of_token * if is_last { encoded.read as f64 } else { tokens };
             operations.forward += qkv + others + attention;
             if trained_here {
                 operations.backward += qkv + others;
@@ -91,9 +110,14 @@ mod tests {
     const GROUPS: [LengthGroup; 2] = [LengthGroup { count: 2, length: 3 }, LengthGroup { count: 1, length: 5 }];
 
     fn operations(embeddings: bool, frozen: usize) -> Operations {
+        reading(11, embeddings, frozen)
+    }
+
+    fn reading(read: i64, embeddings: bool, frozen: usize) -> Operations {
         let config =
             EncoderConfig { hidden_size: 2, intermediate_size: 8, num_hidden_layers: 3, ..EncoderSize::Base.config() };
-        Operations::of(&config, &GROUPS, &TrainedLayers { embeddings, layers: (0..3).map(|i| i >= frozen).collect() })
+        let encoded = EncodedTokens { groups: GROUPS.to_vec(), read };
+        Operations::of(&config, &encoded, &TrainedLayers { embeddings, layers: (0..3).map(|i| i >= frozen).collect() })
     }
 
     #[test]
@@ -102,6 +126,14 @@ mod tests {
         let products = 2 * (11 * 2 * 6 + 11 * 2 * 2 + 11 * 2 * 8 + 11 * 8 * 2);
         let attention = 2 * 2 * (2 * 3 * 3 * 2 + 5 * 5 * 2);
         assert_eq!(operations(true, 0).forward, 3. * f64::from(products + attention));
+    }
+
+    #[test]
+    fn the_last_layer_needs_less_for_tokens_that_are_not_read() {
+        // Without [8, 2]·[2, 2], [8, 2]·[2, 8] and [8, 8]·[8, 2] in one layer of three.
+        let less = f64::from(2 * (8 * 2 * 2 + 8 * 2 * 8 + 8 * 8 * 2));
+        assert_eq!(reading(3, true, 0).forward, operations(true, 0).forward - less);
+        assert_eq!(reading(3, true, 0).backward, operations(true, 0).backward - 2. * less);
     }
 
     #[test]

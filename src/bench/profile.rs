@@ -1,6 +1,7 @@
 //! Times the parts of a training step.
 
-use crate::batch::{Batch, LengthGroup};
+use super::operations::EncodedTokens;
+use crate::batch::Batch;
 use crate::train::{Fit, Parameter, Phase, StepObserver};
 use serde::Serialize;
 use std::time::Instant;
@@ -63,8 +64,8 @@ impl Phases {
 pub struct PhaseTimer {
     watch: Watch,
     seconds: [f64; 8],
-    /// The sequences that the step encodes; none if the encoder is frozen.
-    pub groups: Vec<LengthGroup>,
+    /// What the step encodes.
+    pub encoded: EncodedTokens,
     is_frozen: bool,
 }
 
@@ -72,7 +73,7 @@ impl PhaseTimer {
     /// Starts now.
     pub fn start(fit: &Fit) -> Self {
         let watch = Watch::start(fit.eval.device);
-        PhaseTimer { watch, seconds: [0.; 8], groups: Vec::new(), is_frozen: fit.frozen.is_some() }
+        PhaseTimer { watch, seconds: [0.; 8], encoded: EncodedTokens::default(), is_frozen: fit.frozen.is_some() }
     }
 
     /// The seconds of the phases that have ended; 0 for the others.
@@ -88,7 +89,8 @@ impl StepObserver for PhaseTimer {
 
     fn batch(&mut self, _: u64, batch: &Batch, _: &[Parameter]) {
         if !self.is_frozen {
-            self.groups.extend(&batch.tokens.groups);
+            self.encoded.groups.extend(&batch.tokens.groups);
+            self.encoded.read += batch.tokens.read.size()[0];
         }
     }
 }

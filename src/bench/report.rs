@@ -6,7 +6,6 @@ use super::profile::Phases;
 use super::sample::TimedSample;
 use super::time::Measurement;
 use super::work::StepWork;
-use crate::batch::LengthGroup;
 use crate::experiment::Trial;
 use crate::machine::{Gpu, MatmulRates};
 use crate::model::encoder::Path;
@@ -116,14 +115,15 @@ impl SizeReport {
         trained: &TrainedLayers,
         rate: f64,
     ) -> Self {
-        let tokens: Vec<f64> = measurement.groups.iter().map(|groups| tokens_of(groups)).collect();
+        let tokens: Vec<f64> = measurement.encoded.iter().map(|encoded| encoded.tokens() as f64).collect();
         let (steps, all_tokens) = (tokens.len() as f64, tokens.iter().sum::<f64>());
         let pairs = sample.pairs().count() as f64;
         let speed = |seconds: &[f64]| {
             let seconds: f64 = seconds.iter().sum();
             Speed { pairs_per_second: pairs / seconds, tokens_per_second: all_tokens / seconds }
         };
-        let operations = measurement.groups.iter().map(|g| Operations::of(&trial.model_config.encoder, g, trained));
+        let encoder = &trial.model_config.encoder;
+        let operations = measurement.encoded.iter().map(|encoded| Operations::of(encoder, encoded, trained));
         let gflop = operations.sum::<Operations>().total() / 1e9;
         let sums = sum_of_phases(&measurement.phases);
         let gflops = gflop / (sums.encoder_forward + sums.encoder_backward);
@@ -175,10 +175,6 @@ impl SizeReport {
             self.rounds,
         )
     }
-}
-
-fn tokens_of(groups: &[LengthGroup]) -> f64 {
-    groups.iter().map(|group| group.count * group.length).sum::<i64>() as f64
 }
 
 fn sum_of_phases(phases: &[Phases]) -> Phases {

@@ -1,10 +1,10 @@
 //! Repeats the steps of a sample and returns the median times.
 
 use super::memory;
+use super::operations::EncodedTokens;
 use super::profile::{PhaseTimer, Phases, Watch};
 use super::sample::TimedSample;
 use super::work::{StepWork, WorkCounter};
-use crate::batch::LengthGroup;
 use crate::error::Result;
 use crate::experiment::Trial;
 use crate::torch::GpuMemory;
@@ -19,8 +19,8 @@ pub struct Measurement {
     pub train_seconds: Vec<f64>,
     pub eval_seconds: Vec<f64>,
     pub phases: Vec<Phases>,
-    /// The sequences that each step encodes.
-    pub groups: Vec<Vec<LengthGroup>>,
+    /// What each step encodes.
+    pub encoded: Vec<EncodedTokens>,
     /// In bytes; `None` if it can't be separated from the peak of earlier sizes.
     pub peak_memory: Option<u64>,
     /// What the largest step of the sample asks of the device.
@@ -65,7 +65,7 @@ pub fn measure(
             let mut timer = PhaseTimer::start(fit);
             fit.step(optimiser, pairs, number, rate, &mut timer)?;
             round.phases.push(timer.phases());
-            round.groups.push(timer.groups);
+            round.encoded.push(timer.encoded);
         }
         let mut watch = Watch::start(device);
         trial.evaluate(&corpus, sample.pairs_per_step, |_| round.eval.push(watch.lap()));
@@ -79,7 +79,7 @@ pub fn measure(
         train_seconds: medians(&rounds, sample, |round, step| round.train[step]),
         eval_seconds: medians(&rounds, sample, |round, step| round.eval[step]),
         phases: (0..sample.steps.len()).map(|step| median_phases(&rounds, step)).collect(),
-        groups: rounds.swap_remove(0).groups,
+        encoded: rounds.swap_remove(0).encoded,
         peak_memory: memory::peak().filter(|_| is_own_peak),
     })
 }
@@ -90,7 +90,7 @@ struct Round {
     train: Vec<f64>,
     eval: Vec<f64>,
     phases: Vec<Phases>,
-    groups: Vec<Vec<LengthGroup>>,
+    encoded: Vec<EncodedTokens>,
 }
 
 fn medians(rounds: &[Round], sample: &TimedSample, of: impl Fn(&Round, usize) -> f64) -> Vec<f64> {

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Try runs and annotate stories in the browser: a page on this machine, for you only
 ///
 /// It prints the address of the page, and serves it until Ctrl-C. The page answers while you type, shows several runs
-/// side by side, and why they answer so. With --project it annotates stories too; the runs propose labels. Nothing leaves this machine, and other users of it can't open the page: the
-/// address holds a secret.
+/// side by side, and why they answer so. With --project stories are annotated too, and the runs propose labels. Nothing
+/// leaves this machine, and other users of it can't open the page: the address holds a secret.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Run folders, made by `tiered train`

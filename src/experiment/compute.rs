@@ -10,10 +10,11 @@ use crate::model::{ModelConfig, Precision};
 use crate::torch;
 use tch::Device;
 
-/// Pairs in an evaluation batch: enough for large matmuls on a CPU, few enough for any memory.
-const EVAL_PAIRS: usize = 8;
-/// The most of them on a GPU.
-const MOST_EVAL_PAIRS: u64 = 256;
+/// Pairs in an evaluation batch on a CPU: enough for large matmuls, and for the pairs of a group to share what they have in
+/// common; few enough for any memory.
+const EVAL_PAIRS: usize = 16;
+/// The fewest and the most of them on a GPU.
+const EVAL_PAIRS_ON_GPU: [u64; 2] = [8, 256];
 /// About the tokens of a pair.
 const TOKENS_OF_PAIR: u64 = 1500;
 /// About the bytes that evaluation needs for a token, for each of the H numbers of its vector.
@@ -66,7 +67,8 @@ impl Compute {
 /// always give the same batches.
 fn pairs_that_fit(memory: u64, hidden: i64) -> usize {
     let of_pair = TOKENS_OF_PAIR * BYTES_OF_NUMBER * hidden.max(1).cast_unsigned();
-    let pairs = (memory / SHARE_OF_MEMORY / of_pair).clamp(EVAL_PAIRS as u64, MOST_EVAL_PAIRS);
+    let [fewest, most] = EVAL_PAIRS_ON_GPU;
+    let pairs = (memory / SHARE_OF_MEMORY / of_pair).clamp(fewest, most);
     1 << pairs.ilog2()
 }
 

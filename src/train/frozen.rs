@@ -45,7 +45,7 @@ impl Vectors {
         let next = &self.order[self.encoded..][..INPUTS.min(self.order.len() - self.encoded)];
         let tokens = corpus.tokens(next).to_device(self.vectors.device());
         let numbers = self.numbers(next);
-        let _ = self.vectors.index_copy_(0, &numbers, &encoder.first_tokens(&tokens, mode).to_kind(Kind::Float));
+        let _ = self.vectors.index_copy_(0, &numbers, &encoder.forward(&tokens, mode).to_kind(Kind::Float));
         self.encoded += next.len();
     }
 

@@ -8,7 +8,9 @@ if (given) {
   rest.delete("token");
   history.replaceState(null, "", rest.size ? `#${rest}` : location.pathname);
 }
-let token = given ?? memory.get("token") ?? "";
+let typed = given ?? "";
+/** Another tab may have opened the address of a server that was started anew. */
+const token = () => memory.get("token") ?? typed;
 
 /** Why the server did not answer as hoped. `kind` is for programs; `body` is the whole error. */
 export class Refused extends Error {
@@ -32,7 +34,7 @@ function wait(by) {
 export async function ask(path, { body, signal, ...query } = {}) {
   const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const address = known.length ? `/api/${path}?${new URLSearchParams(known)}` : `/api/${path}`;
-  const request = { signal, headers: { "x-tiered-token": token }, cache: "no-store" };
+  const request = { signal, headers: { "x-tiered-token": token() }, cache: "no-store" };
   if (body !== undefined) {
     request.method = "POST";
     request.body = typeof body === "string" ? body : JSON.stringify(body);
@@ -53,6 +55,6 @@ export async function ask(path, { body, signal, ...query } = {}) {
 
 /** Takes a token that a person typed, or the address with it. */
 export function useToken(text) {
-  token = text.trim().replace(/^.*token=/, "");
-  memory.set("token", token);
+  typed = text.trim().replace(/^.*token=/, "");
+  memory.set("token", typed);
 }

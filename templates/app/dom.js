@@ -19,11 +19,16 @@ export function styled(element, property, value) {
   return element;
 }
 
-/** Replaces what an element contains, and keeps the focus on the element with the same data-key. */
+/** Replaces what an element contains. The focus stays on the element with the same data-key, and what was scrolled stays so. */
 export function fill(element, ...children) {
   const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  const find = (name, value) => [...element.querySelectorAll(`[data-${name}]`)].find((found) => found.dataset[name] === value);
+  const scrolled = [...element.querySelectorAll("[data-scroll]")].map((part) => [part.dataset.scroll, part.scrollLeft, part.scrollTop]);
+  const [left, top] = [window.scrollX, window.scrollY];
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
-  if (key) [...element.querySelectorAll("[data-key]")].find((found) => found.dataset.key === key)?.focus({ preventScroll: true });
+  for (const [name, x, y] of scrolled) find("scroll", name)?.scrollTo(x, y);
+  if (key) find("key", key)?.focus({ preventScroll: true });
+  window.scrollTo({ left, top, behavior: "instant" });
 }
 
 /** Says something to screen readers. */

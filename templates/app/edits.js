@@ -42,7 +42,8 @@ export class Edits {
           const decision = await new Promise((decide) => this.told("clash", error, decide));
           return this.deliver(path, request, decision);
         }
-        if (error.status !== 0 && error.kind !== "io" && error.kind !== "unreachable") {
+        const isLater = [0, 401].includes(error.status) || ["io", "unreachable"].includes(error.kind); // 401: a server started anew
+        if (!isLater) {
           this.told("refused", error);
           throw error;
         }

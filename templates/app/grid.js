@@ -34,7 +34,7 @@ export function grid(state, actions) {
     view.entities.map((entity) => cellOf(state, actions, sentence, entity, n)));
   const isHere = (at) => at && view.entities.some((entity) => entity.id === at.entity) && view.sentences.some((sentence) => sentence.id === at.sentence);
   if (!isHere(state.at)) state.at = { entity: view.entities[0].id, sentence: view.sentences[0].id };
-  return h("div", { class: "scroll" }, h("table", { class: "grid", role: "grid", "aria-label": t("sentences"), onkeydown: (event) => actions.key(event) },
+  return h("div", { class: "scroll", "data-scroll": "grid" }, h("table", { class: "grid", role: "grid", "aria-label": t("sentences"), onkeydown: (event) => actions.key(event) },
     h("thead", { role: "rowgroup" }, head), h("tbody", { role: "rowgroup" }, view.sentences.map(row))));
 }
 

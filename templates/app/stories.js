@@ -17,7 +17,7 @@ export function storyList(state, actions) {
   return h("nav", { class: "stories", "aria-label": t("stories") },
     h("p", {}, h("label", { for: "order" }, t("order")), order),
     state.order ? h("p", { class: "fine" }, t("ordering", state.order.ready, state.order.total)) : null,
-    h("ul", {}, sorted(state).map(line)), newStory(state, actions), files(actions));
+    h("ul", { "data-scroll": "stories" }, sorted(state).map(line)), newStory(state, actions), files(actions));
 }
 
 function sorted({ project, order }) {

@@ -51,7 +51,17 @@ function sentences(state, actions) {
   bound.value = String(state.bound);
   return h("div", {}, h("ol", { class: "editing" }, view.sentences.map(item)),
     state.proposals ? h("p", { class: "controls" }, h("label", { for: "bound" }, t("bound")), bound) : null,
+    proposedConflicts(state, actions),
     view.kind ? null : h("p", { class: "fine" }, t("swap_version")));
+}
+
+/** The sentence pairs that the run takes for the conflict, while none is marked. */
+function proposedConflicts({ view, proposals }, actions) {
+  if (!view.kind || view.conflict || !proposals?.conflict.length) return null;
+  const number = (id) => view.sentences.findIndex((sentence) => sentence.id === id) + 1;
+  const chip = ({ evidence, breakpoint, probability }) => h("button", { type: "button", class: "chip proposed", "data-key": `conflict ${evidence} ${breakpoint}`,
+    onclick: () => actions.edit([{ op: "conflict", evidence, breakpoint }]) }, t("pair", number(evidence), number(breakpoint), percent(probability)));
+  return h("p", { class: "chips" }, h("span", { class: "soft" }, `${t("proposed_conflict")}: `), proposals.conflict.map(chip));
 }
 
 /** The first click picks a sentence up, the second one says with which it is swapped. */
@@ -87,6 +97,7 @@ function sentenceForm(state, actions, sentence, n) {
   return h("form", { class: "sentence-form", onsubmit: (event) => { event.preventDefault(); send({ op: "text", text: "" }); } },
     h("label", { for: "sentence-text" }, t("sentence_text", n + 1)), sentence.in.length ? h("span", { class: "fine" }, ` ${t("shared", sentence.in.join(", "))}`) : null, input,
     h("p", {}, h("button", {}, t("correct")), " ", view.kind ? button("replace", { op: "replace", text: "" }) : button("new_version", { op: "version", kind: "cloze", text: "" }), " ",
+      view.kind && sentence.in.length ? [button("own", { op: "own" }), " "] : null,
       h("button", { type: "button", onclick: insert }, t("insert")), " ", button("remove", { op: "remove" })));
 }
 
@@ -107,7 +118,12 @@ function entities(state, actions) {
   const open = view.entities.find((entity) => state.form?.kind === "entity" && state.form.id === entity.id);
   return h("div", {}, h("p", { class: "chips" }, h("span", { class: "soft" }, `${t("entities")}: `), view.entities.map(chip)),
     found.length ? h("p", { class: "chips" }, h("span", { class: "soft" }, `${t("found_entities")}: `), found.map(addOne), h("button", { type: "button", class: "chip", id: "add-all", "data-key": "add-all", onclick: addAll }, t("add_all"))) : null,
-    open ? entityForm(state, actions, open) : newEntity(actions));
+    open ? entityForm(state, actions, open) : h("div", { class: "controls" }, newEntity(actions), location(view, actions)));
+}
+
+function location(view, actions) {
+  const send = (event) => actions.edit([{ op: "location", text: event.target.value.trim() }]);
+  return h("p", {}, h("label", { for: "location" }, t("location")), h("input", { id: "location", value: view.location ?? "", autocomplete: "off", "data-key": "location", lang: view.language, onchange: send }));
 }
 
 function entityForm(state, actions, entity) {

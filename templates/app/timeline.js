@@ -24,7 +24,7 @@ export function timeline(stories, { story, entity, attribute }, { choose }) {
   const others = [...new Set(found.states.filter((state) => state.probability >= WORTH).map((state) => state.attribute))];
   const other = (name) => h("button", { type: "button", class: "chip", "data-key": `attribute ${name}`, "aria-pressed": String(name === attribute),
     onclick: () => choose({ story, entity, attribute: name }) }, attributeName(name));
-  return h("div", { class: "why", role: "region", tabindex: "0", "aria-label": t("why", found.name, attributeName(attribute)) },
+  return h("div", { class: "why", "data-scroll": "why", role: "region", tabindex: "0", "aria-label": t("why", found.name, attributeName(attribute)) },
     h("table", {}, h("caption", {}, t("why", found.name, attributeName(attribute))),
       h("thead", {}, h("tr", {}, h("td", {}), sentences.map((n) => h("th", { scope: "col" }, t("sentence", n + 1))))),
       h("tbody", {}, SIDES.map(row), h("tr", {}, h("th", { scope: "row" }, t("part")), sentences.map(part)))),

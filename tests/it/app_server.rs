@@ -78,6 +78,14 @@ impl Server {
         Some(Answered { status, headers: head.to_lowercase(), body: body.to_owned() })
     }
 
+    /// Sends text to the API, and goes away before the answer.
+    pub fn post_and_leave(&self, path: &str, body: &str) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let headers = self.own_headers().join("\r\n");
+        let request = format!("POST {path} HTTP/1.1\r\n{headers}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(request.as_bytes()).unwrap();
+    }
+
     /// The headers of the page's own requests.
     pub fn own_headers(&self) -> Vec<String> {
         vec![format!("Host: {}", self.host), format!("X-Tiered-Token: {}", self.token)]

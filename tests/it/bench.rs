@@ -76,7 +76,7 @@ fn every_kind_of_step_is_timed_phase_by_phase() {
         fit.step(&mut optimiser, &[0, 1], 0, 1e-2, &mut timer).unwrap();
         let phases = timer.phases().to_array();
         assert!(phases.iter().all(|&seconds| seconds > 0.), "{sets:?}: {phases:?}");
-        let encoded: i64 = timer.groups.iter().map(|group| group.count * group.length).sum();
+        let encoded: i64 = timer.encoded.tokens();
         let all = fit.train.unique_tokens(&[0, 1]) as i64;
         match sets.last().map(String::as_str) {
             None => assert!(encoded >= all, "{encoded} of {all}"), // and the padding, where a story is shorter

@@ -1,5 +1,6 @@
 //! `tiered model export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
 
+use crate::arrays::reading_every;
 use crate::support::{skipped, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
@@ -145,11 +146,11 @@ fn computed(run: &Path) -> Value {
     ];
     let one = |(entity, sentence): (&str, &str)| {
         let ids = tokenizer.encode(vec![(entity.to_owned(), sentence.to_owned())]).unwrap().remove(0);
-        let tokens = Tokens::pack(std::iter::once(&ids));
+        let tokens = reading_every(1, Tokens::pack(std::iter::once(&ids)));
         let hidden = encoder.forward(&tokens, mode);
         let mut computed = json!({"entity": entity, "sentence": sentence, "ids": ids.ids, "hidden": numbers(&hidden)});
         for (side, heads) in &heads {
-            let probs = attribute_log_probs(&heads.forward(&hidden.index_select(0, &tokens.first), mode)).exp();
+            let probs = attribute_log_probs(&heads.forward(&hidden.narrow(0, 0, 1), mode)).exp();
             computed[*side] = numbers(&probs).into();
         }
         computed

@@ -8,7 +8,7 @@ use crate::support::{real_data, skipped};
 use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
-use tiered::batch::{Batch, Targets, Tokens};
+use tiered::batch::{Batch, DistinctRows, Targets, Tokens};
 use tiered::loss::{LossConfig, Losses, single_story_loss};
 use tiered::model::detector::story_scores;
 use tiered::model::detector::{DetectorInput, JointDetector, PaperDetector};
@@ -44,7 +44,7 @@ fn kernels_in_bfloat16_are_near_float32() {
     let noise = DropoutRng::new(0);
     let run = |precision| {
         let trace = encoder.trace(&tokens, Mode::train(&noise, precision));
-        let output = in_order(&trace.hidden.index_select(0, &tokens.first), &order);
+        let output = in_order(&trace.hidden, &order);
         let gradients = trace.gradients(&(&output * arrays.get("cotangent")).sum(Kind::Float), &variables);
         let flat: Vec<Tensor> = gradients.iter().map(|g| g.to_kind(Kind::Float).flatten(0, -1)).collect();
         [output.detach().flatten(0, -1), Tensor::cat(&flat, 0)]
@@ -94,12 +94,19 @@ fn check_heads(arrays: &Arrays) {
 /// A batch of R rows of N sentences in which every cell holds an input of its own.
 fn dense_batch(mask: &Tensor) -> Batch {
     let (r, n) = mask.size2().unwrap();
+    let cells = Tensor::arange(r * n, (Kind::Int64, mask.device())).view([r, n]);
+    let longest = mask.any_dim(0, false).sum(Kind::Int64).int64_value(&[]);
     Batch {
         tokens: Tokens::pack(std::iter::empty()),
         first: Tensor::new(),
         inputs: Tensor::new(),
         stories: None,
-        cells: Tensor::arange(r * n, (Kind::Int64, mask.device())).view([r, n]),
+        distinct: DistinctRows {
+            cells: cells.narrow(1, 0, longest).contiguous(),
+            mask: mask.narrow(1, 0, longest),
+            of_row: Tensor::arange(r, (Kind::Int64, mask.device())),
+        },
+        cells,
         mask: mask.shallow_clone(),
         row_story: Tensor::zeros([r], (Kind::Int64, mask.device())),
         row_weight: Tensor::ones([r], (Kind::Float, mask.device())),
@@ -470,7 +477,7 @@ fn real_encoder_gives_hugging_faces_ids_and_vectors() {
     assert_eq!(with_vector.len(), 40);
     with_vector.sort_by_key(|&i| ids[i].len());
     let tokens = Tokens::pack(with_vector.iter().map(|&i| &ids[i]));
-    let vectors = tch::no_grad(|| encoder.first_tokens(&tokens, EVAL));
+    let vectors = tch::no_grad(|| encoder.forward(&tokens, EVAL));
     for (rank, &i) in with_vector.iter().enumerate() {
         let expected: Vec<f32> = serde_json::from_value(rows[i]["cls"].clone()).unwrap();
         assert_close(&vectors.get(rank as i64), &Tensor::from_slice(&expected), ENCODER, &format!("row {i}"));

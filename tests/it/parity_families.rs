@@ -111,7 +111,7 @@ fn types_of_tokens_are_read_by_the_families_that_have_them() {
         let (_store, encoder, right) = encode(&arrays, &encoder_config(&arrays), EVAL);
         let (mut tokens, order) = packed_inputs(&arrays);
         tokens.types = tokens.types.zeros_like();
-        let untyped = crate::arrays::in_order(&encoder.first_tokens(&tokens, EVAL), &order);
+        let untyped = crate::arrays::in_order(&encoder.forward(&tokens, EVAL), &order);
         assert_eq!(distance(&untyped, &right) > 10. * ENCODER, reads, "{family}");
     }
 }
@@ -145,7 +145,7 @@ fn is_near_float32(family: &str, arrays: &Arrays) {
     let noise = DropoutRng::new(0);
     let run = |precision| {
         let trace = encoder.trace(&tokens, arrays.on.mode(Mode::train(&noise, precision)));
-        let output = trace.hidden.index_select(0, &tokens.first);
+        let output = trace.hidden.shallow_clone();
         let gradients = trace.gradients(&(&output * arrays.get("cotangent")).sum(Kind::Float), &variables);
         let flat: Vec<Tensor> = gradients.iter().map(|g| g.to_kind(Kind::Float).flatten(0, -1)).collect();
         [output.detach().flatten(0, -1), Tensor::cat(&flat, 0)]
@@ -190,7 +190,7 @@ fn a_real_bert_gives_hugging_faces_ids_types_and_vectors() {
     with_vector.sort_by_key(|&i| inputs[i].len());
     let tokens = Tokens::pack(with_vector.iter().map(|&i| &inputs[i]));
     for mode in [EVAL, EVAL.unfused()] {
-        let vectors = tch::no_grad(|| encoder.first_tokens(&tokens, mode));
+        let vectors = tch::no_grad(|| encoder.forward(&tokens, mode));
         for (rank, &i) in with_vector.iter().enumerate() {
             let expected: Vec<f32> = serde_json::from_value(rows[i]["cls"].clone()).unwrap();
             assert_close(&vectors.get(rank as i64), &Tensor::from_slice(&expected), ENCODER, &format!("row {i}"));

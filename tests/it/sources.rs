@@ -5,7 +5,7 @@ use crate::tiny::Tiny;
 use std::fs;
 use tch::{Kind, Tensor};
 use tiered::attribute::{ATTRIBUTES, Attribute};
-use tiered::batch::{Layout, Sample, Strata};
+use tiered::batch::{DistinctRows, Layout, Sample, Strata};
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
@@ -94,7 +94,8 @@ fn every_cell_reads_its_entity_and_sentence() {
         let layout = Layout { sentences: trial.model_config.max_sentences + 1, pad_to_entities };
         let of = [3, 0, 5];
         let (batch, targets) = trial.train.corpus.batch(&of, layout);
-        let [ids, positions, first] = [&batch.tokens.ids, &batch.tokens.positions, &batch.first].map(numbers);
+        let [ids, positions] = [&batch.tokens.ids, &batch.tokens.positions].map(numbers);
+        let first = numbers(&batch.tokens.read.index_select(0, &batch.first));
         let [cells, row_story] = [&batch.cells, &batch.row_story].map(numbers);
         let [counted, read] = [&targets.cell_index, &targets.cell_input].map(numbers);
         let [before, after] = [&targets.precondition_columns, &targets.effect_columns].map(numbers);
@@ -136,6 +137,27 @@ fn every_cell_reads_its_entity_and_sentence() {
             }
         }
         assert_eq!((cells.len(), counted.len()), (row * layout.sentences, c));
+    }
+}
+
+/// The pairs of a group share a story: its rows are computed once, and every row finds its own.
+#[test]
+fn equal_rows_are_one_distinct_row() {
+    let tiny = Tiny::new();
+    let trial = Trial::prepare(Config::open(&tiny.config(), &[]).unwrap(), None).unwrap();
+    let longest = trial.train.corpus.max_sentences() as i64;
+    for (of, shared) in [(vec![0, 1, 2, 1], true), (vec![4], false)] {
+        let layout = Layout { sentences: longest as usize + 2, pad_to_entities: None };
+        let (batch, _) = trial.train.corpus.batch(&of, layout);
+        let DistinctRows { cells, mask, of_row } = &batch.distinct;
+        let n = cells.size()[1];
+        assert!(n <= longest);
+        assert_eq!(cells.index_select(0, of_row), batch.cells.narrow(1, 0, n));
+        assert_eq!(mask.index_select(0, of_row), batch.mask.narrow(1, 0, n));
+        assert_eq!(batch.mask.narrow(1, n, layout.sentences as i64 - n).sum(Kind::Int64).int64_value(&[]), 0);
+        let (different, _, _) = cells.unique_dim(0, true, false, false);
+        assert_eq!(different.size(), cells.size(), "no row is there twice");
+        assert_eq!(cells.size()[0] < batch.cells.size()[0], shared);
     }
 }
 

@@ -171,7 +171,7 @@ fn mean_over_entities(inputs: &Tensor, batch: &Batch) -> Tensor {
     sums / batch.sum_over_rows(&mask).clamp_min(1.).unsqueeze(-1)
 }
 
-/// The mean of the tokens of each sentence. `[T, H]` -> `[2B, N, H]`
+/// The mean of the tokens of each sentence. `[V, H]` -> `[2B, N, H]`
 fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
     let means = sentence_means(tokens, stories, n).view([stories.distinct, n, -1]);
     means.index_select(0, &stories.of_story)
@@ -180,20 +180,22 @@ fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Tokens;
+    use crate::batch::{DistinctRows, Tokens};
     use tch::Device;
 
     /// Two pairs with one entity in each story. The scores of the second pair are 200 below those of the first.
     #[test]
     fn scores_far_below_another_pairs_are_as_exact() {
+        let none = || Tensor::zeros([0], (Kind::Int64, Device::Cpu));
         let rows = |of_rows: &[i64]| Batch {
             tokens: Tokens::pack([].iter()),
-            first: Tensor::zeros([0], (Kind::Int64, Device::Cpu)),
-            inputs: Tensor::zeros([0], (Kind::Int64, Device::Cpu)),
+            first: none(),
+            inputs: none(),
             cells: Tensor::zeros([of_rows.len() as i64, 2], (Kind::Int64, Device::Cpu)),
             mask: Tensor::ones([of_rows.len() as i64, 2], (Kind::Bool, Device::Cpu)),
             row_story: Tensor::from_slice(of_rows),
             row_weight: Tensor::ones([of_rows.len() as i64], (Kind::Float, Device::Cpu)),
+            distinct: DistinctRows { cells: none(), mask: none(), of_row: none() },
             pairs: of_rows.len() as i64 / 2,
             stories: None,
         };

@@ -4,8 +4,8 @@ use super::config::{DetectorConfig, DetectorInputs, Norm};
 use super::standard::RunningNorm;
 use super::transformer::{LAYER_NORM_EPS, TransformerLayer, only};
 use crate::attribute::SIDE_CLASSES;
-use crate::batch::Batch;
-use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
+use crate::batch::{Batch, DistinctRows};
+use crate::model::layers::{Mode, affine, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Kind, Tensor, nn};
 
 /// Projections, transformer layers, and one conflict probability for each sentence (TRIP, appendix B).
@@ -59,11 +59,12 @@ impl PaperDetector {
     /// # Shapes
     /// `embeddings [U, H]`, `state_logits [U, 132]` -> conflict logits `[R, N]`
     pub fn forward(&self, embeddings: &Tensor, state_logits: &Tensor, batch: &Batch, mode: Mode) -> Tensor {
-        let (r, n) = batch.cells.size2().expect("cells are [R, N]");
+        let DistinctRows { cells, mask, of_row } = &batch.distinct;
+        let (d, n) = cells.size2().expect("cells are [D, n]");
         let inputs = self.entity_dynamics(embeddings, &state_logits.detach(), mode); // [U, width]
-        let sequence = inputs.index_select(0, &batch.cells.view([-1])).view([r, n, -1]); // [R, N, width]
-        let mask = batch.mask_f32();
-        let bias = only(&mask); // [R, 1, 1, N]
+        let sequence = inputs.index_select(0, &cells.view([-1])).view([d, n, -1]); // [D, n, width]
+        let mask = mask.to_kind(Kind::Float);
+        let bias = only(&mask); // [D, 1, 1, n]
         let mut hidden = dropout(&sequence, self.dropout_prob, mode);
         for layer in &self.layers {
             hidden = layer.forward(&hidden, &bias, mode);
@@ -71,8 +72,15 @@ impl PaperDetector {
         if let Some(norm) = &self.norm {
             hidden = layer_norm(&hidden, norm);
         }
-        let real = (hidden * mask.unsqueeze(-1)).view([r, -1]); // [R, N·width]
-        linear(&dropout(&real, self.dropout_prob, mode), &self.out, mode).to_kind(Kind::Float)
+        let real = (hidden * mask.unsqueeze(-1)).view([d, -1]); // [D, n·width]
+        self.of_sentences(&dropout(&real, self.dropout_prob, mode), mode).index_select(0, of_row)
+    }
+
+    /// The last layer. It reads N sentences, of which those after the n-th are zeros. `[D, n·width]` -> `[D, N]`
+    fn of_sentences(&self, real: &Tensor, mode: Mode) -> Tensor {
+        let weight = self.out.ws.narrow(1, 0, real.size()[1]);
+        let bias = self.out.bs.as_ref().expect("made with a bias");
+        affine(real, &weight, bias, mode.precision).to_kind(Kind::Float)
     }
 
     /// `[U, H]`, `[U, 132]` -> `[U, width]`; an ablated half is zeros.

@@ -2,6 +2,8 @@
 //! automatic differentiation, but the operations between the matmuls are fused ([`kernels`](crate::model::kernels)).
 
 use super::layer::Layer;
+use super::read_rows::{ReadRows, padded};
+use crate::batch::Tokens;
 use crate::model::kernels::{
     Attention, Bf16, BiasDropoutAddNorm, Dropout, Element, Gelu, NormGradients, Normed, Sequences,
 };
@@ -17,6 +19,8 @@ pub struct LayerActivations {
     input: Tensor,
     /// `[T, 3H]` rounded, without the bias
     queries_keys_values: Tensor,
+    /// Of the last layer: the tokens that are read. What follows is computed for them only.
+    read: Option<ReadRows>,
     /// `[T, H]` rounded
     context: Tensor,
     /// The hidden states after attention.
@@ -63,9 +67,22 @@ struct HiddenGradient {
 /// A variable and its gradient.
 pub type Gradient = (Tensor, Tensor);
 
+/// What the layers need to know of the tokens.
+pub struct FusedInput {
+    sequences: Sequences,
+    read: ReadRows,
+}
+
+impl FusedInput {
+    pub fn of(tokens: &Tokens) -> Self {
+        FusedInput { sequences: Sequences::of(&tokens.groups), read: ReadRows::new(&tokens.read) }
+    }
+}
+
 /// A forward pass of all layers, saved for the backward pass.
 pub struct SavedActivations {
     precision: Precision,
+    tokens: i64,
     sequences: Sequences,
     layers: Vec<LayerActivations>,
 }
@@ -73,8 +90,7 @@ pub struct SavedActivations {
 impl Hidden {
     /// The states of T tokens, padded with rows of zeros to one of a few sizes ([`rows_for`]).
     fn new(values: &Tensor, precision: Precision) -> Self {
-        let rows = rows_for(values.size()[0]);
-        let padded = values.detach().constant_pad_nd([0, 0, 0, rows - values.size()[0]]);
+        let padded = padded(&values.detach());
         Hidden { normed: Normed::unscaled(&padded), matmul_input: precision.cast(&padded) }
     }
 
@@ -84,44 +100,42 @@ impl Hidden {
     }
 }
 
-/// The number of rows to compute with. There are only a few sizes, because libtorch compiles its matmuls again for each
-/// size, and because memory of a size that recurs can be reused. The padding rows belong to no sequence; their gradient
-/// is zero.
-fn rows_for(tokens: i64) -> i64 {
-    let step = if tokens < 1024 { 32 } else { 128 };
-    (tokens + step - 1) / step * step
-}
-
-/// The hidden states after all layers. Nothing is saved.
-pub fn forward(layers: &[Layer], embedded: &Tensor, sequences: &Sequences, mode: Mode) -> Tensor {
+/// The hidden states of the V tokens that are read, after all layers. Nothing is saved.
+pub fn forward(layers: &[Layer], embedded: &Tensor, FusedInput { sequences, read }: FusedInput, mode: Mode) -> Tensor {
     let _guard = tch::no_grad_guard();
+    let (last, lower) = layers.split_last().expect("an encoder has layers");
     let first = Hidden::new(embedded, mode.precision);
-    let last = layers.iter().fold(first, |hidden, layer| layer.pass(&hidden, sequences, mode).output);
-    last.values(embedded.size()[0])
+    let hidden = lower.iter().fold(first, |hidden, layer| layer.pass(&hidden, &sequences, None, mode).output);
+    let count = read.count();
+    last.pass(&hidden, &sequences, Some(read), mode).output.values(count)
 }
 
 impl SavedActivations {
-    /// `embedded [T, H]` -> the saved pass, and the hidden states after all layers `[T, H]`
-    pub fn new(layers: &[Layer], embedded: &Tensor, sequences: Sequences, mode: Mode) -> (Self, Tensor) {
+    /// `embedded [T, H]` -> the saved pass, and the hidden states of the V tokens that are read after all layers `[V, H]`
+    pub fn new(layers: &[Layer], embedded: &Tensor, input: FusedInput, mode: Mode) -> (Self, Tensor) {
         let _guard = tch::no_grad_guard();
+        let FusedInput { sequences, read } = input;
+        let count = read.count();
+        let mut read = Some(read);
         let first = Hidden::new(embedded, mode.precision);
         let mut passes: Vec<LayerActivations> = Vec::with_capacity(layers.len());
-        for layer in layers {
-            let pass = layer.pass(passes.last().map_or(&first, |pass| &pass.output), &sequences, mode);
+        for (i, layer) in layers.iter().enumerate() {
+            let hidden = passes.last().map_or(&first, |pass| &pass.output);
+            let read = if i + 1 == layers.len() { read.take() } else { None };
+            let pass = layer.pass(hidden, &sequences, read, mode);
             passes.push(pass);
         }
-        let hidden = passes.last().map_or(&first, |pass| &pass.output).values(embedded.size()[0]);
-        (SavedActivations { precision: mode.precision, sequences, layers: passes }, hidden)
+        let hidden = passes.last().expect("an encoder has layers").output.values(count);
+        let tokens = embedded.size()[0];
+        (SavedActivations { precision: mode.precision, tokens, sequences, layers: passes }, hidden)
     }
 
-    /// Gradient of the hidden states `[T, H]` -> the gradients of the layers' variables and, if `to_embeddings`, of the
+    /// Gradient of the hidden states `[V, H]` -> the gradients of the layers' variables and, if `to_embeddings`, of the
     /// embedded tokens `[T, H]`.
     pub fn backward(self, layers: &[Layer], gradient: &Tensor, to_embeddings: bool) -> (Vec<Gradient>, Option<Tensor>) {
         let _guard = tch::no_grad_guard();
         let lowest = if to_embeddings { 0 } else { layers.iter().position(Layer::is_trained).unwrap_or(layers.len()) };
-        let tokens = gradient.size()[0];
-        let residual_grad = gradient.constant_pad_nd([0, 0, 0, rows_for(tokens) - tokens]);
-        let mut hidden = HiddenGradient { residual_grad, matmul_grad: None };
+        let mut hidden = HiddenGradient { residual_grad: padded(gradient), matmul_grad: None };
         let mut gradients = Vec::new();
         for (i, (layer, pass)) in layers.iter().zip(self.layers).enumerate().skip(lowest).rev() {
             let further = to_embeddings || i > lowest;
@@ -134,32 +148,54 @@ impl SavedActivations {
             Some(matmul_grad) => &hidden.residual_grad + matmul_grad.to_kind(Kind::Float),
             None => hidden.residual_grad.shallow_clone(),
         });
-        (gradients, embedded.map(|embedded| embedded.narrow(0, 0, tokens)))
+        (gradients, embedded.map(|embedded| embedded.narrow(0, 0, self.tokens)))
     }
 }
 
 impl Layer {
-    fn pass(&self, hidden: &Hidden, sequences: &Sequences, mode: Mode) -> LayerActivations {
+    /// `read` in the last layer only
+    fn pass(&self, hidden: &Hidden, sequences: &Sequences, read: Option<ReadRows>, mode: Mode) -> LayerActivations {
         match mode.precision {
-            Precision::Fp32 => self.pass_in::<f32>(hidden, sequences, mode),
-            Precision::Bf16 => self.pass_in::<Bf16>(hidden, sequences, mode),
+            Precision::Fp32 => self.pass_in::<f32>(hidden, sequences, read, mode),
+            Precision::Bf16 => self.pass_in::<Bf16>(hidden, sequences, read, mode),
         }
     }
 
-    fn pass_in<S: Element>(&self, hidden: &Hidden, sequences: &Sequences, mode: Mode) -> LayerActivations {
+    fn pass_in<S: Element>(
+        &self,
+        hidden: &Hidden,
+        sequences: &Sequences,
+        read: Option<ReadRows>,
+        mode: Mode,
+    ) -> LayerActivations {
         let (weights, dropouts) = (self.weights(mode.precision), self.dropouts(mode));
         let input = hidden.matmul_input.shallow_clone();
         let queries_keys_values = input.mm(&weights.queries_keys_values.tr());
         let context = self.attention::<S>(&queries_keys_values, &weights, sequences, dropouts).forward();
+        let (context, residual) = match &read {
+            Some(read) => (read.of(&context), &hidden.normed.select(|values| read.of(values))),
+            None => (context, &hidden.normed),
+        };
         let output = context.mm(&weights.attention_output.tr());
-        let attended = self.close_attention(dropouts).forward::<S>(&output, &hidden.normed);
+        let attended = self.close_attention(dropouts).forward::<S>(&output, residual);
         let attended = Hidden { normed: attended.0, matmul_input: attended.1 };
         let inner = attended.matmul_input.mm(&weights.intermediate.tr());
         let activated = Gelu::<S>::new(&inner, bias(&self.intermediate)).forward();
         let output = activated.mm(&weights.output.tr());
         let (normed, matmul_input) = self.close_feed_forward(dropouts).forward::<S>(&output, &attended.normed);
         let output = Hidden { normed, matmul_input };
-        LayerActivations { weights, dropouts, input, queries_keys_values, context, attended, inner, activated, output }
+        LayerActivations {
+            weights,
+            dropouts,
+            input,
+            queries_keys_values,
+            read,
+            context,
+            attended,
+            inner,
+            activated,
+            output,
+        }
     }
 
     /// Gradient of the output -> gradients of the input and of the variables.
@@ -198,6 +234,12 @@ impl Layer {
         let weight_gradient = output_grad.tr().mm(&pass.context);
         gradients.extend(of_bias_dropout_add_norm(&self.attention_output, &self.attention_norm, weight_gradient, norm));
         let context_grad = output_grad.mm(&weights.attention_output);
+        let (context_grad, residual_grad) = match &pass.read {
+            Some(read) => {
+                [context_grad, residual_grad].map(|gradient| read.gradient_of_all(&gradient, &pass.input)).into()
+            }
+            None => (context_grad, residual_grad),
+        };
         let (qkv_grad, bias_gradient) =
             self.attention::<S>(&pass.queries_keys_values, weights, sequences, pass.dropouts).backward(&context_grad);
         let weight_gradient = qkv_grad.tr().mm(&pass.input);

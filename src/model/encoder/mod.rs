@@ -10,16 +10,17 @@ pub mod deberta;
 mod embeddings;
 mod fused;
 mod layer;
+mod read_rows;
 mod sizes;
 
 pub use config::{Activation, EncoderConfig, Family};
 pub use embeddings::{Embeddings, TRAINED_ROWS, WORD_TABLE};
 
-use super::kernels::Sequences;
 use super::layers::Mode;
 use crate::batch::Tokens;
 use blocks::AttentionBlocks;
 use deberta::Deberta;
+use fused::FusedInput;
 use layer::Layer;
 use std::collections::HashMap;
 use tch::{Device, Kind, Tensor, nn};
@@ -70,11 +71,11 @@ impl Encoder {
     }
 
     /// # Shapes
-    /// T packed tokens -> `[T, H]`, differentiable unless computed by kernels
+    /// T packed tokens, of which V are read -> `[V, H]`, differentiable unless computed by kernels
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
         let embedded = self.embeddings.forward(tokens, mode);
         match self.layers.fusing(mode, embedded.device()) {
-            Some(layers) => fused::forward(layers, &embedded, &Sequences::of(&tokens.groups), mode),
+            Some(layers) => fused::forward(layers, &embedded, FusedInput::of(tokens), mode),
             None => self.layers.forward(embedded, tokens, mode),
         }
     }
@@ -84,8 +85,7 @@ impl Encoder {
         let embedded = self.embeddings.forward(tokens, mode);
         let (graph, hidden, pass) = match self.layers.fusing(mode, embedded.device()) {
             Some(layers) => {
-                let (pass, hidden) =
-                    fused::SavedActivations::new(layers, &embedded, Sequences::of(&tokens.groups), mode);
+                let (pass, hidden) = fused::SavedActivations::new(layers, &embedded, FusedInput::of(tokens), mode);
                 (embedded, hidden, Some((pass, layers)))
             }
             None => {
@@ -99,14 +99,6 @@ impl Encoder {
     /// The implementation for this mode and device.
     pub fn path(&self, mode: Mode, device: Device) -> Path {
         if self.layers.fusing(mode, device).is_some() { Path::Kernels } else { Path::Libtorch }
-    }
-
-    /// The vector of each sequence's first token.
-    ///
-    /// # Shapes
-    /// U packed sequences -> `[U, H]`
-    pub fn first_tokens(&self, tokens: &Tokens, mode: Mode) -> Tensor {
-        self.forward(tokens, mode).index_select(0, &tokens.first)
     }
 }
 
@@ -131,10 +123,11 @@ impl Layers {
     /// With libtorch's operations, differentiable.
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
         let blocks = AttentionBlocks::of(tokens, mode);
-        match self {
+        let hidden = match self {
             Layers::Bert(layers) => layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &blocks, mode)),
             Layers::Deberta(deberta) => deberta.forward(&embedded, &blocks, mode),
-        }
+        };
+        hidden.index_select(0, &tokens.read)
     }
 }
 
@@ -143,7 +136,7 @@ impl Layers {
 pub struct ForwardPass<'a> {
     /// Where libtorch's graph starts: at the embedded tokens; with kernels, at the output.
     graph: Tensor,
-    /// `[T, H]` the encoder's output.
+    /// `[V, H]` the encoder's output for the tokens that are read.
     pub hidden: Tensor,
     /// What the kernels saved, and the layers that they computed.
     pass: Option<(fused::SavedActivations, &'a [Layer])>,
@@ -162,7 +155,7 @@ impl ForwardPass<'_> {
         gradients
     }
 
-    /// The first part: the gradients of variables outside the encoder, and of the encoder's output `[T, H]`.
+    /// The first part: the gradients of variables outside the encoder, and of the encoder's output `[V, H]`.
     pub fn gradients_of_readers(&self, loss: &Tensor, variables: &[&Tensor]) -> (Vec<Tensor>, Tensor) {
         let inputs = [variables, &[&self.hidden]].concat();
         let mut gradients = Tensor::run_backward(&[loss], &inputs, false, false);

@@ -4,7 +4,7 @@ use super::dropout::{BLOCK, Dropout};
 use super::element::Element;
 use super::matrix::{Matrix, MatrixMut};
 use super::parallel::{self, Rows};
-use super::vector::{LANES, exp_of_negative, padded, small_product, sum};
+use super::vector::{LANES, across, exp_of_negative, padded, small_product, sum};
 use crate::batch::LengthGroup;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
@@ -107,14 +107,15 @@ impl<'a, S: Element> Attention<'a, S> {
     #[inline(always)]
     fn read(&self, head: &mut Head, tokens: Range<usize>, number: usize) {
         let (l, d, dp, lp) = (tokens.len(), self.depth(), padded(self.depth()), padded(tokens.len()));
-        let (h, column) = (self.width(), number * self.depth());
-        for (i, token) in tokens.enumerate() {
-            let row = self.qkv.row(token);
-            for j in 0..d {
-                let at = |part: usize| row[part * h + column + j].get() + self.bias[part * h + column + j];
-                head.queries[i * dp + j] = at(0) * self.scale();
-                head.keys[i * dp + j] = at(1);
-                head.values[i * dp + j] = at(2);
+        let Head { queries, keys, values, .. } = head;
+        for (part, (to, scale)) in [(queries, self.scale()), (keys, 1.), (values, 1.)].into_iter().enumerate() {
+            let column = part * self.width() + number * d;
+            let bias = &self.bias[column..][..d];
+            for (token, to) in tokens.clone().zip(to.chunks_exact_mut(dp)) {
+                let row = &self.qkv.row(token)[column..][..d];
+                for ((to, value), bias) in to.iter_mut().zip(row).zip(bias) {
+                    *to = (value.get() + bias) * scale;
+                }
             }
         }
         transpose(&head.keys, &mut head.across, (l, d, dp, lp));
@@ -176,13 +177,10 @@ impl Head {
 /// `rows [l, dp]` -> `columns [d, lp]`, padded with zeros.
 #[inline(always)]
 fn transpose(rows: &[f32], columns: &mut [f32], (l, d, dp, lp): (usize, usize, usize, usize)) {
-    for j in 0..d {
-        let column = &mut columns[j * lp..][..lp];
-        for i in 0..l {
-            column[i] = rows[i * dp + j];
-        }
-        column[l..].fill(0.);
+    for (i, row) in rows.chunks_exact(dp).take(l).enumerate() {
+        columns[i..].iter_mut().step_by(lp).zip(&row[..d]).for_each(|(to, value)| *to = *value);
     }
+    columns.chunks_exact_mut(lp).take(d).for_each(|column| column[l..].fill(0.));
 }
 
 /// The softmax of the first `l` numbers; the rest become 0.
@@ -195,7 +193,7 @@ fn softmax(row: &mut [f32], l: usize) {
             largest[lane] = if chunk[lane] > largest[lane] { chunk[lane] } else { largest[lane] };
         }
     }
-    let largest = largest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+    let largest = across(largest, |a, b| if b > a { b } else { a });
     for chunk in row.chunks_exact_mut(LANES) {
         for value in chunk {
             *value = exp_of_negative(*value - largest);

@@ -3,7 +3,7 @@
 use super::element::Element;
 use super::matrix::{Matrix, MatrixMut};
 use super::parallel::{self, Rows};
-use super::vector::normal;
+use super::vector::{normal, normal_below};
 use std::ops::Range;
 use tch::{Kind, Tensor};
 
@@ -57,7 +57,7 @@ impl<S: Element> Rows for Forward<'_, '_, S> {
             let (inputs, outputs) = (self.gelu.inputs.row(row), unsafe { self.outputs.row_mut(row) });
             for ((output, input), bias) in outputs.iter_mut().zip(inputs).zip(bias) {
                 let x = input.get() + bias;
-                *output = S::put(x * normal(x).0);
+                *output = S::put(x * normal_below(x));
             }
         }
     }

@@ -33,6 +33,16 @@ impl Normed {
         }
     }
 
+    /// The residual of some of the rows. `rows`: `[T, H]` -> theirs
+    pub fn select(&self, rows: impl Fn(&Tensor) -> Tensor) -> Self {
+        Normed {
+            standard: rows(&self.standard),
+            inverse_deviation: rows(&self.inverse_deviation),
+            scale: self.scale.shallow_clone(),
+            shift: self.shift.shallow_clone(),
+        }
+    }
+
     /// `[T, H]` float32
     pub fn values(&self) -> Tensor {
         self.shift.addcmul(&self.standard, &self.scale)

@@ -15,7 +15,15 @@ pub fn sum(n: usize, value: impl Fn(usize) -> f32) -> f32 {
     for i in whole..n {
         lanes[i - whole] += value(i);
     }
-    lanes.iter().sum()
+    across(lanes, |a, b| a + b)
+}
+
+/// Joins all lanes, half with half: a chain of sixteen operations would wait for each of them.
+#[inline(always)]
+pub fn across(lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let eight: [f32; 8] = std::array::from_fn(|i| join(lanes[i], lanes[i + 8]));
+    let four: [f32; 4] = std::array::from_fn(|i| join(eight[i], eight[i + 4]));
+    join(join(four[0], four[2]), join(four[1], four[3]))
 }
 
 /// e to the power x, for x of at most 0; 0 for x below -87, NaN for NaN. Within 2 units in the last place.
@@ -56,6 +64,24 @@ pub fn normal(x: f32) -> (f32, f32) {
     (if x < 0. { tail } else { 1. - tail }, DENSITY_AT_ZERO * e)
 }
 
+/// Φ(x) of the normal distribution alone, within 1e-6, in two thirds of the time (Abramowitz and Stegun, 7.1.28).
+#[inline(always)]
+pub fn normal_below(x: f32) -> f32 {
+    let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let p = 0.000_043_063_8;
+    let p = p * z + 0.000_276_567_2;
+    let p = p * z + 0.000_152_014_3;
+    let p = p * z + 0.009_270_527_2;
+    let p = p * z + 0.042_282_012_3;
+    let p = p * z + 0.070_523_078_4;
+    let p = p * z + 1.;
+    let p = p * p;
+    let p = p * p;
+    let p = p * p;
+    let tail = 0.5 / (p * p);
+    if x < 0. { tail } else { 1. - tail }
+}
+
 /// C = A·B for small matrices that fit the first-level cache. The rows of `b` and `c` have a multiple of [`LANES`]
 /// numbers.
 ///
@@ -70,9 +96,11 @@ pub fn small_product(a: &[f32], a_strides: (usize, usize), b: &[f32], c: &mut [f
         block::<4>(a, a_strides, b, c, row, (k, n));
         row += 4;
     }
-    while row < m {
-        block::<1>(a, a_strides, b, c, row, (k, n));
-        row += 1;
+    match m - row {
+        3 => block::<3>(a, a_strides, b, c, row, (k, n)),
+        2 => block::<2>(a, a_strides, b, c, row, (k, n)),
+        1 => block::<1>(a, a_strides, b, c, row, (k, n)),
+        _ => {}
     }
 }
 
@@ -89,9 +117,11 @@ fn block<const R: usize>(
     for column in (0..n).step_by(LANES) {
         let mut totals = [[0f32; LANES]; R];
         for j in 0..k {
-            let from = &b[j * n + column..][..LANES];
+            // SAFETY: `small_product` has checked that `b` has k rows of n numbers.
+            let from = unsafe { b.get_unchecked(j * n + column..j * n + column + LANES) };
             for (r, total) in totals.iter_mut().enumerate() {
-                let factor = a[(row + r) * strides.0 + j * strides.1];
+                // SAFETY: `small_product` has checked the index of the last row and column of `a`.
+                let factor = unsafe { *a.get_unchecked((row + r) * strides.0 + j * strides.1) };
                 for lane in 0..LANES {
                     total[lane] += factor * from[lane];
                 }
@@ -122,6 +152,18 @@ mod tests {
         }
         assert_eq!(exp_of_negative(f32::NEG_INFINITY), 0.);
         assert!(exp_of_negative(f32::NAN).is_nan() && exp_of_negative(-f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_normal_distribution_is_the_same_both_ways_and_symmetric() {
+        for i in -80_000..=80_000 {
+            let x = i as f32 * 1e-4;
+            let (below, of_both) = (normal_below(x), normal(x).0);
+            assert!((below - of_both).abs() < 1e-6, "{x}: {below}, {of_both}");
+            assert!((below + normal_below(-x) - 1.).abs() < 2e-7, "{x}");
+        }
+        assert!((normal_below(1.) - 0.841_344_8).abs() < 1e-6);
+        assert!(normal_below(f32::NAN).is_nan());
     }
 
     #[test]
