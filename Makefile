@@ -86,7 +86,7 @@ snapshots: build
 	TRYCMD=overwrite SNAPSHOTS=overwrite $(CARGO) test --release --test it -- snapshots config_docs
 
 faults: $(libtorch)
-	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it faults -- --nocapture --test-threads=1
+	@$(PYTHON) scripts/faults.py $(CARGO) test --release --test it -- faults annotate::killed --nocapture --test-threads=1
 
 venv:
 	scripts/make-venv.sh

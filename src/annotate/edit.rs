@@ -2,14 +2,14 @@
 
 use super::change::Change;
 use super::describe::{describe, describe_all};
-use super::expand::{Expansion, Step};
+use super::expand::{EditStep, Expansion};
 use super::group::Group;
-use super::history::{Edit, Way};
-use super::journal::Entry;
+use super::history::{Direction, Edit};
+use super::journal::EditEntry;
 use super::merge::merged;
 use super::op::Op;
 use super::project::Project;
-use super::refusal::{Clash, Refusal, value};
+use super::refusal::{Clash, EditRefusal, value};
 use super::sender::{Edited, OnClash, Sender};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -22,7 +22,7 @@ struct Planned<'a> {
     sender: Sender<'a>,
     number: i64,
     story: String,
-    steps: Vec<Step>,
+    steps: Vec<EditStep>,
     what: Option<String>,
     undoes: Option<u64>,
     redoes: Option<u64>,
@@ -34,7 +34,7 @@ impl Project {
     ///
     /// # Errors
     /// See [`Refusal`]. Nothing is changed then.
-    pub fn edit(&mut self, sender: Sender, base: u64, story: Option<&str>, ops: &[Op]) -> Result<Edited, Refusal> {
+    pub fn edit(&mut self, sender: Sender, base: u64, story: Option<&str>, ops: &[Op]) -> Result<Edited, EditRefusal> {
         if let Some(done) = self.check(sender, base)? {
             return Ok(done);
         }
@@ -59,24 +59,25 @@ impl Project {
     ///
     /// # Errors
     /// `Gone` if there is none; a clash if somebody changed the same since.
-    pub fn go(&mut self, sender: Sender, way: Way) -> Result<Edited, Refusal> {
+    pub fn go(&mut self, sender: Sender, direction: Direction) -> Result<Edited, EditRefusal> {
         if let Some(done) = self.check(sender, 0)? {
             return Ok(done);
         }
-        let gone = || Refusal::Gone(format!("{} has nothing to {} here", sender.who, way.name()));
-        let edit = self.history.next(sender.who, sender.pass, way).ok_or_else(gone)?;
-        let Entry { revision, group: number, story, changes, what, .. } = &edit.entry;
+        let gone = || EditRefusal::Gone(format!("{} has nothing to {} here", sender.who, direction.name()));
+        let edit = self.history.next(sender.who, sender.pass, direction).ok_or_else(gone)?;
+        let EditEntry { revision, group: number, story, changes, what, .. } = &edit.entry;
         let (revision, number, story) = (*revision, *number, story.clone());
-        let what = format!("{}: {what}", way.name());
+        let what = format!("{}: {what}", direction.name());
         let group = &self.stories.groups[&number];
         let pairs = changes.iter().zip(&edit.before);
-        let steps = pairs.map(|(after, before)| match way {
-            Way::Undo => step_between(group, sender.pass, after, before),
-            Way::Redo => step_between(group, sender.pass, before, after),
+        let steps = pairs.map(|(after, before)| match direction {
+            Direction::Undo => step_between(group, sender.pass, after, before),
+            Direction::Redo => step_between(group, sender.pass, before, after),
         });
         let steps = steps.filter(|step| step.change != step.before).collect();
         let steps = self.without_clashes(sender, number, &story, steps, |_, step| !step.merges)?;
-        let (undoes, redoes) = if way == Way::Undo { (Some(revision), None) } else { (None, Some(revision)) };
+        let (undoes, redoes) =
+            if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
         self.commit(Planned { sender, number, story, steps, what: Some(what), undoes, redoes })
     }
 
@@ -88,7 +89,7 @@ impl Project {
         wanted: i64,
         above: i64,
         changes: impl FnOnce(i64) -> Vec<Change>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), EditRefusal> {
         let is_free = (0..MAX_WANTED).contains(&wanted) && !self.stories.groups.contains_key(&wanted);
         let number = if is_free { wanted } else { self.stories.free_number().max(above) };
         let mut expansion = Expansion::new(Group::default(), number, sender.pass, &number.to_string());
@@ -100,11 +101,11 @@ impl Project {
     }
 
     /// Checks who sends an edit. What became of it, if it was sent before.
-    fn check(&self, sender: Sender, base: u64) -> Result<Option<Edited>, Refusal> {
+    fn check(&self, sender: Sender, base: u64) -> Result<Option<Edited>, EditRefusal> {
         sender.check()?;
         if base > self.revision() {
             let message = format!("the page has seen revision {base}, but the project has {}", self.revision());
-            return Err(Refusal::data(message + "; load the page again"));
+            return Err(EditRefusal::data(message + "; load the page again"));
         }
         let sent = self.history.sent(sender.window, sender.n).and_then(|revision| self.history.edit(revision));
         Ok(sent.map(|Edit { entry, .. }| Edited {
@@ -120,21 +121,21 @@ impl Project {
         sender: Sender,
         number: i64,
         story: &str,
-        steps: Vec<Step>,
-        is_others: impl Fn(&Self, &Step) -> bool,
-    ) -> Result<Vec<Step>, Refusal> {
+        steps: Vec<EditStep>,
+        is_others: impl Fn(&Self, &EditStep) -> bool,
+    ) -> Result<Vec<EditStep>, EditRefusal> {
         let (clashing, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| is_others(self, step));
         match sender.on_clash {
             _ if clashing.is_empty() => Ok(rest),
             OnClash::Override => Ok(clashing.into_iter().chain(rest).collect()),
             OnClash::Keep => Ok(rest),
             OnClash::Tell => {
-                Err(Refusal::Clash(clashing.iter().map(|step| self.clash(sender, number, story, step)).collect()))
+                Err(EditRefusal::Clash(clashing.iter().map(|step| self.clash(sender, number, story, step)).collect()))
             }
         }
     }
 
-    fn clash(&self, sender: Sender, number: i64, story: &str, step: &Step) -> Clash {
+    fn clash(&self, sender: Sender, number: i64, story: &str, step: &EditStep) -> Clash {
         let (entity, sentence, attribute) = match &step.change {
             Change::Label { entity, sentence, attribute, .. } => (Some(*entity), Some(*sentence), Some(*attribute)),
             Change::Text { sentence, .. } => (None, Some(*sentence), None),
@@ -156,7 +157,7 @@ impl Project {
 
     /// Writes an edit into the journal, then makes it. An undo is written even if nothing of it is left to do: the next
     /// one then takes the edit before it.
-    fn commit(&mut self, planned: Planned) -> Result<Edited, Refusal> {
+    fn commit(&mut self, planned: Planned) -> Result<Edited, EditRefusal> {
         let Planned { sender, number, story, steps, what, undoes, redoes } = planned;
         if steps.is_empty() && undoes.is_none() && redoes.is_none() {
             return Ok(Edited { revision: self.revision(), story, repeated: false });
@@ -164,7 +165,7 @@ impl Project {
         let mut group = self.stories.group(number);
         let changes: Vec<Change> = steps.into_iter().map(|step| step.change).collect();
         changes.iter().for_each(|change| drop(group.apply(sender.pass, change)));
-        let entry = Entry {
+        let entry = EditEntry {
             revision: self.revision() + 1,
             at: now(),
             who: sender.who.to_owned(),
@@ -186,7 +187,7 @@ impl Project {
 
 /// Sets a field back from `from` to `to`. It merges if nobody set the field since, or if the sentences of a story can be
 /// merged; otherwise it clashes.
-fn step_between(group: &Group, pass: &str, from: &Change, to: &Change) -> Step {
+fn step_between(group: &Group, pass: &str, from: &Change, to: &Change) -> EditStep {
     let before = group.current(pass, to);
     let merged = match (from, to, &before) {
         _ if before == *from || before == *to => Some(to.clone()),
@@ -197,7 +198,7 @@ fn step_between(group: &Group, pass: &str, from: &Change, to: &Change) -> Step {
         ) => merged(from, to, sentences).map(|sentences| Change::Order { story: story.clone(), sentences }),
         _ => None,
     };
-    Step { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
+    EditStep { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
 }
 
 fn now() -> String {

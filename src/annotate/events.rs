@@ -1,7 +1,7 @@
 //! What others did since an annotator last looked.
 
 use super::change::Change;
-use super::journal::Entry;
+use super::journal::EditEntry;
 use super::project::Project;
 use serde::Serialize;
 
@@ -10,11 +10,11 @@ const MOST: usize = 1000;
 
 /// Edits since a revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Events {
+pub struct EditEvents {
     /// Up to which edit they go.
     pub revision: u64,
     /// The edits that can be seen in the pass.
-    pub events: Vec<Event>,
+    pub events: Vec<EditEvent>,
     /// Whether there are more.
     pub more: bool,
 }
@@ -22,7 +22,7 @@ pub struct Events {
 /// An edit, without its changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)] // as in the journal
-pub struct Event {
+pub struct EditEvent {
     pub revision: u64,
     pub at: String,
     pub who: String,
@@ -34,12 +34,12 @@ pub struct Event {
 
 impl Project {
     /// The edits after revision `since` that can be seen in a pass: those of the text, and those of its answers.
-    pub fn events(&self, since: u64, pass: &str) -> Events {
+    pub fn events(&self, since: u64, pass: &str) -> EditEvents {
         let start = usize::try_from(since).unwrap_or(usize::MAX).min(self.history.edits.len());
         let later = &self.history.edits[start..];
-        let is_seen = |entry: &&Entry| entry.pass == pass || !entry.changes.iter().all(Change::is_answer);
+        let is_seen = |entry: &&EditEntry| entry.pass == pass || !entry.changes.iter().all(Change::is_answer);
         let seen = later.iter().take(MOST).map(|edit| &edit.entry).filter(is_seen);
-        Events {
+        EditEvents {
             revision: (start + later.len().min(MOST)) as u64,
             events: seen.map(event).collect(),
             more: later.len() > MOST,
@@ -47,7 +47,7 @@ impl Project {
     }
 }
 
-fn event(entry: &Entry) -> Event {
-    let Entry { revision, at, who, window, story, group, what, .. } = entry.clone();
-    Event { revision, at, who, window, story, group, what }
+fn event(entry: &EditEntry) -> EditEvent {
+    let EditEntry { revision, at, who, window, story, group, what, .. } = entry.clone();
+    EditEvent { revision, at, who, window, story, group, what }
 }

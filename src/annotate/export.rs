@@ -1,7 +1,7 @@
 //! The stories of a pass as a story file.
 
 use super::group::{Draft, Group};
-use super::record::{Format, conflict, record};
+use super::record::{StoryFormat, conflict, record};
 use super::stories::Stories;
 use crate::data::{Severity, read_bytes};
 use crate::durable;
@@ -35,7 +35,7 @@ impl Stories {
     ///
     /// # Errors
     /// `Internal` if a story can't be written as JSON.
-    pub fn export(&self, pass: &str, format: Format, split: &str) -> Result<Export> {
+    pub fn export(&self, pass: &str, format: StoryFormat, split: &str) -> Result<Export> {
         let mut why: BTreeMap<(i64, &str), String> = BTreeMap::new();
         for (&number, group) in &self.groups {
             for (key, draft) in group.present() {
@@ -60,7 +60,7 @@ impl Stories {
     }
 
     /// The file of the stories that are wanted.
-    fn file(&self, pass: &str, format: Format, split: &str, wanted: impl Fn(i64, &str) -> bool) -> Result<Value> {
+    fn file(&self, pass: &str, format: StoryFormat, split: &str, wanted: impl Fn(i64, &str) -> bool) -> Result<Value> {
         let mut stories = Map::new();
         for (&number, group) in &self.groups {
             for (key, draft) in group.present().filter(|(key, _)| wanted(number, key)) {
@@ -77,7 +77,7 @@ impl Stories {
     /// `Io`, `Internal`.
     pub fn save(&self, folder: &Path) -> Result<()> {
         for pass in &self.passes {
-            let Export { file, .. } = self.export(pass, Format::Trip, "test")?;
+            let Export { file, .. } = self.export(pass, StoryFormat::Trip, "test")?;
             let text = serde_json::to_vec(&file).map_err(internal)?;
             durable::replace(&folder.join(format!("{pass}.json")), &text)?;
         }

@@ -1,13 +1,13 @@
 //! The edits so far: who set a field last, and what each annotator can undo.
 
 use super::change::{Change, Field};
-use super::journal::Entry;
+use super::journal::EditEntry;
 use std::collections::HashMap;
 
 /// An edit with what it takes to undo it.
 #[derive(Debug)]
 pub(super) struct Edit {
-    pub entry: Entry,
+    pub entry: EditEntry,
     /// The changes that take the edit's changes back, one by one.
     pub before: Vec<Change>,
 }
@@ -73,15 +73,15 @@ impl History {
     }
 
     /// The edit that `who` would undo or redo next in a pass.
-    pub fn next(&self, who: &str, pass: &str, way: Way) -> Option<&Edit> {
+    pub fn next(&self, who: &str, pass: &str, direction: Direction) -> Option<&Edit> {
         let stacks = self.stacks.get(&(who.to_owned(), pass.to_owned()))?;
-        let stack = if way == Way::Undo { &stacks.undo } else { &stacks.redo };
+        let stack = if direction == Direction::Undo { &stacks.undo } else { &stacks.redo };
         self.edit(*stack.last()?)
     }
 
     /// Adds an edit that was made.
     pub fn push(&mut self, edit: Edit) {
-        let Entry { revision, who, window, n, pass, group, undoes, redoes, changes, .. } = &edit.entry;
+        let EditEntry { revision, who, window, n, pass, group, undoes, redoes, changes, .. } = &edit.entry;
         for change in changes {
             self.touched.insert(place(*group, pass, change), *revision);
         }
@@ -102,19 +102,19 @@ impl History {
 
 /// Back or forth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Takes an edit back.
     Undo,
     /// Makes an edit again that was taken back.
     Redo,
 }
 
-impl Way {
+impl Direction {
     /// In words.
     pub const fn name(self) -> &'static str {
         match self {
-            Way::Undo => "undo",
-            Way::Redo => "redo",
+            Direction::Undo => "undo",
+            Direction::Redo => "redo",
         }
     }
 }

@@ -5,7 +5,7 @@ use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
 use super::project::Project;
-use super::refusal::Refusal;
+use super::refusal::EditRefusal;
 use super::sender::Sender;
 use crate::attribute::Attribute;
 use crate::data::{Kind, Story, StoryFile};
@@ -38,12 +38,12 @@ impl Project {
     ///
     /// # Errors
     /// `Data` if there is no such split, or the import was made before; `Io`. Groups before the error were taken.
-    pub fn import(&mut self, sender: Sender, file: &StoryFile, split: Option<&str>) -> Result<Imported, Refusal> {
+    pub fn import(&mut self, sender: Sender, file: &StoryFile, split: Option<&str>) -> Result<Imported, EditRefusal> {
         sender.check()?;
         // Its edits have numbers of their own.
         let window = format!("{}-{}", sender.window, sender.n);
         if self.history.sent(&window, 1).is_some() {
-            return Err(Refusal::data("this import was made before"));
+            return Err(EditRefusal::data("this import was made before"));
         }
         let stories: Vec<&Story> = match split {
             Some(split) => file.split(split)?.iter().collect(),

@@ -19,7 +19,7 @@ const MAX_JOURNAL: u64 = 1 << 30;
 
 /// An edit, as the journal has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct EditEntry {
     /// The number of the edit: 1, 2, 3, ...
     pub revision: u64,
     /// When it was made, in RFC 3339, UTC.
@@ -53,13 +53,13 @@ struct Line {
     #[serde(default)]
     schema_version: SchemaVersion,
     #[serde(flatten)]
-    entry: Entry,
+    entry: EditEntry,
 }
 
 /// No sentence or entity has a larger number.
 const MAX_NUMBER: u32 = 1 << 30;
 
-impl Entry {
+impl EditEntry {
     /// A journal may come from outside: what this program would not have written is refused.
     fn validate(&self) -> Result<(), String> {
         if !is_plain(&self.pass) {
@@ -92,7 +92,7 @@ pub(super) fn is_plain(name: &str) -> bool {
 }
 
 /// The file, open for appending.
-pub(super) struct Journal {
+pub(super) struct EditJournal {
     path: PathBuf,
     file: File,
     /// Bytes of whole lines.
@@ -101,12 +101,12 @@ pub(super) struct Journal {
     is_torn: bool,
 }
 
-impl Journal {
+impl EditJournal {
     /// Opens the file, or creates it, and reads its edits. A torn last line is removed from it.
     ///
     /// # Errors
     /// `Data` if another line is not the next edit; `CantCreate`, `Io`.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Entry>)> {
+    pub fn open(path: &Path) -> Result<(Self, Vec<EditEntry>)> {
         let text = untrusted::read_if_there(path, MAX_JOURNAL).map_err(|error| Error::reading(path, &error))?;
         let text = text.unwrap_or_default();
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -120,14 +120,14 @@ impl Journal {
         });
         let file = file.map_err(|error| Error::writing(path, &error))?;
         durable::sync_parent(path)?;
-        Ok((Journal { path: path.to_owned(), file, length: whole as u64, is_torn: false }, entries))
+        Ok((EditJournal { path: path.to_owned(), file, length: whole as u64, is_torn: false }, entries))
     }
 
     /// Appends an edit and syncs it to the disk. After an error, nothing was appended.
     ///
     /// # Errors
     /// `Io` if it can't be written.
-    pub fn append(&mut self, entry: &Entry) -> Result<()> {
+    pub fn append(&mut self, entry: &EditEntry) -> Result<()> {
         self.mend()?;
         let mut line = serde_json::to_vec(&Line { schema_version: SchemaVersion, entry: entry.clone() })
             .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", self.path.display())))?;
@@ -161,7 +161,7 @@ impl Journal {
 }
 
 /// The edits in whole lines.
-fn entries(path: &Path, text: &[u8]) -> Result<Vec<Entry>> {
+fn entries(path: &Path, text: &[u8]) -> Result<Vec<EditEntry>> {
     let mut entries = Vec::new();
     for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let wrong = |problem: String| {
@@ -184,8 +184,8 @@ pub(super) mod tests {
     use super::*;
     use std::fs;
 
-    pub fn entry(revision: u64) -> Entry {
-        Entry {
+    pub fn entry(revision: u64) -> EditEntry {
+        EditEntry {
             revision,
             at: "2026-01-02T03:04:05Z".into(),
             who: "Ada".into(),
@@ -205,23 +205,23 @@ pub(super) mod tests {
     fn a_torn_last_line_is_dropped_at_every_byte_and_a_wrong_one_is_refused() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let (mut journal, none) = Journal::open(&path).unwrap();
+        let (mut journal, none) = EditJournal::open(&path).unwrap();
         assert!(none.is_empty());
         (1..=3).for_each(|revision| journal.append(&entry(revision)).unwrap());
         let bytes = fs::read(&path).unwrap();
         let second = bytes.len() / 3 * 2;
         for length in second..bytes.len() {
             fs::write(&path, &bytes[..length]).unwrap();
-            let (mut journal, entries) = Journal::open(&path).unwrap();
+            let (mut journal, entries) = EditJournal::open(&path).unwrap();
             assert_eq!(entries, [entry(1), entry(2)], "cut at {length}");
             journal.append(&entry(3)).unwrap();
             assert_eq!(fs::read(&path).unwrap(), bytes, "cut at {length}");
         }
         fs::write(&path, [&bytes[..second], b"{}\n", &bytes[second..]].concat()).unwrap();
-        let error = Journal::open(&path).err().unwrap();
+        let error = EditJournal::open(&path).err().unwrap();
         assert!(error.kind == ErrorKind::Data && error.message.contains("line 3"), "{error}");
         fs::write(&path, [&bytes[..second], &bytes[..second]].concat()).unwrap();
-        assert!(Journal::open(&path).err().unwrap().message.contains("has revision 1, but 3 comes next"));
+        assert!(EditJournal::open(&path).err().unwrap().message.contains("has revision 1, but 3 comes next"));
     }
 
     #[test]
@@ -233,18 +233,18 @@ pub(super) mod tests {
             let (entity, sentence) = (EntityId(1), SentenceId(sentence));
             Change::Label { entity, sentence, attribute: Attribute::HLocation, label: Some(label) }
         };
-        let with = |changes| Entry { changes, ..entry(1) };
+        let with = |changes| EditEntry { changes, ..entry(1) };
         let cases = [
-            (Entry { pass: "../main".into(), ..entry(1) }, "no name of a pass"),
-            (Entry { group: i64::MAX, ..entry(1) }, "group 9223372036854775807 is out of range"),
+            (EditEntry { pass: "../main".into(), ..entry(1) }, "no name of a pass"),
+            (EditEntry { group: i64::MAX, ..entry(1) }, "group 9223372036854775807 is out of range"),
             (with(vec![label(1, 2), label(1, 3)]), "changes[1]"),
             (with(vec![label(u32::MAX, 2)]), "changes[0]"),
             (with(vec![Change::Order { story: "1".into(), sentences: vec![SentenceId(0)] }]), "changes[0]"),
         ];
         for (number, (entry, expected)) in cases.into_iter().enumerate() {
             let path = folder.path().join(number.to_string());
-            Journal::open(&path).unwrap().0.append(&entry).unwrap();
-            let error = Journal::open(&path).err().unwrap();
+            EditJournal::open(&path).unwrap().0.append(&entry).unwrap();
+            let error = EditJournal::open(&path).err().unwrap();
             assert!(error.kind == ErrorKind::Data && error.message.contains(expected), "{error}");
         }
     }

@@ -1,7 +1,7 @@
 //! A project: a folder with stories, their annotations and the journal of all edits.
 
 use super::history::{Edit, History};
-use super::journal::{Entry, Journal};
+use super::journal::{EditEntry, EditJournal};
 use super::stories::Stories;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,7 +17,7 @@ pub(super) type HintCounts = HashMap<(i64, String), (u64, Vec<usize>)>;
 pub struct Project {
     pub(super) folder: PathBuf,
     _lock: Lock,
-    pub(super) journal: Journal,
+    pub(super) journal: EditJournal,
     pub(super) stories: Stories,
     pub(super) history: History,
     pub(super) counted: RefCell<HintCounts>,
@@ -37,7 +37,7 @@ impl Project {
         }
         let lock = Lock::take(&folder.join("lock"))?;
         durable::remove_leftovers(folder)?;
-        let (journal, entries) = Journal::open(&path)?;
+        let (journal, entries) = EditJournal::open(&path)?;
         let mut project = Project {
             folder: folder.to_owned(),
             _lock: lock,
@@ -78,7 +78,7 @@ impl Project {
     }
 
     /// Makes an edit of the journal.
-    pub(super) fn make(&mut self, entry: Entry) {
+    pub(super) fn make(&mut self, entry: EditEntry) {
         let group = Arc::make_mut(self.stories.groups.entry(entry.group).or_default());
         let before = entry.changes.iter().map(|change| group.apply(&entry.pass, change)).collect();
         self.stories.passes.insert(entry.pass.clone());

@@ -3,14 +3,14 @@
 use super::change::{EntityId, SentenceId};
 use super::group::{Draft, Group};
 use super::mention::Mentions;
-use super::refusal::Refusal;
+use super::refusal::EditRefusal;
 use super::stories::Stories;
 use crate::data::{Pair, Story};
 use crate::language::Language;
 
 /// A story to be judged, with the ids of what is in it, so that it can be answered while others edit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct StoryQuestion {
     /// The key of the story.
     pub story: String,
     pub(super) sentences: Vec<SentenceId>,
@@ -34,21 +34,23 @@ impl Stories {
     ///
     /// # Errors
     /// `Gone` if there is no such story; `Data` if it has no sentences or no entities yet.
-    pub fn question(&self, key: &str) -> Result<Question, Refusal> {
+    pub fn question(&self, key: &str) -> Result<StoryQuestion, EditRefusal> {
         let group = &self.groups[&self.number_of(key)?];
         let draft = &group.stories[key];
-        let gone = || Refusal::Gone(format!("the plausible story of {key} was removed"));
+        let gone = || EditRefusal::Gone(format!("the plausible story of {key} was removed"));
         let (_, plausible) = group.present().find(|(_, draft)| draft.kind.is_none()).ok_or_else(gone)?;
         let texts = [plausible, draft].map(|draft| text(group, draft));
         for text in &texts {
             if text.sentences.is_empty() || text.entities.is_empty() {
-                return Err(Refusal::data("a model needs the sentences and the entities of the story; add them first"));
+                return Err(EditRefusal::data(
+                    "a model needs the sentences and the entities of the story; add them first",
+                ));
             }
         }
         let mentions = Mentions::of(group, draft);
         let entities: Vec<_> = group.entities_of(draft).map(|(entity, is)| (entity, is.person)).collect();
         let cells = (0..draft.sentences.len()).flat_map(|n| (0..entities.len()).map(move |e| (e, n)));
-        Ok(Question {
+        Ok(StoryQuestion {
             story: key.to_owned(),
             sentences: draft.sentences.clone(),
             named: cells.filter(|&(e, n)| mentions.contains(n, entities[e].0)).collect(),
@@ -59,7 +61,7 @@ impl Stories {
     }
 
     /// The questions about all stories that a model can read.
-    pub fn questions(&self) -> Vec<Question> {
+    pub fn questions(&self) -> Vec<StoryQuestion> {
         let keys = self.groups.values().flat_map(|group| group.present()).map(|(key, _)| key);
         keys.filter_map(|key| self.question(key).ok()).collect()
     }
@@ -72,7 +74,7 @@ fn text(group: &Group, draft: &Draft) -> StoryText {
     }
 }
 
-impl Question {
+impl StoryQuestion {
     /// The pair that a model predicts.
     pub(super) fn pair(&self) -> Pair {
         Pair::unlabelled(self.texts.clone().map(|text| Story::unlabelled(&self.story, text.sentences, text.entities)))

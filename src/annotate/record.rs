@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Whose habits a story file follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum StoryFormat {
     /// A sentence has the entities that are annotated in it.
     #[default]
     Trip,
@@ -86,7 +86,7 @@ pub(super) fn record<'a>(
     key: &'a str,
     draft: &'a Draft,
     pass: &str,
-    format: Format,
+    format: StoryFormat,
 ) -> Record<'a> {
     let answers = group.answers(pass);
     let entities: Vec<_> = group.entities_of(draft).collect();
@@ -97,7 +97,7 @@ pub(super) fn record<'a>(
             let labels = answers.labels(entity, sentence);
             let labels = match labels == &[None; ATTRIBUTES] {
                 false => Some(filled(labels, is.person)),
-                true => (has_labels && format == Format::Gita).then(|| zeros(is.person)),
+                true => (has_labels && format == StoryFormat::Gita).then(|| zeros(is.person)),
             };
             Some((is.name.as_str(), labels?))
         };

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Why an edit is not made. Then nothing of it is made.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum EditRefusal {
     /// Somebody else changed the same since the annotator last saw it.
     Clash(Vec<Clash>),
     /// What the edit is about is not there, or not any more.
@@ -38,17 +38,17 @@ pub struct Clash {
     pub at: String,
 }
 
-impl Refusal {
+impl EditRefusal {
     pub(super) fn data(message: impl Into<String>) -> Self {
-        Refusal::Failed(Error::data(message))
+        EditRefusal::Failed(Error::data(message))
     }
 
     /// What went wrong, in a word for programs.
     pub fn kind(&self) -> &'static str {
         match self {
-            Refusal::Clash(_) => "clash",
-            Refusal::Gone(_) => "gone",
-            Refusal::Failed(error) => match error.kind {
+            EditRefusal::Clash(_) => "clash",
+            EditRefusal::Gone(_) => "gone",
+            EditRefusal::Failed(error) => match error.kind {
                 ErrorKind::Data => "data",
                 ErrorKind::Io | ErrorKind::CantCreate => "io",
                 ErrorKind::Unavailable => "unavailable",
@@ -58,23 +58,23 @@ impl Refusal {
     }
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for EditRefusal {
     fn from(error: Error) -> Self {
-        Refusal::Failed(error)
+        EditRefusal::Failed(error)
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for EditRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Clash(clashes) => {
+            EditRefusal::Clash(clashes) => {
                 let first = clashes.first();
                 let (what, who) = first.map_or(("this", "somebody"), |clash| (&clash.what, &clash.who));
                 let more = if clashes.len() > 1 { format!(" (and {} more)", clashes.len() - 1) } else { String::new() };
                 write!(f, "{who} changed {what} meanwhile{more}; choose one of the two values")
             }
-            Refusal::Gone(message) => f.write_str(message),
-            Refusal::Failed(error) => f.write_str(&error.message),
+            EditRefusal::Gone(message) => f.write_str(message),
+            EditRefusal::Failed(error) => f.write_str(&error.message),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Who sends an edit, and what is answered.
 
 use super::journal::is_plain;
-use super::refusal::Refusal;
+use super::refusal::EditRefusal;
 
 /// Who sends an edit.
 #[derive(Debug, Clone, Copy)]
@@ -45,10 +45,10 @@ pub struct Edited {
 impl Sender<'_> {
     /// # Errors
     /// `Data` if a name is not one.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(super) fn check(&self) -> Result<(), EditRefusal> {
         let Sender { who, window, pass, .. } = *self;
         if who.trim() != who || !(1..=40).contains(&who.chars().count()) || who.chars().any(char::is_control) {
-            return Err(Refusal::data("`who` must be a name of 1 to 40 characters, without outer spaces"));
+            return Err(EditRefusal::data("`who` must be a name of 1 to 40 characters, without outer spaces"));
         }
         require_plain("window", window)?;
         require_plain("pass", pass)
@@ -57,9 +57,9 @@ impl Sender<'_> {
 
 /// # Errors
 /// `Data` if it is not [plain](is_plain).
-fn require_plain(name: &str, value: &str) -> Result<(), Refusal> {
+fn require_plain(name: &str, value: &str) -> Result<(), EditRefusal> {
     match is_plain(value) {
         true => Ok(()),
-        false => Err(Refusal::data(format!("`{name}` must be 1 to 32 characters of a to z, 0 to 9 and -"))),
+        false => Err(EditRefusal::data(format!("`{name}` must be 1 to 32 characters of a to z, 0 to 9 and -"))),
     }
 }

@@ -1,7 +1,7 @@
 //! The stories of a project.
 
 use super::group::Group;
-use super::refusal::Refusal;
+use super::refusal::EditRefusal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ impl Default for Stories {
 
 impl Stories {
     /// The group of a story that is there.
-    pub(super) fn number_of(&self, story: &str) -> Result<i64, Refusal> {
+    pub(super) fn number_of(&self, story: &str) -> Result<i64, EditRefusal> {
         let number = story.split('-').next().and_then(|number| number.parse().ok());
         let number = number.filter(|number| self.groups.get(number).is_some_and(|group| group.story(story).is_some()));
-        number.ok_or_else(|| Refusal::Gone(format!("there is no story {story:?}; it may have been removed")))
+        number.ok_or_else(|| EditRefusal::Gone(format!("there is no story {story:?}; it may have been removed")))
     }
 
     /// A number that no group had.

@@ -3,11 +3,11 @@
 use super::change::{EntityId, MarkedConflict, SentenceId};
 use super::group::{Draft, Group};
 use super::hint::{Hint, count_hints, hints};
-use super::history::Way;
+use super::history::Direction;
 use super::mention::Mentions;
 use super::project::Project;
 use super::record::conflict;
-use super::refusal::Refusal;
+use super::refusal::EditRefusal;
 use crate::attribute::Attribute;
 use crate::data::Kind;
 use crate::entities::{find, normalized};
@@ -160,7 +160,7 @@ impl Project {
     ///
     /// # Errors
     /// `Gone` if there is no such story.
-    pub fn story(&self, key: &str, pass: &str, who: &str) -> Result<StoryView, Refusal> {
+    pub fn story(&self, key: &str, pass: &str, who: &str) -> Result<StoryView, EditRefusal> {
         let number = self.stories.number_of(key)?;
         let group = &self.stories.groups[&number];
         let draft = &group.stories[key];
@@ -168,7 +168,7 @@ impl Project {
             let wanted = move |(_, draft): &(&str, &Draft)| draft.kind.is_none() == is_plausible;
             group.present().filter(wanted).map(|(key, _)| key.to_owned())
         };
-        let next = |way| self.history.next(who, pass, way).map(|edit| edit.entry.what.clone());
+        let next = |direction| self.history.next(who, pass, direction).map(|edit| edit.entry.what.clone());
         let answers = group.answers(pass);
         Ok(StoryView {
             revision: self.revision(),
@@ -187,8 +187,8 @@ impl Project {
             done: answers.done.contains(key),
             hints: hints(group, number, key, pass),
             proposed: proposed(group, draft),
-            undo: next(Way::Undo),
-            redo: next(Way::Redo),
+            undo: next(Direction::Undo),
+            redo: next(Direction::Redo),
         })
     }
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
-use tiered::annotate::Way;
+use tiered::annotate::Direction;
 use tiered::llm::Wording;
 
 /// Real documents by the name of their schema.
@@ -190,8 +190,8 @@ fn of_annotation() -> Vec<Value> {
     project.with_versions();
     project.ada("1", json!([{"op": "location", "text": "attic"}, {"op": "done", "done": true}]));
     project.ada("1-C0", json!([{"op": "conflict", "evidence": null, "breakpoint": null}]));
-    project.go(&ADA, Way::Undo).unwrap();
-    project.go(&ADA, Way::Redo).unwrap();
+    project.go(&ADA, Direction::Undo).unwrap();
+    project.go(&ADA, Direction::Redo).unwrap();
     project.ada("1-O0", json!([{"op": "remove_story"}]));
     read(&project.folder().join("journal.jsonl"))
 }

@@ -1,7 +1,7 @@
 //! Entities: added, named and taken out.
 
 use super::super::change::{Change, EntityId, EntityText};
-use super::super::refusal::Refusal;
+use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME};
 
@@ -18,7 +18,7 @@ impl Expansion<'_> {
         };
         for story in self.followers()? {
             if self.group.entities_of(&self.group.stories[&story]).count() == MAX_ENTITIES {
-                return Err(Refusal::data(format!("a story has at most {MAX_ENTITIES} entities")));
+                return Err(EditRefusal::data(format!("a story has at most {MAX_ENTITIES} entities")));
             }
             self.merge(Change::Member { story, entity, is: true });
         }
@@ -34,7 +34,7 @@ impl Expansion<'_> {
     pub(super) fn rename(&mut self, entity: EntityId, name: &str) -> Outcome {
         let (is, name) = (self.entity(entity)?, fair_name(name)?);
         if self.named(&name).is_some_and(|other| other != entity) {
-            return Err(Refusal::data(format!("another entity of these stories is named {name:?}; use that one")));
+            return Err(EditRefusal::data(format!("another entity of these stories is named {name:?}; use that one")));
         }
         self.set(Change::Entity { entity, is: Some(EntityText { name, ..is }) });
         Ok(())
@@ -57,7 +57,7 @@ impl Expansion<'_> {
     /// The actor is a person.
     pub(super) fn set_actor(&mut self, entity: Option<EntityId>, name: Option<&str>) -> Outcome {
         let named = |name: &str| {
-            let gone = || Refusal::Gone(format!("story {} has no entity named {name:?}; add it first", self.story));
+            let gone = || EditRefusal::Gone(format!("story {} has no entity named {name:?}; add it first", self.story));
             self.named(name.trim()).ok_or_else(gone)
         };
         let entity = match (entity, name) {
@@ -80,11 +80,11 @@ impl Expansion<'_> {
 }
 
 /// A name as a story file may have it.
-fn fair_name(name: &str) -> Result<String, Refusal> {
+fn fair_name(name: &str) -> Result<String, EditRefusal> {
     let name = tidy(name)?;
     match name.chars().count() {
-        0 => Err(Refusal::data("an entity needs a name")),
-        length if length > MAX_NAME => Err(Refusal::data(format!("a name has at most {MAX_NAME} characters"))),
+        0 => Err(EditRefusal::data("an entity needs a name")),
+        length if length > MAX_NAME => Err(EditRefusal::data(format!("a name has at most {MAX_NAME} characters"))),
         _ => Ok(name),
     }
 }

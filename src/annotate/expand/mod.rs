@@ -7,7 +7,7 @@ mod stories;
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
 use super::group::{Draft, Group};
 use super::op::Op;
-use super::refusal::Refusal;
+use super::refusal::EditRefusal;
 use crate::attribute::Attribute;
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ const MAX_SENTENCE: usize = 2000;
 
 /// A change of an edit.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
+pub(super) struct EditStep {
     pub change: Change,
     /// The change that takes it back.
     pub before: Change,
@@ -31,10 +31,10 @@ pub(super) struct Expansion<'p> {
     pass: &'p str,
     /// The story that the edit is about.
     pub story: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<EditStep>,
 }
 
-type Outcome = Result<(), Refusal>;
+type Outcome = Result<(), EditRefusal>;
 
 impl<'p> Expansion<'p> {
     /// Of a story that is there, or that the first operation makes.
@@ -54,13 +54,13 @@ impl<'p> Expansion<'p> {
     fn put(&mut self, change: Change, merges: bool) {
         let before = self.group.apply(self.pass, &change);
         if before != change {
-            self.steps.push(Step { change, before, merges });
+            self.steps.push(EditStep { change, before, merges });
         }
     }
 
     /// The changes so far: one for each field that is changed in the end.
-    pub fn into_steps(self) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::with_capacity(self.steps.len());
+    pub fn into_steps(self) -> Vec<EditStep> {
+        let mut steps: Vec<EditStep> = Vec::with_capacity(self.steps.len());
         let mut places = HashMap::new();
         for step in self.steps {
             let place = *places.entry(step.change.field()).or_insert(steps.len());
@@ -101,32 +101,35 @@ impl<'p> Expansion<'p> {
         }
     }
 
-    fn draft(&self) -> Result<&Draft, Refusal> {
-        let gone = || Refusal::Gone(format!("there is no story {:?}; it may have been removed", self.story));
+    fn draft(&self) -> Result<&Draft, EditRefusal> {
+        let gone = || EditRefusal::Gone(format!("there is no story {:?}; it may have been removed", self.story));
         self.group.story(&self.story).ok_or_else(gone)
     }
 
     /// The position of a sentence in the story.
-    fn position(&self, sentence: SentenceId) -> Result<usize, Refusal> {
+    fn position(&self, sentence: SentenceId) -> Result<usize, EditRefusal> {
         let found = self.draft()?.sentences.iter().position(|&other| other == sentence);
         found.ok_or_else(|| {
             let SentenceId(number) = sentence;
-            Refusal::Gone(format!("story {} has no sentence with id {number}; it may have been removed", self.story))
+            EditRefusal::Gone(format!(
+                "story {} has no sentence with id {number}; it may have been removed",
+                self.story
+            ))
         })
     }
 
     /// An entity of the story.
-    fn entity(&self, entity: EntityId) -> Result<EntityText, Refusal> {
+    fn entity(&self, entity: EntityId) -> Result<EntityText, EditRefusal> {
         let found = self.draft()?.entities.contains(&entity).then(|| self.group.entity(entity).cloned()).flatten();
         found.ok_or_else(|| {
             let EntityId(number) = entity;
-            Refusal::Gone(format!("story {} has no entity with id {number}; it may have been removed", self.story))
+            EditRefusal::Gone(format!("story {} has no entity with id {number}; it may have been removed", self.story))
         })
     }
 
     /// The keys of the stories that a change of this one's sentences or entities concerns: a plausible story with its
     /// versions, or a version alone.
-    fn followers(&self) -> Result<Vec<String>, Refusal> {
+    fn followers(&self) -> Result<Vec<String>, EditRefusal> {
         Ok(match self.draft()?.kind {
             None => self.group.present().map(|(key, _)| key.to_owned()).collect(),
             Some(_) => vec![self.story.clone()],
@@ -139,7 +142,7 @@ impl<'p> Expansion<'p> {
         for (&attribute, &label) in values {
             if label.is_some_and(|label| label > attribute.max_label()) {
                 let most = attribute.max_label();
-                return Err(Refusal::data(format!("a label of {attribute} must be from 0 to {most}")));
+                return Err(EditRefusal::data(format!("a label of {attribute} must be from 0 to {most}")));
             }
             self.set(Change::Label { entity, sentence, attribute, label });
         }
@@ -154,10 +157,10 @@ impl<'p> Expansion<'p> {
                 let (evidence, breakpoint) = if first < second { (one, other) } else { (other, one) };
                 Some(MarkedConflict { evidence, breakpoint })
             }
-            _ => return Err(Refusal::data("a conflict has two sentences; mark two different ones, or none")),
+            _ => return Err(EditRefusal::data("a conflict has two sentences; mark two different ones, or none")),
         };
         if self.draft()?.kind.is_none() && conflict.is_some() {
-            return Err(Refusal::data("a plausible story has no conflict; make a version of it first"));
+            return Err(EditRefusal::data("a plausible story has no conflict; make a version of it first"));
         }
         self.set(Change::Conflict { story: self.story.clone(), conflict });
         Ok(())
@@ -171,10 +174,10 @@ impl<'p> Expansion<'p> {
 }
 
 /// A sentence without outer spaces and line ends.
-fn tidy(text: &str) -> Result<String, Refusal> {
+fn tidy(text: &str) -> Result<String, EditRefusal> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.chars().count() > MAX_SENTENCE {
-        true => Err(Refusal::data(format!("a sentence has more than {MAX_SENTENCE} characters; shorten it"))),
+        true => Err(EditRefusal::data(format!("a sentence has more than {MAX_SENTENCE} characters; shorten it"))),
         false => Ok(text),
     }
 }

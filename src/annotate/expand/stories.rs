@@ -1,7 +1,7 @@
 //! Stories: made and removed.
 
 use super::super::change::{Change, SentenceId};
-use super::super::refusal::Refusal;
+use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
 use crate::data::Kind;
 use crate::untrusted::MAX_SENTENCES;
@@ -9,10 +9,10 @@ use crate::untrusted::MAX_SENTENCES;
 impl Expansion<'_> {
     pub(super) fn add_story(&mut self, sentences: &[String]) -> Outcome {
         if !self.group.stories.is_empty() || !self.steps.is_empty() {
-            return Err(Refusal::data("a new story has a group of its own; send `add_story` first, and no story"));
+            return Err(EditRefusal::data("a new story has a group of its own; send `add_story` first, and no story"));
         }
         if sentences.len() > MAX_SENTENCES {
-            return Err(Refusal::data(format!("a story has at most {MAX_SENTENCES} sentences")));
+            return Err(EditRefusal::data(format!("a story has at most {MAX_SENTENCES} sentences")));
         }
         let mut order = Vec::new();
         for text in sentences {
@@ -50,8 +50,8 @@ impl Expansion<'_> {
         match (kind, sentence, text, swap) {
             (Kind::Cloze, Some(sentence), Some(text), None) => self.replace(sentence, text),
             (Kind::Order, None, None, Some(sentences)) => self.swap(sentences),
-            (Kind::Cloze, ..) => Err(Refusal::data("a cloze version needs `sentence` and its new `text`")),
-            (Kind::Order, ..) => Err(Refusal::data("an order version needs `swap`: two sentences")),
+            (Kind::Cloze, ..) => Err(EditRefusal::data("a cloze version needs `sentence` and its new `text`")),
+            (Kind::Order, ..) => Err(EditRefusal::data("an order version needs `swap`: two sentences")),
         }
     }
 

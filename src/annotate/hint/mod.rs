@@ -1,9 +1,11 @@
 //! Hints about a story that is being annotated. They never keep anybody from anything.
 
+mod found;
 mod physics;
 mod rules;
 
-use super::change::{EntityId, SentenceId};
+pub use found::Hint;
+
 use super::group::{Draft, Group};
 use super::mention::Mentions;
 use super::record::conflict;
@@ -11,22 +13,6 @@ use crate::attribute::Attribute;
 use crate::data::Finding;
 use crate::report::words::noun;
 use physics::Contradiction;
-use serde::Serialize;
-
-/// Something that an annotator may want to look at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Hint {
-    /// Its stable name; those of `tiered data check` keep theirs.
-    pub code: &'static str,
-    /// What is odd, and what may be done.
-    pub message: String,
-    /// The sentences that it is about.
-    pub sentences: Vec<SentenceId>,
-    /// The entity that it is about.
-    pub entity: Option<EntityId>,
-    /// The attribute that it is about.
-    pub attribute: Option<Attribute>,
-}
 
 /// The hints about a story, in a pass: by the labels, then by the rules of `tiered data check`.
 pub(super) fn hints(group: &Group, number: i64, key: &str, pass: &str) -> Vec<Hint> {

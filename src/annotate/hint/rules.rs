@@ -1,8 +1,8 @@
 //! The rules of `tiered data check`, on a group as it is.
 
-use super::Hint;
+use super::found::Hint;
 use crate::annotate::group::{Draft, Group};
-use crate::annotate::record::{Format, record};
+use crate::annotate::record::{StoryFormat, record};
 use crate::data::{Code, Finding, read_bytes};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub(super) fn findings(
     is_wanted: impl Fn(&str, &Draft) -> bool,
 ) -> Vec<Finding> {
     let story = |(key, draft): (&str, &Draft)| {
-        let story = serde_json::to_value(record(group, number, key, draft, pass, Format::Trip));
+        let story = serde_json::to_value(record(group, number, key, draft, pass, StoryFormat::Trip));
         story.ok().map(|story| (key.to_owned(), story))
     };
     let wanted = group.present().filter(|(key, draft)| is_wanted(key, draft));

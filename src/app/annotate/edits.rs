@@ -2,7 +2,7 @@
 
 use super::super::answer::{Answered, body_text};
 use super::state::{Annotation, answer, main_pass};
-use crate::annotate::{Edited, Imported, OnClash, Op, Project, Refusal, Sender, StoryView, Way};
+use crate::annotate::{Direction, EditRefusal, Edited, Imported, OnClash, Op, Project, Sender, StoryView};
 use crate::data::read_bytes;
 use crate::error::Error;
 use crate::untrusted::json_error;
@@ -20,8 +20,8 @@ const MAX_IMPORT: usize = 64 << 20;
 pub(super) fn routes() -> Router<Annotation> {
     Router::new()
         .route("/api/annotate/edit", post(edit))
-        .route("/api/annotate/undo", post(|state, body| go(state, body, Way::Undo)))
-        .route("/api/annotate/redo", post(|state, body| go(state, body, Way::Redo)))
+        .route("/api/annotate/undo", post(|state, body| go(state, body, Direction::Undo)))
+        .route("/api/annotate/redo", post(|state, body| go(state, body, Direction::Redo)))
         .route("/api/annotate/import", post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)))
 }
 
@@ -84,7 +84,7 @@ impl EditAnswer {
     }
 }
 
-fn request<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+fn request<T: DeserializeOwned>(text: &str) -> Result<T, EditRefusal> {
     let wrong = |error| Error::data(format!("the request is invalid: {}", json_error(&error)));
     serde_json::from_str(text).map_err(|error| wrong(error).into())
 }
@@ -100,11 +100,15 @@ async fn edit(State(annotation): State<Annotation>, body: Result<Bytes, BytesRej
     answer(annotation.with(work).await)
 }
 
-async fn go(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>, way: Way) -> Answered {
+async fn go(
+    State(annotation): State<Annotation>,
+    body: Result<Bytes, BytesRejection>,
+    direction: Direction,
+) -> Answered {
     let text = body_text(body)?;
     let work = move |project: &mut Project| {
         let GoRequest { from } = request(&text)?;
-        let edited = project.go(from.sender(), way)?;
+        let edited = project.go(from.sender(), direction)?;
         Ok(EditAnswer::of(project, &from, edited))
     };
     annotation.save_soon();

@@ -2,7 +2,7 @@
 
 use super::super::answer::{Answered, json};
 use super::state::{Annotation, answer, main_pass};
-use crate::annotate::Format;
+use crate::annotate::StoryFormat;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -59,7 +59,7 @@ struct ExportQuery {
     #[serde(default = "main_pass")]
     pass: String,
     #[serde(default)]
-    format: Format,
+    format: StoryFormat,
     #[serde(default = "test_split")]
     split: String,
 }

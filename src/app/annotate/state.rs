@@ -2,7 +2,7 @@
 
 use super::super::answer::{Answered, json, json_text};
 use super::super::models::Models;
-use crate::annotate::{Clash, MAIN_PASS, Predictions, Project, Refusal, Stories};
+use crate::annotate::{Clash, EditRefusal, MAIN_PASS, Predictions, Project, Stories};
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::aside;
 use crate::schema;
@@ -45,15 +45,15 @@ impl Annotation {
     /// Does something with the project, on a thread that may wait for the disk.
     pub async fn with<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Project) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&mut Project) -> Result<T, EditRefusal> + Send + 'static,
+    ) -> Result<T, EditRefusal> {
         let annotation = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&mut annotation.lock())).await;
         done.unwrap_or_else(|_| Err(failed().into()))
     }
 
     /// The stories as they are now.
-    pub async fn stories(&self) -> Result<Stories, Refusal> {
+    pub async fn stories(&self) -> Result<Stories, EditRefusal> {
         self.with(|project| Ok(project.stories().clone())).await
     }
 
@@ -78,7 +78,7 @@ impl Annotation {
     }
 
     /// Writes the story files.
-    pub async fn save(&self) -> Result<(), Refusal> {
+    pub async fn save(&self) -> Result<(), EditRefusal> {
         let (stories, folder) = (self.stories().await?, self.folder.clone());
         Ok(Self::blocking(move || stories.save(&folder)).await?)
     }
@@ -107,7 +107,7 @@ struct Reason<'a> {
 }
 
 /// The document as an answer, or why there is none.
-pub(super) fn answer<T: Serialize>(done: Result<T, Refusal>) -> Answered {
+pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>) -> Answered {
     let refusal = match done {
         Ok(document) => return json(&document),
         Err(refusal) => refusal,
@@ -120,7 +120,7 @@ pub(super) fn answer<T: Serialize>(done: Result<T, Refusal>) -> Answered {
         "unavailable" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    let clash = if let Refusal::Clash(clashes) = &refusal { Some(clashes.as_slice()) } else { None };
+    let clash = if let EditRefusal::Clash(clashes) = &refusal { Some(clashes.as_slice()) } else { None };
     let error = Reason { kind: refusal.kind(), message: refusal.to_string(), clash };
     let text =
         schema::to_string(&Problem { error }).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;

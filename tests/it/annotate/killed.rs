@@ -55,7 +55,7 @@ impl Script {
     /// The next edit: every fifth inserts a sentence, the others label.
     fn next(&mut self) -> Value {
         let number = self.n + 1;
-        if number % 5 == 0 && self.inserted.len() < 100 {
+        if number.is_multiple_of(5) && self.inserted.len() < 100 {
             let text = format!("Sentence {number}.");
             self.inserted.push(text.clone());
             return self.request(json!([{"op": "insert", "after": 1, "text": text}]));

@@ -58,8 +58,9 @@ fn an_edit_with_its_hints_takes_less_than_a_tenth_of_a_second() {
     });
     let lists = times(3, |_| drop(rig.project().view("main")));
     let opened = times(1, |_| rig.reopen());
-    let exported =
-        times(1, |_| drop(rig.project().stories().export("main", tiered::annotate::Format::Trip, "test").unwrap()));
+    let exported = times(1, |_| {
+        drop(rig.project().stories().export("main", tiered::annotate::StoryFormat::Trip, "test").unwrap())
+    });
     let (median, worst) = (edits[edits.len() / 2], edits[edits.len() - 1]);
     println!(
         "edit and view: median {median:?}, worst {worst:?}; list {:?}; open {:?}; export {:?}",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tiered::annotate::{Edited, OnClash, Op, Project, Refusal, Sender, StoryView, Way};
+use tiered::annotate::{Direction, EditRefusal, Edited, OnClash, Op, Project, Sender, StoryView};
 
 pub struct Rig {
     pub project: Option<Project>,
@@ -51,7 +51,7 @@ impl Rig {
     }
 
     /// Sends operations as the page does.
-    pub fn send(&mut self, by: &By, story: &str, ops: Value) -> Result<Edited, Refusal> {
+    pub fn send(&mut self, by: &By, story: &str, ops: Value) -> Result<Edited, EditRefusal> {
         let ops: Vec<Op> = serde_json::from_value(ops).unwrap();
         let sender = self.sender(by);
         let base = by.base.unwrap_or(self.project().revision());
@@ -62,7 +62,7 @@ impl Rig {
         self.send(&ADA, story, ops).unwrap()
     }
 
-    pub fn go(&mut self, by: &By, way: Way) -> Result<Edited, Refusal> {
+    pub fn go(&mut self, by: &By, way: Direction) -> Result<Edited, EditRefusal> {
         let sender = self.sender(by);
         self.project().go(sender, way)
     }
@@ -120,23 +120,23 @@ impl Rig {
 }
 
 /// Field by field: the clash of a refused edit.
-pub fn clash(refused: Result<Edited, Refusal>) -> Vec<Value> {
+pub fn clash(refused: Result<Edited, EditRefusal>) -> Vec<Value> {
     match refused {
-        Err(Refusal::Clash(clashes)) => clashes.iter().map(|clash| serde_json::to_value(clash).unwrap()).collect(),
+        Err(EditRefusal::Clash(clashes)) => clashes.iter().map(|clash| serde_json::to_value(clash).unwrap()).collect(),
         other => panic!("{other:?}"),
     }
 }
 
-pub fn gone(refused: Result<Edited, Refusal>) -> String {
+pub fn gone(refused: Result<Edited, EditRefusal>) -> String {
     match refused {
-        Err(Refusal::Gone(message)) => message,
+        Err(EditRefusal::Gone(message)) => message,
         other => panic!("{other:?}"),
     }
 }
 
-pub fn wrong(refused: Result<Edited, Refusal>) -> String {
+pub fn wrong(refused: Result<Edited, EditRefusal>) -> String {
     match refused {
-        Err(Refusal::Failed(error)) => error.message,
+        Err(EditRefusal::Failed(error)) => error.message,
         other => panic!("{other:?}"),
     }
 }

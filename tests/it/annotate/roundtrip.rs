@@ -6,7 +6,7 @@ use rand::RngExt;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tiered::annotate::{Format, OnClash, Sender, Way};
+use tiered::annotate::{Direction, OnClash, Sender, StoryFormat};
 use tiered::attribute::Attribute;
 use tiered::data::{Code, Severity, Story, StoryFile, read_bytes, read_file};
 
@@ -37,7 +37,7 @@ fn essence(story: &Story) -> Value {
     })
 }
 
-fn exported(rig: &mut Rig, format: Format) -> (StoryFile, Vec<(String, String)>) {
+fn exported(rig: &mut Rig, format: StoryFormat) -> (StoryFile, Vec<(String, String)>) {
     let export = rig.project().stories().export("main", format, "test").unwrap();
     let file = read_bytes("export".as_ref(), export.file.to_string().as_bytes()).unwrap();
     (file, export.left_out.into_iter().map(|left| (left.story, left.why)).collect())
@@ -54,10 +54,10 @@ fn assert_same(path: &Path, split: &str) -> usize {
     let mut rig = Rig::new();
     let file = import(&mut rig, path, split);
     let stories = file.split(split).unwrap();
-    for format in [Format::Trip, Format::Gita] {
+    for format in [StoryFormat::Trip, StoryFormat::Gita] {
         let (again, left_out) = exported(&mut rig, format);
         assert_eq!((left_out, faults(&again)), (Vec::new(), Vec::new()));
-        if format == Format::Gita {
+        if format == StoryFormat::Gita {
             assert_eq!(again.split("test").unwrap().len(), stories.len());
             continue;
         }
@@ -88,7 +88,7 @@ fn gita_comes_back_without_its_faults() {
     let mut rig = Rig::new();
     let file = import(&mut rig, &gita, "test");
     assert!(!faults(&file).is_empty());
-    for format in [Format::Gita, Format::Trip] {
+    for format in [StoryFormat::Gita, StoryFormat::Trip] {
         let (again, left_out) = exported(&mut rig, format);
         assert_eq!(faults(&again), Vec::<String>::new());
         let left: Vec<_> = left_out.iter().map(|(story, _)| story.as_str()).collect();
@@ -182,7 +182,7 @@ fn whatever_is_edited_the_export_has_no_faults_and_the_journal_has_it_all() {
             let (story, op) = random_op(&mut rng, &mut rig);
             made += usize::from(rig.send(&ADA, &story, json!([op])).is_ok());
             if rng.random_bool(0.1) {
-                let _ = rig.go(&ADA, if rng.random_bool(0.7) { Way::Undo } else { Way::Redo });
+                let _ = rig.go(&ADA, if rng.random_bool(0.7) { Direction::Undo } else { Direction::Redo });
             }
         }
         assert!(made > 60, "{made}");
@@ -191,7 +191,7 @@ fn whatever_is_edited_the_export_has_no_faults_and_the_journal_has_it_all() {
         let before = content(&mut rig);
         rig.reopen();
         assert_eq!(content(&mut rig), before);
-        for format in [Format::Trip, Format::Gita] {
+        for format in [StoryFormat::Trip, StoryFormat::Gita] {
             let export = rig.project().stories().export("main", format, "dev").unwrap();
             if export.left_out.len() < keys.len() {
                 let file = read_bytes("export".as_ref(), export.file.to_string().as_bytes()).unwrap();
@@ -199,7 +199,7 @@ fn whatever_is_edited_the_export_has_no_faults_and_the_journal_has_it_all() {
                 assert_eq!(file.split("dev").unwrap().len() + export.left_out.len(), keys.len());
             }
         }
-        while rig.go(&ADA, Way::Undo).is_ok() {}
+        while rig.go(&ADA, Direction::Undo).is_ok() {}
         assert!(rig.project().view("main").stories.is_empty(), "seed {seed}");
     }
 }

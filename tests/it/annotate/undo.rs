@@ -2,7 +2,7 @@
 
 use super::rig::{ADA, BO, By, Rig, clash, gone};
 use serde_json::{Value, json};
-use tiered::annotate::{OnClash, Way};
+use tiered::annotate::{Direction, OnClash};
 
 #[test]
 fn everything_can_be_undone_and_redone_also_after_a_restart() {
@@ -15,15 +15,15 @@ fn everything_can_be_undone_and_redone_also_after_a_restart() {
         if undone == 4 {
             rig.reopen();
         }
-        rig.go(&ADA, Way::Undo).unwrap();
+        rig.go(&ADA, Direction::Undo).unwrap();
     }
-    assert!(gone(rig.go(&ADA, Way::Undo)).contains("nothing to undo"));
+    assert!(gone(rig.go(&ADA, Direction::Undo)).contains("nothing to undo"));
     assert!(rig.project().view("main").stories.is_empty());
     rig.reopen();
     for _ in 0..edits {
-        rig.go(&ADA, Way::Redo).unwrap();
+        rig.go(&ADA, Direction::Redo).unwrap();
     }
-    assert!(gone(rig.go(&ADA, Way::Redo)).contains("nothing to redo"));
+    assert!(gone(rig.go(&ADA, Direction::Redo)).contains("nothing to redo"));
     let again: Vec<Value> = keys.iter().map(|key| rig.content(key, "main")).collect();
     assert_eq!(again, whole);
     let view = rig.view("1-C0");
@@ -39,13 +39,13 @@ fn a_new_edit_ends_redo_and_undo_leaves_others_alone() {
     rig.ada("1", label(4));
     rig.send(&BO, "1", json!([{"op": "location", "text": "attic"}])).unwrap();
     rig.send(&By { pass: "second", ..ADA }, "1", label(7)).unwrap();
-    rig.go(&ADA, Way::Undo).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
     let view = rig.view("1");
     assert!(view.labels.is_empty() && view.location == "attic");
     assert!(view.redo.is_some());
     rig.ada("1", label(3));
-    gone(rig.go(&ADA, Way::Redo));
-    rig.go(&BO, Way::Undo).unwrap();
+    gone(rig.go(&ADA, Direction::Redo));
+    rig.go(&BO, Direction::Undo).unwrap();
     assert_eq!(rig.view("1").location, "");
     assert_eq!(rig.project().story("1", "second", "Ada").unwrap().labels.len(), 1);
 }
@@ -57,14 +57,14 @@ fn undoing_what_somebody_changed_since_is_a_clash() {
     rig.ada("1", json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 4, "wet": 4}}]));
     rig.send(&BO, "1", json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 3}}])).unwrap();
     let cell = |rig: &mut Rig| rig.view("1").labels.first().map(|cell| serde_json::to_value(&cell.values).unwrap());
-    let told = clash(rig.go(&ADA, Way::Undo));
+    let told = clash(rig.go(&ADA, Direction::Undo));
     assert_eq!((told.len(), &told[0]["yours"], &told[0]["theirs"]), (1, &json!(null), &json!(3)));
     assert_eq!(cell(&mut rig), Some(json!({"wet": 4, "open": 3})));
-    rig.go(&By { on_clash: OnClash::Keep, ..ADA }, Way::Undo).unwrap();
+    rig.go(&By { on_clash: OnClash::Keep, ..ADA }, Direction::Undo).unwrap();
     assert_eq!(cell(&mut rig), Some(json!({"open": 3})));
     assert!(rig.view("1").undo.unwrap().contains("entity"), "the next undo takes the edit before");
-    clash(rig.go(&ADA, Way::Redo));
-    rig.go(&By { on_clash: OnClash::Override, ..ADA }, Way::Redo).unwrap();
+    clash(rig.go(&ADA, Direction::Redo));
+    rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Redo).unwrap();
     assert_eq!(cell(&mut rig), Some(json!({"wet": 4, "open": 4})));
 }
 
@@ -74,9 +74,9 @@ fn an_insertion_is_undone_though_others_inserted_since() {
     rig.with_story();
     rig.ada("1", json!([{"op": "insert", "after": 1, "text": "Ada's."}]));
     rig.send(&BO, "1", json!([{"op": "insert", "after": 4, "text": "Bo's."}])).unwrap();
-    rig.go(&ADA, Way::Undo).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
     let ids = |rig: &mut Rig| rig.view("1").sentences.iter().map(|sentence| sentence.id.0).collect::<Vec<_>>();
     assert_eq!(ids(&mut rig), [1, 5, 2, 3]);
-    rig.go(&ADA, Way::Redo).unwrap();
+    rig.go(&ADA, Direction::Redo).unwrap();
     assert_eq!(ids(&mut rig), [1, 4, 5, 2, 3]);
 }
