@@ -51,4 +51,6 @@ pub use refusal::{Clash, EditRefusal};
 pub use run::Predictions;
 pub use sender::{Edited, OnClash, Sender};
 pub use stories::{MAIN_PASS, Stories};
-pub use view::{CellView, EntityView, ProjectView, Proposed, ProposedEntity, SentenceView, StoryLine, StoryView};
+pub use view::{
+    AnnotatedCell, AnnotatedSentence, AnnotatedStory, EntityView, ProjectView, Proposed, ProposedEntity, StoryLine,
+};

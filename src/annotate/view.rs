@@ -55,7 +55,7 @@ pub struct StoryLine {
 /// A story with everything about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[allow(missing_docs)] // their names say it
-pub struct StoryView {
+pub struct AnnotatedStory {
     pub revision: u64,
     pub story: String,
     pub group: i64,
@@ -67,10 +67,10 @@ pub struct StoryView {
     pub language: Language,
     pub actor: Option<EntityId>,
     pub location: String,
-    pub sentences: Vec<SentenceView>,
+    pub sentences: Vec<AnnotatedSentence>,
     pub entities: Vec<EntityView>,
     /// Of this pass.
-    pub labels: Vec<CellView>,
+    pub labels: Vec<AnnotatedCell>,
     /// `None` too if a marked sentence is not in the story any more.
     pub conflict: Option<MarkedConflict>,
     pub done: bool,
@@ -85,7 +85,7 @@ pub struct StoryView {
 /// A sentence of a story.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[allow(missing_docs)] // their names say it
-pub struct SentenceView {
+pub struct AnnotatedSentence {
     pub id: SentenceId,
     pub text: String,
     /// The other stories of the group that have it.
@@ -106,7 +106,7 @@ pub struct EntityView {
 /// The labels of an entity in a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[allow(missing_docs)] // their names say it
-pub struct CellView {
+pub struct AnnotatedCell {
     pub entity: EntityId,
     pub sentence: SentenceId,
     pub values: BTreeMap<Attribute, u8>,
@@ -160,7 +160,7 @@ impl Project {
     ///
     /// # Errors
     /// `Gone` if there is no such story.
-    pub fn story(&self, key: &str, pass: &str, who: &str) -> Result<StoryView, EditRefusal> {
+    pub fn story(&self, key: &str, pass: &str, who: &str) -> Result<AnnotatedStory, EditRefusal> {
         let number = self.stories.number_of(key)?;
         let group = &self.stories.groups[&number];
         let draft = &group.stories[key];
@@ -170,7 +170,7 @@ impl Project {
         };
         let next = |direction| self.history.next(who, pass, direction).map(|edit| edit.entry.what.clone());
         let answers = group.answers(pass);
-        Ok(StoryView {
+        Ok(AnnotatedStory {
             revision: self.revision(),
             story: key.to_owned(),
             group: number,
@@ -213,12 +213,12 @@ fn line(group: &Group, number: i64, key: &str, draft: &Draft, pass: &str, hints:
     }
 }
 
-fn sentences(group: &Group, key: &str, draft: &Draft) -> Vec<SentenceView> {
+fn sentences(group: &Group, key: &str, draft: &Draft) -> Vec<AnnotatedSentence> {
     let others = |id| {
         let has = |(other, draft): &(&str, &Draft)| *other != key && draft.sentences.contains(&id);
         group.present().filter(has).map(|(key, _)| key.to_owned()).collect()
     };
-    let view = |&id| SentenceView { id, text: group.text(id).to_owned(), r#in: others(id) };
+    let view = |&id| AnnotatedSentence { id, text: group.text(id).to_owned(), r#in: others(id) };
     draft.sentences.iter().map(view).collect()
 }
 
@@ -237,7 +237,7 @@ fn entities(group: &Group, draft: &Draft) -> Vec<EntityView> {
     group.entities_of(draft).map(view).collect()
 }
 
-fn labels(group: &Group, draft: &Draft, pass: &str) -> Vec<CellView> {
+fn labels(group: &Group, draft: &Draft, pass: &str) -> Vec<AnnotatedCell> {
     let answers = group.answers(pass);
     let mut cells = Vec::new();
     for &sentence in &draft.sentences {
@@ -245,7 +245,7 @@ fn labels(group: &Group, draft: &Draft, pass: &str) -> Vec<CellView> {
             let labels = answers.labels(entity, sentence);
             let values =
                 Attribute::ALL.into_iter().filter_map(|attribute| Some((attribute, labels[attribute.index()]?)));
-            cells.push(CellView { entity, sentence, values: values.collect() });
+            cells.push(AnnotatedCell { entity, sentence, values: values.collect() });
         }
     }
     cells

@@ -2,7 +2,7 @@
 
 use super::super::answer::{Answered, body_text};
 use super::state::{Annotation, answer, main_pass};
-use crate::annotate::{Direction, EditRefusal, Edited, Imported, OnClash, Op, Project, Sender, StoryView};
+use crate::annotate::{AnnotatedStory, Direction, EditRefusal, Edited, Imported, OnClash, Op, Project, Sender};
 use crate::data::read_bytes;
 use crate::error::Error;
 use crate::untrusted::json_error;
@@ -73,7 +73,7 @@ struct EditAnswer {
     story: String,
     repeated: bool,
     /// `None` if the story is not there any more.
-    view: Option<StoryView>,
+    view: Option<AnnotatedStory>,
 }
 
 impl EditAnswer {
