@@ -2,7 +2,8 @@
 """Runs `tiered bench` and the reference implementation in turns and writes the results (`make bench`).
 
 Noise of the machine must not favour either. Both are therefore run ROUNDS times in turns, and compared by their medians.
-The program writes results/bench.json (all numbers), results/cost.svg and the tables of README.md.
+The program writes results/bench-MAKE.json (all numbers), results/cost-MAKE.svg and the tables of README.md. MAKE is that of
+the processor: amd, intel or other.
 
 usage: run.py [--quick] [--rounds N] [--output DIR]    --quick: only two steps each, as a test; writes into another folder
 """
@@ -84,8 +85,9 @@ def main():
               "seconds": round(time.monotonic() - started), "rounds": rounds, "xlm_roberta_base": base}
     if large:
         result["xlm_roberta_large"] = large
-    (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n")
-    shutil.copy(plot, out / "cost.svg")
+    make = next((make for make in ("amd", "intel") if make in machine["cpu"].lower()), "other")
+    (out / f"bench-{make}.json").write_text(json.dumps(result, indent=1) + "\n")
+    shutil.copy(plot, out / f"cost-{make}.svg")
     print("\n" + table.text(result))
     if out == HERE / "results":
         table.main([])

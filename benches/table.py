@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of benches/README.md from results/bench.json, between `<!-- bench -->` and `<!-- end -->`.
+"""Writes the tables of benches/README.md between `<!-- bench -->` and `<!-- end -->`: one part for each
+results/bench-MAKE.json, so that the last results of every make of processor stand side by side.
 
 usage: table.py [--check]      (--check: fail if the tables are out of date)
 """
@@ -11,7 +12,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE / "README.md"
-RESULT = HERE / "results" / "bench.json"
+RESULTS = HERE / "results"
 PHASES = ["data", "encoder_forward", "heads", "detector", "losses", "heads_backward", "encoder_backward", "optimiser"]
 
 
@@ -149,10 +150,15 @@ def text(raw):
         "The encoder, forward and backward:", encoder(result), "Milliseconds per training step:", profile(result)])
 
 
+def part(path):
+    """The heading, tables and plot of a make of processor."""
+    raw, plot = json.loads(path.read_text()), path.name.replace("bench-", "cost-").replace(".json", ".svg")
+    return f"### {raw['machine']['cpu']}\n\n{text(raw)}\n\n![Seconds of a step by unique tokens](results/{plot})"
+
+
 def filled(page):
-    found = text(json.loads(RESULT.read_text())) if RESULT.exists() else "Not run yet: `make bench`."
-    if RESULT.exists():
-        found += "\n\n![Seconds of a step by unique tokens](results/cost.svg)"
+    results = sorted(RESULTS.glob("bench-*.json"))
+    found = "\n\n".join(map(part, results)) or "Not run yet: `make bench`."
     return re.sub(r"<!-- bench -->.*?<!-- end -->", lambda _: f"<!-- bench -->\n\n{found}\n\n<!-- end -->", page, flags=re.S)
 
 

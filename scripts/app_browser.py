@@ -3,12 +3,14 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 from urllib.parse import urlsplit
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 VIEWS = [("light", DESK), ("dark", DESK), ("light", PHONE), ("dark", PHONE)]
+LIMIT = 600  # seconds for all checks of a script
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
@@ -24,15 +26,15 @@ def expect(is_so, what):
 
 
 @contextlib.contextmanager
-def server(program, runs, project=None):
-    """The address that a server prints; the server ends with the block."""
+def server(program, runs, project=None, port=0):
+    """The address that a server prints; the server is killed with the block."""
     of_project = ["--project", str(project)] if project else []
-    command = [str(program), "app", *map(str, runs), *of_project, "--port", "0", "--no-browser"]
+    command = [str(program), "app", *map(str, runs), *of_project, "--port", str(port), "--no-browser"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip()
     finally:
-        process.terminate()
+        process.kill()
         process.wait()
 
 
@@ -44,8 +46,10 @@ class Watch:
         self.host, self.token = address.split("/#token=")
         self.troubles, self.requests, self.expected = [], [], []
 
-    def open(self, browser, scheme, size, address=None):
-        page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5 if size is PHONE else 1, locale="en-GB")
+    def open(self, browser, scheme, size, address=None, context=None):
+        """A page of its own context, or one more of a context that was given."""
+        view = {"viewport": size, "color_scheme": scheme, "device_scale_factor": 1.5 if size is PHONE else 1, "locale": "en-GB"}
+        page = context.new_page() if context else browser.new_page(**view)
         page.set_default_timeout(20_000)
         page.on("console", lambda message: self.troubles.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
@@ -88,12 +92,18 @@ def check_width(page, where):
     expect(sticks_out <= 0, f"{where}: {sticks_out} pixels stick out")
 
 
+def too_long(_signal, _frame):
+    raise AssertionError(f"the checks take longer than {LIMIT} seconds")
+
+
 def run(check, arguments):
     """Opens a browser for a check, and ends the program with the outcome."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
         skip("playwright is not installed")
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(LIMIT)
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:

@@ -302,6 +302,37 @@ def annotate(browser, arguments, scheme, size):
         watch.check()
 
 
+def check_restart(browser, arguments):
+    """An edit that meets a killed server is told as not saved, and is saved when the server is there again, with another token."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = pathlib.Path(folder) / "project"
+        with server(arguments.program, [], project) as address:
+            watch = Watch(address, arguments.assets)
+            watch.expected += ["ERR_CONNECTION_REFUSED", "401"]
+            context = browser.new_context(locale="en-GB")
+            page = watch.open(browser, "light", DESK, context=context)
+            page.wait_for_selector("#tabs button")
+            begin(page, "Anna")
+            write_story(page)
+        focus(page, 1, 0)
+        page.keyboard.press("w")
+        page.keyboard.press("2")
+        page.wait_for_selector("[role=alert]")
+        expect("Not saved yet" in page.locator("[role=alert]").inner_text(), "the page does not say that an edit is not saved")
+        with server(arguments.program, [], project, address.split("/#")[0].split(":")[2]) as address:
+            again = Watch(address, arguments.assets)
+            other = again.open(browser, "light", DESK, context=context)
+            other.wait_for_selector("#tabs button")
+            page.wait_for_selector("[role=alert]", state="detached")
+            expect("wet" in cell(page, 1, 0).inner_text(), "the edit is lost")
+            other.reload()
+            other.wait_for_selector(".grid")
+            expect("wet" in cell(other, 1, 0).inner_text(), "the edit was not saved")
+            context.close()
+            watch.check()
+            again.check()
+
+
 class Keys:
     """Presses keys on a page, and counts them."""
 
@@ -388,6 +419,7 @@ def count_keys(browser, arguments):
 def check(browser, arguments):
     if arguments.count:
         return count_keys(browser, arguments)
+    check_restart(browser, arguments)
     for scheme, size in VIEWS:
         annotate(browser, arguments, scheme, size)
     return f"checked: Annotate {'with' if arguments.run else 'without'} a run; desktop and phone, light and dark"
