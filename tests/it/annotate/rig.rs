@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tiered::annotate::{Direction, EditRefusal, Edited, OnClash, Op, Project, Sender, StoryView};
+use tiered::annotate::{AnnotatedStory, Direction, EditRefusal, Edited, OnClash, Op, Project, Sender};
 
 pub struct Rig {
     pub project: Option<Project>,
@@ -67,7 +67,7 @@ impl Rig {
         self.project().go(sender, way)
     }
 
-    pub fn view(&mut self, story: &str) -> StoryView {
+    pub fn view(&mut self, story: &str) -> AnnotatedStory {
         self.project().story(story, "main", "Ada").unwrap()
     }
 
