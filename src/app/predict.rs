@@ -8,7 +8,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
 use crate::language::Language;
-use crate::question::{Decoding, Judged, StoryQuestion, TextOptions, judge};
+use crate::question::{Decoding, Judged, PairQuestion, TextOptions, judge};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
@@ -93,7 +93,7 @@ async fn asked<T: Send + 'static>(
     let text = body_text(body)?;
     let model = arguments.model.clone();
     let work = move |run: &TrainedRun| {
-        let question = StoryQuestion::typed(&text, SOURCE.to_owned(), &arguments.text_options())?;
+        let question = PairQuestion::typed(&text, SOURCE.to_owned(), &arguments.text_options())?;
         let notes = question.left_out.iter().chain(&question.doubts).cloned().collect();
         let refused = || Error::new(ErrorKind::Internal, "a pair was evaluated to no prediction");
         let judged = judge(run, vec![question], arguments.decoding())?.pop().ok_or_else(refused)?;

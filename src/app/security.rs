@@ -4,7 +4,7 @@
 //! `Origin`; those that pretend to be this server, by another address for 127.0.0.1 (DNS rebinding), by their `Host`.
 
 use super::answer::Refusal;
-use super::token::Token;
+use super::token::AccessToken;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -31,11 +31,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
 /// What requests are compared with.
 pub struct Guard {
     hosts: [String; 2],
-    token: Token,
+    token: AccessToken,
 }
 
 impl Guard {
-    pub fn new(port: u16, token: Token) -> Arc<Self> {
+    pub fn new(port: u16, token: AccessToken) -> Arc<Self> {
         Arc::new(Guard { hosts: ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}")), token })
     }
 
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn status(path: &str, headers: &[(&'static str, &str)]) -> Option<u16> {
-        let token = Token::new();
+        let token = AccessToken::new();
         let guard = Guard::new(80, token.clone());
         let given = headers.iter().map(|&(name, value)| {
             let value = if value == "TOKEN" { token.as_str() } else { value };

@@ -3,7 +3,7 @@
 use super::answer::Refusal;
 use super::models::Models;
 use super::security::{Guard, check};
-use super::token::Token;
+use super::token::AccessToken;
 use super::{annotate, assets, browser, predict, words};
 use crate::annotate::Project;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ pub const DEFAULT_PORT: u16 = 8642;
 pub struct App {
     listener: TcpListener,
     port: u16,
-    token: Token,
+    token: AccessToken,
 }
 
 impl App {
@@ -37,7 +37,7 @@ impl App {
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();
-        Ok(App { listener, port, token: Token::new() })
+        Ok(App { listener, port, token: AccessToken::new() })
     }
 
     /// The address to open. What follows the # is never sent to a server.

@@ -8,13 +8,13 @@ const BYTES: usize = 32;
 
 /// Printed in the address of the page, and sent with every request of the API.
 #[derive(Clone)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
-impl Token {
+impl AccessToken {
     /// A new one, from the random numbers of the operating system.
     pub fn new() -> Self {
         let bytes: [u8; BYTES] = rand::rng().random();
-        Token(bytes.iter().fold(String::new(), |mut text, byte| {
+        AccessToken(bytes.iter().fold(String::new(), |mut text, byte| {
             write!(text, "{byte:02x}").expect("a string can be written to");
             text
         }))
@@ -37,11 +37,11 @@ mod tests {
 
     #[test]
     fn a_token_is_only_itself() {
-        let token = Token::new();
+        let token = AccessToken::new();
         let mut other = token.as_str().as_bytes().to_vec();
         assert!(token.is(&other) && other.len() == 2 * BYTES);
         other[2 * BYTES - 1] ^= 1;
         assert!(!token.is(&other) && !token.is(&other[..2 * BYTES - 1]) && !token.is(b""));
-        assert_ne!(token.as_str(), Token::new().as_str());
+        assert_ne!(token.as_str(), AccessToken::new().as_str());
     }
 }

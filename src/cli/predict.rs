@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::language::Language;
 use crate::machine::{self, DeviceChoice};
-use crate::question::{Decoding, Judged, StoryQuestion, TextOptions, judge};
+use crate::question::{Decoding, Judged, PairQuestion, TextOptions, judge};
 use crate::say::aside;
 use crate::untrusted::{MAX_BATCH, MAX_PLAIN};
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ fn decoding(args: &Args) -> Decoding {
 }
 
 /// One question per line, with the line's number from 0. Blank lines are skipped.
-fn batch(args: &Args) -> Result<Vec<(StoryQuestion, usize)>> {
+fn batch(args: &Args) -> Result<Vec<(PairQuestion, usize)>> {
     let (text, source) = read_input(args.file.as_deref(), MAX_BATCH)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let questions = lines
@@ -122,7 +122,7 @@ fn batch(args: &Args) -> Result<Vec<(StoryQuestion, usize)>> {
     }
 }
 
-fn json_question(args: &Args, line: &str, source: String) -> Result<StoryQuestion> {
+fn json_question(args: &Args, line: &str, source: String) -> Result<PairQuestion> {
     if !line.trim_start().starts_with('{') {
         let problem = "is no JSON object; write {\"stories\": [...]} or {\"sentences\": [...]}";
         return Err(Error::data(format!("{source}: {problem}")));
@@ -138,25 +138,25 @@ fn answer_line(run: &TrainedRun, args: &Args, line: &str, number: usize) -> Resu
     Ok(judged.answer.to_json_line(number))
 }
 
-fn question(args: &Args) -> Result<StoryQuestion> {
+fn question(args: &Args) -> Result<PairQuestion> {
     if let (Some(id), Some(file)) = (&args.pair, &args.data) {
         // With the run's seed, the stories come in the same order as in `tiered eval`.
         let seed = Config::open(&RunFolder::open(&args.run)?.config_file(), &[])?.seed;
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
-        return Ok(StoryQuestion::of_pair(pair, file.display().to_string()));
+        return Ok(PairQuestion::of_pair(pair, file.display().to_string()));
     }
     let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN)?;
     typed_question(args, &text, source)
 }
 
 /// A question from text or JSON that a person typed.
-fn typed_question(args: &Args, text: &str, source: String) -> Result<StoryQuestion> {
+fn typed_question(args: &Args, text: &str, source: String) -> Result<PairQuestion> {
     let reading = TextOptions {
         entities: args.entities.as_deref().map(split_names).unwrap_or_default(),
         sentences: if args.split_sentences { Sentences::Split } else { Sentences::AsGiven },
         language: args.lang,
     };
-    let question = StoryQuestion::typed(text, source, &reading)?;
+    let question = PairQuestion::typed(text, source, &reading)?;
     let source = &question.source;
     if let Some(words) = &question.left_out {
         aside!("{source}: {words}");

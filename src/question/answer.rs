@@ -1,6 +1,6 @@
 //! The answers of a run.
 
-use super::StoryQuestion;
+use super::PairQuestion;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
@@ -30,7 +30,7 @@ pub struct Judged {
 /// # Errors
 /// `Unavailable` if one is about a single story and the run can't judge one; `Data` if a story or a sentence is too long
 /// for the model.
-pub fn judge(run: &TrainedRun, questions: Vec<StoryQuestion>, decoding: Decoding) -> Result<Vec<Judged>> {
+pub fn judge(run: &TrainedRun, questions: Vec<PairQuestion>, decoding: Decoding) -> Result<Vec<Judged>> {
     if questions.iter().any(|question| question.single_story) {
         run.require_single_story()?;
     }

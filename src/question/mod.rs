@@ -15,7 +15,7 @@ use crate::language::Language;
 use doubts::{doubts, require_judgeable};
 
 /// The stories to judge.
-pub struct StoryQuestion {
+pub struct PairQuestion {
     /// The two stories; a single story stands twice.
     pub pair: Pair,
     /// Whether the pair is a single story, twice. The judgement of a single story does not depend on the other story.
@@ -47,10 +47,10 @@ impl Default for TextOptions {
     }
 }
 
-impl StoryQuestion {
+impl PairQuestion {
     /// A question about a pair of a story file.
     pub fn of_pair(pair: Pair, source: String) -> Self {
-        StoryQuestion { pair, single_story: false, found: Vec::new(), source, left_out: None, doubts: Vec::new() }
+        PairQuestion { pair, single_story: false, found: Vec::new(), source, left_out: None, doubts: Vec::new() }
     }
 
     /// A question from text or JSON that a person typed ([`crate::data::read_plain`]).
@@ -71,7 +71,7 @@ impl StoryQuestion {
             }
         };
         require_judgeable(&typed.stories, &source)?;
-        Ok(StoryQuestion {
+        Ok(PairQuestion {
             pair: Pair::unlabelled(stories),
             single_story: typed.stories.len() == 1,
             found: typed.found,
