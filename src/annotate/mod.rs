@@ -45,7 +45,7 @@ pub use op::Op;
 pub use priority::{By, Priority};
 pub use project::Project;
 pub use proposal::{Proposal, ProposedCell, ProposedConflict, ProposedLabel};
-pub use question::StoryQuestion;
+pub use question::ProposalQuestion;
 pub use record::StoryFormat;
 pub use refusal::{Clash, EditRefusal};
 pub use run::Predictions;

@@ -2,7 +2,7 @@
 
 use super::group::Answers;
 use super::proposal::{probability, trivial};
-use super::question::StoryQuestion;
+use super::question::ProposalQuestion;
 use super::record::filled;
 use super::stories::Stories;
 use crate::attribute::{Attribute, Side};
@@ -34,9 +34,9 @@ impl Stories {
         &self,
         pass: &str,
         by: By,
-        predicted: impl IntoIterator<Item = (&'q StoryQuestion, &'q PairPrediction)>,
+        predicted: impl IntoIterator<Item = (&'q ProposalQuestion, &'q PairPrediction)>,
     ) -> Vec<Priority> {
-        let score = |(question, prediction): (&'q StoryQuestion, &'q PairPrediction)| {
+        let score = |(question, prediction): (&'q ProposalQuestion, &'q PairPrediction)| {
             let story = question.story.clone();
             let score = match by {
                 By::Unsure => Some(unsure(question, prediction)),
@@ -50,7 +50,7 @@ impl Stories {
     }
 
     /// How far the model disagrees with the answers of a pass; `None` if there are none.
-    fn disagreement(&self, pass: &str, question: &StoryQuestion, prediction: &PairPrediction) -> Option<f32> {
+    fn disagreement(&self, pass: &str, question: &ProposalQuestion, prediction: &PairPrediction) -> Option<f32> {
         let group = &self.groups[&self.number_of(&question.story).ok()?];
         let (answers, story) = (group.answers(pass), &prediction.stories[1]);
         let states = differing_states(answers, question, story);
@@ -66,7 +66,7 @@ impl Stories {
 
 /// How unsure a model is: the chance that its choice of the story and of the sentences is wrong, and the share of the
 /// nontrivial states that it expects to be wrong.
-fn unsure(question: &StoryQuestion, prediction: &PairPrediction) -> f32 {
+fn unsure(question: &ProposalQuestion, prediction: &PairPrediction) -> f32 {
     let story = &prediction.stories[1];
     let candidates = story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| &entity.side(side).candidates));
     let (wrong, all) = candidates.flatten().fold((0., 0.), |(wrong, all), candidate| {
@@ -83,7 +83,7 @@ fn unsure(question: &StoryQuestion, prediction: &PairPrediction) -> f32 {
 
 /// The share of the nontrivial states, of annotator and model, that the model expects to be otherwise; `None` if there are
 /// none in annotated cells.
-fn differing_states(answers: &Answers, question: &StoryQuestion, story: &StoryPrediction) -> Option<f32> {
+fn differing_states(answers: &Answers, question: &ProposalQuestion, story: &StoryPrediction) -> Option<f32> {
     let (mut differing, mut all) = (0., 0.);
     for (e, &(entity, person)) in question.entities.iter().enumerate() {
         for (n, &sentence) in question.sentences.iter().enumerate().filter(|(_, s)| answers.is_annotated(entity, **s)) {

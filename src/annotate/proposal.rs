@@ -1,7 +1,7 @@
 //! What a model proposes for a story: labels with their probabilities, and sentence pairs that may be in conflict.
 
 use super::change::{EntityId, SentenceId};
-use super::question::StoryQuestion;
+use super::question::ProposalQuestion;
 use crate::attribute::{Attribute, Side};
 use crate::prediction::{EntityPrediction, PairPrediction, StoryPrediction};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct ProposedConflict {
 
 impl Proposal {
     /// The proposal for a question, from what was predicted for its pair.
-    pub fn of(question: &StoryQuestion, prediction: &PairPrediction) -> Self {
+    pub fn of(question: &ProposalQuestion, prediction: &PairPrediction) -> Self {
         let story = &prediction.stories[1];
         let conflict = if question.is_version { conflicts(question, story) } else { Vec::new() };
         Proposal {
@@ -69,7 +69,7 @@ impl Proposal {
     }
 }
 
-fn cells(question: &StoryQuestion, story: &StoryPrediction) -> Vec<ProposedCell> {
+fn cells(question: &ProposalQuestion, story: &StoryPrediction) -> Vec<ProposedCell> {
     let mut cells = Vec::new();
     for (n, &sentence) in question.sentences.iter().enumerate() {
         for (e, &(entity, person)) in question.entities.iter().enumerate() {
@@ -127,7 +127,7 @@ pub(super) fn trivial(entity: &EntityPrediction, side: Side, n: usize, attribute
 }
 
 /// The sentence pairs with most support.
-fn conflicts(question: &StoryQuestion, story: &StoryPrediction) -> Vec<ProposedConflict> {
+fn conflicts(question: &ProposalQuestion, story: &StoryPrediction) -> Vec<ProposedConflict> {
     let sentences = &question.sentences;
     let pairs = (0..sentences.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
     let proposed = |(i, j)| ProposedConflict {

@@ -10,7 +10,7 @@ use crate::language::Language;
 
 /// A story to be judged, with the ids of what is in it, so that it can be answered while others edit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StoryQuestion {
+pub struct ProposalQuestion {
     /// The key of the story.
     pub story: String,
     pub(super) sentences: Vec<SentenceId>,
@@ -34,7 +34,7 @@ impl Stories {
     ///
     /// # Errors
     /// `Gone` if there is no such story; `Data` if it has no sentences or no entities yet.
-    pub fn question(&self, key: &str) -> Result<StoryQuestion, EditRefusal> {
+    pub fn question(&self, key: &str) -> Result<ProposalQuestion, EditRefusal> {
         let group = &self.groups[&self.number_of(key)?];
         let draft = &group.stories[key];
         let gone = || EditRefusal::Gone(format!("the plausible story of {key} was removed"));
@@ -50,7 +50,7 @@ impl Stories {
         let mentions = Mentions::of(group, draft);
         let entities: Vec<_> = group.entities_of(draft).map(|(entity, is)| (entity, is.person)).collect();
         let cells = (0..draft.sentences.len()).flat_map(|n| (0..entities.len()).map(move |e| (e, n)));
-        Ok(StoryQuestion {
+        Ok(ProposalQuestion {
             story: key.to_owned(),
             sentences: draft.sentences.clone(),
             named: cells.filter(|&(e, n)| mentions.contains(n, entities[e].0)).collect(),
@@ -61,7 +61,7 @@ impl Stories {
     }
 
     /// The questions about all stories that a model can read.
-    pub fn questions(&self) -> Vec<StoryQuestion> {
+    pub fn questions(&self) -> Vec<ProposalQuestion> {
         let keys = self.groups.values().flat_map(|group| group.present()).map(|(key, _)| key);
         keys.filter_map(|key| self.question(key).ok()).collect()
     }
@@ -74,7 +74,7 @@ fn text(group: &Group, draft: &Draft) -> StoryText {
     }
 }
 
-impl StoryQuestion {
+impl ProposalQuestion {
     /// The pair that a model predicts.
     pub(super) fn pair(&self) -> Pair {
         Pair::unlabelled(self.texts.clone().map(|text| Story::unlabelled(&self.story, text.sentences, text.entities)))

@@ -1,6 +1,6 @@
 //! Predictions of a trained run for the stories of a project.
 
-use super::question::{StoryQuestion, StoryText};
+use super::question::{ProposalQuestion, StoryText};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
 use crate::prediction::PairPrediction;
@@ -22,7 +22,7 @@ pub struct Predictions {
 
 impl Predictions {
     /// The prediction for a question, if there is one.
-    pub fn get(&self, question: &StoryQuestion) -> Option<&PairPrediction> {
+    pub fn get(&self, question: &ProposalQuestion) -> Option<&PairPrediction> {
         self.kept.get(&question.texts)
     }
 
@@ -30,7 +30,7 @@ impl Predictions {
     ///
     /// # Errors
     /// `Data` if a story is too long for the model.
-    pub fn predict(&mut self, run: &TrainedRun, questions: &[&StoryQuestion]) -> Result<()> {
+    pub fn predict(&mut self, run: &TrainedRun, questions: &[&ProposalQuestion]) -> Result<()> {
         let new: Vec<_> = questions.iter().filter(|question| self.get(question).is_none()).collect();
         if new.is_empty() {
             return Ok(());
@@ -51,7 +51,12 @@ impl Predictions {
     ///
     /// # Errors
     /// Those of [`Predictions::predict`] that are not about a single story.
-    pub fn predict_until(&mut self, run: &TrainedRun, questions: &mut Vec<StoryQuestion>, end: Instant) -> Result<()> {
+    pub fn predict_until(
+        &mut self,
+        run: &TrainedRun,
+        questions: &mut Vec<ProposalQuestion>,
+        end: Instant,
+    ) -> Result<()> {
         questions.retain(|question| !self.unreadable.contains(&question.texts));
         let open: Vec<_> = questions.iter().filter(|question| self.get(question).is_none()).collect();
         for some in open.chunks(TOGETHER) {

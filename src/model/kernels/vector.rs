@@ -71,9 +71,9 @@ pub fn normal_below(x: f32) -> f32 {
     let p = 0.000_043_063_8;
     let p = p * z + 0.000_276_567_2;
     let p = p * z + 0.000_152_014_3;
-    let p = p * z + 0.009_270_527_2;
-    let p = p * z + 0.042_282_012_3;
-    let p = p * z + 0.070_523_078_4;
+    let p = p * z + 0.009_270_527;
+    let p = p * z + 0.042_282_01;
+    let p = p * z + 0.070_523_076;
     let p = p * z + 1.;
     let p = p * p;
     let p = p * p;
