@@ -9,8 +9,8 @@ use super::{
 use clap::error::ContextKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// As clap's own, but without empty lines around the usage: the list of commands fits a screen of 24 lines.
-const HELP: &str = "{about}\n{usage-heading} {usage}\n{all-args}";
+/// As clap's own, but without empty lines: the list of commands fits a screen of 24 lines.
+const HELP: &str = "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}";
 
 #[derive(Parser)]
 #[command(name = "tiered", version, long_version = env!("TIERED_VERSION"), about, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true, help_template = HELP)]
