@@ -22,12 +22,13 @@ endif
 # Where `make test-gpu` computes.
 TIERED_TEST_DEVICE ?= cuda
 
-.PHONY: help build demo test test-gpu bench minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
+.PHONY: help build demo test test-gpu test-browser bench minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
 	@echo "make test        formatting, lints, tables up to date, all tests"
 	@echo "make test-gpu    the tests of model and training on a GPU (docs/gpu.md)"
+	@echo "make test-browser  the pages of report html and app in headless Chromium, with what make readers gets"
 	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered); with TIERED_LIBTORCH=cuda for NVIDIA GPUs (docs/install.md)"
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
@@ -74,6 +75,9 @@ test: $(libtorch) $(encoder)
 # What depends on the device: parity with Hugging Face and PyTorch, learning, resuming, faults, waits for the device.
 test-gpu: $(libtorch)
 	TIERED_TEST_DEVICE=$(TIERED_TEST_DEVICE) $(CARGO) test --release --no-fail-fast --test it -- $(GPU_TESTS)
+
+test-browser: $(libtorch) readers
+	$(CARGO) test --release --test it -- in_a_browser fewer_keys
 
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv
