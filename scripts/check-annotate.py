@@ -20,10 +20,11 @@ from app_browser import DESK, PHONE, VIEWS, Watch, add_arguments, check_axe, che
 STORY = ["Rosa filled the kettle.", "Rosa switched the kettle on.", "Rosa put a cup on the table.", "Rosa poured the hot water into the cup."]
 
 
-def begin(page, who):
-    """Says who annotates."""
+def begin(page, who, own_pass="main"):
+    """Says who annotates, and in which pass."""
     page.locator("#tabs button").nth(1).click()
     page.wait_for_selector("#who")
+    page.fill("#pass", own_pass)
     page.fill("#who", who)
     page.keyboard.press("Enter")
     page.wait_for_selector("[data-key=new]")
@@ -236,6 +237,26 @@ def check_two(browser, watch, page, scheme, size):
     other.close()
 
 
+def check_passes(browser, watch, project, program, scheme, size):
+    """A second pass shows nothing of the first one. Both are written as story files, which `tiered data agreement` compares."""
+    other = watch.open(browser, scheme, size)
+    begin(other, "Cleo", "second")
+    other.wait_for_selector(".grid")
+    settled(other)
+    expect(other.locator(".grid .own").count() == 0, "the second pass shows labels of the first")
+    focus(other, 1, 0)
+    other.keyboard.press("x")
+    other.keyboard.press("2")
+    settled(other)
+    expect(other.locator(".grid .own").count() == 1, "the second pass takes no label")
+    with other.expect_download():
+        other.locator("[data-key=trip]").click()
+    other.close()
+    files = [str(project / f"{name}.json") for name in ("main", "second")]
+    compared = subprocess.run([program, "data", "agreement", *files], capture_output=True, text=True)
+    expect(compared.returncode == 0 and "mixed" in compared.stdout, compared.stdout + compared.stderr)
+
+
 def check_files(page, program):
     """The exported file passes `tiered data check`; it can be imported again."""
     with page.expect_download() as download:
@@ -274,7 +295,7 @@ def check_later(page):
 def annotate(browser, arguments, scheme, size):
     runs = [arguments.run] if arguments.run else []
     name = f"{'phone' if size is PHONE else 'desktop'}-{scheme}"
-    with tempfile.TemporaryDirectory() as folder, server(arguments.program, runs, pathlib.Path(folder) / "project") as address:
+    with tempfile.TemporaryDirectory() as folder, server(arguments.program, runs, project := pathlib.Path(folder) / "project") as address:
         watch = Watch(address, arguments.assets)
         page = watch.open(browser, scheme, size)
         page.wait_for_selector("#tabs button")
@@ -292,10 +313,12 @@ def annotate(browser, arguments, scheme, size):
         check_versions(page, bool(runs))
         check_axe(page, f"annotate, versions, {name}")
         check_two(browser, watch, page, scheme, size)
+        check_passes(browser, watch, project, arguments.program, scheme, size)
         check_files(page, arguments.program)
         if runs:
-            page.select_option("#order", "unsure")
-            page.wait_for_function("() => /^(\\d+) of \\1 /.test(document.querySelector('.stories .fine')?.textContent ?? '')")
+            for order in ("unsure", "disagree"):
+                page.select_option("#order", order)
+                page.wait_for_function("() => /^(\\d+) of \\1 /.test(document.querySelector('.stories .fine')?.textContent ?? '')")
         check_later(page)
         check_width(page, f"{name}, at the end")
         page.close()

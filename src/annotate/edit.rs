@@ -33,7 +33,7 @@ impl Project {
     /// makes a story.
     ///
     /// # Errors
-    /// See [`Refusal`]. Nothing is changed then.
+    /// See [`EditRefusal`]. Nothing is changed then.
     pub fn edit(&mut self, sender: Sender, base: u64, story: Option<&str>, ops: &[Op]) -> Result<Edited, EditRefusal> {
         if let Some(done) = self.check(sender, base)? {
             return Ok(done);
