@@ -161,7 +161,8 @@ fn slope(samples: &[(f64, f64)]) -> f64 {
 
 #[test]
 fn memory_does_not_grow() {
-    let (epochs, steps_per_epoch) = (count(5, 20) as u64, 100);
+    // In the first few hundred steps memory settles: libtorch keeps the matmuls that it compiles for each number of rows.
+    let (epochs, steps_per_epoch) = (count(12, 20) as u64, 100);
     let rig = Rig::new(epochs, &["train.pairs_per_step=1", "checkpoint.every=epoch"]);
     let all: serde_json::Map<String, Value> = sample("en").into_iter().take(3 * steps_per_epoch / 2).collect();
     let ids: BTreeSet<&str> = all.keys().map(|id| id.split('-').next().unwrap()).collect();
