@@ -111,6 +111,7 @@
 //! | E | entities of a story |
 //! | N | sentences of a story: the longest one's, or more; shorter stories are padded |
 //! | T | tokens |
+//! | O | those of them whose output is read: the first ones of inputs, and the sentences of whole stories |
 //! | H | hidden size of the encoder |
 //! | A | attributes: 20 |
 //! | K | classes of an attribute |
@@ -118,6 +119,7 @@
 //! | V | vocabulary: token ids |
 //! | C | cells (entity, sentence) that the losses average over |
 //! | R | rows of a batch: one for each entity of each story |
+//! | D | distinct rows of a batch |
 //!
 //! A side (preconditions or effects) has 66 logits: one for each class of each attribute. Sizes that matter in one
 //! module only are written as words, such as `[heads, length, depth]`.

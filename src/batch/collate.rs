@@ -17,7 +17,7 @@ use tch::{Kind, Tensor};
 pub struct Batch {
     /// The tokens of the U unique inputs and, if the model reads whole stories, of the distinct stories.
     pub tokens: Tokens,
-    /// `[U]` index of the first token of each input among the V read tokens.
+    /// `[U]` index of the first token of each input among the O read tokens.
     pub first: Tensor,
     /// `[U]` number of each input in the corpus.
     pub inputs: Tensor,

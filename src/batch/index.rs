@@ -39,7 +39,7 @@ pub struct DistinctRow(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentenceIndex(pub usize);
 
-/// One of the V tokens of a batch whose output is read.
+/// One of the O tokens of a batch whose output is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadIndex(pub usize);
 

@@ -27,7 +27,7 @@
 //!
 //! A model that reads whole stories also has S distinct stories among its T tokens ([`StoryTokens`]): `StoryNumber` in
 //! the corpus, `DistinctStory` in the batch, and each of their sentences is a `SentenceIndex` = N·story + sentence.
-//! The V tokens that are read are those of the stories' sentences and the first ones of the inputs.
+//! The O tokens that are read are those of the stories' sentences and the first ones of the inputs.
 //!
 //! | file | what |
 //! |---|---|

@@ -9,7 +9,7 @@ use tch::Tensor;
 pub struct StoryTokens {
     /// S.
     pub distinct: i64,
-    /// Indices among the V read tokens: those of the stories' tokens, without special tokens.
+    /// Indices among the O read tokens: those of the stories' tokens, without special tokens.
     pub token: Tensor,
     /// The sentence of each of these tokens, as N·story + sentence.
     pub sentence: Tensor,

@@ -12,7 +12,7 @@ pub struct Tokens {
     pub types: Tensor,
     /// `[T]` position of each token in its sequence, from 0.
     pub positions: Tensor,
-    /// `[V]` the tokens whose output is read, in order. The encoder's output has only these.
+    /// `[O]` the tokens whose output is read, in order. The encoder's output has only these.
     pub read: Tensor,
     /// Runs of sequences of equal length, in order. Attention treats each run as a dense block, so nothing is padded or
     /// masked.

@@ -31,7 +31,7 @@ impl TrainedLayers {
 pub struct EncodedTokens {
     /// The sequences; none if the encoder is frozen.
     pub groups: Vec<LengthGroup>,
-    /// V, the number of tokens whose output is read.
+    /// O, the number of tokens whose output is read.
     pub read: i64,
 }
 

@@ -162,7 +162,7 @@ pub fn new_layer_norm(p: nn::Path, width: i64, eps: f64) -> nn::LayerNorm {
 /// The mean of the tokens of every sentence of the S distinct stories; each story has `n` sentences.
 ///
 /// # Shapes
-/// `tokens [V, H]` -> `[S·N, H]`
+/// `tokens [O, H]` -> `[S·N, H]`
 pub fn sentence_means(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
     let zeros = |shape: &[i64]| Tensor::zeros(shape, (Kind::Float, tokens.device()));
     let sentences = stories.distinct * n;

@@ -30,7 +30,7 @@ pub struct States {
 
 /// An encoder, and the heads and the conflict detector that read its output.
 pub struct TieredModel {
-    /// Its output `[V, H]` is all that the other parts read of the text.
+    /// Its output `[O, H]` is all that the other parts read of the text.
     pub encoder: Encoder,
     preconditions: StateHeads,
     effects: StateHeads,
@@ -72,12 +72,12 @@ impl TieredModel {
         self.read(&self.encoder.forward(&batch.tokens, mode), batch, mode)
     }
 
-    /// The outputs of heads and detector, given the encoder's output. `tokens [V, H]`
+    /// The outputs of heads and detector, given the encoder's output. `tokens [O, H]`
     pub fn read(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> Output {
         self.conflicts(tokens, self.states(tokens, batch, mode), batch, mode)
     }
 
-    /// The first part of [`TieredModel::read`]: the states before and after each sentence. `tokens [V, H]`
+    /// The first part of [`TieredModel::read`]: the states before and after each sentence. `tokens [O, H]`
     pub fn states(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> States {
         let embeddings = tokens.index_select(0, &batch.first); // [U, H]
         let read = self.in_context(&embeddings, tokens, batch, mode);
@@ -86,7 +86,7 @@ impl TieredModel {
         States { embeddings, precondition_logits, effect_logits }
     }
 
-    /// The input of the heads. `embeddings [U, H]`, `tokens [V, H]` -> `[U, H]`
+    /// The input of the heads. `embeddings [U, H]`, `tokens [O, H]` -> `[U, H]`
     fn in_context(&self, embeddings: &Tensor, tokens: &Tensor, batch: &Batch, mode: Mode) -> Tensor {
         let stories = batch.stories.as_ref();
         match (&self.state_context, stories, stories.and_then(|stories| stories.of_input.as_ref())) {
@@ -99,7 +99,7 @@ impl TieredModel {
         }
     }
 
-    /// The second part: the sentences in conflict and, from them, the story. `tokens [V, H]`
+    /// The second part: the sentences in conflict and, from them, the story. `tokens [O, H]`
     pub fn conflicts(&self, tokens: &Tensor, states: States, batch: &Batch, mode: Mode) -> Output {
         let States { embeddings, precondition_logits, effect_logits } = states;
         let state_logits = Tensor::cat(&[&precondition_logits, &effect_logits], 1); // [U, 132]

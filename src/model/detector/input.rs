@@ -8,6 +8,6 @@ pub struct DetectorInput<'a> {
     pub embeddings: &'a Tensor,
     /// `[U, 132]`; no gradient flows into them.
     pub state_logits: &'a Tensor,
-    /// `[V, H]` the tokens of the batch that are read.
+    /// `[O, H]` the tokens of the batch that are read.
     pub tokens: &'a Tensor,
 }

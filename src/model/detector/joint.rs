@@ -171,7 +171,7 @@ fn mean_over_entities(inputs: &Tensor, batch: &Batch) -> Tensor {
     sums / batch.sum_over_rows(&mask).clamp_min(1.).unsqueeze(-1)
 }
 
-/// The mean of the tokens of each sentence. `[V, H]` -> `[2B, N, H]`
+/// The mean of the tokens of each sentence. `[O, H]` -> `[2B, N, H]`
 fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
     let means = sentence_means(tokens, stories, n).view([stories.distinct, n, -1]);
     means.index_select(0, &stories.of_story)

@@ -100,7 +100,7 @@ impl Hidden {
     }
 }
 
-/// The hidden states of the V tokens that are read, after all layers. Nothing is saved.
+/// The hidden states of the O tokens that are read, after all layers. Nothing is saved.
 pub fn forward(layers: &[Layer], embedded: &Tensor, FusedInput { sequences, read }: FusedInput, mode: Mode) -> Tensor {
     let _guard = tch::no_grad_guard();
     let (last, lower) = layers.split_last().expect("an encoder has layers");
@@ -111,7 +111,7 @@ pub fn forward(layers: &[Layer], embedded: &Tensor, FusedInput { sequences, read
 }
 
 impl SavedActivations {
-    /// `embedded [T, H]` -> the saved pass, and the hidden states of the V tokens that are read after all layers `[V, H]`
+    /// `embedded [T, H]` -> the saved pass, and the hidden states of the O tokens that are read after all layers `[O, H]`
     pub fn new(layers: &[Layer], embedded: &Tensor, input: FusedInput, mode: Mode) -> (Self, Tensor) {
         let _guard = tch::no_grad_guard();
         let FusedInput { sequences, read } = input;
@@ -130,7 +130,7 @@ impl SavedActivations {
         (SavedActivations { precision: mode.precision, tokens, sequences, layers: passes }, hidden)
     }
 
-    /// Gradient of the hidden states `[V, H]` -> the gradients of the layers' variables and, if `to_embeddings`, of the
+    /// Gradient of the hidden states `[O, H]` -> the gradients of the layers' variables and, if `to_embeddings`, of the
     /// embedded tokens `[T, H]`.
     pub fn backward(self, layers: &[Layer], gradient: &Tensor, to_embeddings: bool) -> (Vec<Gradient>, Option<Tensor>) {
         let _guard = tch::no_grad_guard();

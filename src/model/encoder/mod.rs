@@ -71,7 +71,7 @@ impl Encoder {
     }
 
     /// # Shapes
-    /// T packed tokens, of which V are read -> `[V, H]`, differentiable unless computed by kernels
+    /// T packed tokens, of which O are read -> `[O, H]`, differentiable unless computed by kernels
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
         let embedded = self.embeddings.forward(tokens, mode);
         match self.layers.fusing(mode, embedded.device()) {
@@ -136,7 +136,7 @@ impl Layers {
 pub struct ForwardPass<'a> {
     /// Where libtorch's graph starts: at the embedded tokens; with kernels, at the output.
     graph: Tensor,
-    /// `[V, H]` the encoder's output for the tokens that are read.
+    /// `[O, H]` the encoder's output for the tokens that are read.
     pub hidden: Tensor,
     /// What the kernels saved, and the layers that they computed.
     pass: Option<(fused::SavedActivations, &'a [Layer])>,
@@ -155,7 +155,7 @@ impl ForwardPass<'_> {
         gradients
     }
 
-    /// The first part: the gradients of variables outside the encoder, and of the encoder's output `[V, H]`.
+    /// The first part: the gradients of variables outside the encoder, and of the encoder's output `[O, H]`.
     pub fn gradients_of_readers(&self, loss: &Tensor, variables: &[&Tensor]) -> (Vec<Tensor>, Tensor) {
         let inputs = [variables, &[&self.hidden]].concat();
         let mut gradients = Tensor::run_backward(&[loss], &inputs, false, false);

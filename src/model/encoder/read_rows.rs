@@ -16,29 +16,29 @@ pub fn padded(tokens: &Tensor) -> Tensor {
     tokens.constant_pad_nd([0, 0, 0, rows_for(count) - count])
 }
 
-/// The V tokens whose output is read. After its attention the last layer computes only these.
+/// The O tokens whose output is read. After its attention the last layer computes only these.
 pub struct ReadRows {
-    /// `[V]` among the T tokens.
+    /// `[O]` among the T tokens.
     tokens: Tensor,
 }
 
 impl ReadRows {
-    /// `tokens [V]`
+    /// `tokens [O]`
     pub fn new(tokens: &Tensor) -> Self {
         ReadRows { tokens: tokens.shallow_clone() }
     }
 
-    /// V.
+    /// O.
     pub fn count(&self) -> i64 {
         self.tokens.size()[0]
     }
 
-    /// `[T, H]` -> `[V, H]`, both with padding
+    /// `[T, H]` -> `[O, H]`, both with padding
     pub fn of(&self, tokens: &Tensor) -> Tensor {
         padded(&tokens.index_select(0, &self.tokens))
     }
 
-    /// The gradient of all tokens: zero for those that are not read. `[V, H]` -> `[T, H]`, both with padding; `like` has
+    /// The gradient of all tokens: zero for those that are not read. `[O, H]` -> `[T, H]`, both with padding; `like` has
     /// as many rows as the result.
     pub fn gradient_of_all(&self, gradient: &Tensor, like: &Tensor) -> Tensor {
         let read = gradient.narrow(0, 0, self.count());
