@@ -15,20 +15,11 @@ import re
 import shutil
 import sys
 
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+from app_browser import DESK, PHONE, expect, skip
+
 READABLE = 4.5  # contrast of WCAG 2.2, level AA
 INKS, GROUNDS = ["ink", "soft", "strong", "right", "wrong", "missed"], ["ground", "sheet"]
 ELSEWHERE = re.compile(r"""(?:src|href|srcset|action|poster)\s*=\s*["']?\s*(?:https?:)?//|url\(|@import""", re.I)
-
-
-def skip(why):
-    print(f"skipped: {why} (scripts/get-readers.sh)")
-    sys.exit(3)
-
-
-def expect(is_so, what):
-    if not is_so:
-        raise AssertionError(what)
 
 
 def luminance(rgb):
