@@ -17,7 +17,7 @@ ORDER = [
         "Language models",
         ["llm-scores", "agreement", "llm-run", "llm-journal", "llm-results", "llm-question", "piqa-scores", "piqa-prompt", "piqa-answer"],
     ),
-    ("A run folder", ["run", "model", "origin", "epoch", "event", "decode"]),
+    ("A run folder", ["run", "model", "origin", "average", "epoch", "event", "decode"]),
     ("A checkpoint", ["manifest", "state"]),
     ("A sweep", ["sweep-run", "failure"]),
     ("An annotation project", ["annotation"]),

@@ -51,27 +51,32 @@ class Reader:
         return linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
     def encode(self, *texts):
-        """The encoder's last hidden states [texts, tokens, H], and the start and end of each token in its text."""
+        """The encoder's last hidden states [texts, tokens, H], and the start and end of each token in its last text."""
         inputs = self.tokenizer(*texts, padding=True, return_offsets_mapping=True, return_tensors="pt")
-        offsets = inputs.pop("offset_mapping")
+        in_last = [[part == len(texts) - 1 for part in inputs.sequence_ids(i)] for i in range(len(texts[0]))]
+        offsets = inputs.pop("offset_mapping") * torch.tensor(in_last).unsqueeze(-1)
         if offsets.shape[1] > self.sizes["max_tokens"]:
             raise ValueError(f"a text has {offsets.shape[1]} tokens; shorten it to at most {self.sizes['max_tokens']}")
         return self.encoder(**inputs).last_hidden_state, offsets
 
-    def in_story(self, sentences):
-        """[N, H]: the story is encoded as one text; each sentence is the mean of its tokens."""
-        [hidden], [offsets] = self.encode([" ".join(sentences)])
-        start, end = offsets.T.contiguous()
+    def in_story(self, sentences, *entities):
+        """[E, N, H]: the story is encoded as one text, with each entity if there are any; a sentence is the mean of its tokens."""
+        texts = [" ".join(sentences)] * max(len(entities), 1)
+        hidden, offsets = self.encode(list(entities), texts) if entities else self.encode(texts)
+        start, end = (part.contiguous() for part in offsets.unsqueeze(1).unbind(-1))  # [E, 1, tokens]
         ends = torch.tensor([len(sentence) + 1 for sentence in sentences]).cumsum(0)
-        is_in = (torch.bucketize(end, ends) == torch.arange(len(sentences)).unsqueeze(1)) & (start < end)
-        return is_in.float() @ hidden / is_in.sum(1, keepdim=True).clamp(min=1)
+        is_in = (torch.bucketize(end, ends) == torch.arange(len(sentences)).view(-1, 1)) & (start < end)
+        return is_in.float() @ hidden / is_in.sum(2, keepdim=True).clamp(min=1)
 
     def read(self, entities, sentences):
-        """[E, N, H], the first token of each (entity, sentence); 40 logits [E, N, classes], 20 states before and 20 after."""
-        pairs = map(list, zip(*product(entities, sentences)))
-        x = embeddings = self.encode(*pairs)[0][:, 0].unflatten(0, (-1, len(sentences)))
+        """[E, N, H], an embedding of each entity in each sentence; 40 logits [E, N, classes], 20 states before and 20 after."""
+        if self.about["input_text"] == "story":
+            x = embeddings = self.in_story(sentences, *entities)
+        else:
+            pairs = map(list, zip(*product(entities, sentences)))
+            x = embeddings = self.encode(*pairs)[0][:, 0].unflatten(0, (-1, len(sentences)))
         if self.about["state_context"] == "story":
-            x = x + self.linear("state_context", self.in_story(sentences))
+            x = x + self.linear("state_context", self.in_story(sentences)[0])
         logits, classes = [], [attribute["classes"] for attribute in self.attributes]
         for side in ("preconditions", "effects"):
             hidden = self.linear(f"{side}.dense", x).tanh().unflatten(-1, (len(classes), -1)).unbind(-2)
@@ -93,7 +98,7 @@ class Reader:
         """[E, N, N]: scores of a conflict of sentences i < j about the entity; [1, N, N] without entities."""
         x = 0
         if self.detector["inputs"] != "states":
-            x = self.in_story(sentences) if self.detector["context"] == "story" else embeddings.mean(0)
+            x = self.in_story(sentences)[0] if self.detector["context"] == "story" else embeddings.mean(0)
         if self.detector["inputs"] != "embeddings":
             x = x + self.linear("detector.states", torch.cat([part.softmax(-1) for part in logits], -1).mean(0))
         x = self.layers(x.unsqueeze(0))

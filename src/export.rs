@@ -12,6 +12,7 @@ mod model_card;
 mod tokenizer;
 
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES, Side};
+use crate::batch::InputText;
 use crate::calibrate::Calibrated;
 use crate::config::Config;
 use crate::durable;
@@ -117,7 +118,11 @@ fn description(config: &Config, model: &ModelConfig, calibrated: Option<Calibrat
     json!({
         "schema_version": SchemaVersion,
         "made_by": concat!("tiered ", env!("CARGO_PKG_VERSION")),
-        "input": "tokenizer(entity, sentence); the heads read the last hidden state of its first token",
+        "input": match model.input_text {
+            InputText::Sentence => "tokenizer(entity, sentence); the heads read the last hidden state of its first token",
+            InputText::Story => "tokenizer(entity, story); the heads read the mean of the last hidden states of a sentence's tokens",
+        },
+        "input_text": model.input_text,
         "sizes": {
             "hidden": model.encoder.hidden_size, "attributes": ATTRIBUTES, "side_classes": SIDE_CLASSES,
             "max_sentences": model.max_sentences, "max_tokens": model.encoder.max_tokens(),

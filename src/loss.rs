@@ -4,7 +4,7 @@ mod config;
 
 pub use config::{LossConfig, Normalization};
 
-use crate::attribute::ATTRIBUTES;
+use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::batch::Targets;
 use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Output, SentencePairs};
@@ -56,9 +56,11 @@ impl fmt::Display for LossValues {
 }
 
 impl Losses {
-    /// Compares a batch's outputs with its targets.
-    pub fn new(output: &Output, targets: &Targets) -> Self {
-        let states = |logits, columns| state_loss(logits, targets, columns);
+    /// Compares a batch's outputs with its targets. `state_margin` is added to the logits of nontrivial states.
+    pub fn new(output: &Output, targets: &Targets, state_margin: f64) -> Self {
+        let margin = (state_margin != 0.).then(|| state_margins(state_margin, &output.effect_logits));
+        let with_margin = |logits: &Tensor| margin.as_ref().map_or_else(|| logits.shallow_clone(), |m| logits + m);
+        let states = |logits, columns| state_loss(&with_margin(logits), targets, columns);
         let cells = targets.weight;
         let pairs = targets.plausible.size()[0] as f64;
         let single_story = match &output.conflicts {
@@ -131,7 +133,7 @@ impl LossConfig {
             conflicts: self.conflicts * shares.conflicts,
             story: self.story * shares.story,
             single_story: self.single_story * shares.single_story.unwrap_or(1.),
-            normalization: self.normalization,
+            ..*self
         }
     }
 }
@@ -250,6 +252,15 @@ impl LossMean {
     }
 }
 
+/// The margin in the columns of nontrivial classes, else 0, like the logits. `[66]`
+fn state_margins(margin: f64, like: &Tensor) -> Tensor {
+    let of = |attribute: Attribute| {
+        (0..attribute.classes() as u8).map(move |class| if attribute.is_nontrivial(class) { margin } else { 0. })
+    };
+    let margins: Vec<f64> = Attribute::ALL.into_iter().flat_map(of).collect();
+    Tensor::from_slice(&margins).to_kind(like.kind()).to_device(like.device())
+}
+
 /// # Shapes
 /// `logits [U, 66]`, `columns [C, A]` -> scalar
 fn state_loss(logits: &Tensor, targets: &Targets, columns: &Tensor) -> Tensor {
@@ -262,4 +273,27 @@ fn state_loss(logits: &Tensor, targets: &Targets, columns: &Tensor) -> Tensor {
 /// `values [C]`, `weights [C]` -> scalar
 fn weighted_mean(values: &Tensor, weights: &Tensor) -> Tensor {
     (values * weights).sum(Kind::Float) / weights.sum(Kind::Float)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribute::SIDE_CLASSES;
+    use tch::Device;
+
+    /// The margin is the same as PyTorch's cross-entropy of logits in which every nontrivial class is raised by it.
+    #[test]
+    fn the_margin_raises_nontrivial_classes() {
+        let margins =
+            Vec::<f32>::try_from(state_margins(1.5, &Tensor::zeros([1], (Kind::Float, Device::Cpu)))).unwrap();
+        assert_eq!(margins.len(), SIDE_CLASSES);
+        for attribute in Attribute::ALL {
+            let of_attribute = &margins[attribute.offset()..][..attribute.classes()];
+            // The trivial ones: "unknown", and where it is the default, "true".
+            let trivial = [vec![0], if attribute.default_label() == 2 { vec![2] } else { vec![] }].concat();
+            for (class, &margin) in of_attribute.iter().enumerate() {
+                assert_eq!(margin, if trivial.contains(&class) { 0. } else { 1.5 }, "{} {class}", attribute.name());
+            }
+        }
+    }
 }

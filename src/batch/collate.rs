@@ -3,7 +3,8 @@
 
 use super::corpus::Corpus;
 use super::distinct::DistinctRows;
-use super::index::{StoryNumber, index_tensor};
+use super::index::{SequenceNumber, StoryNumber, index_tensor};
+use super::input_tokens::InputTokens;
 use super::packed::Packed;
 use super::rows::{Layout, Row};
 use super::sample::Sample;
@@ -17,8 +18,8 @@ use tch::{Kind, Tensor};
 pub struct Batch {
     /// The tokens of the U unique inputs and, if the model reads whole stories, of the distinct stories.
     pub tokens: Tokens,
-    /// `[U]` index of the first token of each input among the O read tokens.
-    pub first: Tensor,
+    /// Which tokens the U inputs read.
+    pub read: InputTokens,
     /// `[U]` number of each input in the corpus.
     pub inputs: Tensor,
     /// `[R, N]` which of the U inputs this cell reads; the padding input where `mask` is false.
@@ -79,7 +80,9 @@ impl Corpus {
     /// reads whole stories, of its distinct stories.
     pub fn unique_tokens(&self, pairs: &[usize]) -> usize {
         let stories: BTreeSet<StoryNumber> = self.story_numbers(pairs).into_iter().collect();
-        let of_inputs: usize = Sample::all(self, pairs).inputs.into_iter().map(|input| self.input(input).len()).sum();
+        let inputs = Sample::all(self, pairs).inputs.into_iter();
+        let sequences: BTreeSet<SequenceNumber> = inputs.map(|input| self.input(input).sequence).collect();
+        let of_inputs: usize = sequences.into_iter().map(|sequence| self.sequence(sequence).len()).sum();
         of_inputs + stories.into_iter().map(|story| self.story(story).tokens.len()).sum::<usize>()
     }
 }
@@ -94,7 +97,7 @@ impl Batch {
         let row_weight: Vec<f32> = rows.iter().map(|row| row.weight).collect();
         Batch {
             distinct: DistinctRows::new(rows, &packed),
-            first: index_tensor(packed.inputs.iter().map(|&(_, first)| first)),
+            read: InputTokens::new(&packed),
             inputs: index_tensor(packed.inputs.iter().map(|&(input, _)| input)),
             tokens: packed.tokens,
             cells: inputs.view([-1, n as i64]),
@@ -107,15 +110,22 @@ impl Batch {
     }
 
     pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
-        let Batch { tokens, first, inputs, cells, mask, row_story, row_weight, distinct, pairs: _, stories } = self;
+        let Batch { tokens, read, inputs, cells, mask, row_story, row_weight, distinct, pairs: _, stories } = self;
         let of_stories = stories.iter_mut().flat_map(StoryTokens::all_tensors);
-        let own = [first, inputs, cells, mask, row_story, row_weight];
-        tokens.all_tensors().into_iter().chain(own).chain(distinct.all_tensors()).chain(of_stories).collect()
+        let own = [inputs, cells, mask, row_story, row_weight];
+        tokens
+            .all_tensors()
+            .into_iter()
+            .chain(read.all_tensors())
+            .chain(own)
+            .chain(distinct.all_tensors())
+            .chain(of_stories)
+            .collect()
     }
 
     /// The same batch for an encoder output with one vector for each input, in their order.
     pub fn of_vectors(self) -> Self {
-        Batch { first: Tensor::arange(self.inputs.size()[0], (Kind::Int64, self.inputs.device())), ..self }
+        Batch { read: InputTokens::one_each(self.read.count, self.inputs.device()), ..self }
     }
 
     /// `[R, N]` 1.0 where `mask` is true.

@@ -1,22 +1,25 @@
 //! A set of pairs, with every input tokenized once.
 
-use super::index::{InputNumber, SentencePlace, StoryNumber};
+use super::index::{InputNumber, SentencePlace, SequenceNumber, StoryNumber};
+use super::numbered::{Distinct, NumberedInputs};
 use super::tokens::Tokens;
 use crate::attribute::{Attribute, SIDE_CLASSES};
 use crate::data::{Classes, Entity, Pair, Story};
 use crate::durable::sha256;
 use crate::error::{Error, Result};
 use crate::tokenizer::{InputTokenizer, StoryInput, TokenSequence};
-use std::collections::{BTreeSet, HashMap};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-/// Pairs, and the tokens of each distinct (entity, sentence) input.
+/// Pairs, and the tokens of each distinct input of an entity and a sentence.
 pub struct Corpus {
     /// Every method that takes the indices of pairs means positions in this list.
     pub pairs: Vec<Pair>,
+    /// Each distinct token sequence from which inputs are read, by its number.
+    sequences: Vec<TokenSequence>,
     /// Each distinct input, by its number. The first is the padding.
-    inputs: Vec<TokenSequence>,
-    /// With [`WholeStories::AroundInputs`]: the sentence where each input stands; the padding stands nowhere.
-    places: Vec<Option<SentencePlace>>,
+    inputs: Vec<Input>,
     /// `[pair][story][entity][sentence]`
     pub(super) cells: Vec<[Vec<Vec<InputNumber>>; 2]>,
     /// Each distinct story, as one input, by its number.
@@ -35,10 +38,41 @@ pub struct ClassFrequencies {
     pub conflicts: f32,
 }
 
-/// What is encoded in addition to the (entity, sentence) inputs.
+/// An entity in a sentence, as a model reads it.
+#[derive(Debug, Clone)]
+pub(super) struct Input {
+    /// The tokens that are encoded.
+    pub sequence: SequenceNumber,
+    /// Those whose mean is read, by their positions. A sentence without tokens reads none, and its vector is 0.
+    pub read: Vec<usize>,
+    /// With [`WholeStories::AroundInputs`]: the sentence where it stands; the padding stands nowhere.
+    pub place: Option<SentencePlace>,
+}
+
+/// What a model reads of a story.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reads {
+    /// With each entity.
+    pub input_text: InputText,
+    /// Without entities, in addition.
+    pub stories: WholeStories,
+}
+
+/// The text that is encoded with an entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InputText {
+    /// One sentence. The vector of the first token is read (TRIP, section 3.1).
+    #[default]
+    Sentence,
+    /// The whole story, once for all its sentences. The mean of the sentence's tokens is read.
+    Story,
+}
+
+/// The stories that are encoded in addition to the inputs with entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeStories {
-    /// Nothing: the model reads (entity, sentence) inputs only.
+    /// None: the model reads inputs with entities only.
     Unread,
     /// Every distinct story.
     Read,
@@ -51,26 +85,21 @@ impl Corpus {
     ///
     /// # Errors
     /// `Data` if an input is longer than `max_tokens` (the encoder's positions): nothing is truncated silently.
-    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, whole: WholeStories) -> Result<Self> {
+    pub fn new(pairs: Vec<Pair>, tokenizer: &InputTokenizer, max_tokens: usize, reads: Reads) -> Result<Self> {
         let mut stories = Distinct::new();
         let mut number_story = |story: &Story| StoryNumber(stories.number(story.sentences.clone()));
-        let story_numbers: Vec<[StoryNumber; 2]> = match whole {
+        let story_numbers: Vec<[StoryNumber; 2]> = match reads.stories {
             WholeStories::Unread => Vec::new(),
             _ => pairs.iter().map(|pair| pair.stories.each_ref().map(&mut number_story)).collect(),
         };
-        let mut inputs = Distinct::new();
-        inputs.number((String::new(), String::new(), None));
-        let around = |pair: usize, s: usize| (whole == WholeStories::AroundInputs).then(|| story_numbers[pair][s]);
-        let mut number = |pair: usize, s: usize| number_inputs(&mut inputs, &pairs[pair].stories[s], around(pair, s));
+        let mut inputs = NumberedInputs::new(reads.input_text);
+        let around =
+            |pair: usize, s: usize| (reads.stories == WholeStories::AroundInputs).then(|| story_numbers[pair][s]);
+        let mut number = |pair: usize, s: usize| inputs.number(&pairs[pair].stories[s], around(pair, s));
         let cells = (0..pairs.len()).map(|pair| [number(pair, 0), number(pair, 1)]).collect();
-        let places = match whole {
-            WholeStories::AroundInputs => inputs.items.iter().map(|(_, _, place)| *place).collect(),
-            _ => Vec::new(),
-        };
-        let texts = inputs.items.into_iter().map(|(entity, sentence, _)| (entity, sentence)).collect();
-        let inputs = tokenizer.encode(texts)?;
+        let (sequences, inputs) = inputs.tokenize(tokenizer)?;
         let stories = tokenizer.encode_stories(&stories.items)?;
-        let corpus = Corpus { pairs, inputs, places, cells, stories, story_numbers };
+        let corpus = Corpus { pairs, sequences, inputs, cells, stories, story_numbers };
         corpus.check_lengths(max_tokens)?;
         Ok(corpus)
     }
@@ -80,17 +109,27 @@ impl Corpus {
         let numbers = pairs.iter().filter_map(|&pair| self.story_numbers.get(pair));
         Corpus {
             pairs: pairs.iter().map(|&pair| self.pairs[pair].clone()).collect(),
+            sequences: self.sequences.clone(),
             inputs: self.inputs.clone(),
-            places: self.places.clone(),
             cells: pairs.iter().map(|&pair| self.cells[pair].clone()).collect(),
             stories: self.stories.clone(),
             story_numbers: numbers.copied().collect(),
         }
     }
 
-    /// The tokens of an input.
-    pub(super) fn input(&self, InputNumber(number): InputNumber) -> &TokenSequence {
+    /// An input.
+    pub(super) fn input(&self, InputNumber(number): InputNumber) -> &Input {
         &self.inputs[number]
+    }
+
+    /// The tokens of a sequence.
+    pub(super) fn sequence(&self, SequenceNumber(number): SequenceNumber) -> &TokenSequence {
+        &self.sequences[number]
+    }
+
+    /// The tokens that are encoded for an input.
+    pub(super) fn tokens_of(&self, input: InputNumber) -> &TokenSequence {
+        self.sequence(self.input(input).sequence)
     }
 
     /// A distinct story, as one input.
@@ -100,12 +139,7 @@ impl Corpus {
 
     /// Whether an input is identified by its sentence too, so that its place in its story is known.
     pub(super) fn tells_places_apart(&self) -> bool {
-        !self.places.is_empty()
-    }
-
-    /// The sentence where an input stands; `None` for the padding, or if places are not told apart.
-    pub(super) fn place(&self, InputNumber(number): InputNumber) -> Option<SentencePlace> {
-        self.places.get(number).copied().flatten()
+        self.inputs.iter().any(|input| input.place.is_some())
     }
 
     /// The two stories of each of these pairs; empty if the model does not read whole stories.
@@ -135,7 +169,7 @@ impl Corpus {
 
     /// Every token id that occurs, sorted. Training on this corpus changes no other rows of the embedding table.
     pub fn token_ids(&self) -> Vec<i64> {
-        self.sequences().flat_map(|input| &input.ids).copied().collect::<BTreeSet<_>>().into_iter().collect()
+        self.all_sequences().flat_map(|input| &input.ids).copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Refuses token ids that an encoder with `vocabulary` word embeddings lacks, and token types that it lacks, if it
@@ -144,7 +178,8 @@ impl Corpus {
     /// # Errors
     /// `Config`.
     pub fn check_tokens(&self, vocabulary: i64, types: Option<i64>) -> Result<()> {
-        let highest = |of: fn(&TokenSequence) -> &Vec<i64>| self.sequences().flat_map(of).max().copied().unwrap_or(0);
+        let highest =
+            |of: fn(&TokenSequence) -> &Vec<i64>| self.all_sequences().flat_map(of).max().copied().unwrap_or(0);
         let (id, kind) = (highest(|input| &input.ids), highest(|input| &input.types));
         let wrong = match types {
             _ if id >= vocabulary => format!("token id {id}, but the encoder's vocab_size is {vocabulary}"),
@@ -162,7 +197,7 @@ impl Corpus {
     pub fn by_length(&self) -> Vec<InputNumber> {
         let mut order: Vec<InputNumber> = (0..self.inputs.len()).map(InputNumber).collect();
         order.sort_by_key(|&input| {
-            let TokenSequence { ids, types, .. } = self.input(input);
+            let TokenSequence { ids, types, .. } = self.tokens_of(input);
             (ids.len(), ids, types)
         });
         order
@@ -170,13 +205,13 @@ impl Corpus {
 
     /// The (entity, sentence) inputs with these numbers, the shorter ones first.
     pub fn tokens(&self, inputs: &[InputNumber]) -> Tokens {
-        Tokens::pack(inputs.iter().map(|&input| self.input(input)))
+        Tokens::pack(inputs.iter().map(|&input| self.tokens_of(input)))
     }
 
     /// SHA-256 of the tokens of all (entity, sentence) inputs, in the order of [`Corpus::by_length`].
     pub fn sha256_of_inputs(&self) -> String {
         let mut bytes = Vec::new();
-        for input in self.by_length().into_iter().map(|input| self.input(input)) {
+        for input in self.by_length().into_iter().map(|input| self.tokens_of(input)) {
             for numbers in [&input.ids, &input.types] {
                 bytes.extend((numbers.len() as u64).to_le_bytes());
                 bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -186,8 +221,8 @@ impl Corpus {
     }
 
     /// Every token sequence of the corpus.
-    fn sequences(&self) -> impl Iterator<Item = &TokenSequence> {
-        self.inputs.iter().chain(self.stories.iter().map(|story| &story.tokens))
+    fn all_sequences(&self) -> impl Iterator<Item = &TokenSequence> {
+        self.sequences.iter().chain(self.stories.iter().map(|story| &story.tokens))
     }
 
     /// Label frequencies over all (entity, sentence) cells of all stories.
@@ -224,7 +259,7 @@ impl Corpus {
             for (story, rows) in pair.stories.iter().zip(cells) {
                 for (entity, row) in story.entities.iter().zip(rows) {
                     for (n, &input) in row.iter().enumerate() {
-                        let tokens = self.input(input).len();
+                        let tokens = self.tokens_of(input).len();
                         if tokens > max_tokens {
                             return Err(Error::data(format!(
                                 "story {}, sentence {}: with entity \"{}\" it has {tokens} tokens, but the encoder has \
@@ -255,39 +290,4 @@ fn side_frequencies<'a>(cells: impl Iterator<Item = &'a Classes>) -> Vec<f32> {
     let total = |attribute: &Attribute| (slots_seen + attribute.classes()) as f32;
     let totals = Attribute::ALL.iter().flat_map(|a| std::iter::repeat_n(total(a), a.classes()));
     counts.iter().zip(totals).map(|(count, total)| count / total).collect()
-}
-
-/// Numbers distinct items in the order of their first occurrence.
-struct Distinct<T> {
-    numbers: HashMap<T, usize>,
-    items: Vec<T>,
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Distinct<T> {
-    fn new() -> Self {
-        Distinct { numbers: HashMap::new(), items: Vec::new() }
-    }
-
-    fn number(&mut self, item: T) -> usize {
-        *self.numbers.entry(item).or_insert_with_key(|item| {
-            self.items.push(item.clone());
-            self.items.len() - 1
-        })
-    }
-}
-
-/// An entity and a sentence; if an input is identified by its place, also that.
-type Named = (String, String, Option<SentencePlace>);
-
-/// `[entity][sentence]`
-fn number_inputs(inputs: &mut Distinct<Named>, story: &Story, around: Option<StoryNumber>) -> Vec<Vec<InputNumber>> {
-    let row = |entity: &Entity| {
-        let sentences = story.sentences.iter().enumerate();
-        let named = |(n, sentence): (usize, &String)| {
-            let place = around.map(|story| SentencePlace { story, sentence: n });
-            InputNumber(inputs.number((entity.name.clone(), sentence.clone(), place)))
-        };
-        sentences.map(named).collect()
-    };
-    story.entities.iter().map(row).collect()
 }

@@ -11,6 +11,10 @@ impl InputNumber {
     pub const PADDING: Self = InputNumber(0);
 }
 
+/// The number of a distinct token sequence in the corpus, from which inputs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SequenceNumber(pub usize);
+
 /// The number of a distinct story in the corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoryNumber(pub usize);
@@ -63,7 +67,7 @@ pub trait Index {
     fn number(self) -> usize;
 }
 
-indices!(InputNumber, UniqueInput, DistinctStory, DistinctRow, SentenceIndex, ReadIndex, CellIndex);
+indices!(InputNumber, SequenceNumber, UniqueInput, DistinctStory, DistinctRow, SentenceIndex, ReadIndex, CellIndex);
 
 /// Indices as a tensor of 64-bit integers.
 pub fn index_tensor<I: Index>(indices: impl IntoIterator<Item = I>) -> Tensor {

@@ -1,76 +1,71 @@
 //! The distinct token sequences of a batch, each encoded once, laid end to end.
 
 use super::corpus::Corpus;
-use super::index::{DistinctStory, InputNumber, ReadIndex, StoryNumber, UniqueInput};
+use super::index::{DistinctStory, InputNumber, ReadIndex, SequenceNumber, StoryNumber, UniqueInput};
 use super::tokens::Tokens;
 use crate::tokenizer::TokenSequence;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The sequences of a batch, and where each of them went.
 pub struct Packed {
     pub tokens: Tokens,
-    /// The U unique inputs, with their first tokens.
-    pub inputs: Vec<(InputNumber, ReadIndex)>,
+    /// The U unique inputs, with the tokens that they read.
+    pub inputs: Vec<(InputNumber, Vec<ReadIndex>)>,
     /// The S distinct stories, with the first token of their sentences.
     pub stories: Vec<(StoryNumber, ReadIndex)>,
     unique: HashMap<InputNumber, UniqueInput>,
     distinct: HashMap<StoryNumber, DistinctStory>,
 }
 
-/// A sequence to pack. Of the same length, inputs come before stories.
+/// A sequence to pack. Of the same length, those of inputs come before stories.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sequence {
-    Input(InputNumber),
+    OfInputs(SequenceNumber),
     Story(StoryNumber),
 }
 
 impl Sequence {
     fn tokens(self, corpus: &Corpus) -> &TokenSequence {
         match self {
-            Sequence::Input(input) => corpus.input(input),
+            Sequence::OfInputs(sequence) => corpus.sequence(sequence),
             Sequence::Story(story) => &corpus.story(story).tokens,
         }
     }
 
-    /// The tokens whose output is read: of an input the first one, of a story those of its sentences.
-    fn read(self, corpus: &Corpus) -> Vec<usize> {
-        match self {
-            Sequence::Input(_) => vec![0],
-            Sequence::Story(story) => {
-                let sentences = corpus.story(story).sentences.iter().enumerate();
-                sentences.filter_map(|(token, sentence)| sentence.map(|_| token)).collect()
-            }
-        }
+    /// The tokens whose output is read, in order: those that these inputs read, or those of the story's sentences.
+    fn read(self, corpus: &Corpus, inputs: &BTreeSet<InputNumber>) -> Vec<usize> {
+        let of_inputs = inputs.iter().flat_map(|&input| &corpus.input(input).read);
+        let read: BTreeSet<usize> = match self {
+            Sequence::OfInputs(_) => of_inputs.copied().collect(),
+            Sequence::Story(story) => corpus.story(story).in_sentences().collect(),
+        };
+        read.into_iter().collect()
     }
 }
 
 impl Packed {
     /// Packs inputs and stories, which may occur several times.
     pub fn new(corpus: &Corpus, inputs: impl Iterator<Item = InputNumber>, stories: &[StoryNumber]) -> Self {
-        let mut sequences: Vec<Sequence> = inputs.map(Sequence::Input).collect();
-        sequences.extend(stories.iter().copied().map(Sequence::Story));
-        sequences.sort_unstable_by_key(|&sequence| (sequence.tokens(corpus).len(), sequence));
-        sequences.dedup();
-
+        let mut of_sequence: BTreeMap<(usize, Sequence), BTreeSet<InputNumber>> = BTreeMap::new();
+        let key = |sequence: Sequence| (sequence.tokens(corpus).len(), sequence);
+        for input in inputs {
+            of_sequence.entry(key(Sequence::OfInputs(corpus.input(input).sequence))).or_default().insert(input);
+        }
+        for &story in stories {
+            of_sequence.entry(key(Sequence::Story(story))).or_default();
+        }
         let (mut inputs, mut stories, mut laid) = (Vec::new(), Vec::new(), Vec::new());
-        let mut end = ReadIndex(0);
-        let mut encoded: HashMap<&TokenSequence, ReadIndex> = HashMap::new();
-        for sequence in sequences {
-            let tokens = sequence.tokens(corpus);
-            let first = match sequence {
-                // The same words in another sentence are another input, but they are encoded once only.
-                Sequence::Input(_) if corpus.tells_places_apart() => *encoded.entry(tokens).or_insert(end),
-                _ => end,
-            };
-            match sequence {
-                Sequence::Input(input) => inputs.push((input, first)),
-                Sequence::Story(story) => stories.push((story, first)),
+        let mut end = 0;
+        for ((_, sequence), its_inputs) in of_sequence {
+            let read = sequence.read(corpus, &its_inputs);
+            let index = |&token: &usize| ReadIndex(end + read.partition_point(|&earlier| earlier < token));
+            let of_input = |input| (input, corpus.input(input).read.iter().map(index).collect());
+            inputs.extend(its_inputs.into_iter().map(of_input));
+            if let Sequence::Story(story) = sequence {
+                stories.push((story, ReadIndex(end)));
             }
-            if first == end {
-                let read = sequence.read(corpus);
-                end = ReadIndex(end.0 + read.len());
-                laid.push((tokens, read));
-            }
+            end += read.len();
+            laid.push((sequence.tokens(corpus), read));
         }
         let unique = inputs.iter().enumerate().map(|(u, &(input, _))| (input, UniqueInput(u))).collect();
         let distinct = stories.iter().enumerate().map(|(s, &(story, _))| (story, DistinctStory(s))).collect();

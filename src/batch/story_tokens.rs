@@ -33,7 +33,7 @@ impl StoryTokens {
         }
         let at = |SentencePlace { story, sentence }| index(packed.distinct(story), sentence);
         let of_input = corpus.tells_places_apart().then(|| {
-            let places = packed.inputs.iter().map(|&(input, _)| corpus.place(input));
+            let places = packed.inputs.iter().map(|&(input, _)| corpus.input(input).place);
             index_tensor(places.map(|place| place.map_or(SentenceIndex(0), at)))
         });
         StoryTokens {

@@ -2,7 +2,7 @@
 
 use super::options::BenchOptions;
 use super::sample::TimedSample;
-use crate::batch::{Layout, SentBatch};
+use crate::batch::{InputText, Layout, SentBatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
 use crate::model::encoder::Family;
@@ -26,10 +26,10 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
             "the reference implementation only has the paper's detector; use model.detector.kind = \"paper\"",
         ));
     }
-    if trial.config.model.state_context != Context::Sentence {
+    if trial.model_config.input_text != InputText::Sentence || trial.config.model.state_context != Context::Sentence {
         return Err(Error::config(
-            "the state heads of the reference implementation read single sentences; use model.state_context = \
-             \"sentence\"",
+            "the reference implementation reads single sentences; use model.input_text = \"sentence\" and \
+             model.state_context = \"sentence\"",
         ));
     }
     let encoder = &trial.model_config.encoder;

@@ -38,7 +38,7 @@ pub(super) enum Command {
     /// Story files: fetch, check, count, compare, find entities, synthesize, reorder
     #[command(subcommand)]
     Data(data::Command),
-    /// Models: fetch, export, calibrate
+    /// Models: fetch, export, calibrate, average
     #[command(subcommand)]
     Model(model::Command),
     /// Sweeps of many runs: run them, show their status, compare them

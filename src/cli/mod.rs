@@ -3,6 +3,7 @@
 mod agreement;
 #[cfg(feature = "app")]
 mod app;
+mod average;
 mod baseline;
 mod bench;
 mod calibrate;

@@ -1,12 +1,13 @@
-//! `tiered model`: fetches models of the Hugging Face hub, and exports and calibrates models of runs.
+//! `tiered model`: fetches models of the Hugging Face hub, and exports, calibrates and averages models of runs.
 
-use super::{calibrate, export, fetch};
+use super::{average, calibrate, export, fetch};
 
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     Fetch(fetch::ModelArgs),
     Export(export::Args),
     Calibrate(calibrate::Args),
+    Average(average::Args),
 }
 
 pub(super) fn run(command: &Command) -> anyhow::Result<()> {
@@ -14,5 +15,6 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Fetch(args) => Ok(fetch::model(args)?),
         Command::Export(args) => export::run(args),
         Command::Calibrate(args) => calibrate::run(args),
+        Command::Average(args) => average::run(args),
     }
 }

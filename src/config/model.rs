@@ -1,5 +1,6 @@
 //! `[model]`: the parts of the model that the encoder does not determine.
 
+use crate::batch::InputText;
 use crate::model::{Context, DetectorConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,10 @@ pub struct ModelOptions {
     /// Initial value of the last biases: as PyTorch's linear layer, or the log frequencies of the training labels.
     #[schemars(extend("x-resume" = "refused"))]
     pub output_bias: OutputBias,
+    /// What is encoded with an entity: a sentence (`sentence`), or its whole story, once for all its sentences (`story`)
+    /// (`docs/model.md`).
+    #[schemars(extend("x-resume" = "refused"))]
+    pub input_text: InputText,
     /// What the state heads read: entity and sentence (`sentence`), or also the sentence within its story (`story`)
     /// (`docs/model.md`).
     #[schemars(extend("x-resume" = "refused"))]

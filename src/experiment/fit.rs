@@ -1,6 +1,6 @@
 //! What a config says about training, as the parts of a training run.
 
-use crate::batch::{Corpus, Layout, Strata, WholeStories};
+use crate::batch::{Corpus, InputText, Layout, Reads, Strata, WholeStories};
 use crate::config::Config;
 use crate::decode::Decode;
 use crate::distributed::Ranks;
@@ -45,7 +45,8 @@ pub fn fit<'a>(
 
 /// Whether no step changes the encoder, and all inputs are in memory. Then each input is encoded once only.
 pub fn reads_vectors(network: &Network, model: &ModelConfig, train: &TrainPairs) -> bool {
-    network.encoder_is_frozen() && model.whole_stories() == WholeStories::Unread && train.stream.is_none()
+    let sentences_only = Reads { input_text: InputText::Sentence, stories: WholeStories::Unread };
+    network.encoder_is_frozen() && model.reads() == sentences_only && train.stream.is_none()
 }
 
 /// The decoding of conflicts that fits the run's detector. Epochs and thresholds are chosen with it.

@@ -5,6 +5,7 @@
 //! RUN/model.json               shapes and names of the model
 //! RUN/run.json                 SHA-256 of the files that training read
 //! RUN/origin.json              the folder to which relative paths of the config refer
+//! RUN/average.json             the runs whose weights were averaged, of a run that is their mean
 //! RUN/encoder/                 the encoder's config.json and tokenizer.json (built if it had none)
 //! RUN/README.md                the model card
 //! RUN/metrics.jsonl            one line for each epoch

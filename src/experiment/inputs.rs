@@ -2,12 +2,12 @@
 
 use super::sources::{self, OpenedSources, PairSelection};
 use super::stream::SourceStream;
-use crate::batch::{Corpus, WholeStories};
+use crate::batch::{Corpus, Reads};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, Sources};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
-use crate::model::config::whole_stories;
+use crate::model::config::reads;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::tokenizer::{InputTokenizer, tokenizer_json};
 use crate::train::{MixtureComponent, Streamed, TrainPairs};
@@ -50,7 +50,7 @@ impl PreparedInputs {
     ) -> Result<Self> {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
         let selection = PairSelection { seed: config.seed, leave_out: config.data.leave_out, limit };
-        let reader = InputReader { config, selection, encoder: &encoder, whole: whole_stories_of(config) };
+        let reader = InputReader { config, selection, encoder: &encoder, reads: reads_of(config) };
         let mut train = OpenedSources::open(&config.data.train, selection)?;
         let longest = train.longest;
         let corpus = reader.corpus(&mut train, &config.data.train, &tokenizer)?;
@@ -100,9 +100,9 @@ pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
     corpus.check_tokens(encoder.vocab_size, encoder.token_types())
 }
 
-/// What the model of this config reads besides (entity, sentence) inputs.
-fn whole_stories_of(config: &Config) -> WholeStories {
-    whole_stories(&config.model.detector, config.model.state_context)
+/// What the encoder of this config reads.
+fn reads_of(config: &Config) -> Reads {
+    reads(config.model.input_text, &config.model.detector, config.model.state_context)
 }
 
 /// What is needed to read the pairs of a config.
@@ -110,7 +110,7 @@ struct InputReader<'a> {
     config: &'a Config,
     selection: PairSelection,
     encoder: &'a EncoderConfig,
-    whole: WholeStories,
+    reads: Reads,
 }
 
 /// The dev pairs, ready for a model.
@@ -124,7 +124,7 @@ impl InputReader<'_> {
     /// The pairs of some sources; of a stream the first ones.
     fn corpus(&self, opened: &mut OpenedSources, sources: &Sources, tokenizer: &InputTokenizer) -> Result<Corpus> {
         let pairs = opened.pairs(self.config.seed, sources.are_streamed())?;
-        let corpus = Corpus::new(pairs, tokenizer, self.encoder.max_tokens(), self.whole);
+        let corpus = Corpus::new(pairs, tokenizer, self.encoder.max_tokens(), self.reads);
         corpus.map_err(|error| error.about(sources.files()))
     }
 
@@ -140,8 +140,8 @@ impl InputReader<'_> {
         if !self.config.data.train.are_streamed() {
             return Ok(TrainPairs { corpus, parts, stream: None });
         }
-        let (encoder, whole, seed) = (self.encoder.clone(), self.whole, self.config.seed);
-        let stream = SourceStream { stories, parts: parts.clone(), tokenizer, encoder, whole, seed };
+        let (encoder, reads, seed) = (self.encoder.clone(), self.reads, self.config.seed);
+        let stream = SourceStream { stories, parts: parts.clone(), tokenizer, encoder, reads, seed };
         stream.check_lengths().map_err(|error| error.about(self.config.data.train.files()))?;
         let stream = Streamed { pairs: Arc::new(stream), workers: self.config.data.workers() };
         Ok(TrainPairs { corpus, parts, stream: Some(stream) })
@@ -177,6 +177,7 @@ fn resolve_model(
     Ok(ModelConfig {
         encoder,
         detector,
+        input_text: config.model.input_text,
         state_context: config.model.state_context,
         max_sentences,
         no_conflict: config.loss.single_story > 0.,

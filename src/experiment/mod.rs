@@ -1,5 +1,6 @@
 //! Trains a run from its config, and loads the model of a run folder.
 
+mod average;
 mod calibration;
 mod changes;
 mod compute;
@@ -30,6 +31,7 @@ mod together;
 mod trial;
 mod vectors;
 
+pub use average::average;
 pub use calibration::DevCalibration;
 pub use changes::flat;
 pub use compute::Compute;

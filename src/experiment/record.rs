@@ -270,6 +270,7 @@ impl RunFolder {
             train: described(&config.data.train, inputs.as_ref().map(|inputs| inputs.train.as_str())),
             dev: config.data.dev.as_ref().map_or(Vec::new(), |dev| described(dev, of_dev)),
             seed: config.seed,
+            averaged: self.average()?.map(|average| average.runs.len()),
             epochs: epochs.len() as u64,
             best_epoch: best_epoch(epochs),
             reports,

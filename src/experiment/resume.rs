@@ -26,6 +26,10 @@ impl Resumed {
     /// checkpoints, but none is intact.
     pub fn find(path: &Path) -> Result<(Self, Config, Vec<String>)> {
         let folder = RunFolder::open(path)?;
+        if folder.average()?.is_some() {
+            let message = format!("{}: is the average of other runs and can't be resumed", path.display());
+            return Err(Error::config(format!("{message}; start a new run with init_from")));
+        }
         let lock = folder.lock()?;
         for folder in [path.to_owned(), path.join("best"), path.join("last")] {
             remove_leftovers(&folder)?;

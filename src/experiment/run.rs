@@ -97,7 +97,7 @@ impl TrainedRun {
             )));
         }
         let config = &self.model_config;
-        let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.whole_stories())?;
+        let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.reads())?;
         check_tokens(&corpus, &config.encoder)?;
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }

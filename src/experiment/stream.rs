@@ -1,7 +1,7 @@
 //! The pairs of a run that are not all in memory.
 
 use super::sources::SourceStories;
-use crate::batch::{Corpus, WholeStories};
+use crate::batch::{Corpus, Reads};
 use crate::data::Pair;
 use crate::error::Result;
 use crate::model::EncoderConfig;
@@ -18,7 +18,7 @@ pub struct SourceStream {
     pub parts: Vec<MixtureComponent>,
     pub tokenizer: InputTokenizer,
     pub encoder: EncoderConfig,
-    pub whole: WholeStories,
+    pub reads: Reads,
     /// The run's, which decides which story of a pair comes first.
     pub seed: u64,
 }
@@ -62,7 +62,7 @@ impl PairStream for SourceStream {
 
     fn corpus(&self, epoch: u64, pairs: &[usize]) -> Result<Corpus> {
         let pairs = self.pairs(epoch, pairs)?;
-        let corpus = Corpus::new(pairs, &self.tokenizer, self.encoder.max_tokens(), self.whole)?;
+        let corpus = Corpus::new(pairs, &self.tokenizer, self.encoder.max_tokens(), self.reads)?;
         corpus.check_tokens(self.encoder.vocab_size, self.encoder.token_types())?;
         Ok(corpus)
     }

@@ -22,6 +22,10 @@ pub struct LossConfig {
     /// Weight λa of the single-story loss; above 0 the joint detector learns to judge a single story.
     #[schemars(range(min = 0), extend("x-resume" = "refused"))]
     pub single_story: f64,
+    /// Training adds this to the logits of nontrivial states, so that argmax predicts a state only if it is e to this power
+    /// as likely as no state (`docs/model.md`).
+    #[schemars(range(min = 0), extend("x-resume" = "warned"))]
+    pub state_margin: f64,
     /// Average over the real cells, or over padding too, as the authors of TRIP do.
     #[schemars(extend("x-resume" = "warned"))]
     pub normalization: Normalization,
@@ -46,6 +50,7 @@ impl Default for LossConfig {
             conflicts: 0.2,
             story: 0.,
             single_story: 0.,
+            state_margin: 0.,
             normalization: Normalization::Real,
         }
     }

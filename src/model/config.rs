@@ -3,7 +3,7 @@
 use super::detector::config::{Context, DetectorConfig};
 use super::encoder::config::EncoderConfig;
 use crate::attribute::ATTRIBUTES;
-use crate::batch::WholeStories;
+use crate::batch::{InputText, Reads, WholeStories};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -16,6 +16,9 @@ pub struct ModelConfig {
     /// The conflict detector.
     #[serde(deserialize_with = "known_fields")]
     pub detector: DetectorConfig,
+    /// What is encoded with an entity.
+    #[serde(default)]
+    pub input_text: InputText,
     /// What the state heads read in addition to the (entity, sentence) input.
     #[serde(default)]
     pub state_context: Context,
@@ -53,9 +56,9 @@ impl ModelConfig {
         self.detector.validate().map_err(|problem| format!("detector: {problem}"))
     }
 
-    /// Which whole stories are encoded in addition to the (entity, sentence) inputs.
-    pub fn whole_stories(&self) -> WholeStories {
-        whole_stories(&self.detector, self.state_context)
+    /// What the encoder reads.
+    pub fn reads(&self) -> Reads {
+        reads(self.input_text, &self.detector, self.state_context)
     }
 
     /// The least number of parameters of such a model: those of its matrices.
@@ -67,11 +70,12 @@ impl ModelConfig {
     }
 }
 
-/// Which whole stories such a detector and such state heads need.
-pub fn whole_stories(detector: &DetectorConfig, state_context: Context) -> WholeStories {
-    match state_context {
+/// What the encoder reads for such a detector and such state heads.
+pub fn reads(input_text: InputText, detector: &DetectorConfig, state_context: Context) -> Reads {
+    let stories = match state_context {
         Context::Story => WholeStories::AroundInputs,
         Context::Sentence if detector.reads_stories() => WholeStories::Read,
         Context::Sentence => WholeStories::Unread,
-    }
+    };
+    Reads { input_text, stories }
 }

@@ -1,7 +1,7 @@
 //! The basic operations of the model, in the chosen precision.
 
 use super::dropout_rng::DropoutRng;
-use crate::batch::StoryTokens;
+use crate::batch::{InputTokens, StoryTokens};
 use crate::torch::has_kernels;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Tensor, nn};
@@ -159,16 +159,33 @@ pub fn new_layer_norm(p: nn::Path, width: i64, eps: f64) -> nn::LayerNorm {
     nn::layer_norm(p, vec![width], nn::LayerNormConfig { eps, ..Default::default() })
 }
 
+/// The vectors of the U inputs: the means of the tokens that they read.
+///
+/// # Shapes
+/// `tokens [O, H]` -> `[U, H]`
+pub fn input_vectors(tokens: &Tensor, read: &InputTokens) -> Tensor {
+    match &read.input {
+        Some(input) => means(tokens, &read.token, input, read.count),
+        None => tokens.index_select(0, &read.token),
+    }
+}
+
 /// The mean of the tokens of every sentence of the S distinct stories; each story has `n` sentences.
 ///
 /// # Shapes
 /// `tokens [O, H]` -> `[S·N, H]`
 pub fn sentence_means(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
+    means(tokens, &stories.token, &stories.sentence, stories.distinct * n)
+}
+
+/// The means of `count` groups of tokens; 0 for a group without any. `token`: indices of tokens, `group`: of their groups.
+///
+/// # Shapes
+/// `tokens [O, H]`, `token [K]`, `group [K]` -> `[count, H]`
+fn means(tokens: &Tensor, token: &Tensor, group: &Tensor, count: i64) -> Tensor {
     let zeros = |shape: &[i64]| Tensor::zeros(shape, (Kind::Float, tokens.device()));
-    let sentences = stories.distinct * n;
-    let read = tokens.index_select(0, &stories.token);
-    let sums = zeros(&[sentences, tokens.size()[1]]).index_add(0, &stories.sentence, &read);
-    let ones = stories.sentence.ones_like().to_kind(Kind::Float);
-    let counts = zeros(&[sentences]).index_add(0, &stories.sentence, &ones).clamp_min(1.);
+    let sums = zeros(&[count, tokens.size()[1]]).index_add(0, group, &tokens.index_select(0, token));
+    let ones = group.ones_like().to_kind(Kind::Float);
+    let counts = zeros(&[count]).index_add(0, group, &ones).clamp_min(1.);
     sums / counts.unsqueeze(-1)
 }

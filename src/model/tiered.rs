@@ -4,7 +4,7 @@ use super::config::ModelConfig;
 use super::detector::{ConflictDetector, Conflicts, Context, DetectorInput, NewDetector, of_config};
 use super::encoder::Encoder;
 use super::heads::StateHeads;
-use super::layers::{Mode, dropout, linear, new_linear, sentence_means};
+use super::layers::{Mode, dropout, input_vectors, linear, new_linear, sentence_means};
 use crate::batch::{Batch, ClassFrequencies};
 use tch::{Kind, Tensor, nn};
 
@@ -79,7 +79,7 @@ impl TieredModel {
 
     /// The first part of [`TieredModel::read`]: the states before and after each sentence. `tokens [O, H]`
     pub fn states(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> States {
-        let embeddings = tokens.index_select(0, &batch.first); // [U, H]
+        let embeddings = input_vectors(tokens, &batch.read); // [U, H]
         let read = self.in_context(&embeddings, tokens, batch, mode);
         let precondition_logits = self.preconditions.forward(&read, mode);
         let effect_logits = self.effects.forward(&read, mode);

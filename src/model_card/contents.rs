@@ -23,6 +23,8 @@ pub struct CardContents {
     pub dev: Vec<CardSource>,
     /// Of all random choices of the training.
     pub seed: u64,
+    /// The number of runs of whose weights these are the mean, if they are.
+    pub averaged: Option<usize>,
     /// The number of trained epochs.
     pub epochs: u64,
     /// The epoch of the best weights.

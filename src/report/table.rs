@@ -52,7 +52,11 @@ impl Table {
 
     /// With pipes, one line a row.
     pub fn to_markdown(&self) -> String {
-        let mut lines: Vec<_> = self.lines().map(|row| format!("| {} |\n", row.join(" | "))).collect();
+        let line = |row: &Vec<String>| {
+            let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let mut lines: Vec<_> = self.lines().map(line).collect();
         lines.insert(1, format!("|---|{}\n", "---:|".repeat(self.header.len() - 1)));
         lines.concat()
     }
@@ -133,6 +137,9 @@ mod tests {
 
     #[test]
     fn signs_are_escaped() {
+        let mut table = Table::new(["what"]);
+        table.push(["a|b".to_owned()]);
+        assert_eq!(table.to_markdown(), "| what |\n|---|\n| a\\|b |\n");
         assert_eq!(latex_escaped("50 % of a_b & e5-small"), "50 \\% of a\\_b \\& e5-small");
         assert_eq!(latex_escaped("-1.5 ± 2 [-3.0, +1.0] <0.001"), "$-$1.5 $\\pm$ 2 [$-$3.0, +1.0] $<$0.001");
         assert_eq!(latex_escaped("a\\b^{c}"), "a\\textbackslash{}b\\textasciicircum{}\\{c\\}");

@@ -62,13 +62,21 @@ impl InputTokenizer {
 
     /// Tokenizes every story as `<s> sentence sentence ... </s>`, and notes which sentence each token is in.
     pub fn encode_stories(&self, stories: &[Vec<String>]) -> Result<Vec<StoryInput>> {
-        let texts: Vec<String> = stories.iter().map(|sentences| sentences.join(" ")).collect();
-        let encodings = caught(|| self.inner.encode_batch(texts, true)).map_err(failed)?;
-        let input = |(encoding, sentences): (&tokenizers::Encoding, &Vec<String>)| StoryInput {
-            tokens: TokenSequence::from(encoding),
-            sentences: encoding.get_offsets().iter().map(|&(start, end)| sentence_at(sentences, start, end)).collect(),
-        };
-        Ok(encodings.iter().zip(stories).map(input).collect())
+        let texts = stories.iter().map(|sentences| sentences.join(" "));
+        let encodings = caught(|| self.inner.encode_batch(texts.collect(), true)).map_err(failed)?;
+        Ok(encodings.iter().zip(stories).map(|(encoding, story)| StoryInput::new(encoding, 0, story)).collect())
+    }
+
+    /// Tokenizes every (entity, story) as `<s> entity </s></s> sentence sentence ... </s>`, and notes which sentence
+    /// each token is in.
+    pub fn encode_entities_in_stories(&self, inputs: &[(String, Vec<String>)]) -> Result<Vec<StoryInput>> {
+        let mut all = Vec::with_capacity(inputs.len());
+        for inputs in inputs.chunks(AT_ONCE) {
+            let texts = inputs.iter().map(|(entity, sentences)| (entity.clone(), sentences.join(" ")));
+            let encodings = caught(|| self.inner.encode_batch(texts.collect(), true)).map_err(failed)?;
+            all.extend(encodings.iter().zip(inputs).map(|(encoding, (_, story))| StoryInput::new(encoding, 1, story)));
+        }
+        Ok(all)
     }
 }
 
@@ -154,10 +162,31 @@ fn failed(problem: String) -> Error {
 /// A whole story as one input.
 #[derive(Clone)]
 pub struct StoryInput {
-    /// The sentences joined by spaces, with special tokens around them.
+    /// The sentences joined by spaces, perhaps after an entity, with special tokens around them.
     pub tokens: TokenSequence,
-    /// The sentence of each token; `None` for special tokens.
+    /// The sentence of each token; `None` for special tokens and those of the entity.
     pub sentences: Vec<Option<usize>>,
+}
+
+impl StoryInput {
+    /// `part`: which text of the encoding is the story.
+    fn new(encoding: &tokenizers::Encoding, part: usize, sentences: &[String]) -> Self {
+        let places = encoding.get_offsets().iter().zip(encoding.get_sequence_ids());
+        let sentence = |(&(start, end), of): (&(usize, usize), Option<usize>)| {
+            if of == Some(part) { sentence_at(sentences, start, end) } else { None }
+        };
+        StoryInput { tokens: TokenSequence::from(encoding), sentences: places.map(sentence).collect() }
+    }
+
+    /// The tokens of all sentences, by their positions.
+    pub fn in_sentences(&self) -> impl Iterator<Item = usize> {
+        (0..self.sentences.len()).filter(|&token| self.sentences[token].is_some())
+    }
+
+    /// The tokens of a sentence, by their positions.
+    pub fn tokens_of(&self, sentence: usize) -> Vec<usize> {
+        (0..self.sentences.len()).filter(|&token| self.sentences[token] == Some(sentence)).collect()
+    }
 }
 
 /// The sentence that holds the last byte of a token, where sentences are joined by spaces. A token may begin with the

@@ -270,7 +270,7 @@ impl<'a> Fit<'a> {
         observer.ended(Phase::Heads);
         let output = self.model.conflicts(&trace.hidden, states, &batch, mode);
         observer.ended(Phase::Detector);
-        let mut losses = Losses::new(&output, &targets);
+        let mut losses = Losses::new(&output, &targets, self.loss.state_margin);
         observer.losses(&mut losses);
         let shares = of_step.map(|of_step| shares_in_step(&mut losses, &output, of_step));
         let weights = shares.map_or(self.loss, |shares| self.loss.of_part(&shares));

@@ -25,10 +25,11 @@ fn both_paths_train_to_the_same_weights() {
         return; // compares the two on the CPU
     }
     let rate = 1e-4;
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 7] = [
         ("xlm-roberta", &[]),
         ("xlm-roberta", &JOINT),
         ("bert", &STANDARD),
+        ("xlm-roberta", &["model.input_text=story", "train.entities=2", "loss.state_margin=1.0"]),
         ("deberta", &[]),
         ("deberta-v2", &JOINT),
         ("xlm-roberta", &["encoder.freeze=['encoder']", "train.entities=2"]),
@@ -67,9 +68,14 @@ fn a_step_waits_for_the_device_once() {
     let standard = [&STANDARD[..], &["model.dropout=0.1", "train.adamw.weight_decay=0.01"]].concat();
     let stories =
         [&JOINT[..], &["model.state_context=story", "loss.single_story=0.1", "model.detector.entities=true"]].concat();
-    for (family, settings) in
-        [("xlm-roberta", &["model.dropout=0.1"][..]), ("bert", &standard), ("deberta", &[]), ("deberta-v2", &stories)]
-    {
+    let in_stories = [&JOINT[..], &["model.input_text=story", "model.detector.entities=true"]].concat();
+    for (family, settings) in [
+        ("xlm-roberta", &["model.dropout=0.1"][..]),
+        ("xlm-roberta", &in_stories),
+        ("bert", &standard),
+        ("deberta", &[]),
+        ("deberta-v2", &stories),
+    ] {
         let work = work(settings, family);
         assert_eq!((work["reads"].as_u64(), work["waits"].as_u64()), (Some(1), Some(0)), "{family}: {work}");
     }

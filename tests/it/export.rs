@@ -192,11 +192,16 @@ Rosa put the spoon away.
 ";
 
 /// The family of an encoder, what is set of its system below `model`, and which states are said to be chosen on dev.
-const SYSTEMS: [(&str, &[&str], &str); 5] = [
+const SYSTEMS: [(&str, &[&str], &str); 6] = [
     ("xlm-roberta", &[], "0.95+top1"),
     ("roberta", &["detector.standardize=true", "detector.norm=before", "detector.inputs=states"], "argmax"),
     ("deberta-v2", &["state_context=story", "detector.inputs=embeddings"], "0.3"),
     ("deberta", &["detector.kind=joint", "detector.context=story"], "0.02+top1"),
+    (
+        "xlm-roberta",
+        &["input_text=story", "detector.kind=joint", "detector.context=story", "detector.entities=true"],
+        "0.1+top1",
+    ),
     (
         "bert",
         &["detector.kind=joint", "detector.entities=true", "detector.sentence_layers=1", "detector.inputs=states"],

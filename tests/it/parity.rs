@@ -8,7 +8,7 @@ use crate::support::{real_data, skipped};
 use std::path::Path;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::attribute::Attribute;
-use tiered::batch::{Batch, DistinctRows, Targets, Tokens};
+use tiered::batch::{Batch, DistinctRows, InputTokens, Targets, Tokens};
 use tiered::loss::{LossConfig, Losses, single_story_loss};
 use tiered::model::detector::story_scores;
 use tiered::model::detector::{DetectorInput, JointDetector, PaperDetector};
@@ -98,7 +98,7 @@ fn dense_batch(mask: &Tensor) -> Batch {
     let longest = mask.any_dim(0, false).sum(Kind::Int64).int64_value(&[]);
     Batch {
         tokens: Tokens::pack(std::iter::empty()),
-        first: Tensor::new(),
+        read: InputTokens { token: Tensor::new(), input: None, count: 0 },
         inputs: Tensor::new(),
         stories: None,
         distinct: DistinctRows {
@@ -378,7 +378,7 @@ fn the_four_losses_equal_pytorch_in_both_normalisations() {
     let arrays = Arrays::open("loss.safetensors");
     for (padded, name) in [(false, "real"), (true, "padded")] {
         let case = LossCase::new(&arrays, padded);
-        let losses = Losses::new(&case.output, &case.targets);
+        let losses = Losses::new(&case.output, &case.targets, 0.);
         assert_close(&losses.stacked(), arrays.get(&format!("loss.{name}")), LAYER, name);
         let weight = |key: &str| arrays.config["weights"][key].as_f64().unwrap();
         let config = LossConfig {

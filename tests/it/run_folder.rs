@@ -250,7 +250,7 @@ impl Loaded {
     }
 
     fn corpus(&self, pairs: Vec<Pair>) -> Corpus {
-        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens(), self.config.whole_stories()).unwrap()
+        Corpus::new(pairs, &self.tokenizer, self.config.encoder.max_tokens(), self.config.reads()).unwrap()
     }
 
     fn predictions(&self, model: &TieredModel, corpus: &Corpus, pairs_per_batch: usize) -> Vec<LabelledPair> {
@@ -318,7 +318,7 @@ fn gradients_reach(loaded: &Loaded) {
     let noise = tiered::model::DropoutRng::new(0);
     let mode = Mode::train(&noise, Precision::Fp32);
     let trace = loaded.model.encoder.trace(&batch.tokens, mode);
-    let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets);
+    let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets, 0.);
     let weights = LossConfig {
         preconditions: 0.4,
         effects: 0.4,

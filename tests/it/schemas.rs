@@ -69,6 +69,8 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
     std::fs::write(&unseen, std::fs::read_to_string(&stories).unwrap() + "\n").unwrap();
     said(&tiered(["eval", text(run), "--data", text(&unseen), "--split", "dev"]));
     said(&tiered(["model", "export", text(run), "--output", text(&export)]));
+    let average = tiny.path("average");
+    said(&tiered(["model", "average", text(run), text(run), "--output", text(&average)]));
     let checkpoints = std::fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
     let checkpoint = checkpoints.into_iter().max().unwrap();
     let evaluation = |file: &str| run.join("eval/stories-train-all").join(file);
@@ -87,6 +89,7 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
         ("stories", evaluation("stories.json")),
         ("weights", evaluation("weights.json")),
         ("export", export.join("tiered.json")),
+        ("average", average.join("average.json")),
     ]
     .map(|(schema, path)| (schema, read(&path)))
     .into()

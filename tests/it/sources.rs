@@ -2,6 +2,7 @@
 
 use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
+use std::collections::BTreeSet;
 use std::fs;
 use tch::{Kind, Tensor};
 use tiered::attribute::{ATTRIBUTES, Attribute};
@@ -95,7 +96,7 @@ fn every_cell_reads_its_entity_and_sentence() {
         let of = [3, 0, 5];
         let (batch, targets) = trial.train.corpus.batch(&of, layout);
         let [ids, positions] = [&batch.tokens.ids, &batch.tokens.positions].map(numbers);
-        let first = numbers(&batch.tokens.read.index_select(0, &batch.first));
+        let first = numbers(&batch.tokens.read.index_select(0, &batch.read.token));
         let [cells, row_story] = [&batch.cells, &batch.row_story].map(numbers);
         let [counted, read] = [&targets.cell_index, &targets.cell_input].map(numbers);
         let [before, after] = [&targets.precondition_columns, &targets.effect_columns].map(numbers);
@@ -138,6 +139,51 @@ fn every_cell_reads_its_entity_and_sentence() {
         }
         assert_eq!((cells.len(), counted.len()), (row * layout.sentences, c));
     }
+}
+
+/// With `model.input_text = "story"` the cells of a row read the story's sentences, one after another, from one sequence that
+/// also has the entity. A sequence is encoded once, also for two pairs that share the story.
+#[test]
+fn a_cell_reads_its_sentence_within_the_story() {
+    let tiny = Tiny::new();
+    let tokenizer = InputTokenizer::open(&tiny.encoder().join("tokenizer.json")).unwrap();
+    let ids_of = |entity: &str, text: String| tokenizer.encode(vec![(entity.to_owned(), text)]).unwrap().remove(0).ids;
+    let numbers = |tensor: &Tensor| Vec::<i64>::try_from(tensor.flatten(0, -1)).unwrap();
+    let open = |set: &str| {
+        Trial::prepare(Config::open(&tiny.config(), &[format!("model.input_text={set}")]).unwrap(), None).unwrap()
+    };
+    let trial = open("story");
+    let pairs = &trial.train.corpus.pairs;
+    assert_eq!((pairs[0].group, pairs[0].plausible_story()), (pairs[1].group, pairs[1].plausible_story()));
+    let layout = Layout { sentences: trial.model_config.max_sentences + 1, pad_to_entities: None };
+    let (batch, _) = trial.train.corpus.batch(&[0, 1, 4], layout);
+    let read = numbers(&batch.tokens.ids.index_select(0, &batch.tokens.read).index_select(0, &batch.read.token));
+    let inputs = numbers(batch.read.input.as_ref().unwrap());
+    let cells = numbers(&batch.cells);
+    let of_cell = |cell: usize| -> Vec<i64> {
+        read.iter().zip(&inputs).filter(|(_, input)| **input == cells[cell]).map(|(&id, _)| id).collect()
+    };
+    let mut row = 0;
+    for story in [0, 1, 4].iter().flat_map(|&p| &pairs[p].stories) {
+        for entity in &story.entities {
+            let all: Vec<Vec<i64>> = (0..layout.sentences).map(|n| of_cell(row * layout.sentences + n)).collect();
+            // The tokens after those that every input with the entity begins with, up to the last one.
+            let expected = ids_of(&entity.name, story.sentences.join(" "));
+            let before = ids_of(&entity.name, String::new()).len() - 1;
+            assert_eq!(all.concat(), expected[before..expected.len() - 1], "story {}, {}", story.id, entity.name);
+            assert!(all[..story.sentences.len()].iter().all(|of_sentence| !of_sentence.is_empty()));
+            row += 1;
+        }
+    }
+    let texts: BTreeSet<_> = [0, 1, 4]
+        .iter()
+        .flat_map(|&p| &pairs[p].stories)
+        .flat_map(|story| story.entities.iter().map(|entity| ids_of(&entity.name, story.sentences.join(" "))))
+        .collect();
+    let padding = ids_of("", String::new()).len();
+    assert_eq!(batch.tokens.len() as usize, padding + texts.iter().map(Vec::len).sum::<usize>());
+    assert_eq!(trial.train.corpus.unique_tokens(&[0, 1, 4]) + padding, batch.tokens.len() as usize);
+    assert!(open("sentence").train.corpus.batch(&[0], layout).0.read.input.is_none());
 }
 
 /// The pairs of a group share a story: its rows are computed once, and every row finds its own.
@@ -250,6 +296,32 @@ fn entities_are_drawn_so_that_averages_stay_what_they_are() {
             assert!((mean - expected).abs() < 0.02 * expected, "{strata:?}: {means:?}, not {expected}");
         }
     }
+}
+
+/// What is said of a story that is read with each entity does not depend on the other stories of a batch, nor on how many
+/// entities of it are read.
+#[test]
+fn an_entity_in_its_story_is_read_alike_in_every_batch() {
+    let tiny = Tiny::new();
+    let sets = ["model.input_text=story", "model.detector.kind=joint", "model.detector.entities=true"];
+    let trial = Trial::prepare(Config::open(&tiny.config(), &sets.map(str::to_owned)).unwrap(), None).unwrap();
+    let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
+    let first_row = |of: &[usize], b: i64, sample: &Sample| {
+        let (batch, _) = trial.train.corpus.batch_of(of, sample, layout);
+        let logits = trial.model().forward(&batch, Mode::eval(Precision::Fp32)).effect_logits;
+        let row = batch.row_story.eq(2 * b).nonzero().get(0);
+        let cells = batch.cells.index_select(0, &row).view([-1]);
+        logits.index_select(0, &cells) * batch.mask.index_select(0, &row).view([-1, 1])
+    };
+    let corpus = &trial.train.corpus;
+    let alone = first_row(&[0], 0, &Sample::all(corpus, &[0]));
+    let among = first_row(&[3, 0, 1], 1, &Sample::all(corpus, &[3, 0, 1]));
+    assert!((&alone - among).abs().max().double_value(&[]) < 1e-4);
+    let of_all: Vec<Tensor> = (0..20)
+        .map(|seed| Sample::of_entities(corpus, &[0], 1, Strata::One, &mut rng(seed, "test", 0)))
+        .map(|sample| first_row(&[0], 0, &sample))
+        .collect();
+    assert!(of_all.iter().any(|row| (row - &alone).abs().max().double_value(&[]) < 1e-4));
 }
 
 /// Heads that read the story say the same of a story whatever it is paired with, and of a sentence not the same in two

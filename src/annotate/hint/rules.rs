@@ -4,6 +4,7 @@ use super::found::Hint;
 use crate::annotate::group::{Draft, Group};
 use crate::annotate::record::{StoryFormat, record};
 use crate::data::{Code, Finding, read_bytes};
+use crate::say::aside;
 use serde_json::{Map, Value, json};
 
 /// Findings that only say that the annotator has not come to it yet.
@@ -24,7 +25,14 @@ pub(super) fn findings(
     let wanted = group.present().filter(|(key, draft)| is_wanted(key, draft));
     let stories: Map<String, Value> = wanted.filter_map(story).collect();
     let file = json!({"test": stories}).to_string();
-    read_bytes("the project".as_ref(), file.as_bytes()).map_or_else(|_| Vec::new(), |file| file.findings)
+    let read = read_bytes("the project".as_ref(), file.as_bytes());
+    read.map_or_else(
+        |error| {
+            aside!("warning: group {number} has no hints: {error}");
+            Vec::new()
+        },
+        |file| file.findings,
+    )
 }
 
 /// What was found in a story.

@@ -180,7 +180,7 @@ fn mean_of_tokens(tokens: &Tensor, stories: &StoryTokens, n: i64) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{DistinctRows, Tokens};
+    use crate::batch::{DistinctRows, InputTokens, Tokens};
     use tch::Device;
 
     /// Two pairs with one entity in each story. The scores of the second pair are 200 below those of the first.
@@ -189,7 +189,7 @@ mod tests {
         let none = || Tensor::zeros([0], (Kind::Int64, Device::Cpu));
         let rows = |of_rows: &[i64]| Batch {
             tokens: Tokens::pack([].iter()),
-            first: none(),
+            read: InputTokens::one_each(0, Device::Cpu),
             inputs: none(),
             cells: Tensor::zeros([of_rows.len() as i64, 2], (Kind::Int64, Device::Cpu)),
             mask: Tensor::ones([of_rows.len() as i64, 2], (Kind::Bool, Device::Cpu)),

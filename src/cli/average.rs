@@ -1,0 +1,39 @@
+//! `tiered model average`: the mean of the weights of several runs, as a run of its own.
+
+use super::output::{pair_bar, print};
+use crate::experiment::{CheckpointKind, TrainedRun, average};
+use crate::machine::DeviceChoice;
+use std::path::PathBuf;
+
+/// Average the weights of several runs into one model, a run folder of its own
+///
+/// The runs must have the same model and data. Averages of runs that started from the same weights (init_from) are better
+/// than each of them, and as fast. Temperature and state threshold are chosen on the dev pairs anew.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Run folders, made by `tiered train`; their best weights are averaged
+    #[arg(required = true, num_args = 2..)]
+    runs: Vec<PathBuf>,
+    /// The run folder to create
+    #[arg(long, value_name = "DIR")]
+    output: PathBuf,
+    /// Where to compute: auto, cpu or cuda:N [default: as in training]
+    #[arg(long)]
+    device: Option<DeviceChoice>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let folder = average(&args.runs, &args.output)?;
+    let mut run = TrainedRun::open(folder.path(), CheckpointKind::Best, args.device.as_ref())?;
+    if run.config.data.dev.is_some() {
+        let (dev, parts) = run.dev_pairs()?;
+        let bar = pair_bar(dev.len() as u64);
+        let calibration = run.calibrate(dev, |done| bar.inc(done as u64))?;
+        bar.finish_and_clear();
+        run.calibrated = Some(calibration.calibrated.clone());
+        run.record_dev(&calibration.predictions, &parts)?;
+    }
+    folder.write_card(&run.config)?;
+    print(&format!("written: {}: the mean of {} runs\n", args.output.display(), args.runs.len()))?;
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! The mean of the weights of several runs, as a run of its own (Wortsman et al., Model soups, ICML 2022).
+
+use super::folder::{CheckpointKind, EncoderFiles, RunFolder};
+use super::json::json_bytes;
+use crate::config::Config;
+use crate::durable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::weights::{self, NamedTensors};
+use crate::schema;
+use crate::untrusted::{self, MAX_CONFIG, json_error};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// `average.json` of a run folder: the runs whose weights were averaged.
+#[derive(Serialize, Deserialize)]
+pub struct Average {
+    pub(super) runs: Vec<AveragedRun>,
+}
+
+/// A run whose best weights were averaged.
+#[derive(Serialize, Deserialize)]
+pub(super) struct AveragedRun {
+    folder: PathBuf,
+    seed: u64,
+    /// SHA-256 of names, shapes and values of its weights.
+    weights: String,
+}
+
+impl Average {
+    const FILE: &str = "average.json";
+}
+
+impl RunFolder {
+    /// The runs that this one is the mean of, if it is.
+    ///
+    /// # Errors
+    /// `Io`; `Data` if the file is not one that [`average`] wrote.
+    pub fn average(&self) -> Result<Option<Average>> {
+        let path = self.path().join(Average::FILE);
+        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
+        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
+    }
+}
+
+/// A run to average.
+struct Member {
+    folder: RunFolder,
+    config: Config,
+}
+
+impl Member {
+    fn open(path: &PathBuf) -> Result<Self> {
+        let folder = RunFolder::open(path)?;
+        let config = Config::open(&folder.config_file(), &[])?;
+        Ok(Member { folder, config })
+    }
+
+    /// What must be the same in all runs but is not the same in `other`.
+    fn difference(&self, other: &Self) -> Result<Option<&'static str>> {
+        Ok(if self.folder.model_config()? != other.folder.model_config()? {
+            Some("the model")
+        } else if self.folder.inputs()? != other.folder.inputs()? {
+            Some("the story files, the tokenizer or the encoder's config")
+        } else if self.config.data != other.config.data {
+            Some("the settings of [data]")
+        } else {
+            None
+        })
+    }
+}
+
+/// Makes a run folder whose best weights are the mean of the runs' best weights. The runs may differ in seed, losses and
+/// training; averages of runs that started from the same weights (`init_from`) are the useful ones. Everything else is the
+/// first run's.
+///
+/// # Errors
+/// `Config` if the runs differ in model or data; `CantCreate` if `output` exists; errors of reading and writing.
+pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
+    let members = runs.iter().map(Member::open).collect::<Result<Vec<_>>>()?;
+    let [first, others @ ..] = &members[..] else { return Err(Error::config("name at least two runs to average")) };
+    for other in others {
+        if let Some(difference) = first.difference(other)? {
+            let [a, b] = [first, other].map(|member| member.folder.path().display());
+            let remedy = "average runs that differ only in seed, losses or training";
+            return Err(Error::config(format!("{a} and {b} differ in {difference}; {remedy}")));
+        }
+    }
+    if output.exists() {
+        let message = format!("{}: exists already; name a new folder with --output", output.display());
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    }
+    let mut of_runs = Vec::new();
+    let mut sums = NamedTensors::new();
+    for Member { folder, config } in &members {
+        let tensors = weights::read(&folder.weights_file(CheckpointKind::Best))?;
+        of_runs.push(AveragedRun {
+            folder: folder.path().to_owned(),
+            seed: config.seed,
+            weights: weights::sha256(&tensors),
+        });
+        add(&mut sums, tensors, folder)?;
+    }
+    let means = sums.into_iter().map(|(name, sum)| (name, sum / members.len() as f64)).collect();
+    write(first, &means, &Average { runs: of_runs }, output)
+}
+
+/// Adds a run's weights to the sums.
+fn add(sums: &mut NamedTensors, tensors: NamedTensors, folder: &RunFolder) -> Result<()> {
+    if sums.is_empty() {
+        *sums = tensors;
+        return Ok(());
+    }
+    let is_same = sums.len() == tensors.len()
+        && sums.iter().all(|(name, sum)| tensors.get(name).is_some_and(|tensor| tensor.size() == sum.size()));
+    if !is_same {
+        let file = folder.weights_file(CheckpointKind::Best);
+        return Err(Error::config(format!("{}: has other tensors than the first run", file.display())));
+    }
+    for (name, tensor) in tensors {
+        let _ = sums.get_mut(&name).expect("the names are the same").g_add_(&tensor);
+    }
+    Ok(())
+}
+
+/// Writes the folder beside its final place, and renames it when it is complete.
+fn write(first: &Member, means: &NamedTensors, average: &Average, output: &Path) -> Result<RunFolder> {
+    let Member { folder, config } = first;
+    let part = output.with_file_name(format!(".{}.averaged", output.file_name().unwrap_or_default().to_string_lossy()));
+    if part.exists() {
+        durable::remove_folder(&part)?;
+    }
+    let tokenizer =
+        fs::read(folder.tokenizer_file()).map_err(|error| Error::reading(&folder.tokenizer_file(), &error))?;
+    let encoder = EncoderFiles { folder: folder.encoder_folder(), tokenizer };
+    let (made, lock) = RunFolder::create(&part, config, &folder.model_config()?, &folder.required_inputs()?, &encoder)?;
+    let best = made.weights_file(CheckpointKind::Best);
+    durable::write_with(&best, |path| weights::write(path, means))?;
+    made.keep(CheckpointKind::Last, &best)?;
+    durable::write(&part.join(Average::FILE), &json_bytes(average)?)?;
+    drop(lock);
+    durable::rename(&part, output)?;
+    durable::sync_parent(output)?;
+    RunFolder::open(output)
+}
