@@ -32,14 +32,15 @@ TIERS = ["accuracy", "consistency", "verifiability"]
 NONE = "–"
 
 # Systems whose training data include synthetic stories in the style of GITA, by its statistics.
-SAW_STATISTICS_OF_GITA = ("synthetic-", "paper-e5-small", "joint-sentences-e5-small")
+SAW_STATISTICS_OF_GITA = ("best", "synthetic-", "paper-e5-small", "joint-sentences-e5-small")
 
 
 def collect(run):
     """Copies the small files of a run that the tables need."""
     target = RESULTS / run.name
     target.mkdir(parents=True, exist_ok=True)
-    shutil.copy(run / "metrics.jsonl", target)
+    if (metrics := run / "metrics.jsonl").exists():  # an average of runs has none
+        shutil.copy(metrics, target)
     for file in sorted(run.glob("eval/*/report.json")):
         report = json.loads(file.read_text())
         report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # the folder may be private
@@ -72,7 +73,7 @@ def families(ensembles=False):
     """Runs that differ only in the seed (RUN, RUN-seed1, RUN-seed2 ...), by their common name; or the ensembles."""
     found = {}
     for folder in sorted(RESULTS.iterdir()):
-        if folder.name != "sweeps" and folder.name.endswith("-ensemble") == ensembles:
+        if folder.is_dir() and folder.name != "sweeps" and folder.name.endswith("-ensemble") == ensembles:
             found.setdefault(SEED.sub("", folder.name), []).append(folder)
     return found
 
@@ -122,7 +123,7 @@ def dagger(family, name):
 
 
 # The systems of the README, and how each decodes conflicts.
-CHIEF = ["synthetic-entities-e5-small", "synthetic-e5-small", "joint-e5-small", "paper-e5-small", "paper-trip-e5-small"]
+CHIEF = ["best", "synthetic-entities-e5-small", "synthetic-e5-small", "joint-e5-small", "paper-e5-small", "paper-trip-e5-small"]
 CHIEF_PUBLISHED = ["DeBERTa-base, without story choice (TRIP table 2)", "XLM-R (GITA table 4)", "random (TRIP table 2)"]
 
 

@@ -27,15 +27,18 @@
 //!
 //! A model that reads whole stories also has S distinct stories among its T tokens ([`StoryTokens`]): `StoryNumber` in
 //! the corpus, `DistinctStory` in the batch, and each of their sentences is a `SentenceIndex` = N·story + sentence.
-//! The O tokens that are read are those of the stories' sentences and the first ones of the inputs.
+//! The O tokens that are read are those of the stories' sentences and the first ones of the inputs. With
+//! [`InputText::Story`] an entity has one sequence for a whole story (`SequenceNumber`), and its inputs read their
+//! sentences' tokens in it.
 //!
 //! | file | what |
 //! |---|---|
-//! | `corpus` | numbers the distinct inputs and stories of all pairs |
+//! | `corpus`, `numbered` | number the distinct inputs and stories of all pairs |
+//! | `input` | what is encoded for an input, and which of its tokens are read |
 //! | `sample` | draws the entities and inputs that a step reads |
 //! | `rows` | stories -> rows of cells |
 //! | `packed` | inputs and stories -> tokens, each sequence once |
-//! | `collate`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
+//! | `collate`, `input_tokens`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
 //! | `distinct` | rows -> the different ones |
 //! | `blocks` | packed sequences -> the padded blocks that a GPU's attention reads |
 //! | `sent` | the tensors of a batch -> the device, in one copy |
@@ -45,6 +48,7 @@ mod collate;
 mod corpus;
 mod distinct;
 mod index;
+mod input;
 mod input_tokens;
 mod numbered;
 mod packed;
@@ -57,9 +61,10 @@ mod tokens;
 
 pub use blocks::{LengthGroup, PaddedBlocks};
 pub use collate::Batch;
-pub use corpus::{ClassFrequencies, Corpus, InputText, Reads, WholeStories};
+pub use corpus::{ClassFrequencies, Corpus};
 pub use distinct::DistinctRows;
 pub use index::InputNumber;
+pub use input::{InputText, Reads, WholeStories};
 pub use input_tokens::InputTokens;
 pub use rows::Layout;
 pub use sample::{Sample, Strata};

@@ -1,7 +1,7 @@
 //! Numbers the distinct inputs of stories, and tokenizes each once.
 
-use super::corpus::{Input, InputText};
 use super::index::{InputNumber, SentencePlace, SequenceNumber, StoryNumber};
+use super::input::{Input, InputText};
 use crate::data::{Entity, Story};
 use crate::error::Result;
 use crate::tokenizer::{InputTokenizer, TokenSequence};

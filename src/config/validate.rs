@@ -33,8 +33,8 @@ impl Config {
         self.data.validate(train.epochs)
     }
 
-    fn of_run(&self) -> [Check; 6] {
-        let LossConfig { preconditions, effects, conflicts, story, single_story, .. } = self.loss;
+    fn of_run(&self) -> [Check; 7] {
+        let LossConfig { preconditions, effects, conflicts, story, single_story, state_margin, .. } = self.loss;
         let weights = [preconditions, effects, conflicts, story, single_story];
         [
             (self.checkpoint.keep > 0, "checkpoint.keep must be at least 1"),
@@ -50,6 +50,7 @@ impl Config {
             ),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (weights.into_iter().all(not_negative), "loss: no weight may be negative"),
+            (not_negative(state_margin), "loss.state_margin must be at least 0"),
         ]
     }
 }

@@ -60,7 +60,7 @@ fn runs_that_differ_are_not_averaged() {
         assert!(stderr(&output).contains(differ), "{}", stderr(&output));
         assert!(!out.exists());
     }
-    assert_eq!(tiered(["model", "average", text(&run), "--output", text(&out)]).status.code(), Some(64));
+    assert_eq!(tiered(["model", "average", text(&run), "--output", text(&out)]).status.code(), Some(2));
     let exists = tiered(["model", "average", text(&run), text(&run), "--output", text(&run)]);
     assert_eq!(exists.status.code(), Some(73), "{}", stderr(&exists));
 }
