@@ -281,7 +281,7 @@ mod tests {
     use crate::attribute::SIDE_CLASSES;
     use tch::Device;
 
-    /// The margin is the same as PyTorch's cross-entropy of logits in which every nontrivial class is raised by it.
+    /// Every nontrivial class is raised by the margin, and no other.
     #[test]
     fn the_margin_raises_nontrivial_classes() {
         let margins =

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 /// Average the weights of several runs into one model, a run folder of its own
 ///
-/// The runs must have the same model and data. Averages of runs that started from the same weights (init_from) are better
-/// than each of them, and as fast. Temperature and state threshold are chosen on the dev pairs anew.
+/// The runs must have the same model and data, and should have started from the same weights (init_from). Temperature and
+/// state threshold are chosen on the dev pairs anew.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Run folders, made by `tiered train`; their best weights are averaged

@@ -36,7 +36,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// `Io`; `Data` if the file is not one that [`average`] wrote.
-    pub fn average(&self) -> Result<Option<Average>> {
+    pub(super) fn average(&self) -> Result<Option<Average>> {
         let path = self.path().join(Average::FILE);
         let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
         let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
@@ -72,8 +72,7 @@ impl Member {
 }
 
 /// Makes a run folder whose best weights are the mean of the runs' best weights. The runs may differ in seed, losses and
-/// training; averages of runs that started from the same weights (`init_from`) are the useful ones. Everything else is the
-/// first run's.
+/// training; they should have started from the same weights (`init_from`). Everything else is the first run's.
 ///
 /// # Errors
 /// `Config` if the runs differ in model or data; `CantCreate` if `output` exists; errors of reading and writing.
