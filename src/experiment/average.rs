@@ -51,7 +51,7 @@ struct Member {
 }
 
 impl Member {
-    fn open(path: &PathBuf) -> Result<Self> {
+    fn open(path: &Path) -> Result<Self> {
         let folder = RunFolder::open(path)?;
         let config = Config::open(&folder.config_file(), &[])?;
         Ok(Member { folder, config })
@@ -77,7 +77,7 @@ impl Member {
 /// # Errors
 /// `Config` if the runs differ in model or data; `CantCreate` if `output` exists; errors of reading and writing.
 pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
-    let members = runs.iter().map(Member::open).collect::<Result<Vec<_>>>()?;
+    let members = runs.iter().map(|run| Member::open(run)).collect::<Result<Vec<_>>>()?;
     let [first, others @ ..] = &members[..] else { return Err(Error::config("name at least two runs to average")) };
     for other in others {
         if let Some(difference) = first.difference(other)? {
