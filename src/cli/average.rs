@@ -1,6 +1,7 @@
 //! `tiered model average`: the mean of the weights of several runs, as a run of its own.
 
-use super::output::{pair_bar, print};
+use super::calibrate;
+use super::output::print;
 use crate::experiment::{CheckpointKind, TrainedRun, average};
 use crate::machine::DeviceChoice;
 use std::path::PathBuf;
@@ -26,12 +27,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let folder = average(&args.runs, &args.output)?;
     let mut run = TrainedRun::open(folder.path(), CheckpointKind::Best, args.device.as_ref())?;
     if run.config.data.dev.is_some() {
-        let (dev, parts) = run.dev_pairs()?;
-        let bar = pair_bar(dev.len() as u64);
-        let calibration = run.calibrate(dev, |done| bar.inc(done as u64))?;
-        bar.finish_and_clear();
-        run.calibrated = Some(calibration.calibrated.clone());
-        run.record_dev(&calibration.predictions, &parts)?;
+        calibrate::on_dev(&mut run)?;
     }
     folder.write_card(&run.config)?;
     print(&format!("written: {}: the mean of {} runs\n", args.output.display(), args.runs.len()))?;

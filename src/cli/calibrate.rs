@@ -2,6 +2,7 @@
 
 use super::output::{pair_bar, print};
 use crate::calibrate::{ChosenOn, StateTrial};
+use crate::error::Result;
 use crate::experiment::{CheckpointKind, DevCalibration, TrainedRun};
 use crate::machine::DeviceChoice;
 use crate::metrics::Share;
@@ -28,15 +29,21 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let mut run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    let calibration = on_dev(&mut run)?;
+    print(&described(&calibration))?;
+    print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))?;
+    Ok(())
+}
+
+/// Calibrates a run on its dev pairs, and records its predictions of them.
+pub(super) fn on_dev(run: &mut TrainedRun) -> Result<DevCalibration> {
     let (dev, parts) = run.dev_pairs()?;
     let bar = pair_bar(dev.len() as u64);
     let calibration = run.calibrate(dev, |done| bar.inc(done as u64))?;
     bar.finish_and_clear();
     run.calibrated = Some(calibration.calibrated.clone());
     run.record_dev(&calibration.predictions, &parts)?;
-    print(&described(&calibration))?;
-    print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))?;
-    Ok(())
+    Ok(calibration)
 }
 
 fn described(DevCalibration { calibrated, trials, .. }: &DevCalibration) -> String {
