@@ -1,6 +1,7 @@
 //! Says the steps of a story in English or Italian.
 
 use super::claim::Role;
+use super::detail::Detail;
 use super::form::{Case, Piece};
 use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
 use super::step::Step;
@@ -19,6 +20,21 @@ impl Language {
             Language::English => Style::Trip,
             Language::Italian => Style::Gita,
         }
+    }
+}
+
+/// How a sentence is told beyond its words for the steps.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner<'w> {
+    /// The actor is not named again.
+    pub as_pronoun: bool,
+    pub detail: Option<&'w Detail>,
+}
+
+impl Manner<'_> {
+    /// Whether a story can begin with the sentence.
+    pub fn can_open(self) -> bool {
+        !self.as_pronoun && self.detail.is_none_or(|detail| !detail.begins)
     }
 }
 
@@ -63,6 +79,20 @@ impl Voice {
         self.allowed[usize::from(thing)]
     }
 
+    /// How the sentence for some steps is told. `can_open`: it may become the first one of a story.
+    pub fn manner<'w>(&self, world: &'w World, steps: &[Step], can_open: bool, rng: &mut ChaCha12Rng) -> Manner<'w> {
+        let as_pronoun = rng.random_bool(world.rates.pronoun.of(self.style)) && !can_open;
+        let has_detail = rng.random_bool(world.rates.detail.of(self.style));
+        let forms = || steps.iter().map(|step| (step, &world.actions[step.action].forms(self.language)[step.form]));
+        if !has_detail || forms().any(|(_, form)| !form.has_actor) {
+            return Manner { as_pronoun, detail: None };
+        }
+        let named = || forms().flat_map(|(step, form)| form.named().iter().map(|&role| world.thing(step.thing(role))));
+        let suits = |detail: &&Detail| !(can_open && detail.begins) && detail.suits(named());
+        let fitting: Vec<_> = world.details.iter().filter(suits).collect();
+        Manner { as_pronoun, detail: super::random::any(rng, &fitting).copied() }
+    }
+
     /// The name of a thing as an entity: the noun, with its adjective.
     pub fn entity_name(&self, world: &World, id: ThingId) -> String {
         let (english, italian) = self.nouns(world, id);
@@ -78,9 +108,13 @@ impl Voice {
         look.map_or((&thing.english, &thing.italian), |(_, english, italian)| (english, italian))
     }
 
-    /// The sentence for one step, or for two. `as_pronoun`: the actor is not named again.
-    pub fn say(&self, world: &World, steps: &[Step], as_pronoun: bool) -> String {
+    /// The sentence for one step, or for two.
+    pub fn say(&self, world: &World, steps: &[Step], manner: Manner) -> String {
         let mut text = String::new();
+        if let Some(detail) = manner.detail.filter(|detail| detail.begins) {
+            text.push_str(detail.text(self.language));
+            text.push(' ');
+        }
         let mut named: Vec<ThingId> = Vec::new();
         for (i, step) in steps.iter().enumerate() {
             let action = &world.actions[step.action];
@@ -91,15 +125,19 @@ impl Voice {
                     Language::Italian => " e ",
                 });
             } else if form.has_actor {
-                text.push_str(&self.subject(as_pronoun));
+                text.push_str(&self.subject(manner.as_pronoun));
             }
             Sentence { voice: self, world, step, named: &named }.say(form.pieces(), &mut text);
             named.extend((0..action.roles.len()).filter(|&role| form.names(role)).map(|role| step.thing(role)));
         }
+        if let Some(detail) = manner.detail.filter(|detail| !detail.begins) {
+            text.push(' ');
+            text.push_str(detail.text(self.language));
+        }
         format!("{}.", capitalized(text.trim_end_matches('.')))
     }
 
-    /// The beginning of a sentence, with a space after it unless it is empty.
+    /// The subject of a sentence, with a space after it unless it is empty.
     fn subject(&self, as_pronoun: bool) -> String {
         match (as_pronoun, self.language, self.actor.gender) {
             (false, ..) => format!("{} ", self.actor.subject),

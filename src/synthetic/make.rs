@@ -2,7 +2,7 @@
 
 use super::failed::Failed;
 use super::file::{MadeStory, Writer};
-use super::language::Voice;
+use super::language::{Manner, Voice};
 use super::plot::{Broken, Line, Plotter};
 use super::style::Style;
 use super::table::World;
@@ -11,7 +11,6 @@ use crate::data::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
 use crate::seed;
-use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use std::io::Write;
 
@@ -117,12 +116,11 @@ fn try_group(world: &World, order: &Order, kinds: &[Kind], rng: &mut ChaCha12Rng
         Kind::Order => plotter.order(&lines, rng),
     });
     let broken = broken.collect::<Result<Vec<_>, _>>()?;
-    let pronoun = world.rates.pronoun.of(order.style);
-    let pronouns = (0..lines.len()).map(|i| i > 0 && rng.random_bool(pronoun)).collect();
-    let teller = Teller { world, voice: &voice, room, pronouns };
+    let manners = lines.iter().enumerate().map(|(i, line)| voice.manner(world, line, i == 0, rng)).collect();
+    let teller = Teller { world, voice: &voice, room, manners };
     Ok(Group {
-        plausible: teller.tell(&lines, &(0..lines.len()).map(Some).collect::<Vec<_>>(), None)?,
-        broken: broken.iter().map(|b| teller.tell(&b.lines, &b.origins, Some(b))).collect::<Result<_, _>>()?,
+        plausible: teller.tell(&lines, &(0..lines.len()).map(Some).collect::<Vec<_>>(), None, rng)?,
+        broken: broken.iter().map(|b| teller.tell(&b.lines, &b.origins, Some(b), rng)).collect::<Result<_, _>>()?,
     })
 }
 
@@ -131,17 +129,27 @@ struct Teller<'a> {
     world: &'a World,
     voice: &'a Voice,
     room: ThingId,
-    /// For each sentence of the plausible story, whether a pronoun stands for the actor.
-    pronouns: Vec<bool>,
+    /// For each sentence of the plausible story, how it is told.
+    manners: Vec<Manner<'a>>,
 }
 
 impl Teller<'_> {
-    /// `Failed` if the story begins with a pronoun, repeats a sentence, or has names that are too similar.
-    fn tell(&self, lines: &[Line], origins: &[Option<usize>], broken: Option<&Broken>) -> Result<MadeStory, Failed> {
-        let is_pronoun = |origin: &Option<usize>| origin.is_some_and(|i| self.pronouns[i]);
-        let say = |(line, origin): (&Line, &Option<usize>)| self.voice.say(self.world, line, is_pronoun(origin));
-        let sentences: Vec<_> = lines.iter().zip(origins).map(say).collect();
-        if is_pronoun(&origins[0]) || !are_different(&sentences) {
+    /// `Failed` if the story begins with a pronoun or with "then", repeats a sentence, or has names that are too similar.
+    fn tell(
+        &self,
+        lines: &[Line],
+        origins: &[Option<usize>],
+        broken: Option<&Broken>,
+        rng: &mut ChaCha12Rng,
+    ) -> Result<MadeStory, Failed> {
+        let mut manner = |(at, (line, origin)): (usize, (&Line, &Option<usize>))| match *origin {
+            Some(origin) => self.manners[origin],
+            None => Manner { as_pronoun: false, ..self.voice.manner(self.world, line, at == 0, rng) },
+        };
+        let manners: Vec<_> = lines.iter().zip(origins).enumerate().map(&mut manner).collect();
+        let sentences: Vec<_> =
+            lines.iter().zip(&manners).map(|(line, &manner)| self.voice.say(self.world, line, manner)).collect();
+        if !manners[0].can_open() || !are_different(&sentences) {
             return Err(Failed);
         }
         MadeStory::new(self.world, self.voice, self.room, lines, sentences, broken).ok_or(Failed)

@@ -14,6 +14,7 @@
 mod action;
 mod adjective;
 mod claim;
+mod detail;
 mod failed;
 mod file;
 mod form;

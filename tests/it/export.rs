@@ -204,7 +204,7 @@ const SYSTEMS: [(&str, &[&str], &str); 6] = [
     ),
     (
         "bert",
-        &["detector.kind=joint", "detector.entities=true", "detector.sentence_layers=1", "detector.inputs=states"],
+        &["detector.kind=joint", "detector.entities=true", "detector.sentence_layers=2", "detector.inputs=states"],
         "0.3+top1",
     ),
 ];

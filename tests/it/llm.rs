@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::TempDir;
-use tiered::data::{Conflict, Pair};
+use tiered::data::{Conflict, Entity, Pair};
 use tiered::durable::sha256;
 use tiered::error::{ErrorKind, Result};
 use tiered::llm::har::{ask_har, demonstration, har_shots, told};
@@ -722,7 +722,9 @@ impl Scorer for Knowing<'_> {
 fn hars_own_answers_are_verifiable() {
     let set = read_stories(&sample(), Protocol::Har, None).unwrap();
     let mut pairs = tiered::data::pairs(&set.checked, 0);
-    pairs.retain(|pair| demonstration(pair).is_ok());
+    // HAR's texts know a person by a capital letter, which "il nonno" does not have.
+    let is_named = |entity: &Entity| entity.name.starts_with(char::is_uppercase) && entity.name != "TV";
+    pairs.retain(|pair| demonstration(pair).is_ok() && pair.stories[0].entities.iter().any(is_named));
     assert!(pairs.len() > 20, "{}", pairs.len());
     let answers = ask_har(&pairs, &pairs[..1], false, 2, &Knowing(&pairs), &|_| ()).unwrap();
     let verifiable = answers.iter().filter(|answer| answer.pair.is_verifiable()).count();

@@ -176,6 +176,11 @@ fn labels_contradict_each_other_where_a_story_says_so_and_nowhere_else() {
 /// Whether the story's cause is one that labels show. Panics if it is, but they do not.
 fn causes_are_shown(json: &Value, story: &Story, contradictions: &[(usize, usize, String, Attribute)]) -> bool {
     let conflict = story.conflict.unwrap();
+    // What is out of reach is labelled as being there, and a broken arm not at all.
+    let hidden = |action: &Value| ["out_of_reach", "break_arm"].contains(&action.as_str().unwrap());
+    if json["actions"][conflict.evidence].as_array().unwrap().iter().any(hidden) {
+        return false;
+    }
     let causes: Vec<(String, Attribute)> = serde_json::from_value(json["cause"].clone()).unwrap();
     let is_shown = |(name, attribute): &&(String, Attribute)| {
         let entity = story.entities.iter().find(|entity| entity.name == *name);
@@ -206,13 +211,13 @@ fn distances_and_lengths_are_varied() {
 
 /// The share of conflicts between neighbours, and of sentences that tell of two actions.
 fn manner(order: &Order) -> [f64; 2] {
-    let (file, _) = read(order);
+    let (file, json) = read(order);
     let share = |of: Vec<bool>| of.iter().filter(|&&is_so| is_so).count() as f64 / of.len() as f64;
     let conflicts = stories(&file).iter().filter_map(|story| story.conflict);
-    let sentences = stories(&file).iter().flat_map(|story| &story.sentences);
+    let actions = stories(&file).iter().flat_map(|story| json["train"][&story.id]["actions"].as_array().unwrap());
     [
         share(conflicts.map(|conflict| conflict.breakpoint - conflict.evidence == 1).collect()),
-        share(sentences.map(|sentence| sentence.contains(" and ")).collect()),
+        share(actions.map(|actions| actions.as_array().unwrap().len() == 2).collect()),
     ]
 }
 
@@ -222,7 +227,32 @@ fn english_stories_can_be_told_in_the_manner_of_either_set() {
     let [neighbours, compounds] = manner(&trip);
     let [more_neighbours, fewer_compounds] = manner(&Order { style: Style::Gita, ..trip });
     assert!(more_neighbours > neighbours + 0.05, "{neighbours} {more_neighbours}");
-    assert!(fewer_compounds < compounds - 0.03, "{compounds} {fewer_compounds}");
+    assert!(fewer_compounds * 2.0 < compounds, "{compounds} {fewer_compounds}");
+}
+
+/// The English phrases of `data/world/details.toml`: those that begin a sentence, and those that end one.
+fn details() -> (Vec<String>, Vec<String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/world/details.toml");
+    let table: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    let begins = |detail: &&toml::Value| detail.get("begins").is_some();
+    let (begins, ends): (Vec<_>, Vec<_>) = table["details"].as_array().unwrap().iter().partition(begins);
+    let texts = |details: Vec<&toml::Value>| details.iter().map(|d| d["en"].as_str().unwrap().to_owned()).collect();
+    (texts(begins), texts(ends))
+}
+
+#[test]
+fn some_sentences_have_details_and_no_story_begins_with_then() {
+    let (file, _) = read(&order(Language::English, 1_000, 9));
+    let (begins, ends) = details();
+    let has_begun = |sentence: &String| begins.iter().any(|detail| sentence.starts_with(&format!("{detail} ")));
+    let has_ended = |sentence: &String| ends.iter().any(|detail| sentence.ends_with(&format!(" {detail}.")));
+    let share = |is: &dyn Fn(&String) -> bool| {
+        let sentences = || stories(&file).iter().flat_map(|story| &story.sentences);
+        sentences().filter(|sentence| is(sentence)).count() as f64 / sentences().count() as f64
+    };
+    let (begun, ended) = (share(&has_begun), share(&has_ended));
+    assert!((0.01..0.3).contains(&begun) && (0.1..0.4).contains(&ended), "{begun} {ended}");
+    assert!(!stories(&file).iter().any(|story| has_begun(&story.sentences[0])));
 }
 
 fn run(out: &Path, extra: &[&str]) -> std::process::Output {

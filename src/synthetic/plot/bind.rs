@@ -107,8 +107,8 @@ impl Plotter<'_> {
         step.with_form(self.form(action, step, mentioned, rng))
     }
 
-    /// Chooses a surface form. It leaves out a thing only if that is understood, and if possible says "a" only of
-    /// things that were not mentioned before.
+    /// Chooses a surface form, often the first one, which is the most common. It leaves out a thing only if that is
+    /// understood, and if possible says "a" only of things that were not mentioned before.
     fn form(&self, action: &Action, step: &Step, mentioned: &[ThingId], rng: &mut ChaCha12Rng) -> usize {
         let roles = 0..action.roles.len();
         let is_implied = |role: Role| {
@@ -133,7 +133,8 @@ impl Plotter<'_> {
         if !able.iter().all(introduces) {
             able.retain(|i| !introduces(i));
         }
-        any(rng, &able).copied().unwrap_or_default()
+        let is_plain = rng.random_bool(self.world.rates.plain.of(self.style));
+        if is_plain { able.first() } else { any(rng, &able) }.copied().unwrap_or_default()
     }
 
     pub(super) fn form_of(&self, step: &Step) -> &Form {
