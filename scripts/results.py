@@ -33,6 +33,8 @@ NONE = "–"
 
 # Systems whose training data include synthetic stories in the style of GITA, by its statistics.
 SAW_STATISTICS_OF_GITA = ("best", "synthetic-", "paper-e5-small", "joint-sentences-e5-small")
+# Systems whose training data include synthetic stories in Italian.
+READ_ITALIAN = ("best",)
 
 
 def collect(run):
@@ -119,7 +121,9 @@ def means(results):
 
 
 def dagger(family, name):
-    return "†" if name != TRIP_DEV and family.startswith(SAW_STATISTICS_OF_GITA) else ""
+    """The marks of a score on GITA."""
+    marks = {"†": SAW_STATISTICS_OF_GITA, "‡": READ_ITALIAN}
+    return "" if name == TRIP_DEV else "".join(mark for mark, families in marks.items() if family.startswith(families))
 
 
 # The systems of the README, and how each decodes conflicts.
