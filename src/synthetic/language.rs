@@ -1,7 +1,7 @@
 //! Says the steps of a story in English or Italian.
 
+use super::adjunct::Adjunct;
 use super::claim::Role;
-use super::detail::Detail;
 use super::form::{Case, Piece};
 use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
 use super::step::Step;
@@ -28,7 +28,7 @@ impl Language {
 pub(super) struct Manner<'w> {
     /// The actor is not named again.
     pub as_pronoun: bool,
-    pub detail: Option<&'w Detail>,
+    pub detail: Option<&'w Adjunct>,
 }
 
 impl Manner<'_> {
@@ -88,7 +88,7 @@ impl Voice {
             return Manner { as_pronoun, detail: None };
         }
         let named = || forms().flat_map(|(step, form)| form.named().iter().map(|&role| world.thing(step.thing(role))));
-        let suits = |detail: &&Detail| !(can_open && detail.begins) && detail.suits(named());
+        let suits = |detail: &&Adjunct| !(can_open && detail.begins) && detail.suits(named());
         let fitting: Vec<_> = world.details.iter().filter(suits).collect();
         Manner { as_pronoun, detail: super::random::any(rng, &fitting).copied() }
     }

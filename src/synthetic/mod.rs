@@ -13,8 +13,8 @@
 
 mod action;
 mod adjective;
+mod adjunct;
 mod claim;
-mod detail;
 mod failed;
 mod file;
 mod form;

@@ -2,8 +2,8 @@
 
 use super::action::{Action, RawAction};
 use super::adjective::Adjective;
+use super::adjunct::Adjunct;
 use super::claim::{Claim, PROPERTIES, Property};
-use super::detail::Detail;
 use super::nature::{Nature, lacks};
 use super::noun::Gender;
 use super::random::Lottery;
@@ -32,7 +32,7 @@ pub struct World {
     pub(super) actions: Vec<Action>,
     pub(super) rates: Rates,
     pub(super) adjectives: Vec<Adjective>,
-    pub(super) details: Vec<Detail>,
+    pub(super) details: Vec<Adjunct>,
     english: Vec<Person>,
     italian: Vec<Person>,
     /// For every thing and property, whether the thing can't have it (without a door, nothing is open).
@@ -137,8 +137,8 @@ struct RawAdjectives {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawDetails {
-    details: Vec<Detail>,
+struct RawAdjuncts {
+    details: Vec<Adjunct>,
 }
 
 #[derive(Deserialize)]
@@ -195,7 +195,7 @@ impl World {
         let people: RawPeople = read(PEOPLE)?;
         let rates: Rates = read(RATES)?;
         check_rates(&rates, &things)?;
-        let details = read::<RawDetails>(DETAILS)?.details;
+        let details = read::<RawAdjuncts>(DETAILS)?.details;
         check_details(&details, &things)?;
         let holds = things.iter().map(|c| things.iter().map(|thing| c.holds(thing)).collect()).collect();
         let effects = actions.iter().enumerate().flat_map(|(i, action)| action.makes.iter().map(move |&c| (i, c)));
@@ -320,8 +320,8 @@ fn check_things(things: &[Thing]) -> Result<()> {
     Ok(())
 }
 
-fn check_details(details: &[Detail], things: &[Thing]) -> Result<()> {
-    let unknown = details.iter().flat_map(Detail::tags).find(|tag| !things.iter().any(|thing| thing.is(tag)));
+fn check_details(details: &[Adjunct], things: &[Thing]) -> Result<()> {
+    let unknown = details.iter().flat_map(Adjunct::tags).find(|tag| !things.iter().any(|thing| thing.is(tag)));
     unknown.map_or(Ok(()), |tag| Err(Error::config(format!("{}: {tag:?} is not a tag of any thing", DETAILS.0))))
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// A phrase at the beginning or the end of a sentence: "Then", "for breakfast".
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Detail {
+pub(super) struct Adjunct {
     en: String,
     it: String,
     /// Tags of things, one of which the sentence must be about; none: it fits all sentences.
@@ -18,7 +18,7 @@ pub(super) struct Detail {
     pub begins: bool,
 }
 
-impl Detail {
+impl Adjunct {
     /// Whether it can be said of these things.
     pub fn suits<'a>(&self, mut things: impl Iterator<Item = &'a Thing>) -> bool {
         self.of.is_empty() || things.any(|thing| self.of.iter().any(|tag| thing.is(tag)))
