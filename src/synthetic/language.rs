@@ -79,7 +79,7 @@ impl Voice {
         self.allowed[usize::from(thing)]
     }
 
-    /// How the sentence for some steps is told. `can_open`: it may become the first one of a story.
+    /// How the sentence for some steps is told. `can_open`: a story begins with it.
     pub fn manner<'w>(&self, world: &'w World, steps: &[Step], can_open: bool, rng: &mut ChaCha12Rng) -> Manner<'w> {
         let as_pronoun = rng.random_bool(world.rates.pronoun.of(self.style)) && !can_open;
         let has_detail = rng.random_bool(world.rates.detail.of(self.style));
