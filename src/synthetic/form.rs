@@ -75,6 +75,8 @@ pub(super) struct Form {
     plain: Vec<bool>,
     /// The roles in a list of two: "the cup and the plate".
     paired: Vec<bool>,
+    /// The number of words, where each thing is one.
+    words: usize,
 }
 
 impl Form {
@@ -100,7 +102,8 @@ impl Form {
         let is_plain = |case| matches!(case, Case::Definite | Case::The | Case::With(_));
         let plain = (0..roles.len()).map(|role| !is(role, &|case| !is_plain(case))).collect();
         let paired = (0..roles.len()).map(|role| is_paired(&pieces, role)).collect();
-        Ok(Form { has_actor, pieces, named, introduced, plain, paired })
+        let words = words(&pieces);
+        Ok(Form { has_actor, pieces, named, introduced, plain, paired, words })
     }
 
     /// Whether the role's thing is named.
@@ -131,6 +134,11 @@ impl Form {
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
+
+    /// The number of words, where each thing is one.
+    pub fn words(&self) -> usize {
+        self.words
+    }
 }
 
 /// Whether the role is in "{x} and {y}" or "{x} e {y}".
@@ -151,6 +159,17 @@ fn nouns(pieces: &[Piece]) -> Vec<(Role, Case)> {
         _ => Vec::new(),
     };
     pieces.iter().flat_map(of).collect()
+}
+
+/// The number of words in some pieces, told in the past.
+fn words(pieces: &[Piece]) -> usize {
+    let of = |piece: &Piece| match piece {
+        Piece::Text(text) => text.split_whitespace().count(),
+        Piece::Tense { past, .. } => words(past),
+        Piece::Ending(_) => 0,
+        Piece::Noun { .. } | Piece::Number { .. } | Piece::Particle(_) | Piece::Himself => 1,
+    };
+    pieces.iter().map(of).sum()
 }
 
 struct Reader<'a> {
@@ -299,6 +318,7 @@ mod tests {
             ]
         );
         assert!(form.has_actor && form.names(0));
+        assert_eq!(form.words(), 4);
         let bare = Form::parse("=It rained.", &['x'], Language::English).unwrap();
         assert!(!bare.has_actor && !bare.names(0));
     }

@@ -88,9 +88,11 @@ impl Voice {
             return Manner { as_pronoun, detail: None };
         }
         let named = || forms().flat_map(|(step, form)| form.named().iter().map(|&role| world.thing(step.thing(role))));
+        let is_short = forms().map(|(_, form)| form.words()).sum::<usize>() <= world.rates.detail_words;
         let suits = |detail: &&Adjunct| !(can_open && detail.begins) && detail.suits(named());
         let fitting: Vec<_> = world.details.iter().filter(suits).collect();
-        Manner { as_pronoun, detail: super::random::any(rng, &fitting).copied() }
+        let detail = super::random::any(rng, &fitting).copied().filter(|detail| detail.begins || is_short);
+        Manner { as_pronoun, detail }
     }
 
     /// The name of a thing as an entity: the noun, with its adjective.
@@ -183,6 +185,14 @@ impl Voice {
     }
 }
 
+/// The stem keeps its sound: "scarico", "scarichi", "scariche".
+fn push_ending(text: &mut String, ending: char) {
+    if text.ends_with(['c', 'g']) && matches!(ending, 'e' | 'i') {
+        text.push('h');
+    }
+    text.push(ending);
+}
+
 /// A step that is being put into words.
 struct Sentence<'a> {
     voice: &'a Voice,
@@ -212,7 +222,7 @@ impl Sentence<'_> {
                     text.push_str(if self.voice.is_plural(self.thing(*role)) { plural } else { singular });
                 }
                 Piece::Ending(None) => text.push(ending(self.voice.actor.gender, false)),
-                Piece::Ending(Some(role)) => text.push(self.thing(*role).italian.ending()),
+                Piece::Ending(Some(role)) => push_ending(text, self.thing(*role).italian.ending()),
                 Piece::Himself => text.push_str(if self.voice.is_female() { "herself" } else { "himself" }),
             }
         }
