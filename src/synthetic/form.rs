@@ -11,7 +11,7 @@
 //! | `{in c}`, `{da c}`, `{su c}`, `{a c}`, `{di c}`, `{con c}` | Italian: with the articulated preposition |
 //! | `{to r}`, `{at r}`, `{from r}` | the phrases of a place |
 //! | `{x:was/were}` | the first if the thing is singular, the second if it is plural |
-//! | `@`, `@x` | Italian: o, a, i, e, agreeing with the actor, with the thing |
+//! | `@`, `@x` | Italian: o, a, i, e (after c and g: hi, he), agreeing with the actor, with the thing |
 //! | `+on {x}` | English: the particle of a verb, after the thing where that is a pronoun ("turned it on") |
 //! | `{himself}` | English: himself, herself |
 //! | `=` first | a sentence of its own, without the actor before it |

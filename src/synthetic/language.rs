@@ -258,3 +258,22 @@ fn say_italian(noun: &ItalianNoun, thing: &Thing, case: Case, is_possessed: bool
         _ => noun.definite(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn italian_endings_keep_the_sound_of_the_stem() {
+        let word = |stem: &str, ending| {
+            let mut text = stem.to_owned();
+            push_ending(&mut text, ending);
+            text
+        };
+        assert_eq!(
+            ['o', 'a', 'i', 'e'].map(|ending| word("scaric", ending)),
+            ["scarico", "scarica", "scarichi", "scariche"]
+        );
+        assert_eq!(word("apert", 'i'), "aperti");
+    }
+}
