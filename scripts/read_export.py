@@ -116,8 +116,7 @@ class Reader:
         scores = list(map(self.sentence_pairs, sentences, embeddings, logits))
         total = torch.cat([s.flatten() for s in scores]).logsumexp(0)  # over both stories: one sentence pair conflicts
         judged = [(s, (s - total).exp()) for s in scores]
-        judged = [(s, p.sum(0), p / p.amax(0).clamp(min=1e-37)) for s, p in judged]  # the likeliest entity has all of p
-        return [(-s.logsumexp((0, 1, 2)), (p * e).sum(1).add((p * e).sum(2)).amax(0), p, s.argmax(0)) for s, p, e in judged]
+        return [(-s.logsumexp((0, 1, 2)), p.sum((0, 1)) + p.sum((0, 2)), p.sum(0), s.argmax(0)) for s, p in judged]
 
     def conflicts(self, implausible, conflict_probs, supports):
         """The sentences in conflict of each story, by the chosen decoding."""

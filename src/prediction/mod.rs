@@ -175,9 +175,14 @@ impl StoryPrediction {
         }
     }
 
-    /// The conflict probability of a sentence: the largest one over the entities.
+    /// The probability that a sentence takes part in a conflict: the sum over its sentence pairs if there is a
+    /// distribution over them, which may be split among entities; else the largest conflict probability of an entity.
     pub fn conflict_prob(&self, sentence: usize) -> f32 {
-        self.entities.iter().filter_map(|entity| entity.conflict_probs.get(sentence)).copied().fold(0., f32::max)
+        if self.sentence_pairs.is_empty() {
+            let of_entities = self.entities.iter().filter_map(|entity| entity.conflict_probs.get(sentence));
+            return of_entities.copied().fold(0., f32::max);
+        }
+        self.sentence_pairs[sentence].iter().chain(self.sentence_pairs.iter().map(|row| &row[sentence])).sum()
     }
 
     /// The probability of a predicted state, if the system gives it.

@@ -3,7 +3,7 @@
 use super::adjunct::Adjunct;
 use super::claim::Role;
 use super::form::{Case, Piece};
-use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
+use super::noun::{EnglishNoun, Gender, ItalianNoun, ending, push_ending};
 use super::step::Step;
 use super::style::Style;
 use super::table::{Person, World};
@@ -88,6 +88,7 @@ impl Voice {
             return Manner { as_pronoun, detail: None };
         }
         let named = || forms().flat_map(|(step, form)| form.named().iter().map(|&role| world.thing(step.thing(role))));
+        // A detail that a long wording can't take is not replaced by one at its beginning: there would be too many of those.
         let is_short = forms().map(|(_, form)| form.words()).sum::<usize>() <= world.rates.detail_words;
         let suits = |detail: &&Adjunct| !(can_open && detail.begins) && detail.suits(named());
         let fitting: Vec<_> = world.details.iter().filter(suits).collect();
@@ -185,14 +186,6 @@ impl Voice {
     }
 }
 
-/// The stem keeps its sound: "scarico", "scarichi", "scariche".
-fn push_ending(text: &mut String, ending: char) {
-    if text.ends_with(['c', 'g']) && matches!(ending, 'e' | 'i') {
-        text.push('h');
-    }
-    text.push(ending);
-}
-
 /// A step that is being put into words.
 struct Sentence<'a> {
     voice: &'a Voice,
@@ -256,24 +249,5 @@ fn say_italian(noun: &ItalianNoun, thing: &Thing, case: Case, is_possessed: bool
         (Case::Bare, _) => noun.text.clone(),
         (Case::With(preposition), _) => noun.with(preposition),
         _ => noun.definite(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn italian_endings_keep_the_sound_of_the_stem() {
-        let word = |stem: &str, ending| {
-            let mut text = stem.to_owned();
-            push_ending(&mut text, ending);
-            text
-        };
-        assert_eq!(
-            ['o', 'a', 'i', 'e'].map(|ending| word("scaric", ending)),
-            ["scarico", "scarica", "scarichi", "scariche"]
-        );
-        assert_eq!(word("apert", 'i'), "aperti");
     }
 }

@@ -195,11 +195,12 @@ fn causes_are_shown(json: &Value, story: &Story, contradictions: &[(usize, usize
     let causes: Vec<(String, Attribute)> = serde_json::from_value(json["cause"].clone()).unwrap();
     let is_shown = |(name, attribute): &&(String, Attribute)| {
         let entity = story.entities.iter().find(|entity| entity.name == *name);
+        let both = |e: &Entity| e.is_annotated(conflict.evidence) && e.is_annotated(conflict.breakpoint);
         // Whether people other than the actor are awake is not labelled.
-        let labels = |sentence: usize| json["states"][sentence][attribute.name()].as_array().into_iter().flatten();
-        let both = [conflict.evidence, conflict.breakpoint].map(|at| labels(at).any(|label| label[0] == **name));
+        let awake = |sentence: usize| json["states"][sentence]["conscious"].as_array().into_iter().flatten();
+        let is_other = *attribute == Attribute::Conscious && !awake(conflict.evidence).any(|label| label[0] == **name);
         let is_gone = |e: &Entity| e.effects[conflict.evidence][Attribute::Location.index()] == 1;
-        SHOWN.contains(attribute) && both == [true; 2] && entity.is_some_and(|e| !is_gone(e))
+        SHOWN.contains(attribute) && !is_other && entity.is_some_and(|e| both(e) && !is_gone(e))
     };
     let mut shown = causes.iter().filter(is_shown).peekable();
     let any = shown.peek().is_some();
@@ -255,7 +256,7 @@ fn details() -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn some_sentences_have_details_and_no_story_begins_with_then() {
-    let (file, _) = read(&order(Language::English, 1_000, 9));
+    let (file, json) = read(&order(Language::English, 1_000, 9));
     let (begins, ends) = details();
     let has_begun = |sentence: &String| begins.iter().any(|detail| sentence.starts_with(&format!("{detail} ")));
     let has_ended = |sentence: &String| ends.iter().any(|detail| sentence.ends_with(&format!(" {detail}.")));
@@ -266,12 +267,18 @@ fn some_sentences_have_details_and_no_story_begins_with_then() {
     let (begun, ended) = (share(&has_begun), share(&has_ended));
     assert!((0.01..0.3).contains(&begun) && (0.1..0.4).contains(&ended), "{begun} {ended}");
     assert!(!stories(&file).iter().any(|story| has_begun(&story.sentences[0])));
-    // A long wording has none at its end. 16 words: an actor, 7 more (`detail_words`), and what the nouns of things add.
-    let before_detail = |sentence: &String| {
+    // A long wording has none at its end. 16 words: an actor, 7 more (`detail_words`), and what the nouns of things add. A
+    // sentence of two actions may end with a wording that looks like one.
+    let of_one_action = |story: &Story| {
+        let actions = json["train"][&story.id]["actions"].as_array().unwrap().clone();
+        let sentences = story.sentences.clone().into_iter().zip(actions);
+        sentences.filter(|(_, actions)| actions.as_array().unwrap().len() == 1).map(|(sentence, _)| sentence)
+    };
+    let before_detail = |sentence: String| {
         let detail = ends.iter().find(|detail| sentence.ends_with(&format!(" {detail}.")))?;
         Some(sentence.split_whitespace().count() - detail.split_whitespace().count())
     };
-    let longest = stories(&file).iter().flat_map(|story| &story.sentences).filter_map(before_detail).max();
+    let longest = stories(&file).iter().flat_map(of_one_action).filter_map(before_detail).max();
     assert!(longest.unwrap() <= 16, "{longest:?}");
 }
 

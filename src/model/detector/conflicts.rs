@@ -43,33 +43,20 @@ impl Conflicts {
     }
 
     /// For each row, the probability that a sentence takes part in a conflict. With sentence pairs, it is the sum over
-    /// the pairs of the sentence: of the pairs' probabilities if the detector does not distinguish entities, else of
-    /// [`SentencePairs::of_entity`].
+    /// the pairs of the sentence; if the detector does not distinguish entities, every row of a story has the same sum.
     ///
     /// # Shapes
     /// -> `[R, N]`
     pub fn conflict_probs(&self, batch: &Batch) -> Tensor {
         match self {
             Conflicts::Sentences { logits } => logits.sigmoid(),
-            Conflicts::SentencePairs(pairs) => match pairs.of_entity(batch) {
-                Some(log_probs) => in_either_sentence(&log_probs.exp()),
-                None => in_either_sentence(&pairs.log_probs.exp().flatten(0, 1)).index_select(0, &batch.row_story),
-            },
+            Conflicts::SentencePairs(SentencePairs { of_entities: Some(log_probs), .. }) => {
+                in_either_sentence(&log_probs.exp())
+            }
+            Conflicts::SentencePairs(SentencePairs { log_probs, .. }) => {
+                in_either_sentence(&log_probs.exp().flatten(0, 1)).index_select(0, &batch.row_story)
+            }
         }
-    }
-}
-
-impl SentencePairs {
-    /// `[R, N, N]` log-probability that the conflict is of these two sentences and of the row's entity, beside others.
-    /// The likeliest entity of a sentence pair has the pair's whole probability, and the others less in proportion. For
-    /// labels don't tell the entities of a conflict apart, so that how `of_entities` is split among them means nothing.
-    fn of_entity(&self, batch: &Batch) -> Option<Tensor> {
-        let of_entities = self.of_entities.as_ref()?;
-        let of_pairs = self.log_probs.flatten(0, 1); // [2B, N, N]
-        let story = batch.row_story.view([-1, 1, 1]).expand_as(of_entities);
-        let likeliest =
-            of_pairs.full_like(f64::NEG_INFINITY).internal_scatter_reduce(0, &story, of_entities, "amax", true);
-        Some(of_entities + (of_pairs - likeliest).index_select(0, &batch.row_story))
     }
 }
 
