@@ -1,6 +1,6 @@
 //! Adjectives in both languages.
 
-use super::noun::{EnglishNoun, ItalianNoun, push_ending};
+use super::noun::{EnglishNoun, ItalianNoun};
 use super::thing::Thing;
 use serde::Deserialize;
 
@@ -25,13 +25,7 @@ impl Adjective {
     }
 
     pub fn italian(&self, noun: &ItalianNoun) -> ItalianNoun {
-        let mut text = format!("{} ", noun.text);
-        for (i, part) in self.it.split('@').enumerate() {
-            if i > 0 {
-                push_ending(&mut text, noun.ending());
-            }
-            text.push_str(part);
-        }
-        ItalianNoun { text, ..*noun }
+        let adjective = self.it.replace('@', &noun.ending().to_string());
+        ItalianNoun { text: format!("{} {adjective}", noun.text), ..*noun }
     }
 }

@@ -11,7 +11,7 @@
 //! | `{in c}`, `{da c}`, `{su c}`, `{a c}`, `{di c}`, `{con c}` | Italian: with the articulated preposition |
 //! | `{to r}`, `{at r}`, `{from r}` | the phrases of a place |
 //! | `{x:was/were}` | the first if the thing is singular, the second if it is plural |
-//! | `@`, `@x` | Italian: o, a, i, e (after c and g: hi, he), agreeing with the actor, with the thing |
+//! | `@`, `@x` | Italian: o, a, i, e, agreeing with the actor, with the thing |
 //! | `+on {x}` | English: the particle of a verb, after the thing where that is a pronoun ("turned it on") |
 //! | `{himself}` | English: himself, herself |
 //! | `=` first | a sentence of its own, without the actor before it |
@@ -75,8 +75,6 @@ pub(super) struct Form {
     plain: Vec<bool>,
     /// The roles in a list of two: "the cup and the plate".
     paired: Vec<bool>,
-    /// The number of words, where each thing is one.
-    words: usize,
 }
 
 impl Form {
@@ -102,8 +100,7 @@ impl Form {
         let is_plain = |case| matches!(case, Case::Definite | Case::The | Case::With(_));
         let plain = (0..roles.len()).map(|role| !is(role, &|case| !is_plain(case))).collect();
         let paired = (0..roles.len()).map(|role| is_paired(&pieces, role)).collect();
-        let words = words(&pieces);
-        Ok(Form { has_actor, pieces, named, introduced, plain, paired, words })
+        Ok(Form { has_actor, pieces, named, introduced, plain, paired })
     }
 
     /// Whether the role's thing is named.
@@ -134,11 +131,6 @@ impl Form {
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
-
-    /// The number of words, where each thing is one.
-    pub fn words(&self) -> usize {
-        self.words
-    }
 }
 
 /// Whether the role is in "{x} and {y}" or "{x} e {y}".
@@ -159,17 +151,6 @@ fn nouns(pieces: &[Piece]) -> Vec<(Role, Case)> {
         _ => Vec::new(),
     };
     pieces.iter().flat_map(of).collect()
-}
-
-/// The number of words in some pieces, told in the past.
-fn words(pieces: &[Piece]) -> usize {
-    let of = |piece: &Piece| match piece {
-        Piece::Text(text) => text.split_whitespace().count(),
-        Piece::Tense { past, .. } => words(past),
-        Piece::Ending(_) => 0,
-        Piece::Noun { .. } | Piece::Number { .. } | Piece::Particle(_) | Piece::Himself => 1,
-    };
-    pieces.iter().map(of).sum()
 }
 
 struct Reader<'a> {
@@ -318,7 +299,6 @@ mod tests {
             ]
         );
         assert!(form.has_actor && form.names(0));
-        assert_eq!(form.words(), 4);
         let bare = Form::parse("=It rained.", &['x'], Language::English).unwrap();
         assert!(!bare.has_actor && !bare.names(0));
     }

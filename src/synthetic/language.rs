@@ -3,7 +3,7 @@
 use super::adjunct::Adjunct;
 use super::claim::Role;
 use super::form::{Case, Piece};
-use super::noun::{EnglishNoun, Gender, ItalianNoun, ending, push_ending};
+use super::noun::{EnglishNoun, Gender, ItalianNoun, ending};
 use super::step::Step;
 use super::style::Style;
 use super::table::{Person, World};
@@ -88,12 +88,9 @@ impl Voice {
             return Manner { as_pronoun, detail: None };
         }
         let named = || forms().flat_map(|(step, form)| form.named().iter().map(|&role| world.thing(step.thing(role))));
-        // A detail that a long wording can't take is not replaced by one at its beginning: there would be too many of those.
-        let is_short = forms().map(|(_, form)| form.words()).sum::<usize>() <= world.rates.detail_words;
         let suits = |detail: &&Adjunct| !(can_open && detail.begins) && detail.suits(named());
         let fitting: Vec<_> = world.details.iter().filter(suits).collect();
-        let detail = super::random::any(rng, &fitting).copied().filter(|detail| detail.begins || is_short);
-        Manner { as_pronoun, detail }
+        Manner { as_pronoun, detail: super::random::any(rng, &fitting).copied() }
     }
 
     /// The name of a thing as an entity: the noun, with its adjective.
@@ -215,7 +212,7 @@ impl Sentence<'_> {
                     text.push_str(if self.voice.is_plural(self.thing(*role)) { plural } else { singular });
                 }
                 Piece::Ending(None) => text.push(ending(self.voice.actor.gender, false)),
-                Piece::Ending(Some(role)) => push_ending(text, self.thing(*role).italian.ending()),
+                Piece::Ending(Some(role)) => text.push(self.thing(*role).italian.ending()),
                 Piece::Himself => text.push_str(if self.voice.is_female() { "herself" } else { "himself" }),
             }
         }

@@ -94,7 +94,6 @@ pub(super) struct Rates {
     pub compound: PerStyle,
     pub adjective: PerStyle,
     pub detail: PerStyle,
-    pub detail_words: usize,
     pub cloze_between: WeightsPerStyle,
     pub cloze_after: WeightsPerStyle,
     pub cloze_breakpoint: f64,

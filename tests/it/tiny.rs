@@ -110,7 +110,7 @@ fn make_encoder(folder: &Path, family: &str) {
     let vocabulary = vocabulary(family);
     let mut config = json!({
         "model_type": family, "hidden_act": "gelu", "vocab_size": vocabulary.len(), "hidden_size": 32,
-        "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 98,
+        "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 66,
         "type_vocab_size": 1, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "layer_norm_eps": 1e-5,
         "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
     });
