@@ -36,9 +36,9 @@ pub(super) struct Args {
     /// contrast [default: show threshold and pair; save threshold for the paper's detector, pair for the joint one]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
-    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
-    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one); may be repeated [default:
-    /// argmax, and the choice made on dev]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more),
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) or single (one attribute
+    /// of one entity at the conflict); may be repeated [default: argmax, and the choice made on dev]
     #[arg(long, value_name = "HOW")]
     states: Vec<StateDecode>,
     /// Which weights of the run to use

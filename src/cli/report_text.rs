@@ -32,9 +32,9 @@ pub(super) struct Args {
     /// contrast [default: threshold for the paper's detector, pair for the joint one; of a file, as recorded]
     #[arg(long, value_enum)]
     decode: Option<Decode>,
-    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
-    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) [default: the choice made
-    /// on dev, else argmax]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more),
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) or single (one attribute
+    /// of one entity at the conflict) [default: the choice made on dev, else argmax]
     #[arg(long, value_name = "HOW")]
     states: Option<StateDecode>,
     /// Where to compute: auto, cpu or cuda:N [default: as in training]

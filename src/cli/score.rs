@@ -25,9 +25,9 @@ pub(super) struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     replacing: Replacing,
-    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more), or
-    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one); may be repeated [default:
-    /// argmax]
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more),
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) or single (one attribute
+    /// of one entity at the conflict); may be repeated [default: argmax]
     #[arg(long, value_name = "HOW")]
     states: Vec<StateDecode>,
     #[command(flatten)]

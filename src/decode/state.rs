@@ -3,8 +3,9 @@
 use crate::attribute::Side;
 use crate::prediction::{CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PredictedStates, StoryPrediction};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-/// Which states are predicted. Written as `argmax`, `0.7` or `0.7+top1`.
+/// Which states are predicted. Written as `argmax`, `0.7`, `0.7+top1` or `single`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum StateDecode {
@@ -17,6 +18,10 @@ pub enum StateDecode {
     /// Like `Threshold`, with the fallback top-1: if no state reaches the threshold among the effects of the first
     /// sentence in conflict and the preconditions of the second, the most probable of these states is predicted.
     ThresholdTop1(f32),
+    /// One attribute of one entity at the conflict, and nothing else, as FCGLI-HAR answers (Zhang et al., From Heuristic to
+    /// Analytic, EMNLP 2023): its most likely classes after the first and before the second sentence in conflict. It is
+    /// the attribute with the largest sum of the probabilities that these two are nontrivial.
+    Single,
 }
 
 impl StateDecode {
@@ -32,13 +37,16 @@ impl StateDecode {
 
     /// Decodes the states of one story whose predicted sentences in conflict are `conflict`.
     pub fn apply_to_story(self, story: &mut StoryPrediction, conflict: &[usize]) {
-        let (StateDecode::Threshold(threshold) | StateDecode::ThresholdTop1(threshold)) = self else { return };
-        for entity in &mut story.entities {
-            predict_from(&mut entity.preconditions, threshold);
-            predict_from(&mut entity.effects, threshold);
-        }
-        if let (StateDecode::ThresholdTop1(_), &[first, second]) = (self, conflict) {
-            predict_top1(story, first, second);
+        match self {
+            StateDecode::Argmax => {}
+            StateDecode::Threshold(threshold) => predict_all_from(story, threshold),
+            StateDecode::ThresholdTop1(threshold) => {
+                predict_all_from(story, threshold);
+                if let &[first, second] = conflict {
+                    predict_top1(story, first, second);
+                }
+            }
+            StateDecode::Single => predict_single(story, conflict),
         }
     }
 
@@ -69,6 +77,38 @@ fn predict_top1(story: &mut StoryPrediction, first: usize, second: usize) {
     }
 }
 
+/// Predicts one attribute of one entity: its effect in one sentence and its precondition in another. Without these two
+/// sentences, or if every state there is surely trivial, it predicts nothing.
+fn predict_single(story: &mut StoryPrediction, conflict: &[usize]) {
+    let argmax = story.clone();
+    predict_all_from(story, f32::INFINITY);
+    let &[first, second] = conflict else { return };
+    if second >= story.sentences.len() {
+        return;
+    }
+    let sides = [(Side::Effect, first), (Side::Precondition, second)];
+    let mut sums: BTreeMap<(usize, usize), f32> = BTreeMap::new();
+    for (e, entity) in argmax.entities.iter().enumerate() {
+        for (side, sentence) in sides {
+            for candidate in entity.side(side).candidates.iter().filter(|c| c.sentence == sentence) {
+                *sums.entry((e, candidate.attribute.index())).or_default() += candidate.probability;
+            }
+        }
+    }
+    let Some((&(e, attribute), _)) = sums.iter().rev().max_by(|(_, a), (_, b)| a.total_cmp(b)) else { return };
+    for (side, sentence) in sides {
+        let class = argmax.entities[e].side(side).classes[sentence][attribute];
+        story.entities[e].side_mut(side).classes[sentence][attribute] = class;
+    }
+}
+
+fn predict_all_from(story: &mut StoryPrediction, threshold: f32) {
+    for entity in &mut story.entities {
+        predict_from(&mut entity.preconditions, threshold);
+        predict_from(&mut entity.effects, threshold);
+    }
+}
+
 /// Applies the threshold. A label without a candidate is trivial by argmax and by every threshold.
 fn predict_from(states: &mut PredictedStates, threshold: f32) {
     for candidate in &states.candidates {
@@ -83,6 +123,7 @@ impl std::fmt::Display for StateDecode {
             StateDecode::Argmax => f.write_str("argmax"),
             StateDecode::Threshold(threshold) => write!(f, "{threshold}"),
             StateDecode::ThresholdTop1(threshold) => write!(f, "{threshold}+top1"),
+            StateDecode::Single => f.write_str("single"),
         }
     }
 }
@@ -91,8 +132,10 @@ impl std::str::FromStr for StateDecode {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "argmax" {
-            return Ok(StateDecode::Argmax);
+        match text {
+            "argmax" => return Ok(StateDecode::Argmax),
+            "single" => return Ok(StateDecode::Single),
+            _ => {}
         }
         let (number, kind): (_, fn(f32) -> StateDecode) = match text.strip_suffix("+top1") {
             Some(number) => (number, StateDecode::ThresholdTop1),
@@ -102,8 +145,9 @@ impl std::str::FromStr for StateDecode {
             return Err(format!("{text:?} is {number}+top1 now"));
         }
         let threshold = number.parse().ok().filter(|t| (CANDIDATE_FLOOR..=1.).contains(t));
-        let wrong =
-            || format!("{text:?}: must be argmax, P or P+top1 with a probability P from {CANDIDATE_FLOOR} to 1");
+        let wrong = || {
+            format!("{text:?}: must be argmax, single, P or P+top1 with a probability P from {CANDIDATE_FLOOR} to 1")
+        };
         threshold.map(kind).ok_or_else(wrong)
     }
 }
@@ -179,8 +223,48 @@ mod tests {
     }
 
     #[test]
+    fn single_predicts_the_attribute_that_most_probably_changes_in_the_conflict() {
+        let of = |candidates: &[(Attribute, u8, f32)], sentence| {
+            let mut states = PredictedStates::nothing(2);
+            for &(attribute, class, probability) in candidates {
+                states.candidates.push(StateCandidate { sentence, ..candidate(attribute, class, probability, 0) });
+                states.classes[sentence][attribute.index()] = if probability > 0.5 { class } else { 0 };
+            }
+            states
+        };
+        let entity = |name: &str, effects: &[_], preconditions: &[_]| EntityPrediction {
+            effects: of(effects, 0),
+            preconditions: of(preconditions, 1),
+            ..EntityPrediction::without_states(name, vec![0.; 2])
+        };
+        let mut story = StoryPrediction {
+            id: String::new(),
+            sentences: vec![String::new(); 2],
+            sentence_pairs: Vec::new(),
+            subjects: Vec::new(),
+            no_conflict: None,
+            entities: vec![
+                entity("lamp", &[(Attribute::Power, 1, 0.9), (Attribute::Open, 1, 0.6)], &[(Attribute::Open, 2, 0.2)]),
+                entity("cup", &[(Attribute::Open, 1, 0.6)], &[(Attribute::Open, 2, 0.55), (Attribute::Power, 2, 0.9)]),
+            ],
+        };
+        let states = |story: &StoryPrediction| story.predicted_states(&[(Side::Effect, 0), (Side::Precondition, 1)]);
+        let argmax = states(&story);
+        StateDecode::Single.apply_to_story(&mut story, &[0, 1]);
+        let single = states(&story);
+        assert_eq!((argmax.len(), single.len()), (5, 2));
+        assert!(single.iter().all(|state| state.entity == "cup" && state.attribute == Attribute::Open), "{single:?}");
+        for conflict in [&[0][..], &[0, 2]] {
+            StateDecode::Single.apply_to_story(&mut story, conflict);
+            assert!(states(&story).is_empty(), "{conflict:?}");
+        }
+    }
+
+    #[test]
     fn names_are_read_back() {
-        for decode in [StateDecode::Argmax, StateDecode::Threshold(0.55), StateDecode::ThresholdTop1(0.9)] {
+        for decode in
+            [StateDecode::Argmax, StateDecode::Threshold(0.55), StateDecode::ThresholdTop1(0.9), StateDecode::Single]
+        {
             assert_eq!(decode.to_string().parse(), Ok(decode));
         }
         assert!(["0.01", "1.1", "NaN", "max", "top1"].iter().all(|text| text.parse::<StateDecode>().is_err()));

@@ -148,6 +148,7 @@ impl EvaluatedSet {
         let states = match self.states {
             StateDecode::Argmax => "predicted states: the most likely class".to_owned(),
             StateDecode::Threshold(p) => format!("predicted states: nontrivial states of probability {p} or more"),
+            StateDecode::Single => "predicted states: one attribute of one entity at the conflict".to_owned(),
             StateDecode::ThresholdTop1(p) => format!(
                 "predicted states: nontrivial states of probability {p} or more, and where none at the conflict \
                  reaches it, the most probable one"
