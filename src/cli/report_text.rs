@@ -34,7 +34,7 @@ pub(super) struct Args {
     decode: Option<Decode>,
     /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more),
     /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) or single (one attribute
-    /// of one entity at the conflict) [default: the choice made on dev, else argmax]
+    /// of one entity at the conflict) [default: argmax]
     #[arg(long, value_name = "HOW")]
     states: Option<StateDecode>,
     /// Where to compute: auto, cpu or cuda:N [default: as in training]

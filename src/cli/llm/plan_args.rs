@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The stories, and how a question about one is put.
 #[derive(clap::Args)]
 pub(super) struct PlanArgs {
-    /// AskedStory file: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
+    /// Story file: GITA4CALAMITA.jsonl, or a file in the format of TRIP and GITA
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     /// Split of the story file, if it has several
