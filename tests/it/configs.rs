@@ -60,6 +60,7 @@ fn every_sweep_resolves_all_its_runs() {
     let runs: BTreeMap<&str, usize> = sweeps.iter().map(|(name, sweep)| (name.as_str(), sweep.runs.len())).collect();
     let expected = [
         ("best-ablations", 18),
+        ("best-folds", 3),
         ("gita-table4", 5),
         ("losses-e5-small", 24),
         ("synthetic-stories", 24),
