@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Only the stories of this split [default: of all splits]
     #[arg(long)]
     split: Option<String>,
-    /// The language of the stories [default: of each story, by its function words]
+    /// The language of the stories [default: of each story of a story file, of a text as a whole, by the function words]
     #[arg(long, value_enum)]
     lang: Option<Language>,
     #[command(flatten)]
@@ -105,10 +105,10 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
     if let Some(words) = typed.left_out.words() {
         aside!("{source}: {words}");
     }
+    let language = args.lang.unwrap_or_else(|| Language::of([&text]));
     let stories = typed.stories.iter().zip(&typed.found).zip(0..);
     Ok(stories
         .map(|((story, &is_found), group)| {
-            let language = args.lang.unwrap_or_else(|| Language::of(&story.sentences));
             let found = find(&story.sentences, language);
             let given = (!is_found).then(|| names(story));
             FoundStory::new(("text", &story.id, group), language, found, given)

@@ -1,6 +1,6 @@
 //! What one sentence of a story tells about words of the others.
 
-use super::kinds::WordKinds;
+use super::kinds::{Closed, WordKinds};
 use super::lexicon::Lexicon;
 use super::phrase::Phrase;
 use super::word::{Gap, Word};
@@ -22,14 +22,13 @@ impl Evidence {
         let mut names = HashSet::new();
         for words in sentences {
             for (at, word) in words.iter().enumerate().filter(|(_, word)| word.is_title) {
-                let kinds = lexicon.kinds(&word.lower);
-                let next = words.get(at + 1).map(|next| lexicon.kinds(&next.lower)).unwrap_or_default();
-                let acts = next.finite && !next.noun && !kinds.noun;
                 let is_name = match word.before {
-                    Gap::Stop => (kinds.is_unknown() || acts) && !small.contains(word.lower.as_str()),
+                    Gap::Stop if small.contains(word.lower.as_str()) => false,
+                    Gap::Stop => lexicon.kinds(&word.lower).is_unknown() || acts(&words[at..], lexicon),
                     Gap::Comma | Gap::Blank => true,
                 };
-                if is_name && kinds.closed.is_none() && !lexicon.is_no_thing(&word.lower) {
+                let is_closed = lexicon.listed(&word.lower).is_some_and(|kinds| kinds.closed.is_some());
+                if is_name && !is_closed && !lexicon.is_no_thing(&word.lower) {
                     names.insert(word.lower.clone());
                 }
             }
@@ -57,4 +56,17 @@ impl Evidence {
     pub fn is_name(&self, lexicon: &Lexicon, word: &Word) -> bool {
         word.is_title && (lexicon.is_name(&word.lower) || self.names.contains(&word.lower))
     }
+}
+
+/// Whether the first of these words does or has something. What it ends in does not count: "Renato ha", "Kelly's".
+fn acts(words: &[Word], lexicon: &Lexicon) -> bool {
+    let listed = lexicon.listed(&words[0].lower);
+    let followers = words[1..].iter().take_while(|word| word.before == Gap::Blank);
+    let mut followers = followers.map(|word| (word, lexicon.kinds(&word.lower)));
+    let next = followers.find(|(_, kinds)| !matches!(kinds.closed, Some(Closed::Object | Closed::Adverb)));
+    next.is_some_and(|(word, next)| match next.closed {
+        Some(Closed::Be | Closed::Have | Closed::Auxiliary) => listed.is_none(),
+        _ if word.lower == "'s" => listed.is_none(),
+        _ => next.finite && !next.noun && !listed.is_some_and(|kinds| kinds.noun),
+    })
 }

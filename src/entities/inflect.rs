@@ -1,19 +1,19 @@
 //! Forms of regular words.
 
-/// The plural of an English noun.
-pub(super) fn english_plural(noun: &str) -> String {
-    with_s(noun)
-}
-
-/// "boxes", "tries", "cups".
-fn with_s(word: &str) -> String {
-    match word.strip_suffix('y') {
-        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+/// The plural of an English noun, or the third person of a verb: "boxes", "tries", "cups".
+pub(super) fn with_s(word: &str) -> String {
+    match stem_of_y(word) {
+        Some(stem) => format!("{stem}ies"),
         _ if word.ends_with(['s', 'x', 'z', 'o']) || word.ends_with("ch") || word.ends_with("sh") => {
             format!("{word}es")
         }
         _ => format!("{word}s"),
     }
+}
+
+/// The stem of a word whose "y" becomes "ie": "try", but not "play".
+fn stem_of_y(word: &str) -> Option<&str> {
+    word.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']))
 }
 
 /// Forms of an English verb.
@@ -29,9 +29,7 @@ pub(super) struct EnglishVerb {
 /// The forms of a verb, if it is regular.
 pub(super) fn english_verb(base: &str) -> EnglishVerb {
     let stem = base.strip_suffix('e').unwrap_or(base);
-    let is_y = base.ends_with('y') && !base.ends_with(|c| "aeou".contains(c)) && !base.ends_with("ay");
-    let is_y = is_y && !base.ends_with("ey") && !base.ends_with("oy");
-    let mut past = vec![if is_y { format!("{}ied", &base[..base.len() - 1]) } else { format!("{stem}ed") }];
+    let mut past = vec![stem_of_y(base).map_or(format!("{stem}ed"), |stem| format!("{stem}ied"))];
     let mut gerund = vec![format!("{stem}ing"), format!("{base}ing")];
     if let Some(last) = base.chars().last().filter(|last| "bdgklmnprt".contains(*last)) {
         past.push(format!("{base}{last}ed"));
@@ -104,7 +102,7 @@ mod tests {
 
     #[test]
     fn english_forms() {
-        assert_eq!(["cup", "box", "party", "tray"].map(english_plural), ["cups", "boxes", "parties", "trays"]);
+        assert_eq!(["cup", "box", "party", "tray"].map(with_s), ["cups", "boxes", "parties", "trays"]);
         let forms = |base| {
             let EnglishVerb { third, past, gerund } = english_verb(base);
             [vec![third], past, gerund].concat()

@@ -39,6 +39,10 @@ impl WordKinds {
         self.base || self.finite || self.participle || self.gerund
     }
 
+    pub fn is_only_verb(self) -> bool {
+        self.is_verb() && !self.noun && !self.adjective
+    }
+
     /// Whether neither the tables nor the ending tell anything.
     pub fn is_unknown(self) -> bool {
         self == WordKinds::default()

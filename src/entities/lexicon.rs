@@ -1,7 +1,7 @@
 //! What a word may be: the tables of `data/lexicon/`, the nouns of the synthetic stories, and endings.
 
 use super::expressions::Expressions;
-use super::inflect::{agreeing, english_plural, english_verb, italian_plural, italian_verb};
+use super::inflect::{agreeing, english_verb, italian_plural, italian_verb, with_s};
 use super::kinds::{Closed, WordKinds};
 use super::word;
 use crate::error::{Error, Result};
@@ -114,7 +114,7 @@ impl Lexicon {
                 false => lexicon.add_noun(name),
             }
         }
-        lexicon.add_closed(&raw);
+        lexicon.add_closed(&raw)?;
         for words in &raw.fixed {
             lexicon.fixed.add(word::words(words, language).into_iter().map(|word| word.lower).collect());
         }
@@ -129,7 +129,7 @@ impl Lexicon {
         let words: Vec<&str> = noun.split_whitespace().collect();
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
         let plural = match self.language {
-            Language::English => Some(english_plural(last)),
+            Language::English => Some(with_s(last)),
             Language::Italian => italian_plural(first),
         };
         if let [word] = words[..] {
@@ -195,7 +195,7 @@ impl Lexicon {
         }
     }
 
-    fn add_closed(&mut self, raw: &RawLexicon) {
+    fn add_closed(&mut self, raw: &RawLexicon) -> Result<()> {
         use Closed::*;
         for (list, class) in [
             (&raw.adverbs, Adverb),
@@ -211,14 +211,27 @@ impl Lexicon {
             (&raw.auxiliaries, Auxiliary),
             (&raw.infinitive, Infinitive),
         ] {
-            list.split_whitespace().for_each(|word| self.mark(word, |kinds| kinds.closed = Some(class)));
+            for word in list.split_whitespace() {
+                if self.listed(word).is_some_and(|kinds| kinds.closed.is_some()) {
+                    return Err(Error::config(format!(
+                        "data/lexicon/{}.toml: {word:?} stands in two lists of closed classes",
+                        self.language.code()
+                    )));
+                }
+                self.mark(word, |kinds| kinds.closed = Some(class));
+            }
         }
+        Ok(())
     }
 
     /// What a word in lower case may be. Of unknown words the ending is asked.
     pub fn kinds(&self, word: &str) -> WordKinds {
-        let known = self.words.get(word).copied();
-        known.unwrap_or_else(|| WordKinds::by_ending(word, self.language))
+        self.listed(word).unwrap_or_else(|| WordKinds::by_ending(word, self.language))
+    }
+
+    /// What the tables say about a word.
+    pub fn listed(&self, word: &str) -> Option<WordKinds> {
+        self.words.get(word).copied()
     }
 
     /// Whether it is the name of a person in the synthetic stories.
@@ -260,7 +273,7 @@ impl Lexicon {
 /// The forms of an Italian adjective: "ross@" has four, "verd%" two, "rosa" one.
 fn forms(adjective: &str) -> Vec<String> {
     match (adjective.strip_suffix('@'), adjective.strip_suffix('%')) {
-        (Some(stem), _) => ["o", "a", "i", "e"].iter().map(|end| format!("{stem}{end}")).collect(),
+        (Some(stem), _) => agreeing(stem),
         (_, Some(stem)) => ["e", "i"].iter().map(|end| format!("{stem}{end}")).collect(),
         _ => vec![adjective.to_owned()],
     }
@@ -277,7 +290,10 @@ mod tests {
             let lexicon = Lexicon::of(language);
             assert!(lexicon.kinds(noun).noun && lexicon.kinds(verb).finite, "{noun}, {verb}");
         }
-        let lexicon = Lexicon::read("verbs = \"\"", Language::Italian).err().unwrap();
-        assert!(lexicon.message.starts_with("data/lexicon/it.toml: "), "{}", lexicon.message);
+        let refused = |text: &str| Lexicon::read(text, Language::Italian).err().unwrap().message;
+        let unfinished = refused("verbs = \"\"");
+        assert!(unfinished.starts_with("data/lexicon/it.toml: "), "{unfinished}");
+        let twice = ITALIAN.replace("conjunctions = \"e ", "conjunctions = \"e molto ");
+        assert_eq!(refused(&twice), "data/lexicon/it.toml: \"molto\" stands in two lists of closed classes");
     }
 }

@@ -16,8 +16,8 @@ pub struct FoundStory {
     /// The number of its story group, which no story group of another split has.
     #[serde(skip)]
     pub group: i64,
-    /// The language in which it was read: "en" or "it".
-    pub language: &'static str,
+    /// The language in which it was read.
+    pub language: Language,
     /// In the order of their first mention.
     pub found: Vec<String>,
     /// Those of its list; `None` if it has none.
@@ -59,7 +59,7 @@ impl FoundStory {
         let missed = given.as_ref().map_or_else(Vec::new, |given| without(given, &found));
         let extra = given.as_ref().map_or_else(Vec::new, |given| without(&found, given));
         let (split, story) = (split.to_owned(), story.to_owned());
-        FoundStory { split, story, group, language: language.code(), found, given, missed, extra }
+        FoundStory { split, story, group, language, found, given, missed, extra }
     }
 }
 
@@ -72,7 +72,7 @@ impl EntityScores {
     pub fn of(stories: &[FoundStory]) -> Option<Self> {
         let listed: Vec<_> = stories.iter().filter_map(|story| Some((story, story.given.as_ref()?))).collect();
         let groups = StoryGroups::of_numbers(listed.iter().map(|(story, _)| story.group));
-        let scores = |key: fn(&str, &str) -> String| {
+        let scores = |key: fn(&str, Language) -> String| {
             let sets: Vec<_> = listed
                 .iter()
                 .map(|(story, given)| {
@@ -91,12 +91,9 @@ impl EntityScores {
                 groups.share_of_counts(sets.iter().map(|&(group, _, [count, total])| (group, count, total)));
             MatchScores { recall, precision }
         };
-        let of_head = |name: &str, language: &str| {
-            let language = if language == "it" { Language::Italian } else { Language::English };
-            head(name, language).to_owned()
-        };
         let exact = scores(|name, _| name.to_owned());
-        (!listed.is_empty()).then(|| EntityScores { stories: listed.len(), exact, head: scores(of_head) })
+        let head = scores(|name, language| head(name, language).to_owned());
+        (!listed.is_empty()).then_some(EntityScores { stories: listed.len(), exact, head })
     }
 }
 

@@ -33,7 +33,7 @@ use lexicon::Lexicon;
 use phrase::{Phrase, phrases};
 use std::collections::HashMap;
 use tag::readings;
-use word::{Word, lower, words};
+use word::{Word, words};
 
 /// The people and things of a story, in the order of their first mention. Each is a part of a sentence, as it is written
 /// there; none occurs twice, whatever its capitals. The same sentences always have the same entities.
@@ -83,7 +83,7 @@ impl Mentions {
         if letters < 2 || name.chars().count() > MAX_NAME {
             return;
         }
-        let place = *self.places.entry(lower(name)).or_insert(self.names.len());
+        let place = *self.places.entry(normalized(name)).or_insert(self.names.len());
         match self.names.get_mut(place) {
             Some((_, count)) => *count += 1,
             None => self.names.push((name.to_owned(), 1)),
@@ -96,5 +96,70 @@ impl Mentions {
         by_count.truncate(MAX_ENTITIES);
         by_count.sort_unstable();
         by_count.into_iter().map(|i| self.names[i].0.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn english_sentences() {
+        for (sentence, expected) in [
+            // Names that end like other words.
+            ("Otto and Emily rinsed the pan.", "Otto, Emily, pan"),
+            ("Manfred was stirring soup.", "Manfred, soup"),
+            ("Molly's parrot bit Winifred's thumb.", "Molly, parrot, Winifred, thumb"),
+            ("Lotte moved to Sicily.", "Lotte, Sicily"),
+            ("Briskly Otto rinsed the pan.", "Otto, pan"),
+            // Verbs after an apostrophe.
+            ("I'm rinsing the pan.", "pan"),
+            ("They’re in the shed.", "shed"),
+            ("Otto hoped that they'd rinse the pan.", "Otto, pan"),
+            ("I've a parrot.", "parrot"),
+            ("Let's rinse the pan.", "pan"),
+            ("She's rinsed the pan.", "pan"),
+            ("It's broken.", ""),
+            ("That's cold.", ""),
+            ("There's soup in the pan.", "soup, pan"),
+            ("Otto lifted it's lid.", "Otto, lid"),
+            ("Otto rinsed someone's pan.", "Otto, pan"),
+            // Verbs after words that stand before nouns too.
+            ("They both ate the soup.", "soup"),
+            ("Lotte first rinsed the pan.", "Lotte, pan"),
+            ("The lamp, which broke the pan, fell.", "lamp, pan"),
+            ("Lotte rinsed both pans.", "Lotte, pans"),
+            ("Lotte heard her rinse the pan.", "Lotte, pan"),
+            ("The repair he made was bad.", "repair"),
+            // A new clause.
+            ("Lotte said, \"Bring me the pan.\"", "Lotte, pan"),
+            ("Lotte said: ‘Bring the pan, Otto.’", "Lotte, pan, Otto"),
+            ("\"Bring me the pan,\" Lotte said.", "pan, Lotte"),
+            ("Otto saw Lotte because she did the soup mix.", "Otto, Lotte, soup mix"),
+            // One name, whatever its blanks.
+            ("Otto dropped the red  pan. The red pan broke.", "Otto, red  pan"),
+        ] {
+            assert_eq!(find(&[sentence], Language::English).join(", "), expected, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn italian_sentences() {
+        for (sentence, expected) in [
+            ("Niccolò è in giardino.", "Niccolò, giardino"),
+            ("Donato ha rotto la lampada.", "Donato, lampada"),
+            ("Ferdinando non si è lavato le mani.", "Ferdinando, mani"),
+            ("Ugo prende il regalo da Ada.", "Ugo, regalo, Ada"),
+            ("Ugo prende il ferro da stiro.", "Ugo, ferro da stiro"),
+            ("Tutti leggono la lettera.", "lettera"),
+            ("Ugo vede una macchia sulla lampada.", "Ugo, macchia, lampada"),
+            ("Prima apre la scatola.", "scatola"),
+            ("Ada prima lava la lampada.", "Ada, lampada"),
+            ("Ada lava la prima lampada.", "Ada, lampada"),
+            ("Il forno è molto caldo.", "forno"),
+            ("Nel forno c'è molto pane.", "forno, pane"),
+        ] {
+            assert_eq!(find(&[sentence], Language::Italian).join(", "), expected, "{sentence}");
+        }
     }
 }

@@ -9,6 +9,12 @@ use crate::language::Language;
 /// How far the verb of a subject is looked for, in words.
 const LOOK_AHEAD: usize = 12;
 
+/// Determiners that stand for a noun too: "they both ate it", "heard her wash the cup", "tutti mangiano la torta".
+const ALONE: [&str; 18] = [
+    "all", "both", "each", "her", "many", "most", "others", "some", "which", "alcuni", "alcune", "altri", "altre",
+    "entrambi", "entrambe", "molti", "tutti", "tutte",
+];
+
 impl Tagger<'_> {
     /// The form in which a word is a verb here; `None` if it is none.
     pub fn verb_here(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
@@ -25,7 +31,10 @@ impl Tagger<'_> {
             TagContext::Have => (kinds.participle || kinds.finite && !kinds.noun).then_some(VerbForm::Participle),
             TagContext::Subject if kinds.is_verb() => Some(form(kinds)),
             TagContext::Subject => (kinds.is_unknown()).then_some(VerbForm::Finite),
-            TagContext::Determiner => None,
+            TagContext::Determiner => {
+                let stands_alone = ALONE.contains(&self.words[at - 1].lower.as_str());
+                (stands_alone && kinds.is_only_verb() && self.has_object(at)).then(|| form(kinds))
+            }
             TagContext::Nominal => self.verb_after_noun(at, kinds),
             TagContext::Preposition if is_italian => (kinds.base && !kinds.noun).then_some(VerbForm::Base),
             TagContext::Preposition => (kinds.gerund && !kinds.noun).then_some(VerbForm::Gerund),
@@ -33,7 +42,7 @@ impl Tagger<'_> {
             TagContext::Conjunction if self.verb.is_some() => self.coordinated(at, kinds),
             TagContext::Start | TagContext::Conjunction => {
                 let asks = is_italian && kinds.finite && self.has_object(at);
-                let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective || asks;
+                let is_only_verb = kinds.is_only_verb() || asks;
                 let is_modifier = kinds.participle && !is_italian && self.is_followed_by_open(at);
                 (is_only_verb && !is_modifier).then(|| form(kinds))
             }
@@ -50,11 +59,10 @@ impl Tagger<'_> {
         if self.readings.last() == Some(&Reading::Modifier) && self.lexicon.language == Language::English {
             return None;
         }
-        let is_only_verb = kinds.is_verb() && !kinds.noun && !kinds.adjective;
         // In English an infinitive after a noun is rather the head of a compound: "soup mix".
         let is_infinitive = kinds == WordKinds { base: true, ..WordKinds::default() };
         let is_head = is_infinitive && self.lexicon.language == Language::English;
-        (self.verb.is_some() && is_only_verb && !is_head).then(|| form(kinds))
+        (self.verb.is_some() && kinds.is_only_verb() && !is_head).then(|| form(kinds))
     }
 
     fn verb_after_verb(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
@@ -74,7 +82,7 @@ impl Tagger<'_> {
             Some(VerbForm::Base) if kinds.base && may_be_verb => Some(VerbForm::Base),
             _ if kinds.finite && may_be_verb => Some(VerbForm::Finite),
             _ if kinds.participle && may_be_verb => Some(VerbForm::Participle),
-            _ => (kinds.base && !kinds.noun && !kinds.adjective).then_some(VerbForm::Base),
+            _ => (kinds.base && kinds.is_only_verb()).then_some(VerbForm::Base),
         }
     }
 
@@ -110,7 +118,7 @@ impl Tagger<'_> {
 
     /// A noun with the adjectives before and after it.
     fn italian_nominal(&mut self, at: usize, kinds: WordKinds) -> Reading {
-        if self.context == TagContext::Nominal && at > 0 && self.readings[at - 1] != Reading::Outside {
+        if self.context == TagContext::Nominal && self.readings[at - 1] != Reading::Outside {
             return match kinds {
                 WordKinds { state: true, .. } => Reading::Outside,
                 WordKinds { adjective: true, .. } => Reading::Modifier,
@@ -141,19 +149,16 @@ impl Tagger<'_> {
             return None;
         }
         let last = (start + LOOK_AHEAD).min(self.words.len());
-        let ends = |&i: &usize| self.words[i].before != Gap::Blank || self.kinds[i].closed.is_some();
+        let ends = |&i: &usize| self.words[i].before != Gap::Blank || self.kinds[i].closed.is_some() || self.is_name(i);
         let end = (start + 1..last).find(ends).unwrap_or(last);
         let after = self.words.get(end).filter(|word| word.before == Gap::Blank).and(self.kinds.get(end));
         let after = after.and_then(|kinds| kinds.closed);
         if matches!(after, Some(Closed::Be | Closed::Have | Closed::Auxiliary)) {
             return None;
         }
-        let mut others = start + 1..end;
+        let others = start + 1..end;
         let is_verb = |kinds: WordKinds| kinds.finite || kinds.base && self.lexicon.language == Language::English;
-        let surely = others.clone().find(|&i| {
-            let kinds = self.kinds[i];
-            is_verb(kinds) && !kinds.noun && !kinds.adjective
-        });
+        let surely = others.clone().find(|&i| is_verb(self.kinds[i]) && self.kinds[i].is_only_verb());
         let perhaps = || others.clone().next_back().filter(|&i| is_verb(self.kinds[i]));
         let by_position = || {
             let has_object = matches!(after, Some(Closed::Determiner | Closed::Clitic | Closed::Preposition));
@@ -161,8 +166,7 @@ impl Tagger<'_> {
             let last = others.clone().next_back()?;
             (is_italian && has_object && self.kinds[last].is_unknown()).then_some(last)
         };
-        let found = surely.or_else(perhaps).or_else(by_position);
-        others.next().and(found)
+        surely.or_else(perhaps).or_else(by_position)
     }
 }
 

@@ -7,7 +7,7 @@ use super::word::{Gap, Word};
 use crate::language::Language;
 use std::ops::Range;
 
-/// Of a longer phrase only the last words are taken: no thing is called by more.
+/// Of a longer phrase only the words nearest to its noun are taken: no thing is called by more.
 const MAX_WORDS: usize = 5;
 
 /// A noun with its adjectives, or a name.
@@ -62,5 +62,5 @@ fn phrase(range: Range<usize>, words: &[Word], readings: &[Reading], lexicon: &L
         Language::English => range.end.saturating_sub(MAX_WORDS).max(range.start)..range.end,
         Language::Italian => range.start..range.end.min(range.start + MAX_WORDS),
     };
-    (!words.is_empty()).then_some(Phrase { words, head, is_determined })
+    Some(Phrase { words, head, is_determined })
 }

@@ -13,6 +13,9 @@ use crate::language::Language;
 /// No expression of the tables has more words.
 const LONGEST_EXPRESSION: usize = 5;
 
+/// After these "'s" is a verb.
+const BEFORE_IS: [&str; 9] = ["he", "she", "it", "that", "there", "here", "what", "who", "where"];
+
 /// What has been read right before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagContext {
@@ -102,7 +105,7 @@ impl Tagger<'_> {
             self.context = self.context_after_phrase();
         } else if quality {
             self.readings.extend([Reading::Modifier; 2]);
-        } else if self.evidence.is_name(self.lexicon, &self.words[at]) {
+        } else if self.is_name(at) {
             self.name(at);
         } else if let Some(class) = self.closed_class(at) {
             self.closed(class, at);
@@ -110,6 +113,10 @@ impl Tagger<'_> {
             let reading = self.open(at);
             self.readings.push(reading);
         }
+    }
+
+    pub fn is_name(&self, at: usize) -> bool {
+        self.evidence.is_name(self.lexicon, &self.words[at])
     }
 
     /// What is expected after a noun phrase that can't go on.
@@ -131,14 +138,15 @@ impl Tagger<'_> {
             return false;
         }
         match self.words[at].lower.as_str() {
-            "da" => next.base || next.noun || next.is_unknown(),
+            "da" => !self.is_name(at + 1) && (next.base || next.noun || next.is_unknown()),
             "di" | "a" => self.lexicon.is_quality(&self.words[at + 1].lower),
             _ => false,
         }
     }
 
     fn begin_clause(&mut self) {
-        (self.context, self.verb, self.motion, self.predicate) = (TagContext::Start, None, false, None);
+        (self.context, self.verb, self.predicate) = (TagContext::Start, None, None);
+        (self.motion, self.perception) = (false, false);
     }
 
     /// The closed class of a word. Where a noun is expected, some of them are nouns or adjectives: "a can", "at home",
@@ -189,6 +197,7 @@ impl Tagger<'_> {
         let rest = self.context_after_phrase();
         self.context = match class {
             Closed::Determiner if self.words[at].lower == "'s" => self.possessive(at),
+            Closed::Determiner if self.is_degree(at) => TagContext::Be,
             Closed::Determiner => TagContext::Determiner,
             Closed::Clitic => self.clitic(at),
             Closed::Preposition => TagContext::Preposition,
@@ -219,10 +228,17 @@ impl Tagger<'_> {
         (self.motion, self.perception) = (self.lexicon.is_motion(word), self.lexicon.is_perception(word));
     }
 
-    /// "Ann's book", but "Ann's washing it".
+    /// "molto latte", but "è molto caldo".
+    fn is_degree(&self, at: usize) -> bool {
+        let is_amount = ["molto", "poco", "tanto", "troppo"].contains(&self.words[at].lower.as_str());
+        is_amount && self.context == TagContext::Be && self.next(at).is_some_and(|next| next.adjective)
+    }
+
+    /// "Ann's book", but "Ann's washing it" and "she's here".
     fn possessive(&mut self, at: usize) -> TagContext {
         let is_verb = self.is_followed_by(at, &[Closed::Determiner, Closed::Preposition, Closed::Adverb]);
         let is_verb = is_verb || self.next(at).is_some_and(|next| next.gerund && !next.noun);
+        let is_verb = is_verb || BEFORE_IS.contains(&self.words[at - 1].lower.as_str());
         if !is_verb || self.verb.is_some() {
             return TagContext::Determiner;
         }
@@ -233,7 +249,7 @@ impl Tagger<'_> {
     /// "la tazza", but "Rosa la beve", "e la mette nel frigo".
     fn clitic(&mut self, at: usize) -> TagContext {
         let next = self.next(at).unwrap_or_default();
-        let is_only_verb = next.finite && !next.noun && !next.adjective;
+        let is_only_verb = next.finite && next.is_only_verb();
         let begins = matches!(self.context, TagContext::Start | TagContext::Conjunction);
         let wants_verb = self.context == TagContext::Subject && self.verb.is_none();
         match () {

@@ -2,9 +2,15 @@
 
 use crate::language::Language;
 use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// Before a point these end no sentence.
 const TITLES: [&str; 8] = ["mr", "mrs", "ms", "dr", "st", "sig", "dott", "prof"];
+
+const APOSTROPHES: [char; 2] = ['\'', '’'];
+
+/// What English joins to the word before it.
+const ENDINGS: [&str; 6] = ["'s", "'m", "'re", "'ve", "'ll", "'d"];
 
 /// A word, and what stands before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +31,7 @@ pub(super) enum Gap {
     Blank,
     /// A comma, brackets and the like.
     Comma,
-    /// The end of a sentence, or nothing at all: the word is the first one.
+    /// The end of a sentence, an opening quote, or nothing at all: the word is the first one.
     Stop,
 }
 
@@ -33,20 +39,19 @@ pub(super) enum Gap {
 pub(super) fn words(sentence: &str, language: Language) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut end = 0;
-    let mut chars = sentence.char_indices().peekable();
-    while let Some((start, first)) = chars.next() {
-        if !first.is_alphanumeric() {
+    let mut letters = sentence.grapheme_indices(true).peekable();
+    while let Some((start, first)) = letters.next() {
+        if !begins_word(first) {
             continue;
         }
-        let mut stop = start + first.len_utf8();
-        while let Some(&(at, c)) = chars.peek() {
-            let is_inner = is_apostrophe(c) || c == '-';
-            let inside = sentence[at + c.len_utf8()..].chars().next().is_some_and(char::is_alphanumeric);
-            if !(c.is_alphanumeric() || is_inner && inside) {
+        let mut stop = start + first.len();
+        while let Some(&(at, letter)) = letters.peek() {
+            let is_inner = letter == "-" || letter.starts_with(APOSTROPHES);
+            if !(begins_word(letter) || is_inner && begins_word(&sentence[at + letter.len()..])) {
                 break;
             }
-            stop = at + c.len_utf8();
-            chars.next();
+            stop = at + letter.len();
+            letters.next();
         }
         let before = gap(&sentence[end..start], words.last());
         end = stop;
@@ -61,26 +66,27 @@ pub(super) fn words(sentence: &str, language: Language) -> Vec<Word> {
     words
 }
 
-fn is_apostrophe(c: char) -> bool {
-    c == '\'' || c == '’'
+fn begins_word(text: &str) -> bool {
+    text.starts_with(char::is_alphanumeric)
 }
 
-/// Where a word falls into two: before the "'s" of English, after the apostrophe of Italian.
+/// Where a word falls into two: before the "'s" or "'ll" of English, after the apostrophe of Italian.
 fn split(word: &str, language: Language) -> Option<usize> {
-    let (at, apostrophe) = word.char_indices().rfind(|&(_, c)| is_apostrophe(c))?;
-    let after = at + apostrophe.len_utf8();
+    let at = word.rfind(APOSTROPHES)?;
+    let (before, joined) = (lower(&word[..at]), lower(&word[at..]));
     match language {
-        Language::English => word[after..].eq_ignore_ascii_case("s").then_some(at),
-        Language::Italian => Some(after),
+        Language::English => (ENDINGS.contains(&joined.as_str()) && before != "let").then_some(at),
+        Language::Italian => Some(at + word[at..].chars().next()?.len_utf8()),
     }
 }
 
 fn gap(between: &str, last: Option<&Word>) -> Gap {
     let Some(last) = last else { return Gap::Stop };
     let is_title = TITLES.contains(&last.lower.as_str()) && between.trim() == ".";
+    let opens_quote = between.ends_with(['"', '\'', '“', '‘', '«']);
     match between {
         _ if is_title || between.trim().is_empty() => Gap::Blank,
-        _ if between.contains(['.', '!', '?', ':', ';', '…', '\n']) => Gap::Stop,
+        _ if opens_quote || between.contains(['.', '!', '?', ':', ';', '…', '\n']) => Gap::Stop,
         _ => Gap::Comma,
     }
 }
@@ -114,8 +120,13 @@ mod tests {
     fn words_fall_apart_where_the_language_joins_two() {
         let english = lowers("Ann’s T-shirt didn't fit, did it?", Language::English);
         assert_eq!(english, ["ann", "'s", "t-shirt", "didn't", "fit", "did", "it"]);
+        assert_eq!(lowers("I’ll. Let's!", Language::English), ["i", "'ll", "let's"]);
         let italian = lowers("Rosa versa l’acqua nell'unica tazza.", Language::Italian);
         assert_eq!(italian, ["rosa", "versa", "l'", "acqua", "nell'", "unica", "tazza"]);
+        assert_eq!(
+            lowers("cre\u{300}me bru\u{302}le\u{301}e", Language::English),
+            ["cre\u{300}me", "bru\u{302}le\u{301}e"]
+        );
         assert!(lowers(" -'’ — !", Language::English).is_empty());
     }
 
@@ -124,6 +135,6 @@ mod tests {
         let words = words("Mr. Hill sat. TV, “Ok” then", Language::English);
         let seen: Vec<_> = words.iter().map(|word| (word.before, word.is_title)).collect();
         use Gap::{Blank, Comma, Stop};
-        assert_eq!(seen, [(Stop, true), (Blank, true), (Blank, false), (Stop, false), (Comma, true), (Comma, false)]);
+        assert_eq!(seen, [(Stop, true), (Blank, true), (Blank, false), (Stop, false), (Stop, true), (Comma, false)]);
     }
 }

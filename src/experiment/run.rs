@@ -86,6 +86,15 @@ impl TrainedRun {
     /// # Errors
     /// `Data` if a story has more sentences, or a sentence more tokens, than the model can read.
     pub fn evaluate(&self, pairs: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Evaluation> {
+        let corpus = self.corpus(pairs)?;
+        Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
+    }
+
+    /// The pairs as the model reads them.
+    ///
+    /// # Errors
+    /// As [`TrainedRun::evaluate`].
+    pub fn corpus(&self, pairs: Vec<Pair>) -> Result<Corpus> {
         let limit = self.model_config.max_sentences;
         let stories = pairs.iter().flat_map(|pair| &pair.stories);
         if let Some(story) = stories.into_iter().find(|story| story.sentences.len() > limit) {
@@ -99,7 +108,7 @@ impl TrainedRun {
         let config = &self.model_config;
         let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.reads())?;
         check_tokens(&corpus, &config.encoder)?;
-        Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
+        Ok(corpus)
     }
 
     /// Evaluates from kept vectors of its untrained encoder.

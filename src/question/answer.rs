@@ -34,10 +34,12 @@ pub fn judge(run: &TrainedRun, questions: Vec<PairQuestion>, decoding: Decoding)
     if questions.iter().any(|question| question.single_story) {
         run.require_single_story()?;
     }
-    let source = questions.first().map(|question| question.source.clone()).unwrap_or_default();
+    for PairQuestion { pair, source, .. } in &questions {
+        run.corpus(vec![pair.clone()]).map_err(|error| error.about(source.clone()))?;
+    }
     let (pairs, asked): (Vec<Pair>, Vec<_>) =
         questions.into_iter().map(|q| (q.pair, (q.single_story, q.found))).unzip();
-    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| error.about(source))?;
+    let evaluation = run.evaluate(pairs, |_| ())?;
     let answered = evaluation.predictions.into_iter().zip(asked);
     answered.map(|(pair, (single_story, found))| decoded(run, pair, single_story, &found, decoding)).collect()
 }

@@ -1,6 +1,7 @@
 //! Checks typed stories before they are judged: refuses those that can't be judged, and warns of likely slips.
 
 use crate::data::Story;
+use crate::entities::normalized;
 use crate::error::{Error, Result};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -59,7 +60,7 @@ fn strange_entities(story: &Story) -> impl Iterator<Item = String> {
     let text = story.sentences.join(" ").to_lowercase();
     story.entities.iter().filter_map(move |entity| {
         let words: Vec<&str> = words(&text).collect();
-        let name = entity.name.to_lowercase();
+        let name = normalized(&entity.name);
         let missing = self::words(&name).find(|word| !words.iter().any(|other| is_form(word, other)))?;
         let similarity = |word: &&str| strsim::jaro_winkler(missing, word);
         let nearest = words.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
@@ -109,7 +110,8 @@ mod tests {
     #[test]
     fn slips_are_said_and_forms_of_a_word_are_none() {
         let said = doubts(&stories(
-            "entities: ketle, potato, Mia, acqua, cups\nMia boiled potatoes. Then she ate.\nThe kettle: l'acqua.",
+            "entities: ketle, potato, Mia, acqua, cups, an apple\nMia boiled potatoes. Then she ate.\nApple pie, \
+             kettle, l'acqua.",
         ));
         assert_eq!(
             said,

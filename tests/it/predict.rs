@@ -184,13 +184,14 @@ fn many_questions_are_answered_a_line_each() {
         assert_eq!(answer.pointer("/plausible/story").is_some(), is_pair, "{answer}");
         assert!(answer["conflict_detected"].is_boolean(), "{answer}");
     }
-    let refused = predict(&format!("{pair}\nMia slept.\n"), &["--batch"]);
-    assert!(
-        refused.status.code() == Some(65) && stderr(&refused).contains("standard input, line 2: is no JSON object"),
-        "{}",
-        stderr(&refused)
-    );
-    assert!(refused.stdout.is_empty(), "nothing is answered before everything is read");
+    let long = story(&"Mia slept.\n".repeat(6)).to_string();
+    for (second, said) in [("Mia slept.", "is no JSON object"), (&long, "has 6 sentences")] {
+        let refused = predict(&format!("{pair}\n{second}\n"), &["--batch"]);
+        let error = stderr(&refused);
+        assert!(error.contains("standard input, line 2: ") && error.contains(said), "{error}");
+        assert_eq!(refused.status.code(), Some(65));
+        assert!(refused.stdout.is_empty(), "nothing is answered before everything is read");
+    }
     assert_eq!(predict("\n", &["--batch"]).status.code(), Some(65));
 }
 
