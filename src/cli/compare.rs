@@ -10,7 +10,7 @@ use crate::prediction::{LabelledPair, PredictionFormat, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::schema;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -263,7 +263,13 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
     let mut all: Vec<Vec<LabelledPair>> = Vec::new();
     for system in systems {
         let wrong = |problem: &str| system.wrong(set, problem);
-        let predicted = system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
+        let mut predicted =
+            system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
+        if let Some(first) = all.first() {
+            // The folds of a cross-validation may be joined in any order.
+            let place: HashMap<&str, usize> = first.iter().enumerate().map(|(i, pair)| (pair.id.as_str(), i)).collect();
+            predicted.sort_by_key(|pair| place.get(pair.id.as_str()).copied());
+        }
         if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predicted)) {
             return Err(wrong(&format!("is of other pairs than that of {}", systems[0].path().display())));
         }

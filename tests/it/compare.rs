@@ -84,8 +84,11 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
         assert!(differing.iter().all(|of_set| of_set["set"] == set && of_set["differ"].as_array().unwrap().is_empty()));
     }
     let other = tiny.path("renamed.jsonl");
-    std::fs::copy(&dev, &other).unwrap();
-    assert_eq!(compared(&[&dev, &other])["differing"][0]["set"], "predictions");
+    let reversed: String =
+        std::fs::read_to_string(&dev).unwrap().lines().rev().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&other, reversed).unwrap();
+    let differing = &compared(&[&dev, &other])["differing"][0];
+    assert_eq!((&differing["set"], &differing["differ"]), (&"predictions".into(), &serde_json::json!([])));
     let output = tiered(["compare", text(&dev), text(&train)]);
     assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
     let output = tiered(["compare", text(&dev), text(&other), "--evaluation", "stories-dev-all"]);
