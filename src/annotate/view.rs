@@ -177,7 +177,7 @@ impl Project {
             kind: draft.kind,
             plausible: keys(true).next().unwrap_or_default(),
             versions: keys(false).collect(),
-            language: Language::of(&group.sentences_of(draft)),
+            language: Language::of(group.sentences_of(draft)),
             actor: group.actor.filter(|actor| draft.entities.contains(actor)),
             location: group.location.clone(),
             sentences: sentences(group, key, draft),
