@@ -265,7 +265,7 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
         let wrong = |problem: &str| system.wrong(set, problem);
         let mut predicted =
             system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
-        if let Some(first) = all.first() {
+        if let Some(first) = all.first().filter(|first| PairSet::of(first) != PairSet::of(&predicted)) {
             // The folds of a cross-validation may be joined in any order.
             let place: HashMap<&str, usize> = first.iter().enumerate().map(|(i, pair)| (pair.id.as_str(), i)).collect();
             predicted.sort_by_key(|pair| place.get(pair.id.as_str()).copied());

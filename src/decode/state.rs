@@ -78,7 +78,7 @@ fn predict_top1(story: &mut StoryPrediction, first: usize, second: usize) {
 }
 
 /// Predicts one attribute of one entity: its effect in one sentence and its precondition in another. Without these two
-/// sentences, or if every state there is surely trivial, it predicts nothing.
+/// sentences, or if both classes are trivial, it predicts nothing. Of attributes that are equally likely the first one counts.
 fn predict_single(story: &mut StoryPrediction, conflict: &[usize]) {
     let argmax = story.clone();
     predict_all_from(story, f32::INFINITY);
@@ -254,6 +254,10 @@ mod tests {
         let single = states(&story);
         assert_eq!((argmax.len(), single.len()), (5, 2));
         assert!(single.iter().all(|state| state.entity == "cup" && state.attribute == Attribute::Open), "{single:?}");
+        let unlikely = vec![entity("lamp", &[(Attribute::Power, 1, 0.4)], &[])];
+        let mut unsure = StoryPrediction { entities: unlikely, ..story.clone() };
+        StateDecode::Single.apply_to_story(&mut unsure, &[0, 1]);
+        assert!(states(&unsure).is_empty());
         for conflict in [&[0][..], &[0, 2]] {
             StateDecode::Single.apply_to_story(&mut story, conflict);
             assert!(states(&story).is_empty(), "{conflict:?}");

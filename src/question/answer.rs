@@ -34,14 +34,20 @@ pub fn judge(run: &TrainedRun, questions: Vec<PairQuestion>, decoding: Decoding)
     if questions.iter().any(|question| question.single_story) {
         run.require_single_story()?;
     }
-    for PairQuestion { pair, source, .. } in &questions {
-        run.corpus(vec![pair.clone()]).map_err(|error| error.about(source.clone()))?;
-    }
+    let asked_of =
+        questions.iter().map(|question| (question.pair.clone(), question.source.clone())).collect::<Vec<_>>();
     let (pairs, asked): (Vec<Pair>, Vec<_>) =
         questions.into_iter().map(|q| (q.pair, (q.single_story, q.found))).unzip();
-    let evaluation = run.evaluate(pairs, |_| ())?;
+    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| of_question(run, asked_of, error))?;
     let answered = evaluation.predictions.into_iter().zip(asked);
     answered.map(|(pair, (single_story, found))| decoded(run, pair, single_story, &found, decoding)).collect()
+}
+
+/// The error of the first question that the run can't read.
+fn of_question(run: &TrainedRun, questions: Vec<(Pair, String)>, error: Error) -> Error {
+    let mut errors =
+        questions.into_iter().filter_map(|(pair, source)| Some(run.corpus(vec![pair]).err()?.about(source)));
+    errors.next().unwrap_or(error)
 }
 
 fn decoded(
