@@ -176,6 +176,18 @@ mod tests {
         StateCandidate { sentence: 0, attribute, class, probability, otherwise }
     }
 
+    /// A story of two sentences.
+    fn story(entities: Vec<EntityPrediction>) -> StoryPrediction {
+        StoryPrediction {
+            id: String::new(),
+            sentences: vec![String::new(); 2],
+            sentence_pairs: Vec::new(),
+            subjects: Vec::new(),
+            no_conflict: None,
+            entities,
+        }
+    }
+
     /// By argmax, `open` is 2, `exist` is 1, and `power` has no candidate.
     fn states() -> PredictedStates {
         let mut classes = [0; ATTRIBUTES];
@@ -207,14 +219,7 @@ mod tests {
         let nothing = || PredictedStates::nothing(2);
         let effects = PredictedStates { candidates: vec![candidate(Attribute::Power, 1, 0.4, 0)], ..nothing() };
         let entity = EntityPrediction { effects, ..EntityPrediction::without_states("lamp", vec![0.; 2]) };
-        let mut story = StoryPrediction {
-            id: String::new(),
-            sentences: vec![String::new(); 2],
-            sentence_pairs: Vec::new(),
-            subjects: Vec::new(),
-            no_conflict: None,
-            entities: vec![entity],
-        };
+        let mut story = story(vec![entity]);
         let power = |story: &StoryPrediction| story.entities[0].effects.classes[0][Attribute::Power.index()];
         StateDecode::ThresholdTop1(0.9).apply_to_story(&mut story, &[0, 2]);
         assert_eq!(power(&story), 0, "the story has no such sentence");
@@ -237,17 +242,10 @@ mod tests {
             preconditions: of(preconditions, 1),
             ..EntityPrediction::without_states(name, vec![0.; 2])
         };
-        let mut story = StoryPrediction {
-            id: String::new(),
-            sentences: vec![String::new(); 2],
-            sentence_pairs: Vec::new(),
-            subjects: Vec::new(),
-            no_conflict: None,
-            entities: vec![
-                entity("lamp", &[(Attribute::Power, 1, 0.9), (Attribute::Open, 1, 0.6)], &[(Attribute::Open, 2, 0.2)]),
-                entity("cup", &[(Attribute::Open, 1, 0.6)], &[(Attribute::Open, 2, 0.55), (Attribute::Power, 2, 0.9)]),
-            ],
-        };
+        let mut story = story(vec![
+            entity("lamp", &[(Attribute::Power, 1, 0.9), (Attribute::Open, 1, 0.6)], &[(Attribute::Open, 2, 0.2)]),
+            entity("cup", &[(Attribute::Open, 1, 0.6)], &[(Attribute::Open, 2, 0.55), (Attribute::Power, 2, 0.9)]),
+        ]);
         let states = |story: &StoryPrediction| story.predicted_states(&[(Side::Effect, 0), (Side::Precondition, 1)]);
         let argmax = states(&story);
         StateDecode::Single.apply_to_story(&mut story, &[0, 1]);
@@ -255,7 +253,7 @@ mod tests {
         assert_eq!((argmax.len(), single.len()), (5, 2));
         assert!(single.iter().all(|state| state.entity == "cup" && state.attribute == Attribute::Open), "{single:?}");
         let unlikely = vec![entity("lamp", &[(Attribute::Power, 1, 0.4)], &[])];
-        let mut unsure = StoryPrediction { entities: unlikely, ..story.clone() };
+        let mut unsure = self::story(unlikely);
         StateDecode::Single.apply_to_story(&mut unsure, &[0, 1]);
         assert!(states(&unsure).is_empty());
         for conflict in [&[0][..], &[0, 2]] {
