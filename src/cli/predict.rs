@@ -14,7 +14,7 @@ use crate::language::Language;
 use crate::machine::{self, DeviceChoice};
 use crate::question::{Decoding, Judged, PairQuestion, TextOptions, judge};
 use crate::say::aside;
-use crate::untrusted::{MAX_BATCH, MAX_PLAIN};
+use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
 use std::path::{Path, PathBuf};
 
 /// Say which of two stories is plausible, which sentences conflict and why
@@ -109,13 +109,14 @@ fn decoding(args: &Args) -> Decoding {
     Decoding { conflicts: args.decode, states: args.states }
 }
 
-/// One question per line, with the line's number from 0. Blank lines are skipped.
+/// One question per line, with the line's number from 0.
 fn batch(args: &Args) -> Result<Vec<(PairQuestion, usize)>> {
     let (text, source) = read_input(args.file.as_deref(), MAX_BATCH)?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let questions = lines
-        .map(|(i, line)| json_question(args, line, format!("{source}, line {}", i + 1)).map(|question| (question, i)));
-    let questions: Vec<_> = questions.collect::<Result<_>>()?;
+    let question = |(number, line)| {
+        let question = json_question(args, line, format!("{source}, line {number}"))?;
+        Ok((question, number - 1))
+    };
+    let questions: Vec<_> = untrusted::lines(&text).map(question).collect::<Result<_>>()?;
     match questions.is_empty() {
         true => Err(Error::data(format!("{source}: contains no questions; write one on each line"))),
         false => Ok(questions),

@@ -68,18 +68,17 @@ pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Res
 
 /// Whether the first line is a story.
 fn is_official(text: &str) -> bool {
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    serde_json::from_str::<Value>(first).is_ok_and(|story| story.get("sentences").is_some())
+    let story = untrusted::lines(text).next().and_then(|(_, line)| serde_json::from_str::<Value>(line).ok());
+    story.is_some_and(|story| story.get("sentences").is_some())
 }
 
 fn of_lines(text: &str) -> Result<Vec<AskedStory>> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(row, (number, line)): (usize, (usize, &str))| {
         let doc = serde_json::from_str(line).map_err(|error| json_error(&error));
         let story = doc.and_then(|doc: Value| AskedStory::from_doc(row, &doc));
-        story.map_err(|problem| Error::data(format!("line {}: {problem}", number + 1)))
+        story.map_err(|problem| Error::data(format!("line {number}: {problem}")))
     };
-    lines.enumerate().map(read).collect()
+    untrusted::lines(text).enumerate().map(read).collect()
 }
 
 /// The stories of a dense file as they stand there, those with a repeated key too.

@@ -79,8 +79,8 @@ pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[LabelledPai
 }
 
 fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(i, line)| parse_line(line).map_err(|error| format!("line {}: {error}", i + 1))).collect()
+    let parsed = |(number, line)| parse_line(line).map_err(|error| format!("line {number}: {error}"));
+    untrusted::lines(text).map(parsed).collect()
 }
 
 fn parse_line(line: &str) -> Result<LabelledPair, String> {

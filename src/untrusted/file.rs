@@ -59,6 +59,11 @@ pub fn text(bytes: &[u8]) -> Result<&str, String> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
+/// The lines of a text that are not blank, each with its number from 1.
+pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
+}
+
 /// The error for invalid UTF-8 after this many line ends and bytes.
 pub(super) fn not_utf8(line_ends: usize, bytes: usize) -> String {
     format!("is not UTF-8 text: line {}, byte {} of the file; save it as UTF-8", line_ends + 1, bytes + 1)

@@ -70,8 +70,8 @@ impl PiqaSet {
         let name = set_name(path)?;
         let text = untrusted::text(&bytes).map_err(about)?;
         let mut items = Vec::new();
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            items.push(item(line).map_err(|message| about(format!("line {}: {message}", number + 1)))?);
+        for (number, line) in untrusted::lines(text) {
+            items.push(item(line).map_err(|message| about(format!("line {number}: {message}")))?);
         }
         if items.is_empty() {
             return Err(about(

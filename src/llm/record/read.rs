@@ -87,8 +87,8 @@ pub fn read_samples(path: &Path) -> Result<(Tier, Vec<SampleRecord>)> {
 pub fn parse_samples(bytes: &[u8]) -> Result<Vec<SampleRecord>> {
     let text = untrusted::text(bytes).map_err(Error::data)?;
     let mut samples: Vec<SampleRecord> = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |problem: String| Error::data(format!("line {}: {problem}", number + 1));
+    for (number, line) in untrusted::lines(text) {
+        let wrong = |problem: String| Error::data(format!("line {number}: {problem}"));
         let line: Value = serde_json::from_str(line).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
         let sample = sample(samples.len(), &line).map_err(wrong)?;
         if let Some(first) = samples.first().filter(|first| first.tier != sample.tier) {
