@@ -229,19 +229,6 @@ pub fn single_story_loss(log_probs: &Tensor, targets: &Targets) -> Tensor {
     -log_probs.gather(1, &gold.view([-1, 1]), false).mean(Kind::Float)
 }
 
-/// A number of an experiment, from the environment.
-pub fn trial(name: &str) -> f64 {
-    std::env::var(format!("TRIAL_{name}")).map_or(0., |value| value.parse().expect("a number"))
-}
-
-/// Minus the symmetric divergence of R-Drop, as far as the gradient of `own` needs it; `other` is constant.
-pub fn divergence(own: &Tensor, other: &Tensor) -> Tensor {
-    let other = other.detach();
-    let (p, q) = (own.exp(), other.exp());
-    let both: Tensor = (&p - &q) * (own - &other);
-    both.sum_dim_intlist(1, false, Kind::Float).mean(Kind::Float)
-}
-
 /// The average over all items, however they were batched.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossMean {
@@ -279,12 +266,8 @@ fn state_margins(margin: f64, like: &Tensor) -> Tensor {
 fn state_loss(logits: &Tensor, targets: &Targets, columns: &Tensor) -> Tensor {
     let log_probs = attribute_log_probs(logits).index_select(0, &targets.cell_input); // [C, 66]
     let gold = log_probs.gather(1, columns, false); // [C, A]
-    let gamma = trial("FOCAL");
-    let unsure: Tensor = 1. - gold.exp();
-    let gold = if gamma > 0. { &gold * unsure.clamp_min(1e-6).pow_tensor_scalar(gamma) } else { gold };
     let of_cells = gold.sum_dim_intlist(1, false, Kind::Float);
-    let weights = &targets.cell_weight * (&targets.conflicts * trial("FOCUS") + 1.);
-    -weighted_mean(&of_cells, &weights) / ATTRIBUTES as f64
+    -weighted_mean(&of_cells, &targets.cell_weight) / ATTRIBUTES as f64
 }
 
 /// `values [C]`, `weights [C]` -> scalar

@@ -181,13 +181,7 @@ impl<'a> Fit<'a> {
         let diverged = |what| Halt::Diverged(Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) });
         let (losses, counts, gradients, numbers) = if self.config.shards == 1 {
             let batch = ready.unwrap_or_else(|| self.batches().of(pairs, step));
-            let alpha = crate::loss::trial("RDROP");
-            let ShardPass { losses, gradients, .. } = if alpha > 0. {
-                self.rdrop(optimiser, pairs, step, alpha)
-            } else {
-                self.compute(optimiser, batch, "dropout", None, step, observer)
-            };
-            let gradients = self.trial_gradients(optimiser, gradients, pairs, step, observer);
+            let ShardPass { losses, gradients, .. } = self.compute(optimiser, batch, "dropout", None, step, observer);
             let numbers = optimiser.step(&gradients, &losses.stacked(), rate);
             (LossValues::from_stacked(&numbers.checked), losses.counts, gradients, numbers)
         } else {
@@ -205,99 +199,6 @@ impl<'a> Fit<'a> {
             return Err(diverged(what));
         }
         Ok(StepResult { losses, counts, gradient_norm: numbers.gradient_norm })
-    }
-
-    /// SAM or R-Drop in the place of the plain gradients.
-    fn trial_gradients(
-        &self,
-        optimiser: &AdamW,
-        plain: Vec<Tensor>,
-        pairs: &[usize],
-        step: u64,
-        observer: &mut dyn StepObserver,
-    ) -> Vec<Tensor> {
-        let radius = crate::loss::trial("SAM");
-        if radius > 0. {
-            let norm = plain
-                .iter()
-                .filter(|g| g.defined())
-                .map(|g| g.to_kind(Kind::Float).norm().double_value(&[]).powi(2))
-                .sum::<f64>()
-                .sqrt();
-            let shift = |sign: f64| {
-                let _guard = tch::no_grad_guard();
-                for (variable, gradient) in optimiser.variables().into_iter().zip(&plain).filter(|(_, g)| g.defined()) {
-                    let _ = variable
-                        .shallow_clone()
-                        .g_add_(&(gradient.to_kind(Kind::Float) * (sign * radius / (norm + 1e-12))));
-                }
-            };
-            let kept: Vec<Tensor> = optimiser.variables().into_iter().map(Tensor::copy).collect();
-            shift(1.);
-            let batch = self.batches().of(pairs, step);
-            let gradients = self.compute(optimiser, batch, "dropout", None, step, observer).gradients;
-            let _guard = tch::no_grad_guard();
-            for (variable, kept) in optimiser.variables().into_iter().zip(&kept) {
-                variable.shallow_clone().copy_(kept);
-            }
-            return gradients;
-        }
-        plain
-    }
-
-    /// The mean of two passes with different dropout, and `alpha` times their symmetric divergence.
-    fn rdrop(&self, optimiser: &AdamW, pairs: &[usize], step: u64, alpha: f64) -> ShardPass {
-        let (batch, targets) = self.batches().of(pairs, step).arrive();
-        let noises = ["dropout", "second dropout"].map(|purpose| DropoutRng::new(seed::key(self.seed, purpose, step)));
-        let passes: Vec<_> = noises
-            .iter()
-            .map(|noise| {
-                let mode = Mode::train(noise, self.eval.precision);
-                let trace = self.model.encoder.trace(&batch.tokens, mode);
-                let states = self.model.states(&trace.hidden, &batch, mode);
-                let output = self.model.conflicts(&trace.hidden, states, &batch, mode);
-                (trace, output)
-            })
-            .collect();
-        let log_probs = |output: &Output| match &output.conflicts {
-            crate::model::Conflicts::SentencePairs(pairs) => pairs.log_probs.flatten(1, 3).clamp_min(-30.),
-            _ => panic!("the joint detector"),
-        };
-        let singles = |output: &Output| match &output.conflicts {
-            crate::model::Conflicts::SentencePairs(pairs) => pairs.single_story.as_ref().map(|p| p.clamp_min(-30.)),
-            _ => None,
-        };
-        let outputs: Vec<&Output> = passes.iter().map(|(_, output)| output).collect();
-        let others: Vec<(Tensor, Option<Tensor>)> =
-            outputs.iter().map(|output| (log_probs(output).detach(), singles(output).map(|t| t.detach()))).collect();
-        let variables = optimiser.variables();
-        let mut all: Vec<Tensor> = Vec::new();
-        let mut last = None;
-        for (i, (trace, output)) in passes.into_iter().enumerate() {
-            let (other, other_single) = &others[1 - i];
-            let losses = Losses::new(&output, &targets, self.loss.state_margin);
-            let mut total = losses.total(&self.loss)
-                + crate::loss::divergence(&log_probs(&output), other) * (alpha * self.loss.conflicts);
-            if let (Some(own), Some(other)) = (singles(&output), other_single) {
-                total = total + crate::loss::divergence(&own, other) * (alpha * self.loss.single_story);
-            }
-            let total = total * 0.5;
-            let (mut gradients, of_hidden) = trace.gradients_of_readers(&total, &variables);
-            trace.add_gradients_of_encoder(&of_hidden, &variables, &mut gradients);
-            last = Some(losses);
-            if all.is_empty() {
-                all = gradients;
-            } else {
-                for (sum, own) in all.iter_mut().zip(gradients) {
-                    if !sum.defined() {
-                        *sum = own
-                    } else if own.defined() {
-                        *sum = &*sum + own
-                    }
-                }
-            }
-        }
-        ShardPass { losses: last.expect("two passes"), shares: None, gradients: all }
     }
 
     /// The losses and gradients of a step: the sum over all shards and processes.

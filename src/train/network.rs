@@ -110,13 +110,7 @@ impl Network {
         let trained = variables.iter().filter(|(_, tensor)| tensor.requires_grad());
         trained
             .map(|(name, tensor)| {
-                let decay = crate::loss::trial("LAYER_DECAY");
-                let layer = name.split("layer.").nth(1).and_then(|rest| rest.split('.').next()?.parse::<i32>().ok());
-                let of_layer = match layer {
-                    Some(layer) if decay > 0. => decay.powi(11 - layer),
-                    _ => 1.,
-                };
-                let scale = if name.starts_with(self.encoder_prefix()) { of_layer } else { head_scale };
+                let scale = if name.starts_with(self.encoder_prefix()) { 1. } else { head_scale };
                 Parameter::new(name, tensor, scale, tensor.dim() > 1 && !name.contains("embeddings."))
             })
             .collect()
