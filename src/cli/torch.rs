@@ -17,9 +17,6 @@ const PROGRAM: &str = "tiered-torch";
 /// which the thread that has work may wait for the core (benches/README.md, "Start-up").
 const SPIN_COUNT: (&str, &str) = ("GOMP_SPINCOUNT", "10000");
 
-/// Lets cuBLAS give the same numbers each time; its buffers are then as large as they are by default on new GPUs.
-const CUBLAS_WORKSPACE: (&str, &str) = ("CUBLAS_WORKSPACE_CONFIG", ":4096:8");
-
 /// Runs a command that needs libtorch.
 pub(super) fn run(command: Command) -> anyhow::Result<()> {
     match command {
@@ -47,9 +44,6 @@ pub(super) fn start() -> anyhow::Result<()> {
     // libgomp reads it when it is loaded.
     if [SPIN_COUNT.0, "OMP_WAIT_POLICY"].iter().all(|variable| env::var_os(variable).is_none()) {
         torch.env(SPIN_COUNT.0, SPIN_COUNT.1);
-    }
-    if env::var_os(CUBLAS_WORKSPACE.0).is_none() {
-        torch.env(CUBLAS_WORKSPACE.0, CUBLAS_WORKSPACE.1);
     }
     let error = torch.exec();
     let message =

@@ -4,8 +4,9 @@
 //! CPU's masks everywhere, but it takes fourteen operations a mask, three masks a layer.)
 
 use super::kernels::Dropout;
+use crate::torch::seed;
 use std::cell::Cell;
-use tch::Tensor;
+use tch::{Device, Tensor};
 
 /// The dropout masks of one training step. Each depends on the step's key and on the number of masks before it.
 pub struct DropoutRng {
@@ -35,9 +36,9 @@ impl DropoutRng {
         self.dropout(p).mask(shape)
     }
 
-    /// Seeds libtorch's generators, of the CPU and of all GPUs, for the next mask, which libtorch then draws.
-    pub fn seed_libtorch(&self) {
-        tch::manual_seed(self.next().cast_signed());
+    /// Seeds libtorch's generator for the next mask, which libtorch then draws on this device.
+    pub fn seed_libtorch(&self, device: Device) {
+        seed(device, self.next());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The basic operations of the model, in the chosen precision.
 
 use super::dropout_rng::DropoutRng;
+use super::weight_copies::WeightCopies;
 use crate::batch::{InputTokens, StoryTokens};
 use crate::torch::has_kernels;
 use serde::{Deserialize, Serialize};
@@ -25,22 +26,35 @@ pub struct Mode<'a> {
     pub precision: Precision,
     /// Whether the encoder uses our own kernels where possible (on the CPU).
     pub fused: bool,
+    /// Rounded weights, where libtorch's operations train in bfloat16.
+    pub copies: Option<&'a WeightCopies>,
 }
 
 impl<'a> Mode<'a> {
     /// With dropout, and our own kernels where possible.
     pub fn train(noise: &'a DropoutRng, precision: Precision) -> Self {
-        Mode { noise: Some(noise), precision, fused: true }
+        Mode { noise: Some(noise), precision, fused: true, copies: None }
     }
 
     /// Without dropout, and with our own kernels where possible.
-    pub fn eval(precision: Precision) -> Self {
-        Mode { noise: None, precision, fused: true }
+    pub const fn eval(precision: Precision) -> Self {
+        Mode { noise: None, precision, fused: true, copies: None }
     }
 
     /// With libtorch's operations only.
     pub const fn unfused(self) -> Self {
         Mode { fused: false, ..self }
+    }
+
+    /// With these copies of the weights, if it rounds weights and our own kernels don't compute on this device.
+    pub fn with_copies(self, copies: &'a WeightCopies, device: Device) -> Self {
+        let has_use = self.precision == Precision::Bf16 && !self.fuses_on(device);
+        Mode { copies: has_use.then_some(copies), ..self }
+    }
+
+    /// A weight in the precision of matmuls.
+    pub fn weight(self, weight: &Tensor) -> Tensor {
+        self.copies.map_or_else(|| self.precision.cast(weight), |copies| copies.of(weight))
     }
 
     /// Whether our own kernels may be used on this device.
@@ -69,8 +83,8 @@ pub fn affine(x: &Tensor, weight: &Tensor, bias: &Tensor, precision: Precision) 
 
 /// [`affine`] with the weights of a layer; its bias is optional.
 pub fn linear(x: &Tensor, layer: &nn::Linear, mode: Mode) -> Tensor {
-    let cast = |tensor| mode.precision.cast(tensor);
-    cast(x).linear(&cast(&layer.ws), layer.bs.as_ref().map(cast))
+    let bias = layer.bs.as_ref().map(|bias| mode.weight(bias));
+    mode.precision.cast(x).linear(&mode.weight(&layer.ws), bias)
 }
 
 /// Normalises `x` over its last dimension, in float32.
@@ -83,10 +97,7 @@ pub fn layer_norm(x: &Tensor, layer: &nn::LayerNorm) -> Tensor {
 pub fn dropout(x: &Tensor, p: f64, mode: Mode) -> Tensor {
     match mode.noise {
         Some(noise) if p > 0. && mode.fuses_on(x.device()) => x * noise.dropout_mask(&x.size(), p),
-        Some(noise) if p > 0. => {
-            noise.seed_libtorch();
-            x.dropout(p, true)
-        }
+        Some(_) if p > 0. => x.dropout(seeded_dropout(p, x.device(), mode), true),
         _ => x.shallow_clone(),
     }
 }
@@ -101,7 +112,7 @@ pub fn attention(qkv: &Tensor, heads: i64, bias: Option<&Tensor>, dropout_prob: 
     let (b, l, width) = qkv.size3().expect("qkv is [count, length, 3·width]");
     let depth = width / 3 / heads;
     let parts = qkv.view([b, l, 3, heads, depth]).permute([2, 0, 3, 1, 4]); // [3, count, heads, length, depth]
-    let [queries, keys, values] = [0, 1, 2].map(|part| parts.get(part));
+    let [queries, keys, values]: [Tensor; 3] = parts.unbind(0).try_into().expect("three parts");
     let context = match mode.fuses_on(qkv.device()) {
         true => plain_attention(&queries, &keys, &values, bias, dropout_prob, mode),
         false => libtorch_attention(&queries, &keys, &values, bias, dropout_prob, mode),
@@ -138,15 +149,21 @@ fn libtorch_attention(
     dropout_prob: f64,
     mode: Mode,
 ) -> Tensor {
-    let dropout_prob = match mode.noise {
-        Some(noise) if dropout_prob > 0. => {
-            noise.seed_libtorch();
-            dropout_prob
-        }
-        _ => 0.,
-    };
+    let dropout_prob = seeded_dropout(dropout_prob, queries.device(), mode);
     let bias = bias.map(|bias| bias.to_kind(queries.kind()));
     Tensor::scaled_dot_product_attention(queries, keys, values, bias, dropout_prob, false, None, false)
+}
+
+/// The probability of dropout that libtorch draws inside an operation: 0 in evaluation. In training its generator is seeded
+/// for the next mask.
+pub fn seeded_dropout(p: f64, device: Device, mode: Mode) -> f64 {
+    match mode.noise {
+        Some(noise) if p > 0. => {
+            noise.seed_libtorch(device);
+            p
+        }
+        _ => 0.,
+    }
 }
 
 /// A linear layer with the initial weights of PyTorch's `nn.Linear`.

@@ -10,6 +10,7 @@ pub(crate) mod kernels;
 pub mod layers;
 pub mod pretrained;
 pub mod tiered;
+pub mod weight_copies;
 pub mod weights;
 
 pub use config::ModelConfig;
@@ -22,3 +23,4 @@ pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
 pub use pretrained::PretrainedWeights;
 pub use tiered::{Output, TieredModel};
+pub use weight_copies::WeightCopies;

@@ -5,6 +5,7 @@ use super::detector::{ConflictDetector, Conflicts, Context, DetectorInput, NewDe
 use super::encoder::Encoder;
 use super::heads::StateHeads;
 use super::layers::{Mode, dropout, input_vectors, linear, new_linear, sentence_means};
+use super::weight_copies::WeightCopies;
 use crate::batch::{Batch, ClassFrequencies};
 use tch::{Kind, Tensor, nn};
 
@@ -38,6 +39,8 @@ pub struct TieredModel {
     state_context: Option<nn::Linear>,
     detector: Box<dyn ConflictDetector>,
     dropout_prob: f64,
+    /// For training where libtorch's operations compute ([`Mode::with_copies`]).
+    pub copies: WeightCopies,
 }
 
 impl TieredModel {
@@ -57,6 +60,7 @@ impl TieredModel {
                 .then(|| new_linear(p / "state_context", hidden, hidden)),
             detector: detector(&(p / "detector"), config),
             dropout_prob: config.dropout,
+            copies: WeightCopies::default(),
         }
     }
 

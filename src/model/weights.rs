@@ -338,3 +338,11 @@ fn abridged(names: &[String]) -> String {
     let shown = names[..names.len() - rest].join(", ");
     if rest > 0 { format!("{shown}, and {rest} more") } else { shown }
 }
+
+/// The encoder's tensors under their names in a bare Hugging Face model, without our prefix; and all other tensors.
+pub fn split(tensors: NamedTensors, prefix: &str) -> (NamedTensors, NamedTensors) {
+    let prefix = format!("{prefix}.");
+    let (encoder, heads): (NamedTensors, NamedTensors) =
+        tensors.into_iter().partition(|(name, _)| name.starts_with(&prefix));
+    (encoder.into_iter().map(|(name, tensor)| (name[prefix.len()..].to_owned(), tensor)).collect(), heads)
+}

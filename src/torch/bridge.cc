@@ -6,12 +6,15 @@
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 #include <ATen/record_function.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/env.h>
 
 #include <cstring>
 #include <map>
@@ -50,7 +53,7 @@ thread_local int inside_multi_tensor = 0;
 
 bool is_multi_tensor(const at::RecordFunction& function) {
   const std::string name = function.name();
-  return name == "aten::_fused_adamw_" || name == "aten::_foreach_norm";
+  return name == "aten::_fused_adamw_" || name == "aten::_foreach_norm" || name == "aten::_foreach_copy_";
 }
 
 std::unique_ptr<at::ObserverContext> begun(const at::RecordFunction& function) {
@@ -86,6 +89,26 @@ char* tiered_global_norm(at::Tensor* const* tensors, size_t count, at::Tensor** 
   });
 }
 
+// Copies each of `from` into the one of `into` with the same number, whose kind may be another.
+char* tiered_copy_each(at::Tensor* const* into, at::Tensor* const* from, size_t count) {
+  return caught([&] { at::_foreach_copy_(list(into, count), list(from, count)); });
+}
+
+// Seeds the generator of a device: an operation that draws numbers on it starts there.
+char* tiered_seed(int is_cuda, int device, uint64_t seed) {
+  return caught([&] {
+    const auto where = is_cuda ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device)) : at::Device(at::kCPU);
+    auto generator = at::globalContext().defaultGenerator(where);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_current_seed(seed);
+  });
+}
+
+// A copy in memory from which a GPU can fetch without waiting.
+char* tiered_pinned(const at::Tensor* tensor, at::Tensor** pinned) {
+  return caught([&] { *pinned = new at::Tensor(tensor->pin_memory()); });
+}
+
 // One step of AdamW for all parameters. The gradients are divided by `scale`; if `skip` is 1, nothing changes.
 char* tiered_fused_adamw(at::Tensor* const* parameters, at::Tensor* const* gradients, at::Tensor* const* first_moments,
                          at::Tensor* const* second_moments, size_t count, at::Tensor* step, double rate, double beta1,
@@ -99,6 +122,16 @@ char* tiered_fused_adamw(at::Tensor* const* parameters, at::Tensor* const* gradi
   });
 }
 
+// Attention within each of many sequences that lie end to end: sequence i has the rows from starts[i] to starts[i + 1].
+char* tiered_packed_attention(const at::Tensor* queries, const at::Tensor* keys, const at::Tensor* values,
+                              const at::Tensor* starts, int64_t longest, double dropout, at::Tensor** context) {
+  return caught([&] {
+    auto all = at::_flash_attention_forward(*queries, *keys, *values, *starts, *starts, longest, longest, dropout,
+                                            /*is_causal=*/false, /*return_debug_mask=*/false);
+    *context = new at::Tensor(std::get<0>(all));
+  });
+}
+
 char* tiered_allow_tf32(int allow) {
   return caught([&] {
     at::globalContext().setAllowTF32CuBLAS(allow != 0);
@@ -106,8 +139,11 @@ char* tiered_allow_tf32(int allow) {
   });
 }
 
+// cuBLAS needs its variable to give the same numbers each time. It is not set otherwise: where it is set, libtorch parses it
+// again for every matmul with a bias.
 char* tiered_deterministic_algorithms(int deterministic) {
   return caught([&] {
+    if (deterministic != 0) c10::utils::set_env("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/false);
     at::globalContext().setDeterministicAlgorithms(deterministic != 0, /*warn_only=*/true);
     at::globalContext().setDeterministicCuDNN(deterministic != 0);
     at::globalContext().setBenchmarkCuDNN(false);

@@ -1,11 +1,14 @@
 //! The functions of `bridge.cc`.
 
 use std::ffi::{CStr, c_char, c_int};
-use tch::Tensor;
+use tch::{Device, Tensor};
 use torch_sys::C_tensor;
 
 unsafe extern "C" {
     fn tiered_global_norm(tensors: *const *const C_tensor, count: usize, norm: *mut *mut C_tensor) -> *mut c_char;
+    fn tiered_copy_each(into: *const *const C_tensor, from: *const *const C_tensor, count: usize) -> *mut c_char;
+    fn tiered_seed(is_cuda: c_int, device: c_int, seed: u64) -> *mut c_char;
+    fn tiered_pinned(tensor: *const C_tensor, pinned: *mut *mut C_tensor) -> *mut c_char;
     fn tiered_fused_adamw(
         parameters: *const *const C_tensor,
         gradients: *const *const C_tensor,
@@ -20,6 +23,15 @@ unsafe extern "C" {
         epsilon: f64,
         scale: *const C_tensor,
         skip: *const C_tensor,
+    ) -> *mut c_char;
+    fn tiered_packed_attention(
+        queries: *const C_tensor,
+        keys: *const C_tensor,
+        values: *const C_tensor,
+        starts: *const C_tensor,
+        longest: i64,
+        dropout: f64,
+        context: *mut *mut C_tensor,
     ) -> *mut c_char;
     fn tiered_allow_tf32(allow: c_int) -> *mut c_char;
     fn tiered_deterministic_algorithms(deterministic: c_int) -> *mut c_char;
@@ -69,6 +81,48 @@ pub fn global_norm<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Tensor 
     }
 }
 
+/// Copies each tensor of `from` into that of `into` with the same number, in a few operations however many they are. Their
+/// kinds may differ.
+///
+/// # Panics
+/// If the tensors do not fit each other.
+pub fn copy_each(into: &[Tensor], from: &[Tensor]) {
+    assert_eq!(into.len(), from.len());
+    if into.is_empty() {
+        return;
+    }
+    let (into, from) = (pointers(into), pointers(from));
+    // SAFETY: the pointers are those of tensors that live meanwhile.
+    required(unsafe { tiered_copy_each(into.as_ptr(), from.as_ptr(), into.len()) });
+}
+
+/// Seeds libtorch's generator of this device. [`tch::manual_seed`] seeds those of all devices, which takes long where there
+/// are GPUs (docs/gpu.md).
+///
+/// # Panics
+/// If there is no such device.
+pub fn seed(device: Device, seed: u64) {
+    let (is_cuda, number) = match device {
+        Device::Cuda(number) => (1, number as c_int),
+        _ => (0, 0),
+    };
+    // SAFETY: sets a number of libtorch's generator, which it locks.
+    required(unsafe { tiered_seed(is_cuda, number, seed) });
+}
+
+/// A copy in memory from which a GPU fetches without waiting.
+///
+/// # Panics
+/// If there is no GPU.
+pub fn pinned(tensor: &Tensor) -> Tensor {
+    let mut pinned = std::ptr::null_mut();
+    // SAFETY: the pointer is that of a tensor that lives meanwhile; the result is a new tensor.
+    unsafe {
+        required(tiered_pinned(tensor.as_ptr(), &mut pinned));
+        Tensor::from_ptr(pinned)
+    }
+}
+
 /// The constants of a step of AdamW.
 #[derive(Debug, Clone, Copy)]
 pub struct AdamWConstants {
@@ -114,6 +168,23 @@ pub fn fused_adamw(all: &[Updated], constants: AdamWConstants, step: &Tensor, sc
             skip.as_ptr(),
         )
     });
+}
+
+/// libtorch's flash attention over sequences of at most `longest` tokens that lie end to end: sequence i has the rows from
+/// `starts[i]` to `starts[i + 1]`. Differentiable, in bfloat16, on GPUs.
+///
+/// # Shapes
+/// `parts` (queries, keys, values) `[T, heads, depth]` each, `starts [sequences + 1]` int32 -> `[T, heads, depth]`
+///
+/// # Errors
+/// If libtorch has none for this GPU, or if kinds or shapes do not fit.
+pub fn packed_attention(parts: [&Tensor; 3], starts: &Tensor, longest: i64, dropout: f64) -> Result<Tensor, String> {
+    let ([queries, keys, values], mut context) = (parts.map(Tensor::as_ptr), std::ptr::null_mut());
+    // SAFETY: the pointers are those of tensors that live meanwhile; the result is a new tensor.
+    unsafe {
+        checked(tiered_packed_attention(queries, keys, values, starts.as_ptr(), longest, dropout, &mut context))?;
+        Ok(Tensor::from_ptr(context))
+    }
 }
 
 /// Whether a GPU may round the inputs of float32 matmuls to TensorFloat-32.

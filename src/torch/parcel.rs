@@ -1,5 +1,6 @@
 //! Copies many tensors to a device at once.
 
+use super::bridge::pinned;
 use tch::{Device, Kind, Tensor};
 
 /// Tensors laid end to end in one buffer. On a GPU each copy costs a call and, from memory that is not pinned, waits for
@@ -36,7 +37,7 @@ impl Parcel {
             true => Tensor::zeros([0], (Kind::Uint8, Device::Cpu)),
             false => Tensor::cat(&pieces, 0),
         };
-        Parcel { bytes: if device.is_cuda() { bytes.pin_memory(device) } else { bytes }, parts }
+        Parcel { bytes: if device.is_cuda() { pinned(&bytes) } else { bytes }, parts }
     }
 
     /// Copies all tensors to the device, without waiting, and replaces `tensors` by them, in the order in which they

@@ -260,9 +260,10 @@ impl<'a> Fit<'a> {
         observer.ended(Phase::Data);
 
         let noise = DropoutRng::new(seed::key(self.seed, dropout, step));
-        let mode = Mode::train(&noise, self.eval.precision);
+        self.model.copies.refresh();
+        let mode = Mode::train(&noise, self.eval.precision).with_copies(&self.model.copies, self.eval.device);
         let (trace, batch) = match &self.frozen {
-            Some(frozen) => frozen.train.trace(batch),
+            Some(frozen) => frozen.train.trace(batch, mode),
             None => (self.model.encoder.trace(&batch.tokens, mode), batch),
         };
         observer.ended(Phase::EncoderForward);

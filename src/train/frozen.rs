@@ -85,9 +85,9 @@ impl Vectors {
         (model.read(&hidden, &batch, Mode::eval(config.precision)), batch)
     }
 
-    /// The same in the form of a forward pass; gradients stop there.
-    pub fn trace(&self, batch: Batch) -> (ForwardPass<'_>, Batch) {
+    /// The same in the form of a forward pass; gradients stop there. What reads it computes in this mode.
+    pub fn trace<'a>(&self, batch: Batch, mode: Mode<'a>) -> (ForwardPass<'a>, Batch) {
         let (vectors, batch) = self.of(batch);
-        (ForwardPass::fixed(vectors), batch)
+        (ForwardPass::fixed(vectors, mode), batch)
     }
 }

@@ -7,12 +7,13 @@ use safetensors::tensor::Dtype;
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::{LengthGroup, Tokens};
+use tiered::model::encoder::ForwardPass;
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision};
 use tiered::tokenizer::TokenSequence;
 
 /// What a whole encoder may differ by.
 pub const ENCODER: f64 = 1e-4;
-pub const EVAL: Mode = Mode { noise: None, precision: Precision::Fp32, fused: true };
+pub const EVAL: Mode = Mode::eval(Precision::Fp32);
 
 /// Tensors and config of a fixture.
 pub struct Arrays {
@@ -213,11 +214,13 @@ fn slopes(arrays: &Arrays) -> (f64, f64) {
         Tensor::randn([tokens.read.size()[0], config.hidden_size], (Kind::Float, Device::Cpu))
             .to_device(arrays.on.device)
     };
+    fn traced<'a>(encoder: &'a Encoder, tokens: &Tokens, on: TestDevice, noise: &'a DropoutRng) -> ForwardPass<'a> {
+        encoder.trace(tokens, on.mode(Mode::train(noise, Precision::Fp32)))
+    }
+    let loss_of = |trace: &ForwardPass| (&trace.hidden * &cotangent).sum(Kind::Double);
     let loss_at = |key: u64| {
         let noise = DropoutRng::new(key);
-        let trace = encoder.trace(&tokens, arrays.on.mode(Mode::train(&noise, Precision::Fp32)));
-        let loss = (&trace.hidden * &cotangent).sum(Kind::Double);
-        (trace, loss)
+        loss_of(&traced(&encoder, &tokens, arrays.on, &noise)).double_value(&[])
     };
     let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
     let directions: Vec<Tensor> = variables.iter().map(|v| v.detach().randn_like()).collect();
@@ -226,17 +229,19 @@ fn slopes(arrays: &Arrays) -> (f64, f64) {
             variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step))))
         });
     };
-    let (trace, loss) = loss_at(7);
+    let noise = DropoutRng::new(7);
+    let trace = traced(&encoder, &tokens, arrays.on, &noise);
+    let loss = loss_of(&trace);
     let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
     let dot = |(g, d): (&Tensor, &Tensor)| (g * d).sum(Kind::Double).double_value(&[]);
     let expected: f64 = gradients.iter().zip(&directions).map(dot).sum();
     const STEP: f64 = 1e-3;
     move_by(STEP);
-    let above = loss_at(7).1.double_value(&[]);
+    let above = loss_at(7);
     move_by(-2. * STEP);
-    let below = loss_at(7).1.double_value(&[]);
+    let below = loss_at(7);
     let slope = (above - below) / (2. * STEP);
     move_by(STEP);
-    assert!((loss_at(8).1.double_value(&[]) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
+    assert!((loss_at(8) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
     (slope, expected)
 }

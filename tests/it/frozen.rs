@@ -1,6 +1,7 @@
 //! An encoder that isn't trained is run once for each input, and nothing else is different.
 
 use crate::support::{stdout, text};
+use crate::test_device::devices;
 use crate::tiny::Tiny;
 use std::path::Path;
 use tiered::model::weights::{self, NamedTensors};
@@ -15,6 +16,8 @@ fn of_run(run: &Path) -> (NamedTensors, Vec<EpochRecord>) {
 /// Without dropout, training on the vectors is training on an encoder that goes nowhere because its rate is next to 0.
 #[test]
 fn an_encoder_that_is_frozen_and_one_that_does_not_move() {
+    // A GPU computes matmuls of other shapes in another order, and AdamW magnifies that where gradients are near 0.
+    let tolerance = if devices()[0].device.is_cuda() { 1e-4 } else { 1e-5 };
     for more in [vec![], vec!["model.detector={ kind = 'joint' }"], vec!["train.entities=2"]] {
         let tiny = Tiny::new();
         let train = |name: &str, own: &[&str]| {
@@ -28,7 +31,7 @@ fn an_encoder_that_is_frozen_and_one_that_does_not_move() {
         let mut moved = 0;
         for (name, tensor) in &frozen {
             let difference = |other: &tch::Tensor| (tensor - other).abs().max().double_value(&[]);
-            assert!(difference(&still[name]) < 1e-5, "{more:?}: {name} differs by {}", difference(&still[name]));
+            assert!(difference(&still[name]) < tolerance, "{more:?}: {name} differs by {}", difference(&still[name]));
             match start.get(name.trim_start_matches("roberta.")).or(start.get(name)) {
                 Some(start) => assert_eq!(difference(start), 0., "{name} was trained"),
                 None => moved += 1,

@@ -78,7 +78,7 @@ impl PaperDetector {
 
     /// The last layer. It reads N sentences, of which those after the n-th are zeros. `[D, n·width]` -> `[D, N]`
     fn of_sentences(&self, real: &Tensor, mode: Mode) -> Tensor {
-        let weight = self.out.ws.narrow(1, 0, real.size()[1]);
+        let weight = mode.weight(&self.out.ws).narrow(1, 0, real.size()[1]);
         let bias = self.out.bs.as_ref().expect("made with a bias");
         affine(real, &weight, bias, mode.precision).to_kind(Kind::Float)
     }

@@ -71,7 +71,7 @@ impl TransformerLayer {
     }
 
     fn attended(&self, x: &Tensor, bias: &Tensor, mode: Mode) -> Tensor {
-        let qkv = affine(x, &self.in_proj_weight, &self.in_proj_bias, mode.precision);
+        let qkv = affine(x, &mode.weight(&self.in_proj_weight), &mode.weight(&self.in_proj_bias), mode.precision);
         let context = attention(&qkv, self.heads, Some(bias), self.dropout_prob, mode);
         dropout(&linear(&context, &self.out_proj, mode), self.dropout_prob, mode)
     }

@@ -1,7 +1,8 @@
-//! How attention reads packed tokens: as dense blocks of sequences.
+//! How attention reads packed tokens: as dense blocks of sequences, or as they are.
 
 use crate::batch::{LengthGroup, PaddedBlocks, Tokens};
 use crate::model::layers::{Mode, Precision};
+use crate::torch::has_flash_attention;
 use tch::{Kind, Tensor};
 
 /// The blocks of a batch.
@@ -10,6 +11,17 @@ pub struct AttentionBlocks<'a> {
     pub blocks: Vec<AttentionBlock>,
     /// If sequences are padded. Otherwise there is a block for each length, and nothing is padded.
     padded: Option<&'a PaddedBlocks>,
+    /// The sequences end to end, where the device attends to them so.
+    pub packed: Option<PackedSequences<'a>>,
+}
+
+/// Sequences that lie end to end.
+#[derive(Clone, Copy)]
+pub struct PackedSequences<'a> {
+    /// `[sequences + 1]` int32: the first token of each sequence, and T.
+    pub starts: &'a Tensor,
+    /// Tokens of the longest sequence.
+    pub longest: i64,
 }
 
 /// `count` sequences of `length` tokens.
@@ -21,11 +33,18 @@ pub struct AttentionBlock {
 }
 
 impl<'a> AttentionBlocks<'a> {
-    /// On the CPU a block for each length, elsewhere few padded ones.
-    pub fn of(tokens: &'a Tokens, mode: Mode) -> Self {
-        if mode.fuses_on(tokens.ids.device()) {
+    /// On the CPU a block for each length, elsewhere few padded ones. `depth` is that of a head, if its attention has no
+    /// other bias than that of padding.
+    pub fn of(tokens: &'a Tokens, depth: Option<i64>, mode: Mode) -> Self {
+        let device = tokens.ids.device();
+        if mode.fuses_on(device) {
             let block = |&LengthGroup { count, length }: &LengthGroup| AttentionBlock { count, length, bias: None };
-            return AttentionBlocks { blocks: tokens.groups.iter().map(block).collect(), padded: None };
+            return AttentionBlocks { blocks: tokens.groups.iter().map(block).collect(), padded: None, packed: None };
+        }
+        if mode.precision == Precision::Bf16 && depth.is_some_and(|depth| has_flash_attention(device, depth)) {
+            let PaddedBlocks { starts, longest, .. } = &tokens.padded;
+            let packed = Some(PackedSequences { starts, longest: *longest });
+            return AttentionBlocks { blocks: Vec::new(), padded: None, packed };
         }
         let kind = match mode.precision {
             Precision::Fp32 => Kind::Float,
@@ -35,7 +54,7 @@ impl<'a> AttentionBlocks<'a> {
         let blocks = padded.blocks.iter().zip(padded.biases(kind));
         let blocks =
             blocks.map(|(&LengthGroup { count, length }, bias)| AttentionBlock { count, length, bias: Some(bias) });
-        AttentionBlocks { blocks: blocks.collect(), padded: Some(padded) }
+        AttentionBlocks { blocks: blocks.collect(), padded: Some(padded), packed: None }
     }
 
     /// The length of the longest block.

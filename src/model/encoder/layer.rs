@@ -1,8 +1,11 @@
 //! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
-use super::blocks::AttentionBlocks;
+use super::blocks::{AttentionBlocks, PackedSequences};
 use super::config::EncoderConfig;
-use crate::model::layers::{Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear};
+use crate::model::layers::{
+    Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, seeded_dropout,
+};
+use crate::torch::flash_attention;
 use tch::{Tensor, nn};
 
 pub struct Layer {
@@ -55,6 +58,9 @@ impl Layer {
 
     fn self_attention(&self, hidden: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
         let qkv = self.queries_keys_values(hidden, mode); // [T, 3H]
+        if let Some(sequences) = blocks.packed {
+            return packed_attention(&qkv, self.heads, sequences, self.attention_dropout, mode);
+        }
         let split = blocks.split(&qkv);
         let contexts = split.iter().zip(&blocks.blocks).map(|(qkv, block)| {
             attention(qkv, self.heads, block.bias.as_ref(), self.attention_dropout, mode) // [count, length, H]
@@ -62,11 +68,26 @@ impl Layer {
         blocks.join(&contexts.collect::<Vec<_>>()) // [T, H]
     }
 
+    /// The width of a head.
+    pub fn depth(&self) -> i64 {
+        self.query.ws.size()[0] / self.heads
+    }
+
     /// One matmul for all three. `[T, H]` -> `[T, 3H]`
     fn queries_keys_values(&self, hidden: &Tensor, mode: Mode) -> Tensor {
         let parts = [&self.query, &self.key, &self.value];
-        let weight = Tensor::cat(&parts.map(|part| &part.ws), 0);
-        let bias = Tensor::cat(&parts.map(|part| part.bs.as_ref().expect("made with a bias")), 0);
+        let weight = Tensor::cat(&parts.map(|part| mode.weight(&part.ws)), 0);
+        let bias = Tensor::cat(&parts.map(|part| mode.weight(part.bs.as_ref().expect("made with a bias"))), 0);
         affine(hidden, &weight, &bias, mode.precision)
     }
+}
+
+/// Attention without padding, by flash attention. `qkv [T, 3H]` -> `[T, H]`
+fn packed_attention(qkv: &Tensor, heads: i64, sequences: PackedSequences, dropout: f64, mode: Mode) -> Tensor {
+    let (tokens, width) = qkv.size2().expect("qkv is [T, 3H]");
+    let depth = width / 3 / heads;
+    let [queries, keys, values] = qkv.view([tokens, 3, heads, depth]).unbind(1).try_into().expect("three parts");
+    let parts: [&Tensor; 3] = [&queries, &keys, &values];
+    let dropout = seeded_dropout(dropout, qkv.device(), mode);
+    flash_attention(parts, sequences.starts, sequences.longest, dropout).view([tokens, heads * depth])
 }

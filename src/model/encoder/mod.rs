@@ -2,7 +2,7 @@
 //!
 //! Names are those of Hugging Face's checkpoints. Tokens are packed without padding, and everything but attention works on
 //! all T of them at once. Attention works on blocks ([`blocks`]): on the CPU on each run of sequences of equal length, on a
-//! GPU on few blocks of padded sequences.
+//! GPU on few blocks of padded sequences, or without padding by flash attention in bf16.
 
 mod blocks;
 pub(super) mod config;
@@ -17,6 +17,7 @@ pub use config::{Activation, EncoderConfig, Family};
 pub use embeddings::{Embeddings, TRAINED_ROWS, WORD_TABLE};
 
 use super::layers::Mode;
+use super::weight_copies::WeightCopies;
 use crate::batch::Tokens;
 use blocks::AttentionBlocks;
 use deberta::Deberta;
@@ -81,7 +82,7 @@ impl Encoder {
     }
 
     /// [`Encoder::forward`], with everything saved for [`ForwardPass::gradients`].
-    pub fn trace(&self, tokens: &Tokens, mode: Mode) -> ForwardPass<'_> {
+    pub fn trace<'a>(&'a self, tokens: &Tokens, mode: Mode<'a>) -> ForwardPass<'a> {
         let embedded = self.embeddings.forward(tokens, mode);
         let (graph, hidden, pass) = match self.layers.fusing(mode, embedded.device()) {
             Some(layers) => {
@@ -93,7 +94,7 @@ impl Encoder {
                 (hidden.shallow_clone(), hidden.detach(), None)
             }
         };
-        ForwardPass { graph, hidden: hidden.set_requires_grad(true), pass }
+        ForwardPass { graph, hidden: hidden.set_requires_grad(true), pass, copies: mode.copies }
     }
 
     /// The implementation for this mode and device.
@@ -122,10 +123,12 @@ impl Layers {
 
     /// With libtorch's operations, differentiable.
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
-        let blocks = AttentionBlocks::of(tokens, mode);
         let hidden = match self {
-            Layers::Bert(layers) => layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &blocks, mode)),
-            Layers::Deberta(deberta) => deberta.forward(&embedded, &blocks, mode),
+            Layers::Bert(layers) => {
+                let blocks = AttentionBlocks::of(tokens, layers.first().map(Layer::depth), mode);
+                layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &blocks, mode))
+            }
+            Layers::Deberta(deberta) => deberta.forward(&embedded, &AttentionBlocks::of(tokens, None, mode), mode),
         };
         hidden.index_select(0, &tokens.read)
     }
@@ -140,12 +143,14 @@ pub struct ForwardPass<'a> {
     pub hidden: Tensor,
     /// What the kernels saved, and the layers that they computed.
     pass: Option<(fused::SavedActivations, &'a [Layer])>,
+    copies: Option<&'a WeightCopies>,
 }
 
-impl ForwardPass<'_> {
-    /// Output that was computed earlier: gradients stop here. `[U, H]`
-    pub fn fixed(hidden: Tensor) -> Self {
-        ForwardPass { graph: hidden.shallow_clone(), hidden: hidden.detach().set_requires_grad(true), pass: None }
+impl<'a> ForwardPass<'a> {
+    /// Output that was computed earlier: gradients stop here. What reads it computes in this mode. `[U, H]`
+    pub fn fixed(hidden: Tensor, mode: Mode<'a>) -> Self {
+        let graph = hidden.shallow_clone();
+        ForwardPass { graph, hidden: hidden.detach().set_requires_grad(true), pass: None, copies: mode.copies }
     }
 
     /// The gradient of `loss` for each of `variables`; undefined for a variable that the loss does not depend on.
@@ -158,7 +163,7 @@ impl ForwardPass<'_> {
     /// The first part: the gradients of variables outside the encoder, and of the encoder's output `[O, H]`.
     pub fn gradients_of_readers(&self, loss: &Tensor, variables: &[&Tensor]) -> (Vec<Tensor>, Tensor) {
         let inputs = [variables, &[&self.hidden]].concat();
-        let mut gradients = Tensor::run_backward(&[loss], &inputs, false, false);
+        let mut gradients = gradients_of(loss, &inputs, self.copies);
         let of_hidden = gradients.pop().expect("one for each tensor asked for");
         (gradients, of_hidden)
     }
@@ -181,9 +186,17 @@ impl ForwardPass<'_> {
         }
         if let Some(of_graph) = of_graph {
             let along = (self.graph * of_graph).sum(Kind::Float);
-            let found = Tensor::run_backward(&[along], variables, false, false);
+            let found = gradients_of(&along, variables, self.copies);
             let found = gradients.iter_mut().zip(found).filter(|(_, found)| found.defined());
             found.for_each(|(gradient, found)| *gradient = found);
         }
+    }
+}
+
+/// Undefined for a variable that the loss does not depend on.
+fn gradients_of(loss: &Tensor, variables: &[&Tensor], copies: Option<&WeightCopies>) -> Vec<Tensor> {
+    match copies {
+        Some(copies) => copies.gradients(loss, variables),
+        None => Tensor::run_backward(&[loss], variables, false, false),
     }
 }

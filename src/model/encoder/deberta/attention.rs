@@ -174,12 +174,12 @@ impl ContentProjections {
                 let of_heads = |bias: &Tensor| bias.view([heads, -1]);
                 let parts = [of_heads(query_bias), of_heads(&query_bias.zeros_like()), of_heads(value_bias)];
                 let bias = Tensor::stack(&parts, 1).flatten(0, -1); // [3H]
-                affine(hidden, &in_proj.ws, &bias, mode.precision)
+                affine(hidden, &mode.weight(&in_proj.ws), &bias, mode.precision)
             }
             ContentProjections::Apart { query, key, value } => {
                 let parts = [query, key, value];
-                let weight = Tensor::cat(&parts.map(|part| &part.ws), 0);
-                let bias = Tensor::cat(&parts.map(|part| part.bs.as_ref().expect("made with a bias")), 0);
+                let weight = Tensor::cat(&parts.map(|part| mode.weight(&part.ws)), 0);
+                let bias = Tensor::cat(&parts.map(|part| mode.weight(part.bs.as_ref().expect("made with a bias"))), 0);
                 affine(hidden, &weight, &bias, mode.precision)
             }
         }
