@@ -22,7 +22,7 @@ endif
 # Where `make test-gpu` computes.
 TIERED_TEST_DEVICE ?= cuda
 
-.PHONY: help build demo test test-gpu test-browser bench minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
+.PHONY: help build demo test test-gpu test-browser bench bench-gpu minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
@@ -32,6 +32,7 @@ help:
 	@echo "make faults      kills, aborts, truncates, poisons tiny runs, and prints how many came through"
 	@echo "make build       $(tiered); with TIERED_LIBTORCH=cuda for NVIDIA GPUs (docs/install.md)"
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
+	@echo "make bench-gpu   the same on a GPU, with larger encoders and a good PyTorch program (docs/gpu.md)"
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
@@ -82,6 +83,10 @@ test-browser: $(libtorch) readers
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv
 	$(PYTHON) benches/run.py $(BENCH)
+
+# Some minutes. With TIERED_LIBTORCH=cuda.
+bench-gpu: build $(encoder) venv
+	.venv/bin/python benches/gpu.py
 
 minilm:
 	$(PYTHON) scripts/get-minilm.py

@@ -37,15 +37,13 @@ def run(*command):
 
 def ours(data, *more):
     file = WORK / "tiered.json"
-    run(TIERED, "bench", *data, "--output", file, "--force", *more)
+    run(TIERED, "bench", "--set", "device=cpu", *data, "--output", file, "--force", *more)
     return json.loads(file.read_text())
 
 
-def reference(precision, quick, gpu, distinct=False):
+def reference(precision, quick):
     file = WORK / "reference.json"
-    flags = {"fp32": [], "bf16": ["--bf16"]}[precision] + (["--pairs", "1"] if quick else [])
-    flags += ["--device", "cuda"] if gpu else []
-    flags += ["--distinct"] if distinct else []
+    flags = {"fp32": [], "bf16": ["--bf16"]}[precision] + (["--steps", "1"] if quick else [])
     run(PYTHON, HERE / "reference" / "step.py", WORK / "reference", "--output", file, *flags)
     return json.loads(file.read_text())
 
@@ -66,25 +64,18 @@ def main():
     steps = ["--steps", "2", "--seconds", "0"] if arguments.quick else ["--seconds", "12"]
     plot = WORK / "cost.svg"
     doctor = json.loads(subprocess.run([TIERED, "doctor", "--format=json"], capture_output=True, check=True, text=True).stdout)
-    gpu = doctor["gpus"] > 0
     rounds = []
     for _ in range(1 if arguments.quick else arguments.rounds):
         tiered = ours(data, *sizes, *steps, "--plot", plot, "--reference", WORK / "reference")
-        references = [reference(precision, arguments.quick, gpu) for precision in ("fp32", "bf16")]
+        references = [reference(precision, arguments.quick) for precision in ("fp32", "bf16")]
         rounds.append({"tiered": tiered, "references": references})
-        if gpu:
-            rounds[-1]["distinct"] = reference("bf16", arguments.quick, gpu, distinct=True)
     best = max(rounds[-1]["tiered"]["sizes"], key=lambda size: size["train"]["pairs_per_second"])["pairs_per_step"]
     base = ours(data, "--encoder-size", "base", "--pairs-per-step", str(best), "--steps", "2" if arguments.quick else "3",
                 "--seconds", "0" if arguments.quick else "30")
-
-    large = ours(data, "--encoder-size", "large", "--pairs-per-step", "1,16", "--steps", "3", "--seconds", "20") if gpu else None
     machine = {"cpu": doctor["cpu"]["model"], "cores": doctor["cpu"]["cores"], "features": doctor["cpu"]["features"],
-               "libtorch": doctor["libtorch"]["version"], "tiered": doctor["tiered"], "gpu": doctor["gpu_devices"]}
+               "libtorch": doctor["libtorch"]["version"], "tiered": doctor["tiered"]}
     result = {"machine": machine, "data": "TRIP" if not data else "sample", "date": time.strftime("%Y-%m-%d"),
               "seconds": round(time.monotonic() - started), "rounds": rounds, "xlm_roberta_base": base}
-    if large:
-        result["xlm_roberta_large"] = large
     make = next((make for make in ("amd", "intel") if make in machine["cpu"].lower()), "other")
     (out / f"bench-{make}.json").write_text(json.dumps(result, indent=1) + "\n")
     shutil.copy(plot, out / f"cost-{make}.svg")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the tables of benches/README.md between `<!-- bench -->` and `<!-- end -->`: one part for each
-results/bench-MAKE.json, so that the last results of every make of processor stand side by side.
+results/bench-MAKE.json, so that the last results of every make of processor stand side by side; and between `<!-- gpu -->`
+and `<!-- end -->` those of results/gpu.json.
 
 usage: table.py [--check]      (--check: fail if the tables are out of date)
 """
@@ -156,7 +157,57 @@ def part(path):
     return f"### {raw['machine']['cpu']}\n\n{text(raw)}\n\n![Seconds of a step by unique tokens](results/{plot})"
 
 
+ENCODERS = {"small": "the config's encoder", "base": "xlm-roberta-base, random weights", "large": "xlm-roberta-large, random weights"}
+PROGRAMS = {"distinct_bf16": "good PyTorch, bf16", "padded_bf16": "padded PyTorch, bf16", "padded_fp32": "padded PyTorch, fp32"}
+
+
+def gpu_rows(encoder):
+    """A row for each program and number of pairs a step."""
+    by_size = {name: {one["pairs_per_step"]: one for one in encoder[name]} for name in PROGRAMS}
+    ours = {size["pairs_per_step"]: size for size in encoder["tiered"]["sizes"]}
+
+    def speed(one, what):
+        return one[what]["pairs_per_second"] if one and what in one else None
+
+    def cells(size, one, what):
+        own = speed(one, what)
+        ratios = [speed(by_size[name].get(size), what) for name in ("distinct_bf16", "padded_fp32")]
+        return [f"{own:.1f}"] + [f"{own / other:.2f}" if other else "" for other in ratios]
+
+    for size, one in ours.items():
+        memory = gigabytes(one["gpu_memory"] and one["gpu_memory"]["reserved"])
+        shares = [f"{100 * one['encoder'][what]:.0f} %" for what in ("share", "share_of_step")]
+        yield [f"`tiered`, bf16, {size}", *cells(size, one, "train"), *cells(size, one, "eval"), memory, *shares]
+    for name, title in PROGRAMS.items():
+        for size, one in by_size[name].items():
+            if "train" in one:
+                yield [f"{title}, {size}", *cells(size, one, "train"), *cells(size, one, "eval"), gigabytes(one["gpu_memory"]), "", ""]
+            else:
+                yield [f"{title}, {size}", "out of memory"] + [""] * 8
+
+
+def gpu_text(raw):
+    machine = raw["machine"]
+    pairs = {"TRIP": "TRIP's training pairs", "sample": "the sample stories"}[raw["data"]]
+    parts = [f"{raw['date']}, {machine['gpu'][0]}, {machine['cpu']}, libtorch {machine['libtorch']}, PyTorch {machine['pytorch']}, "
+             f"`tiered` {machine['tiered']}, {pairs}."]
+    header = ["pairs a step", "train pairs/s", "times good PyTorch", "times padded fp32", "eval pairs/s", "times good PyTorch",
+              "times padded fp32", "GPU memory", "MFU in the encoder", "MFU over the whole step"]
+    for name, encoder in raw["encoders"].items():
+        difference = max(one.get("logit_difference", 0) for program in PROGRAMS for one in encoder[program])
+        rate = encoder["tiered"]["matmuls"]["bf16"] / 1e3
+        sizes = encoder["tiered"]["encoder"]
+        parts.append(f"**{ENCODERS[name]}** ({sizes['num_hidden_layers']} layers, hidden size {sizes['hidden_size']}). Fastest bf16 "
+                     f"matmuls: {rate:.0f} TFLOP/s. Largest difference between a logit of PyTorch's program and of `tiered`, both in "
+                     f"float32: {difference:.1e}.")
+        parts.append(table(header, list(gpu_rows(encoder))))
+    return "\n\n".join(parts)
+
+
 def filled(page):
+    gpu = RESULTS / "gpu.json"
+    on_gpu = gpu_text(json.loads(gpu.read_text())) if gpu.exists() else "Not run as a whole yet: `make bench-gpu`. docs/gpu.md has what was measured in parts."
+    page = re.sub(r"<!-- gpu -->.*?<!-- end -->", lambda _: f"<!-- gpu -->\n\n{on_gpu}\n\n<!-- end -->", page, flags=re.S)
     results = sorted(RESULTS.glob("bench-*.json"))
     found = "\n\n".join(map(part, results)) or "Not run yet: `make bench`."
     return re.sub(r"<!-- bench -->.*?<!-- end -->", lambda _: f"<!-- bench -->\n\n{found}\n\n<!-- end -->", page, flags=re.S)

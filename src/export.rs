@@ -19,7 +19,7 @@ use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, own_decode};
 use crate::model::ModelConfig;
-use crate::model::weights::{self, NamedTensors};
+use crate::model::weights::{self, NamedTensors, split};
 use crate::report::words::predicate;
 use crate::schema::SchemaVersion;
 use crate::untrusted::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
@@ -93,14 +93,6 @@ fn beside(out: &Path) -> Result<PathBuf> {
     }
     durable::create_folder(&part)?;
     Ok(part)
-}
-
-/// The encoder's tensors under their names in a bare Hugging Face model, without our prefix; and all other tensors.
-fn split(tensors: NamedTensors, prefix: &str) -> (NamedTensors, NamedTensors) {
-    let prefix = format!("{prefix}.");
-    let (encoder, heads): (NamedTensors, NamedTensors) =
-        tensors.into_iter().partition(|(name, _)| name.starts_with(&prefix));
-    (encoder.into_iter().map(|(name, tensor)| (name[prefix.len()..].to_owned(), tensor)).collect(), heads)
 }
 
 /// The config with the type of the weights, in which `transformers` loads them.

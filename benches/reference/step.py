@@ -5,10 +5,11 @@ It follows the authors' program. Every pair is padded to the training pairs' lar
 story, and to 16 tokens per input. Every input is encoded, however often it occurs. The 40 heads are 40 modules. `--bf16`
 computes under `torch.autocast`. `--distinct` makes a good program of it: each distinct input of a step is encoded once,
 padded to the longest one, entities are padded to the step's largest number, and AdamW is fused. `tiered bench --reference
-DIR` writes the pairs and the weights. Before anything is timed, the logits of the first pair are compared with those of
-`tiered`.
+DIR` writes the steps and the weights. Before anything is timed, the logits of the first pair are compared with those of
+`tiered`. Each step is repeated in rounds, and its time is the median.
 
-usage: step.py DIR [--bf16] [--distinct] [--device cpu|cuda] [--pairs-per-step N] [--pairs N] [--threads N] [--output FILE]
+usage: step.py DIR [--bf16] [--distinct] [--device cpu|cuda] [--pairs-per-step N,N] [--steps N] [--rounds N] [--threads N]
+               [--output FILE]    (FILE gets a line of JSON for each number of pairs a step)
 """
 import argparse
 import json
@@ -143,7 +144,7 @@ class Batch:
 
 def make_tokenizer(setup, tokens):
     """To exactly `tokens` tokens; to the longest of a batch, without truncation, if that is None."""
-    tokenizer = Tokenizer.from_file(str(pathlib.Path(setup["encoder"]) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(setup["tokenizer"])
     tokenizer.no_truncation()
     if tokens is not None:
         tokenizer.enable_truncation(tokens)
@@ -180,49 +181,32 @@ def check(model, setup, expected, device):
     return difference
 
 
-def seconds_of(steps, run, device):
-    """The seconds of each step, after one to warm up."""
-    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
-    run(steps[0])
-    times = []
-    for step in steps:
-        wait()
-        start = time.perf_counter()
-        run(step)
-        wait()
-        times.append(time.perf_counter() - start)
-    return times
+def seconds_of(batches, run, device, rounds):
+    """The seconds of each batch: the median over the rounds, after a batch to warm up. On a GPU every batch warms up:
+    its libraries choose kernels for each new shape."""
+    is_gpu = device.type == "cuda"
+    wait = torch.cuda.synchronize if is_gpu else lambda: None
+    for batch in batches if is_gpu else batches[:1]:
+        run(batch)
+    times = [[] for _ in batches]
+    for _ in range(rounds):
+        for batch, seconds in zip(batches, times):
+            wait()
+            start = time.perf_counter()
+            run(batch)
+            wait()
+            seconds.append(time.perf_counter() - start)
+    return [statistics.median(seconds) for seconds in times]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--bf16", action="store_true")
-    parser.add_argument("--distinct", action="store_true")
-    parser.add_argument("--device", type=torch.device, default="cpu")
-    parser.add_argument("--pairs-per-step", type=int, default=1)
-    parser.add_argument("--pairs", type=int, help="use only the first N pairs")
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--output", type=pathlib.Path)
-    arguments = parser.parse_args()
-    if arguments.threads:
-        torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
-
-    setup = json.loads((arguments.folder / "pairs.json").read_text())
-    model = TieredModel(setup)
-    model.load_heads(load_file(arguments.folder / "heads.safetensors"))
-    device = arguments.device
-    model.to(device)
-    difference = check(model, setup, load_file(arguments.folder / "expected.safetensors"), device)
-
-    pairs, size = setup["pairs"][:arguments.pairs], arguments.pairs_per_step
+def measure(model, optimiser, setup, size, arguments):
+    """Training and evaluation at a number of pairs a step; None if the GPU's memory is too small."""
+    device, adamw = arguments.device, setup["adamw"]
     tokenizer = make_tokenizer(setup, None if arguments.distinct else TOKENS)
-    batches = [Batch(pairs[i:i + size], tokenizer, setup["entities"], setup["sentences"], device, arguments.distinct)
-               for i in range(0, len(pairs) - size + 1, size)]
-    adamw = setup["adamw"]
-    optimiser = torch.optim.AdamW(model.parameters(), lr=setup["learning_rate"], betas=(adamw["beta1"], adamw["beta2"]),
-                                  eps=adamw["epsilon"], weight_decay=adamw["weight_decay"], fused=arguments.distinct)
+
+    def batch_of(step):
+        pairs = [setup["pairs"][pair] for pair in step]
+        return Batch(pairs, tokenizer, setup["entities"], setup["sentences"], device, arguments.distinct)
 
     def autocast():
         return torch.autocast(device.type, dtype=torch.bfloat16, enabled=arguments.bf16)
@@ -239,31 +223,87 @@ def main():
         with torch.no_grad(), autocast():
             model(*batch.inputs())
 
-    model.train()
-    train_seconds = seconds_of(batches, train, device)
-    model.eval()
-    eval_seconds = seconds_of(batches, evaluate, device)
+    batches = [batch_of(step) for step in setup["steps"][str(size)][:arguments.steps]]
+    pairs = size * len(batches)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    try:
+        model.train()
+        train_seconds = seconds_of(batches, train, device, arguments.rounds)
+        model.eval()
+        eval_seconds = seconds_of(batches, evaluate, device, arguments.rounds)
+    except torch.cuda.OutOfMemoryError:
+        return None
+    finally:
+        optimiser.zero_grad()
+    return {
+        "pairs_per_step": size,
+        "steps": len(batches),
+        "encoder_inputs_per_pair": sum(batch.ids.shape[0] for batch in batches) / pairs,
+        "train": {"pairs_per_second": pairs / sum(train_seconds), "seconds": train_seconds},
+        "eval": {"pairs_per_second": pairs / sum(eval_seconds), "seconds": eval_seconds},
+        "gpu_memory": torch.cuda.max_memory_reserved(device) if device.type == "cuda" else None,
+        "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
 
-    result = {
+
+def load(folder, device):
+    """The model that `tiered bench --reference` wrote, after a comparison of its logits: settings, model, difference."""
+    setup = json.loads((folder / "pairs.json").read_text())
+    model = TieredModel(setup)
+    model.load_heads(load_file(folder / "heads.safetensors"))
+    model.to(device)
+    return setup, model, check(model, setup, load_file(folder / "expected.safetensors"), device)
+
+
+def program(setup, model, difference, sizes, arguments):
+    """A result for each number of pairs a step, printed as soon as it is there. `arguments` are those of the command line."""
+    device, adamw = arguments.device, setup["adamw"]
+    common = {
         "precision": "bf16" if arguments.bf16 else "fp32",
         "distinct": arguments.distinct,
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-        "pairs_per_step": size,
-        "steps": len(batches),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
         "logit_difference": difference,
-        "encoder_inputs_per_pair": sum(batch.ids.shape[0] for batch in batches) / (size * len(batches)),
-        "train": {"pairs_per_second": size / statistics.median(train_seconds), "seconds": train_seconds},
-        "eval": {"pairs_per_second": size / statistics.median(eval_seconds), "seconds": eval_seconds},
-        "gpu_memory": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None,
-        "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
-    print(f"PyTorch {result['precision']}, {size} pair{'s' * (size > 1)} a step: {result['train']['pairs_per_second']:.3f} pairs/s in "
-          f"training, {result['eval']['pairs_per_second']:.3f} in evaluation, {result['peak_memory'] / 1e9:.2f} GB, "
-          f"{result['encoder_inputs_per_pair']:.0f} inputs a pair; logits differ by {difference:.1e}")
+    optimiser = torch.optim.AdamW(model.parameters(), lr=setup["learning_rate"], betas=(adamw["beta1"], adamw["beta2"]),
+                                  eps=adamw["epsilon"], weight_decay=adamw["weight_decay"], fused=arguments.distinct)
+    for size in sizes:
+        result = measure(model, optimiser, setup, size, arguments)
+        print(described(result, size, common), flush=True)
+        yield {**common, **(result or {"pairs_per_step": size, "out_of_memory": True})}
+
+
+def described(result, size, common):
+    name = f"PyTorch {common['precision']}, {'distinct' if common['distinct'] else 'padded'}, {size} pair{'s' * (size > 1)} a step"
+    if result is None:
+        return f"{name}: the GPU's memory is too small"
+    return (f"{name}: {result['train']['pairs_per_second']:.3f} pairs/s in training, {result['eval']['pairs_per_second']:.3f} "
+            f"in evaluation, {(result['gpu_memory'] or result['peak_memory']) / 1e9:.2f} GB, "
+            f"{result['encoder_inputs_per_pair']:.0f} inputs a pair; logits differ by {common['logit_difference']:.1e}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--distinct", action="store_true")
+    parser.add_argument("--device", type=torch.device, default="cpu")
+    parser.add_argument("--pairs-per-step", default="1", help="numbers, separated by commas")
+    parser.add_argument("--steps", type=int, help="only the first N of each size")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--output", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    torch.manual_seed(0)
+
+    sizes = map(int, arguments.pairs_per_step.split(","))
+    results = list(program(*load(arguments.folder, arguments.device), sizes, arguments))
     if arguments.output:
-        arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+        arguments.output.write_text("".join(json.dumps(result) + "\n" for result in results))
 
 
 if __name__ == "__main__":

@@ -6,21 +6,44 @@ use crate::batch::{InputText, Layout, SentBatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
 use crate::model::encoder::Family;
-use crate::model::{Conflicts, Context, DetectorKind, Mode, Precision, weights};
+use crate::model::weights::{self, NamedTensors, split};
+use crate::model::{Conflicts, Context, DetectorKind, Mode, Precision};
 use crate::schema::SchemaVersion;
 use crate::torch::read;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tch::{Kind, Tensor};
 
-/// Writes into a folder the pairs that are measured at the first size (`pairs.json`), all weights but the encoder's
-/// (`heads.safetensors`), and the model's outputs for the first pair in float32 (`expected.safetensors`).
+/// Writes into a folder the steps that are measured and their pairs (`pairs.json`), the encoder if its weights are random
+/// (`encoder/`), all other weights (`heads.safetensors`), and the model's outputs for the first pair in float32
+/// (`expected.safetensors`).
 ///
 /// # Errors
 /// `Config` if the reference implementation lacks the config's detector, state context or encoder family; `CantCreate`,
 /// `Io`.
 pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()> {
+    check(trial)?;
+    let sizes = options.pairs_per_step.iter();
+    let samples: Vec<TimedSample> =
+        sizes.map(|&pairs| TimedSample::new(trial, pairs, options.steps)).collect::<Result<_>>()?;
+    let pairs: Vec<usize> = samples.iter().flat_map(TimedSample::pairs).collect::<BTreeSet<_>>().into_iter().collect();
+    let weights = trial.weights();
+    let (encoder, heads) = split(weights, trial.model_config.encoder.prefix());
+    fs::create_dir_all(folder).map_err(|error| Error::writing(folder, &error))?;
+    let encoder_folder = match trial.is_random_encoder {
+        true => write_encoder(trial, &encoder, folder)?,
+        false => trial.encoder_folder.clone(),
+    };
+    write_json(&folder.join("pairs.json"), &description(trial, &encoder_folder, &samples, &pairs))?;
+    weights::write(&folder.join("heads.safetensors"), &heads)?;
+    weights::write(&folder.join("expected.safetensors"), &expected(trial, pairs[0]))
+}
+
+/// Whether the reference implementation has such a model.
+fn check(trial: &Trial) -> Result<()> {
     if trial.config.model.detector.kind != DetectorKind::Paper {
         return Err(Error::config(
             "the reference implementation only has the paper's detector; use model.detector.kind = \"paper\"",
@@ -39,25 +62,35 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
             "the reference implementation can't compute a {family} encoder; use a RoBERTa or XLM-RoBERTa"
         )));
     }
-    let pairs_per_step = *options.pairs_per_step.first().expect("at least one size");
-    let sample = TimedSample::new(trial, pairs_per_step, options.steps)?;
-    fs::create_dir_all(folder).map_err(|error| Error::writing(folder, &error))?;
-    let path = folder.join("pairs.json");
-    let text = serde_json::to_vec(&description(trial, &sample))
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
-    fs::write(&path, text).map_err(|error| Error::writing(&path, &error))?;
-    let mut heads = trial.weights();
-    heads.retain(|name, _| !name.starts_with(trial.model_config.encoder.prefix()));
-    weights::write(&folder.join("heads.safetensors"), &heads)?;
-    weights::write(&folder.join("expected.safetensors"), &expected(trial, sample.steps[0][0]))
+    Ok(())
 }
 
-/// The settings for the reference implementation, and the pairs with their labels.
-fn description(trial: &Trial, sample: &TimedSample) -> Value {
+/// Writes the encoder as `transformers` reads it, and returns its folder.
+fn write_encoder(trial: &Trial, weights: &NamedTensors, folder: &Path) -> Result<PathBuf> {
+    let encoder = folder.join("encoder");
+    fs::create_dir_all(&encoder).map_err(|error| Error::writing(&encoder, &error))?;
+    write_json(&encoder.join("config.json"), &trial.model_config.encoder)?;
+    weights::write(&encoder.join("model.safetensors"), weights)?;
+    Ok(encoder)
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_vec(value).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
+    fs::write(path, text).map_err(|error| Error::writing(path, &error))
+}
+
+/// The settings for the reference implementation, the pairs with their labels, and the steps as indices of `pairs`.
+fn description(trial: &Trial, encoder: &Path, samples: &[TimedSample], pairs: &[usize]) -> Value {
     let (config, model) = (&trial.config, &trial.model_config);
+    let index = |pair: &usize| pairs.binary_search(pair).expect("the pairs of all samples, in order");
+    let indices = |step: &Vec<usize>| step.iter().map(index).collect::<Vec<_>>();
+    let steps = samples
+        .iter()
+        .map(|sample| (sample.pairs_per_step.to_string(), json!(sample.steps.iter().map(indices).collect::<Vec<_>>())));
     json!({
         "schema_version": SchemaVersion,
-        "encoder": trial.encoder_folder,
+        "encoder": encoder,
+        "tokenizer": trial.encoder_folder.join("tokenizer.json"),
         "detector": model.detector,
         "dropout": model.dropout,
         "sentences": model.max_sentences,
@@ -65,7 +98,8 @@ fn description(trial: &Trial, sample: &TimedSample) -> Value {
         "loss": config.loss,
         "learning_rate": config.train.learning_rate,
         "adamw": config.train.adamw,
-        "pairs": sample.pairs().map(|pair| pair_of(trial, pair)).collect::<Vec<_>>(),
+        "pairs": pairs.iter().map(|&pair| pair_of(trial, pair)).collect::<Vec<_>>(),
+        "steps": steps.collect::<Map<_, _>>(),
     })
 }
 
@@ -84,7 +118,7 @@ fn pair_of(trial: &Trial, pair: usize) -> Value {
 
 /// The logits of states and conflict probabilities for each (entity, sentence) of a pair, without padding, story by
 /// story; and the scores of the stories.
-fn expected(trial: &Trial, pair: usize) -> weights::NamedTensors {
+fn expected(trial: &Trial, pair: usize) -> NamedTensors {
     let _guard = tch::no_grad_guard();
     let layout = Layout { sentences: trial.model_config.max_sentences, pad_to_entities: None };
     let (batch, targets) = SentBatch::new(trial.train.corpus.batch(&[pair], layout), trial.compute.device).arrive();

@@ -29,7 +29,7 @@ pub struct Measurement {
     pub gpu_memory: Option<GpuMemory>,
 }
 
-/// Measures the sample in rounds, after one step to warm up. A round is every step as in training and part by part,
+/// Measures the sample in rounds, after one step to warm up; on a GPU, after all of them. A round is every step as in training and part by part,
 /// then the evaluation.
 ///
 /// # Errors
@@ -51,6 +51,13 @@ pub fn measure(
     let mut counter = WorkCounter::start();
     fit.step(optimiser, largest, 0, rate, &mut counter)?;
     let work = counter.work();
+    if device.is_cuda() {
+        // Its libraries choose kernels for each new shape.
+        for (number, pairs) in (0..).zip(&sample.steps) {
+            fit.step(optimiser, pairs, number, rate, &mut Unobserved)?;
+        }
+        trial.evaluate(&corpus, sample.pairs_per_step, |_| ());
+    }
 
     let mut rounds: Vec<Round> = Vec::new();
     let mut whole = Watch::start(device);
@@ -59,8 +66,10 @@ pub fn measure(
         let mut round = Round::default();
         // A step has the same number in every round, so that it draws the same entities and inputs.
         for (number, pairs) in (0..).zip(&sample.steps) {
+            // On a GPU a thread of the training makes a step's batch during the step before.
+            let ready = device.is_cuda().then(|| fit.batches().of(pairs, number));
             let mut watch = Watch::start(device);
-            fit.step(optimiser, pairs, number, rate, &mut Unobserved)?;
+            fit.step_with(ready, optimiser, pairs, number, rate, &mut Unobserved)?;
             round.train.push(watch.lap());
             let mut timer = PhaseTimer::start(fit);
             fit.step(optimiser, pairs, number, rate, &mut timer)?;

@@ -42,8 +42,8 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     replacing: Replacing,
-    /// Write the pairs of the first step size and the untrained weights into this folder, for benches/reference/step.py
-    #[arg(long, value_name = "DIR", conflicts_with = "encoder_size")]
+    /// Write the measured steps and the untrained weights into this folder, for benches/reference/step.py
+    #[arg(long, value_name = "DIR")]
     reference: Option<PathBuf>,
 }
 

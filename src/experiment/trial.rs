@@ -26,6 +26,8 @@ pub struct Trial {
     pub compute: Compute,
     /// The config's encoder; only its tokenizer is used if the encoder is random.
     pub encoder_folder: PathBuf,
+    /// Whether the encoder has random weights.
+    pub is_random_encoder: bool,
     network: Network,
 }
 
@@ -46,17 +48,17 @@ impl Trial {
     pub fn with_detector(config: Config, random_encoder: Option<EncoderConfig>, detector: NewDetector) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder()?;
-        let is_random = random_encoder.is_some();
+        let is_random_encoder = random_encoder.is_some();
         let inputs = match random_encoder {
             Some(encoder) => PreparedInputs::for_encoder(encoder, &config, &encoder_folder, None)?,
             None => PreparedInputs::read(&config, &encoder_folder, None)?,
         };
         let PreparedInputs { model_config, train, .. } = inputs;
-        let network = match is_random {
+        let network = match is_random_encoder {
             true => start::random(&config, &model_config, &train, compute.device, detector)?,
             false => start::pretrained(&config, &model_config, &encoder_folder, &train, compute.device, detector)?,
         };
-        Ok(Trial { config, model_config, train, compute, encoder_folder, network })
+        Ok(Trial { config, model_config, train, compute, encoder_folder, is_random_encoder, network })
     }
 
     /// The training run. Its steps change the model.

@@ -55,8 +55,14 @@ fn the_report_agrees_with_itself() {
     }
     let svg = std::fs::read_to_string(plot).unwrap();
     assert!(svg.starts_with("<svg") && svg.matches("<circle").count() >= 4, "{svg}");
-    let pairs = json(&reference.join("pairs.json"));
-    assert_eq!(pairs["pairs"].as_array().unwrap().len(), 2);
+    let exported = json(&reference.join("pairs.json"));
+    let pairs = exported["pairs"].as_array().unwrap().len();
+    for (size, pairs_per_step) in [("1", 1), ("2", 2)] {
+        let steps = exported["steps"][size].as_array().unwrap();
+        let indices: Vec<&Value> = steps.iter().flat_map(|step| step.as_array().unwrap()).collect();
+        assert_eq!((steps.len(), indices.len()), (2, 2 * pairs_per_step));
+        assert!(indices.iter().all(|index| (index.as_u64().unwrap() as usize) < pairs), "{indices:?}");
+    }
     assert!(reference.join("heads.safetensors").exists() && reference.join("expected.safetensors").exists());
 }
 
