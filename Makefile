@@ -84,9 +84,9 @@ test-browser: $(libtorch) readers
 bench: build $(encoder) venv
 	$(PYTHON) benches/run.py $(BENCH)
 
-# Some minutes. With TIERED_LIBTORCH=cuda.
-bench-gpu: build $(encoder) venv
-	.venv/bin/python benches/gpu.py
+# Some minutes. With TIERED_LIBTORCH=cuda, and a PYTHON that has PyTorch for CUDA and transformers.
+bench-gpu: build $(encoder)
+	$(PYTHON) benches/gpu.py
 
 minilm:
 	$(PYTHON) scripts/get-minilm.py

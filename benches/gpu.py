@@ -4,10 +4,10 @@
 Three encoders (the config's, and the sizes of xlm-roberta-base and -large with random weights) are trained and evaluated at
 several numbers of pairs a step: by `tiered`, by a good PyTorch program (reference/step.py --bf16 --distinct: autocast, fused
 attention, fused AdamW, each distinct input of a step once), and as the papers' authors do (every input padded, in float32, and
-the same in bf16). All four take the same steps from the same weights. The program writes results/gpu.json and the tables of
-README.md.
+the same in bf16). All take the same steps of the same model; PyTorch's programs go on from each other's weights. Writes
+results/gpu.json and the tables of README.md. Needs PyTorch for CUDA and transformers.
 
-usage: gpu.py [--device cuda] [--encoders small,base,large] [--output DIR]
+usage: gpu.py [--device cuda] [--encoders small,base,large] [--rounds N] [--output DIR]
 """
 import argparse
 import gc
@@ -70,14 +70,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=pathlib.Path, default=HERE / "results")
     arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("error: this Python's PyTorch sees no GPU; name another by PYTHON=... (benches/README.md)")
     os.chdir(ROOT)
     WORK.mkdir(parents=True, exist_ok=True)
     arguments.output.mkdir(parents=True, exist_ok=True)
     doctor = json.loads(subprocess.run([TIERED, "doctor", "--format=json"], capture_output=True, check=True, text=True).stdout)
     encoders = arguments.encoders.split(",")
     result = {
-        "machine": {"gpu": doctor["gpu_devices"], "cpu": doctor["cpu"]["model"], "libtorch": doctor["libtorch"]["version"],
-                    "pytorch": torch.__version__, "tiered": doctor["tiered"]},
+        "machine": {"cpu": doctor["cpu"]["model"], "libtorch": doctor["libtorch"]["version"], "pytorch": torch.__version__,
+                    "tiered": doctor["tiered"]},
         "data": "TRIP" if "TIERED_DATA" in os.environ else "sample",
         "date": time.strftime("%Y-%m-%d"),
         "encoders": {encoder: measured(encoder, arguments.device, arguments.rounds) for encoder in encoders},

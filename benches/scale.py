@@ -3,7 +3,7 @@
 
 The operations of a pair are those that the bench counts (src/bench/operations.rs). Prints the table of docs/scale.md.
 
-usage: scale.py BENCH.json [--pairs N] [--peak FLOP/s] [--mfu SHARE] [--link BYTES/s] [--cable BYTES/s]
+usage: scale.py BENCH.json --mfu SHARE [--pairs N] [--peak FLOP/s] [--link BYTES/s] [--cable BYTES/s]
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ def main():
     parser.add_argument("bench", type=argparse.FileType())
     parser.add_argument("--pairs", type=float, default=1e7)
     parser.add_argument("--peak", type=float, default=989e12, help="of the matmuls of a GPU (H100 SXM, bf16, data sheet)")
-    parser.add_argument("--mfu", type=float, default=0.35, help="model FLOPs utilisation of the whole step (docs/gpu.md)")
+    parser.add_argument("--mfu", type=float, required=True, help="model FLOPs utilisation of the whole step (docs/gpu.md)")
     parser.add_argument("--link", type=float, default=450e9, help="between GPUs of a node (NVLink 4, data sheet)")
     parser.add_argument("--cable", type=float, default=50e9, help="between nodes, for each GPU (400 Gbit/s)")
     arguments = parser.parse_args()

@@ -177,11 +177,12 @@ def gpu_rows(encoder):
     for size, one in ours.items():
         memory = gigabytes(one["gpu_memory"] and one["gpu_memory"]["reserved"])
         shares = [f"{100 * one['encoder'][what]:.0f} %" for what in ("share", "share_of_step")]
-        yield [f"`tiered`, bf16, {size}", *cells(size, one, "train"), *cells(size, one, "eval"), memory, *shares]
+        yield [f"`tiered`, {encoder['tiered']['precision']}, {size}", *cells(size, one, "train"), *cells(size, one, "eval"), memory, *shares]
     for name, title in PROGRAMS.items():
         for size, one in by_size[name].items():
             if "train" in one:
-                yield [f"{title}, {size}", *cells(size, one, "train"), *cells(size, one, "eval"), gigabytes(one["gpu_memory"]), "", ""]
+                speeds = [*cells(size, one, "train"), *cells(size, one, "eval")]
+                yield [f"{title}, {size}", *speeds, gigabytes(one["gpu_memory"]), "", ""]
             else:
                 yield [f"{title}, {size}", "out of memory"] + [""] * 8
 
@@ -189,8 +190,9 @@ def gpu_rows(encoder):
 def gpu_text(raw):
     machine = raw["machine"]
     pairs = {"TRIP": "TRIP's training pairs", "sample": "the sample stories"}[raw["data"]]
-    parts = [f"{raw['date']}, {machine['gpu'][0]}, {machine['cpu']}, libtorch {machine['libtorch']}, PyTorch {machine['pytorch']}, "
-             f"`tiered` {machine['tiered']}, {pairs}."]
+    gpu = next(iter(raw["encoders"].values()))["tiered"]["gpu"]
+    parts = [f"{raw['date']}, {gpu}, {machine['cpu']}, libtorch {machine['libtorch']}, PyTorch {machine['pytorch']}, `tiered` "
+             f"{machine['tiered']}, {pairs}."]
     header = ["pairs a step", "train pairs/s", "times good PyTorch", "times padded fp32", "eval pairs/s", "times good PyTorch",
               "times padded fp32", "GPU memory", "MFU in the encoder", "MFU over the whole step"]
     for name, encoder in raw["encoders"].items():

@@ -236,12 +236,18 @@ def measure(model, optimiser, setup, size, arguments):
         return None
     finally:
         optimiser.zero_grad()
+
+    def speed(seconds):
+        # Padded steps all cost the same.
+        step = statistics.mean(seconds) if arguments.distinct else statistics.median(seconds)
+        return {"pairs_per_second": size / step, "seconds": seconds}
+
     return {
         "pairs_per_step": size,
         "steps": len(batches),
         "encoder_inputs_per_pair": sum(batch.ids.shape[0] for batch in batches) / pairs,
-        "train": {"pairs_per_second": pairs / sum(train_seconds), "seconds": train_seconds},
-        "eval": {"pairs_per_second": pairs / sum(eval_seconds), "seconds": eval_seconds},
+        "train": speed(train_seconds),
+        "eval": speed(eval_seconds),
         "gpu_memory": torch.cuda.max_memory_reserved(device) if device.type == "cuda" else None,
         "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }

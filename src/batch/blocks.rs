@@ -1,4 +1,4 @@
-//! Sequences padded to a few lengths, for the attention of GPUs.
+//! Sequences padded to a few lengths, for attention on GPUs where flash attention does not read them end to end.
 
 use tch::{Kind, Tensor};
 
@@ -22,10 +22,6 @@ pub struct PaddedBlocks {
     pub is_token: Tensor,
     /// `[T]` the place of each token.
     pub place: Tensor,
-    /// `[sequences + 1]` int32: the first token of each sequence, and T.
-    pub starts: Tensor,
-    /// Tokens of the longest sequence.
-    pub longest: i64,
 }
 
 /// The shortest block. The others are twice as long each.
@@ -35,7 +31,7 @@ impl PaddedBlocks {
     /// The blocks of sequences that are laid end to end, the shorter ones first.
     pub(super) fn new(groups: &[LengthGroup]) -> Self {
         let (mut blocks, mut token, mut is_token, mut place) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut first, mut starts) = (0, vec![0i32]);
+        let mut first = 0;
         for &LengthGroup { count, length } in groups {
             let padded = padded_length(length);
             match blocks.last_mut() {
@@ -47,7 +43,6 @@ impl PaddedBlocks {
                 token.extend((0..padded).map(|position| if position < length { first + position } else { first }));
                 is_token.extend((0..padded).map(|position| position < length));
                 first += length;
-                starts.push(first as i32);
             }
         }
         PaddedBlocks {
@@ -55,13 +50,11 @@ impl PaddedBlocks {
             token: Tensor::from_slice(&token),
             is_token: Tensor::from_slice(&is_token),
             place: Tensor::from_slice(&place),
-            starts: Tensor::from_slice(&starts),
-            longest: groups.last().map_or(0, |group| group.length),
         }
     }
 
-    pub(super) fn all_tensors(&mut self) -> [&mut Tensor; 4] {
-        [&mut self.token, &mut self.is_token, &mut self.place, &mut self.starts]
+    pub(super) fn all_tensors(&mut self) -> [&mut Tensor; 3] {
+        [&mut self.token, &mut self.is_token, &mut self.place]
     }
 
     /// For each block, what is added to the scores so that nothing attends to padding, of this kind.
@@ -101,7 +94,6 @@ mod tests {
         assert_eq!((token.len(), place.len()), (3 * 16 + 32 + 128, 2 * 3 + 16 + 17 + 70));
         assert!(place.iter().enumerate().all(|(t, &p)| token[p as usize] == t as i64 && is_token[p as usize]));
         assert_eq!(is_token.iter().filter(|&&is_token| is_token).count(), place.len());
-        assert_eq!((integers(&padded.starts).as_slice(), padded.longest), (&[0, 3, 6, 22, 39, 109][..], 70));
         assert_eq!(&token[14..22], [0, 0, 3, 4, 5, 3, 3, 3], "padding reads its own sequence");
     }
 }

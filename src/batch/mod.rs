@@ -40,7 +40,7 @@
 //! | `packed` | inputs and stories -> tokens, each sequence once |
 //! | `collate`, `input_tokens`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
 //! | `distinct` | rows -> the different ones |
-//! | `blocks` | packed sequences -> the padded blocks that a GPU's attention reads |
+//! | `blocks` | packed sequences -> padded blocks, which a GPU's attention reads in fp32 and in DeBERTa |
 //! | `sent` | the tensors of a batch -> the device, in one copy |
 
 mod blocks;

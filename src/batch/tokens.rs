@@ -14,6 +14,8 @@ pub struct Tokens {
     pub positions: Tensor,
     /// `[O]` the tokens whose output is read, in order. The encoder's output has only these.
     pub read: Tensor,
+    /// `[sequences + 1]` int32: the first token of each sequence, and T.
+    pub starts: Tensor,
     /// Runs of sequences of equal length, in order. Attention treats each run as a dense block, so nothing is padded or
     /// masked.
     pub groups: Vec<LengthGroup>,
@@ -32,6 +34,7 @@ impl Tokens {
         sequences: impl Iterator<Item = (&'a TokenSequence, R)>,
     ) -> Self {
         let (mut ids, mut types, mut positions, mut read) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut starts = vec![0i32];
         let mut groups: Vec<LengthGroup> = Vec::new();
         for (sequence, its_read) in sequences {
             let start = ids.len();
@@ -39,6 +42,7 @@ impl Tokens {
             ids.extend_from_slice(&sequence.ids);
             types.extend_from_slice(&sequence.types);
             positions.extend(0..sequence.len() as i64);
+            starts.push(ids.len() as i32);
             match groups.last_mut() {
                 Some(group) if group.length == sequence.len() as i64 => group.count += 1,
                 _ => groups.push(LengthGroup { count: 1, length: sequence.len() as i64 }),
@@ -49,6 +53,7 @@ impl Tokens {
             types: Tensor::from_slice(&types),
             positions: Tensor::from_slice(&positions),
             read: Tensor::from_slice(&read),
+            starts: Tensor::from_slice(&starts),
             padded: PaddedBlocks::new(&groups),
             groups,
         }
@@ -59,13 +64,18 @@ impl Tokens {
         self.ids.size()[0]
     }
 
+    /// Tokens of the longest sequence.
+    pub fn longest(&self) -> i64 {
+        self.groups.last().map_or(0, |group| group.length)
+    }
+
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
-        let Tokens { ids, types, positions, read, groups: _, padded } = self;
-        [ids, types, positions, read].into_iter().chain(padded.all_tensors()).collect()
+        let Tokens { ids, types, positions, read, starts, groups: _, padded } = self;
+        [ids, types, positions, read, starts].into_iter().chain(padded.all_tensors()).collect()
     }
 }

@@ -29,8 +29,8 @@ pub struct Measurement {
     pub gpu_memory: Option<GpuMemory>,
 }
 
-/// Measures the sample in rounds, after one step to warm up; on a GPU, after all of them. A round is every step as in training and part by part,
-/// then the evaluation.
+/// Measures the sample in rounds, after one step to warm up; on a GPU, after all of them. A round is every step as in
+/// training and part by part, then the evaluation.
 ///
 /// # Errors
 /// `Diverged`.

@@ -33,10 +33,14 @@ impl WeightCopies {
         tch::no_grad(|| copy_each(&all.copies, &all.weights));
     }
 
-    /// The copy of a weight, of the time of the last [`WeightCopies::refresh`].
+    /// The copy of a whole weight, of the time of the last [`WeightCopies::refresh`].
+    ///
+    /// # Panics
+    /// If it is asked for a part of a weight.
     pub fn of(&self, weight: &Tensor) -> Tensor {
         let mut all = self.0.borrow_mut();
         if let Some(&number) = all.number_of.get(&address(weight)) {
+            assert_eq!(all.copies[number].size(), weight.size(), "take a part of the copy");
             return all.copies[number].shallow_clone();
         }
         let copy = weight.detach().to_kind(Kind::BFloat16).set_requires_grad(weight.requires_grad());
@@ -48,7 +52,7 @@ impl WeightCopies {
     }
 
     /// The float32 gradients of a loss, for each of `variables` over all its uses, those of its copy too; undefined for a
-    /// variable that the loss does not depend on.
+    /// variable that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast.
     pub fn gradients(&self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let all = self.0.borrow();
         let copy_of = |variable: &&Tensor| all.number_of.get(&address(variable)).map(|&number| &all.copies[number]);
@@ -87,7 +91,7 @@ mod tests {
         let (x, [both, rounded, unused]) = (random(0).detach(), [1, 2, 3].map(random));
         let round = |weight: &Tensor| weight.to_kind(Kind::BFloat16);
         let loss = |cast: &dyn Fn(&Tensor) -> Tensor| {
-            let hidden = round(&x).matmul(&cast(&both)).matmul(&cast(&rounded)).to_kind(Kind::Float);
+            let hidden = round(&x).linear(&cast(&both), None::<&Tensor>).matmul(&cast(&rounded)).to_kind(Kind::Float);
             (hidden.matmul(&both)).square().sum(Kind::Float)
         };
         let variables = [&both, &rounded, &unused];
@@ -101,5 +105,6 @@ mod tests {
         let _ = tch::no_grad(|| rounded.shallow_clone().g_mul_scalar_(3.)); // in place, as a step does
         copies.refresh();
         assert_eq!(copies.of(&rounded), round(&rounded));
+        assert!(found.iter().take(2).all(Tensor::is_contiguous), "others are not copied together");
     }
 }

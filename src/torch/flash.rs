@@ -4,8 +4,8 @@ use super::bridge::packed_attention;
 use std::sync::OnceLock;
 use tch::{Device, Kind, Tensor};
 
-/// The kernel reads vectors of 8 numbers, and has no wider heads than these.
-const DEPTHS: std::ops::RangeInclusive<i64> = 8..=256;
+/// The kernel reads vectors of 8 numbers. Wider heads than these can't be trained on every GPU.
+const DEPTHS: std::ops::RangeInclusive<i64> = 8..=128;
 
 /// Whether this device has flash attention for heads of this depth: a GPU for which libtorch has it. That is found out by
 /// trying once.

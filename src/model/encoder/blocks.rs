@@ -12,16 +12,7 @@ pub struct AttentionBlocks<'a> {
     /// If sequences are padded. Otherwise there is a block for each length, and nothing is padded.
     padded: Option<&'a PaddedBlocks>,
     /// The sequences end to end, where the device attends to them so.
-    pub packed: Option<PackedSequences<'a>>,
-}
-
-/// Sequences that lie end to end.
-#[derive(Clone, Copy)]
-pub struct PackedSequences<'a> {
-    /// `[sequences + 1]` int32: the first token of each sequence, and T.
-    pub starts: &'a Tensor,
-    /// Tokens of the longest sequence.
-    pub longest: i64,
+    pub packed: Option<&'a Tokens>,
 }
 
 /// `count` sequences of `length` tokens.
@@ -33,8 +24,8 @@ pub struct AttentionBlock {
 }
 
 impl<'a> AttentionBlocks<'a> {
-    /// On the CPU a block for each length, elsewhere few padded ones. `depth` is that of a head, if its attention has no
-    /// other bias than that of padding.
+    /// With our kernels a block for each length. Otherwise the sequences as they are, where there is flash attention, or
+    /// few padded blocks. `depth` is that of a head, if its attention has no other bias than that of padding.
     pub fn of(tokens: &'a Tokens, depth: Option<i64>, mode: Mode) -> Self {
         let device = tokens.ids.device();
         if mode.fuses_on(device) {
@@ -42,9 +33,7 @@ impl<'a> AttentionBlocks<'a> {
             return AttentionBlocks { blocks: tokens.groups.iter().map(block).collect(), padded: None, packed: None };
         }
         if mode.precision == Precision::Bf16 && depth.is_some_and(|depth| has_flash_attention(device, depth)) {
-            let PaddedBlocks { starts, longest, .. } = &tokens.padded;
-            let packed = Some(PackedSequences { starts, longest: *longest });
-            return AttentionBlocks { blocks: Vec::new(), padded: None, packed };
+            return AttentionBlocks { blocks: Vec::new(), padded: None, packed: Some(tokens) };
         }
         let kind = match mode.precision {
             Precision::Fp32 => Kind::Float,

@@ -1,7 +1,8 @@
 //! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
-use super::blocks::{AttentionBlocks, PackedSequences};
+use super::blocks::AttentionBlocks;
 use super::config::EncoderConfig;
+use crate::batch::Tokens;
 use crate::model::layers::{
     Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, seeded_dropout,
 };
@@ -58,8 +59,8 @@ impl Layer {
 
     fn self_attention(&self, hidden: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
         let qkv = self.queries_keys_values(hidden, mode); // [T, 3H]
-        if let Some(sequences) = blocks.packed {
-            return packed_attention(&qkv, self.heads, sequences, self.attention_dropout, mode);
+        if let Some(tokens) = blocks.packed {
+            return packed_attention(&qkv, self.heads, tokens, self.attention_dropout, mode);
         }
         let split = blocks.split(&qkv);
         let contexts = split.iter().zip(&blocks.blocks).map(|(qkv, block)| {
@@ -83,11 +84,9 @@ impl Layer {
 }
 
 /// Attention without padding, by flash attention. `qkv [T, 3H]` -> `[T, H]`
-fn packed_attention(qkv: &Tensor, heads: i64, sequences: PackedSequences, dropout: f64, mode: Mode) -> Tensor {
-    let (tokens, width) = qkv.size2().expect("qkv is [T, 3H]");
-    let depth = width / 3 / heads;
-    let [queries, keys, values] = qkv.view([tokens, 3, heads, depth]).unbind(1).try_into().expect("three parts");
-    let parts: [&Tensor; 3] = [&queries, &keys, &values];
+fn packed_attention(qkv: &Tensor, heads: i64, tokens: &Tokens, dropout: f64, mode: Mode) -> Tensor {
+    let (t, width) = qkv.size2().expect("qkv is [T, 3H]");
+    let parts: [Tensor; 3] = qkv.view([t, 3, heads, width / 3 / heads]).unbind(1).try_into().expect("three parts");
     let dropout = seeded_dropout(dropout, qkv.device(), mode);
-    flash_attention(parts, sequences.starts, sequences.longest, dropout).view([tokens, heads * depth])
+    flash_attention(parts.each_ref(), &tokens.starts, tokens.longest(), dropout).view([t, width / 3])
 }
