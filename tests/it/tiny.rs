@@ -57,7 +57,7 @@ impl Tiny {
     /// A config on the 8 pairs, with a detector of one layer and without dropout.
     pub fn config(&self) -> PathBuf {
         let config = format!(
-            "seed = 1\ndevice = '{device}'\nprecision = 'fp32'\nthreads = 1\n{deterministic}\n\
+            "seed = 1\ndevice = '{device}'\nprecision = 'fp32'\nthreads = 1\n{deterministic}\
              [encoder]\npath = '{}'\n\
              [data]\ntrain = {{ file = '{stories}', split = 'train' }}\ndev = {{ file = '{stories}', split = 'dev' }}\n\
              [model]\ndropout = 0.0\n\
@@ -67,7 +67,7 @@ impl Tiny {
             stories = self.stories().display(),
             device = devices()[0].name(),
             // Some sums on GPUs have no fixed order (docs/gpu.md).
-            deterministic = if devices()[0].device.is_cuda() { "deterministic = true" } else { "" },
+            deterministic = if devices()[0].device.is_cuda() { "deterministic = true\n" } else { "" },
         );
         let path = self.path("tiny.toml");
         std::fs::write(&path, config).unwrap();
