@@ -21,28 +21,17 @@ import time
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(HERE / "reference")]
 import step  # noqa: E402
 import table  # noqa: E402
+from run import ROOT, SAMPLE, TIERED, WORK, run  # noqa: E402
 
-TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
-TIERED = TARGET / "release" / "tiered"
-WORK = TARGET / "bench"
-SAMPLE = ["--set", "data.train.file=data/sample/en.json", "--set", "data.train.split=train"]
 SIZES = [1, 4, 16, 64]
 PROGRAMS = {  # bf16, distinct, the largest size: the padded programs' steps are long, or too large
     "distinct_bf16": (True, True, 64),
     "padded_bf16": (True, False, 16),
     "padded_fp32": (False, False, 16),
 }
-
-
-def run(*command):
-    command = list(map(str, command))
-    print("+ " + " ".join(command), flush=True)
-    if (code := subprocess.run(command, cwd=ROOT).returncode) != 0:
-        sys.exit(f"error: {pathlib.Path(command[0]).name} ended with exit code {code}")
 
 
 def measured(encoder, device, rounds):

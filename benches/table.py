@@ -158,6 +158,7 @@ def part(path):
 
 
 ENCODERS = {"small": "the config's encoder", "base": "xlm-roberta-base, random weights", "large": "xlm-roberta-large, random weights"}
+NOT_RUN = "Not run as a whole yet: `make bench-gpu`. docs/gpu.md has what was measured in parts."
 PROGRAMS = {"distinct_bf16": "good PyTorch, bf16", "padded_bf16": "padded PyTorch, bf16", "padded_fp32": "padded PyTorch, fp32"}
 
 
@@ -208,7 +209,7 @@ def gpu_text(raw):
 
 def filled(page):
     gpu = RESULTS / "gpu.json"
-    on_gpu = gpu_text(json.loads(gpu.read_text())) if gpu.exists() else "Not run as a whole yet: `make bench-gpu`. docs/gpu.md has what was measured in parts."
+    on_gpu = gpu_text(json.loads(gpu.read_text())) if gpu.exists() else NOT_RUN
     page = re.sub(r"<!-- gpu -->.*?<!-- end -->", lambda _: f"<!-- gpu -->\n\n{on_gpu}\n\n<!-- end -->", page, flags=re.S)
     results = sorted(RESULTS.glob("bench-*.json"))
     found = "\n\n".join(map(part, results)) or "Not run yet: `make bench`."
