@@ -65,15 +65,16 @@ def main():
     WORK.mkdir(parents=True, exist_ok=True)
     arguments.output.mkdir(parents=True, exist_ok=True)
     doctor = json.loads(subprocess.run([TIERED, "doctor", "--format=json"], capture_output=True, check=True, text=True).stdout)
-    encoders = arguments.encoders.split(",")
     result = {
         "machine": {"cpu": doctor["cpu"]["model"], "libtorch": doctor["libtorch"]["version"], "pytorch": torch.__version__,
                     "tiered": doctor["tiered"]},
         "data": "TRIP" if "TIERED_DATA" in os.environ else "sample",
         "date": time.strftime("%Y-%m-%d"),
-        "encoders": {encoder: measured(encoder, arguments.device, arguments.rounds) for encoder in encoders},
+        "encoders": {},
     }
-    (arguments.output / "gpu.json").write_text(json.dumps(result, indent=1) + "\n")
+    for encoder in arguments.encoders.split(","):
+        result["encoders"][encoder] = measured(encoder, arguments.device, arguments.rounds)
+        (arguments.output / "gpu.json").write_text(json.dumps(result, indent=1) + "\n")
     print("\n" + table.gpu_text(result))
     if arguments.output == HERE / "results":
         table.main([])

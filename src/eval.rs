@@ -5,7 +5,7 @@ use crate::batch::{Batch, Corpus, Layout, SentBatch};
 use crate::data::{Pair, Story};
 use crate::loss::{LossMean, LossValues, Losses};
 use crate::model::heads::attribute_log_probs;
-use crate::model::{Conflicts, Mode, Output, Precision, TieredModel};
+use crate::model::{Conflicts, Output, Precision, TieredModel};
 use crate::prediction::{
     CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
 };
@@ -35,7 +35,7 @@ pub struct Evaluation {
 
 /// Predicts every pair of a corpus. `progress` is called with the number of pairs of each batch.
 pub fn evaluate(model: &TieredModel, corpus: &Corpus, config: EvalConfig, progress: impl FnMut(usize)) -> Evaluation {
-    let mode = Mode::eval(config.precision);
+    let mode = model.eval_mode(config.precision, config.device);
     evaluate_by(
         corpus,
         config,

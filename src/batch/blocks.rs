@@ -1,4 +1,4 @@
-//! Sequences padded to a few lengths, for attention on GPUs where flash attention does not read them end to end.
+//! Sequences padded to a few lengths, for DeBERTa's attention on GPUs.
 
 use tch::{Kind, Tensor};
 

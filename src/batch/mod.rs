@@ -40,9 +40,10 @@
 //! | `packed` | inputs and stories -> tokens, each sequence once |
 //! | `collate`, `input_tokens`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
 //! | `distinct` | rows -> the different ones |
-//! | `blocks` | packed sequences -> padded blocks, which a GPU's attention reads in fp32 and in DeBERTa |
+//! | `bins`, `blocks` | packed sequences -> bins of several, which a GPU's attention reads; padded blocks, which DeBERTa's reads there |
 //! | `sent` | the tensors of a batch -> the device, in one copy |
 
+mod bins;
 mod blocks;
 mod collate;
 mod corpus;
@@ -59,6 +60,7 @@ mod story_tokens;
 mod targets;
 mod tokens;
 
+pub use bins::Bins;
 pub use blocks::{LengthGroup, PaddedBlocks};
 pub use collate::Batch;
 pub use corpus::{ClassFrequencies, Corpus};

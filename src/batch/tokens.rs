@@ -1,5 +1,6 @@
 //! Token sequences laid end to end, without padding.
 
+use super::bins::Bins;
 use super::blocks::{LengthGroup, PaddedBlocks};
 use crate::tokenizer::TokenSequence;
 use tch::Tensor;
@@ -20,6 +21,8 @@ pub struct Tokens {
     /// masked.
     pub groups: Vec<LengthGroup>,
     /// The same sequences as GPUs read them in attention.
+    pub bins: Bins,
+    /// The same as GPUs read them in DeBERTa's attention.
     pub padded: PaddedBlocks,
 }
 
@@ -54,6 +57,7 @@ impl Tokens {
             positions: Tensor::from_slice(&positions),
             read: Tensor::from_slice(&read),
             starts: Tensor::from_slice(&starts),
+            bins: Bins::new(&groups),
             padded: PaddedBlocks::new(&groups),
             groups,
         }
@@ -75,7 +79,11 @@ impl Tokens {
     }
 
     pub(super) fn all_tensors(&mut self) -> Vec<&mut Tensor> {
-        let Tokens { ids, types, positions, read, starts, groups: _, padded } = self;
-        [ids, types, positions, read, starts].into_iter().chain(padded.all_tensors()).collect()
+        let Tokens { ids, types, positions, read, starts, groups: _, bins, padded } = self;
+        [ids, types, positions, read, starts]
+            .into_iter()
+            .chain(bins.all_tensors())
+            .chain(padded.all_tensors())
+            .collect()
     }
 }

@@ -38,23 +38,25 @@ impl StateHeads {
         let (u, h) = embeddings.size2().expect("embeddings are [U, H]");
         let hidden = linear(&dropout(embeddings, self.dropout_prob, mode), &self.dense, mode).tanh();
         let hidden = dropout(&hidden, self.dropout_prob, mode).view([u, ATTRIBUTES as i64, h]).to_kind(Kind::Float);
-        let logits = runs().map(|run| self.run_of_heads(&hidden, run));
-        Tensor::cat(&logits, 1) + self.out.bs.as_ref().expect("made with a bias") // [U, 66]
+        let runs = runs();
+        let of_heads = hidden.split_with_sizes(runs.map(|run| run.count), 1);
+        let weights = self.out.ws.split_with_sizes(runs.map(|run| run.count * run.classes), 0);
+        let parts = runs.iter().zip(of_heads.iter().zip(&weights));
+        let logits = parts.map(|(&run, (hidden, weight))| run_of_heads(hidden, weight, run));
+        Tensor::cat(&logits.collect::<Vec<_>>(), 1) + self.out.bs.as_ref().expect("made with a bias") // [U, 66]
     }
+}
 
-    /// `[U, A, H]` -> `[U, count·K]`
-    fn run_of_heads(&self, hidden: &Tensor, Run { head, count, offset, classes }: Run) -> Tensor {
-        let (u, _, h) = hidden.size3().expect("hidden is [U, A, H]");
-        let weight = self.out.ws.narrow(0, offset, count * classes).view([count, classes, h]);
-        let inputs = hidden.narrow(1, head, count).transpose(0, 1); // [count, U, H]
-        inputs.bmm(&weight.transpose(1, 2)).transpose(0, 1).reshape([u, count * classes])
-    }
+/// `hidden [U, count, H]`, `weight [count·K, H]` -> `[U, count·K]`
+fn run_of_heads(hidden: &Tensor, weight: &Tensor, Run { count, classes, .. }: Run) -> Tensor {
+    let (u, _, h) = hidden.size3().expect("hidden is [U, count, H]");
+    let weight = weight.view([count, classes, h]);
+    hidden.transpose(0, 1).bmm(&weight.transpose(1, 2)).transpose(0, 1).reshape([u, count * classes])
 }
 
 /// `count` neighbouring attributes with the same number of classes, which are computed together.
 #[derive(Clone, Copy)]
 struct Run {
-    head: i64,
     count: i64,
     /// Of their columns among the 66.
     offset: i64,
@@ -66,8 +68,8 @@ fn runs() -> [Run; 3] {
     let location = Attribute::Location.index();
     [(0, location), (location, 1), (location + 1, ATTRIBUTES - location - 1)].map(|(head, count)| {
         let first = Attribute::ALL[head];
-        let [head, count, offset, classes] = [head, count, first.offset(), first.classes()].map(|size| size as i64);
-        Run { head, count, offset, classes }
+        let [count, offset, classes] = [count, first.offset(), first.classes()].map(|size| size as i64);
+        Run { count, offset, classes }
     })
 }
 

@@ -26,7 +26,7 @@ pub struct Mode<'a> {
     pub precision: Precision,
     /// Whether the encoder uses our own kernels where possible (on the CPU).
     pub fused: bool,
-    /// Rounded weights, where libtorch's operations train in bfloat16.
+    /// Rounded weights, where libtorch's operations compute in bfloat16.
     pub copies: Option<&'a WeightCopies>,
 }
 
@@ -55,6 +55,14 @@ impl<'a> Mode<'a> {
     /// A weight in the precision of matmuls.
     pub fn weight(self, weight: &Tensor) -> Tensor {
         self.copies.map_or_else(|| self.precision.cast(weight), |copies| copies.of(weight))
+    }
+
+    /// Several weights in the precision of matmuls, one below the other. `[rows, ..]` each -> `[sum of rows, ..]`
+    pub fn stacked(self, weights: &[&Tensor]) -> Tensor {
+        match self.copies {
+            Some(copies) => copies.stacked(weights),
+            None => self.precision.cast(&Tensor::cat(weights, 0)),
+        }
     }
 
     /// Whether our own kernels may be used on this device.
@@ -109,15 +117,28 @@ pub fn dropout(x: &Tensor, p: f64, mode: Mode) -> Tensor {
 /// `qkv [count, length, 3·width]` (queries, keys, values side by side), `bias` (added to the scores) broadcastable to
 /// `[count, heads, length, length]` -> `[count, length, width]`
 pub fn attention(qkv: &Tensor, heads: i64, bias: Option<&Tensor>, dropout_prob: f64, mode: Mode) -> Tensor {
-    let (b, l, width) = qkv.size3().expect("qkv is [count, length, 3·width]");
-    let depth = width / 3 / heads;
-    let parts = qkv.view([b, l, 3, heads, depth]).permute([2, 0, 3, 1, 4]); // [3, count, heads, length, depth]
-    let [queries, keys, values]: [Tensor; 3] = parts.unbind(0).try_into().expect("three parts");
+    let [queries, keys, values] = split_heads(qkv, heads);
     let context = match mode.fuses_on(qkv.device()) {
         true => plain_attention(&queries, &keys, &values, bias, dropout_prob, mode),
         false => libtorch_attention(&queries, &keys, &values, bias, dropout_prob, mode),
     };
-    context.transpose(1, 2).reshape([b, l, heads * depth])
+    join_heads(&context)
+}
+
+/// Queries, keys and values.
+///
+/// # Shapes
+/// `qkv [count, length, 3·width]` -> `[count, heads, length, depth]` each
+pub fn split_heads(qkv: &Tensor, heads: i64) -> [Tensor; 3] {
+    let (count, length, width) = qkv.size3().expect("qkv is [count, length, 3·width]");
+    let parts = qkv.view([count, length, 3, heads, width / 3 / heads]).permute([2, 0, 3, 1, 4]);
+    parts.unbind(0).try_into().expect("three parts")
+}
+
+/// # Shapes
+/// `context [count, heads, length, depth]` -> `[count, length, heads·depth]`
+pub fn join_heads(context: &Tensor) -> Tensor {
+    context.transpose(1, 2).flatten(2, 3)
 }
 
 /// `queries`, `keys`, `values` and the result are `[count, heads, length, depth]`.

@@ -4,10 +4,10 @@ use super::config::ModelConfig;
 use super::detector::{ConflictDetector, Conflicts, Context, DetectorInput, NewDetector, of_config};
 use super::encoder::Encoder;
 use super::heads::StateHeads;
-use super::layers::{Mode, dropout, input_vectors, linear, new_linear, sentence_means};
+use super::layers::{Mode, Precision, dropout, input_vectors, linear, new_linear, sentence_means};
 use super::weight_copies::WeightCopies;
 use crate::batch::{Batch, ClassFrequencies};
-use tch::{Kind, Tensor, nn};
+use tch::{Device, Kind, Tensor, nn};
 
 /// The outputs of the model for a batch.
 pub struct Output {
@@ -39,7 +39,7 @@ pub struct TieredModel {
     state_context: Option<nn::Linear>,
     detector: Box<dyn ConflictDetector>,
     dropout_prob: f64,
-    /// For training where libtorch's operations compute ([`Mode::with_copies`]).
+    /// For where libtorch's operations compute ([`Mode::with_copies`]).
     pub copies: WeightCopies,
 }
 
@@ -69,6 +69,12 @@ impl TieredModel {
         self.preconditions.set_output_bias(&frequencies.preconditions);
         self.effects.set_output_bias(&frequencies.effects);
         self.detector.set_output_bias(frequencies.conflicts);
+    }
+
+    /// How it is evaluated, until its weights change: they are rounded now, where libtorch's operations compute.
+    pub fn eval_mode(&self, precision: Precision, device: Device) -> Mode<'_> {
+        self.copies.refresh();
+        Mode::eval(precision).with_copies(&self.copies, device)
     }
 
     /// Differentiable if `mode` is not fused. Training uses [`Encoder::trace`] and [`TieredModel::read`] instead.

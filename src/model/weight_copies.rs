@@ -6,7 +6,7 @@
 
 use crate::torch::copy_each;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use tch::{Kind, Tensor};
 
 /// The copies of a model's weights, each made when it is first used.
@@ -16,10 +16,26 @@ pub struct WeightCopies(RefCell<Copies>);
 #[derive(Default)]
 struct Copies {
     /// By the address of a weight's numbers.
-    number_of: HashMap<usize, usize>,
+    place_of: HashMap<usize, Place>,
     weights: Vec<Tensor>,
+    /// Where each weight's copy is: a leaf or some rows of it.
+    parts: Vec<Tensor>,
     /// Leaves of libtorch's graph, if the weights are trained.
-    copies: Vec<Tensor>,
+    leaves: Vec<Tensor>,
+}
+
+/// The rows of a leaf that are the copy of a weight.
+#[derive(Clone, Copy)]
+struct Place {
+    leaf: usize,
+    first: i64,
+    rows: i64,
+}
+
+impl Place {
+    fn of(self, leaf: &Tensor) -> Tensor {
+        leaf.narrow(0, self.first, self.rows)
+    }
 }
 
 fn address(tensor: &Tensor) -> usize {
@@ -30,42 +46,55 @@ impl WeightCopies {
     /// Rounds all weights anew, which may have changed.
     pub fn refresh(&self) {
         let all = self.0.borrow();
-        tch::no_grad(|| copy_each(&all.copies, &all.weights));
+        tch::no_grad(|| copy_each(&all.parts, &all.weights));
     }
 
     /// The copy of a whole weight, of the time of the last [`WeightCopies::refresh`].
     ///
     /// # Panics
-    /// If it is asked for a part of a weight.
+    /// If it is asked for a part of a weight, or was copied with others.
     pub fn of(&self, weight: &Tensor) -> Tensor {
+        self.stacked(&[weight])
+    }
+
+    /// The copies of several weights, one below the other.
+    ///
+    /// # Shapes
+    /// `[rows, ..]` each -> `[sum of rows, ..]`
+    ///
+    /// # Panics
+    /// As [`WeightCopies::of`].
+    pub fn stacked(&self, weights: &[&Tensor]) -> Tensor {
         let mut all = self.0.borrow_mut();
-        if let Some(&number) = all.number_of.get(&address(weight)) {
-            assert_eq!(all.copies[number].size(), weight.size(), "take a part of the copy");
-            return all.copies[number].shallow_clone();
-        }
-        let copy = weight.detach().to_kind(Kind::BFloat16).set_requires_grad(weight.requires_grad());
-        let number = all.copies.len();
-        all.number_of.insert(address(weight), number);
-        all.weights.push(weight.shallow_clone());
-        all.copies.push(copy.shallow_clone());
-        copy
+        let leaf = match all.place_of.get(&address(weights[0])) {
+            Some(place) => all.leaves[place.leaf].shallow_clone(),
+            None => all.add(weights),
+        };
+        let rows: i64 = weights.iter().map(|weight| weight.size()[0]).sum();
+        assert!(leaf.size()[0] == rows && leaf.size()[1..] == weights[0].size()[1..], "take a part of the copy");
+        leaf
     }
 
     /// The float32 gradients of a loss, for each of `variables` over all its uses, those of its copy too; undefined for a
     /// variable that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast.
     pub fn gradients(&self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let all = self.0.borrow();
-        let copy_of = |variable: &&Tensor| all.number_of.get(&address(variable)).map(|&number| &all.copies[number]);
-        let copied: Vec<(usize, &Tensor)> =
-            variables.iter().enumerate().filter_map(|(i, variable)| Some((i, copy_of(variable)?))).collect();
-        let inputs: Vec<&Tensor> = variables.iter().copied().chain(copied.iter().map(|&(_, copy)| copy)).collect();
+        let copied: Vec<(usize, Place)> = variables
+            .iter()
+            .enumerate()
+            .filter_map(|(i, variable)| Some((i, *all.place_of.get(&address(variable))?)))
+            .collect();
+        let leaves: Vec<usize> =
+            copied.iter().map(|(_, place)| place.leaf).collect::<BTreeSet<_>>().into_iter().collect();
+        let inputs: Vec<&Tensor> =
+            variables.iter().copied().chain(leaves.iter().map(|&leaf| &all.leaves[leaf])).collect();
         let mut gradients = Tensor::run_backward(&[loss], &inputs, false, false);
-        let of_copies = gradients.split_off(variables.len());
+        let of_leaves: HashMap<usize, Tensor> = leaves.into_iter().zip(gradients.split_off(variables.len())).collect();
         let (indices, narrow): (Vec<usize>, Vec<Tensor>) = copied
             .iter()
-            .zip(of_copies)
-            .filter(|(_, gradient)| gradient.defined())
-            .map(|(&(i, _), gradient)| (i, gradient))
+            .map(|&(i, place)| (i, place, &of_leaves[&place.leaf]))
+            .filter(|(_, _, gradient)| gradient.defined())
+            .map(|(i, place, gradient)| (i, place.of(gradient)))
             .unzip();
         let wide: Vec<Tensor> = indices.iter().map(|&i| variables[i].empty_like().set_requires_grad(false)).collect();
         tch::no_grad(|| copy_each(&wide, &narrow));
@@ -76,35 +105,60 @@ impl WeightCopies {
     }
 }
 
+impl Copies {
+    /// A new leaf for these weights.
+    fn add(&mut self, weights: &[&Tensor]) -> Tensor {
+        let rounded: Vec<Tensor> = weights.iter().map(|weight| weight.detach().to_kind(Kind::BFloat16)).collect();
+        let is_trained = weights.iter().any(|weight| weight.requires_grad());
+        let leaf = Tensor::cat(&rounded, 0).set_requires_grad(is_trained);
+        let mut first = 0;
+        for weight in weights {
+            let place = Place { leaf: self.leaves.len(), first, rows: weight.size()[0] };
+            first += place.rows;
+            self.place_of.insert(address(weight), place);
+            self.weights.push(weight.shallow_clone());
+            self.parts.push(place.of(&leaf.detach()));
+        }
+        self.leaves.push(leaf.shallow_clone());
+        leaf
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use tch::Device;
 
-    /// A weight that is used rounded and as it is, one that is only rounded, and one that is not used.
+    /// A weight that is used rounded and as it is, one that is only rounded, two that are stacked, and one that is not used.
     #[test]
     fn gradients_are_those_of_rounding_where_it_is_used() {
         let random = |seed| {
             tch::manual_seed(seed);
             Tensor::randn([8, 8], (Kind::Float, Device::Cpu)).set_requires_grad(true)
         };
-        let (x, [both, rounded, unused]) = (random(0).detach(), [1, 2, 3].map(random));
+        let (x, [both, rounded, upper, lower, unused]) = (random(0).detach(), [1, 2, 3, 4, 5].map(random));
         let round = |weight: &Tensor| weight.to_kind(Kind::BFloat16);
-        let loss = |cast: &dyn Fn(&Tensor) -> Tensor| {
-            let hidden = round(&x).linear(&cast(&both), None::<&Tensor>).matmul(&cast(&rounded)).to_kind(Kind::Float);
-            (hidden.matmul(&both)).square().sum(Kind::Float)
+        let loss = |cast: &dyn Fn(&[&Tensor]) -> Tensor| {
+            let hidden = round(&x).linear(&cast(&[&both]), None::<&Tensor>).matmul(&cast(&[&rounded]));
+            let both_ways = hidden.linear(&cast(&[&upper, &lower]), None::<&Tensor>).to_kind(Kind::Float); // [8, 16]
+            (both_ways.narrow(1, 3, 8).matmul(&both)).square().sum(Kind::Float)
         };
-        let variables = [&both, &rounded, &unused];
-        let expected = Tensor::run_backward(&[loss(&round)], &variables, false, false);
+        let variables = [&both, &rounded, &lower, &upper, &unused];
+        let stacked =
+            |weights: &[&Tensor]| Tensor::cat(&weights.iter().map(|weight| round(weight)).collect::<Vec<_>>(), 0);
+        let expected = Tensor::run_backward(&[loss(&stacked)], &variables, false, false);
         let copies = WeightCopies::default();
-        let _ = loss(&|weight| copies.of(weight));
+        let _ = loss(&|weights| copies.stacked(weights));
         copies.refresh();
-        let found = copies.gradients(&loss(&|weight| copies.of(weight)), &variables);
-        assert!(found[..2].iter().zip(&expected).all(|(found, expected)| found == expected));
-        assert!(!found[2].defined() && found.iter().take(2).all(|gradient| gradient.kind() == Kind::Float));
-        let _ = tch::no_grad(|| rounded.shallow_clone().g_mul_scalar_(3.)); // in place, as a step does
+        let found = copies.gradients(&loss(&|weights| copies.stacked(weights)), &variables);
+        assert!(found[..4].iter().zip(&expected).all(|(found, expected)| found == expected));
+        assert!(!found[4].defined() && found.iter().take(4).all(|gradient| gradient.kind() == Kind::Float));
+        for weight in [&rounded, &lower] {
+            let _ = tch::no_grad(|| weight.shallow_clone().g_mul_scalar_(3.)); // in place, as a step does
+        }
         copies.refresh();
         assert_eq!(copies.of(&rounded), round(&rounded));
-        assert!(found.iter().take(2).all(Tensor::is_contiguous), "others are not copied together");
+        assert_eq!(copies.stacked(&[&upper, &lower]), stacked(&[&upper, &lower]));
+        assert!(found.iter().take(4).all(Tensor::is_contiguous), "others are not copied together");
     }
 }

@@ -9,7 +9,6 @@ use crate::distributed::LostRank;
 use crate::eval::{BatchEvaluation, Evaluation, evaluate_batches, merge};
 use crate::loss::LossValues;
 use crate::metrics::TierCounts;
-use crate::model::Mode;
 use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +41,10 @@ impl Fit<'_> {
 
     fn own_batches(&self, dev: &Corpus) -> Vec<BatchEvaluation> {
         let (rank, size) = (self.ranks.rank(), self.ranks.size());
+        let mode = self.model.eval_mode(self.eval.precision, self.eval.device);
         let forward = |batch| match self.frozen.as_ref().and_then(|frozen| frozen.dev.as_ref()) {
-            Some(vectors) => vectors.read(self.model, batch, self.eval),
-            None => (self.model.forward(&batch, Mode::eval(self.eval.precision)), batch),
+            Some(vectors) => vectors.read(self.model, batch, mode),
+            None => (self.model.forward(&batch, mode), batch),
         };
         evaluate_batches(dev, self.eval, |batch| batch % size == rank, forward, |_| ())
     }

@@ -76,13 +76,14 @@ impl Vectors {
 
     /// Evaluates a model whose encoder computed these vectors.
     pub fn evaluate(&self, model: &TieredModel, corpus: &Corpus, config: EvalConfig) -> Evaluation {
-        evaluate_by(corpus, config, |batch| self.read(model, batch, config), |_| ())
+        let mode = model.eval_mode(config.precision, config.device);
+        evaluate_by(corpus, config, |batch| self.read(model, batch, mode), |_| ())
     }
 
     /// The output of that model for a batch, and the batch that it read.
-    pub fn read(&self, model: &TieredModel, batch: Batch, config: EvalConfig) -> (Output, Batch) {
+    pub fn read(&self, model: &TieredModel, batch: Batch, mode: Mode) -> (Output, Batch) {
         let (hidden, batch) = self.of(batch);
-        (model.read(&hidden, &batch, Mode::eval(config.precision)), batch)
+        (model.read(&hidden, &batch, mode), batch)
     }
 
     /// The same in the form of a forward pass; gradients stop there. What reads it computes in this mode.

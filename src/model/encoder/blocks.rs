@@ -1,8 +1,7 @@
-//! How attention reads packed tokens: as dense blocks of sequences, or as they are.
+//! How DeBERTa's attention reads packed tokens: as dense blocks of sequences.
 
 use crate::batch::{LengthGroup, PaddedBlocks, Tokens};
 use crate::model::layers::{Mode, Precision};
-use crate::torch::has_flash_attention;
 use tch::{Kind, Tensor};
 
 /// The blocks of a batch.
@@ -11,8 +10,6 @@ pub struct AttentionBlocks<'a> {
     pub blocks: Vec<AttentionBlock>,
     /// If sequences are padded. Otherwise there is a block for each length, and nothing is padded.
     padded: Option<&'a PaddedBlocks>,
-    /// The sequences end to end, where the device attends to them so.
-    pub packed: Option<&'a Tokens>,
 }
 
 /// `count` sequences of `length` tokens.
@@ -24,16 +21,11 @@ pub struct AttentionBlock {
 }
 
 impl<'a> AttentionBlocks<'a> {
-    /// With our kernels a block for each length. Otherwise the sequences as they are, where there is flash attention, or
-    /// few padded blocks. `depth` is that of a head, if its attention has no other bias than that of padding.
-    pub fn of(tokens: &'a Tokens, depth: Option<i64>, mode: Mode) -> Self {
-        let device = tokens.ids.device();
-        if mode.fuses_on(device) {
+    /// A block for each length on the CPU, few padded blocks elsewhere.
+    pub fn of(tokens: &'a Tokens, mode: Mode) -> Self {
+        if mode.fuses_on(tokens.ids.device()) {
             let block = |&LengthGroup { count, length }: &LengthGroup| AttentionBlock { count, length, bias: None };
-            return AttentionBlocks { blocks: tokens.groups.iter().map(block).collect(), padded: None, packed: None };
-        }
-        if mode.precision == Precision::Bf16 && depth.is_some_and(|depth| has_flash_attention(device, depth)) {
-            return AttentionBlocks { blocks: Vec::new(), padded: None, packed: Some(tokens) };
+            return AttentionBlocks { blocks: tokens.groups.iter().map(block).collect(), padded: None };
         }
         let kind = match mode.precision {
             Precision::Fp32 => Kind::Float,
@@ -43,7 +35,7 @@ impl<'a> AttentionBlocks<'a> {
         let blocks = padded.blocks.iter().zip(padded.biases(kind));
         let blocks =
             blocks.map(|(&LengthGroup { count, length }, bias)| AttentionBlock { count, length, bias: Some(bias) });
-        AttentionBlocks { blocks: blocks.collect(), padded: Some(padded), packed: None }
+        AttentionBlocks { blocks: blocks.collect(), padded: Some(padded) }
     }
 
     /// The length of the longest block.

@@ -1,12 +1,8 @@
 //! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
-use super::blocks::AttentionBlocks;
 use super::config::EncoderConfig;
-use crate::batch::Tokens;
-use crate::model::layers::{
-    Mode, affine, attention, dropout, layer_norm, linear, new_layer_norm, new_linear, seeded_dropout,
-};
-use crate::torch::flash_attention;
+use super::reading::Reading;
+use crate::model::layers::{Mode, affine, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
 pub struct Layer {
@@ -47,26 +43,33 @@ impl Layer {
     /// With libtorch's operations, differentiable. `fused` computes the same with our kernels.
     ///
     /// # Shapes
-    /// `hidden [T, H]` -> `[T, H]`
-    pub fn forward(&self, hidden: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
-        let context = self.self_attention(hidden, blocks, mode);
-        let attended = dropout(&linear(&context, &self.attention_output, mode), self.hidden_dropout, mode);
+    /// `hidden [P, H]` -> `[P, H]`
+    pub fn forward(&self, hidden: &Tensor, reading: &Reading, mode: Mode) -> Tensor {
+        let context = self.attend(hidden, reading, mode);
+        self.feed_forward(hidden, &context, mode)
+    }
+
+    /// The last layer, of which only some tokens are read: the others attend no more, so nothing is computed of them.
+    ///
+    /// # Shapes
+    /// `hidden [P, H]` -> `[O, H]`
+    pub fn forward_read(&self, hidden: &Tensor, reading: &Reading, mode: Mode) -> Tensor {
+        let context = self.attend(hidden, reading, mode);
+        self.feed_forward(&reading.read(hidden), &reading.read(&context), mode)
+    }
+
+    fn attend(&self, hidden: &Tensor, reading: &Reading, mode: Mode) -> Tensor {
+        let qkv = self.queries_keys_values(hidden, mode);
+        reading.attend(&qkv, self.heads, self.attention_dropout, mode)
+    }
+
+    /// `hidden`, `context` and the output are `[rows, H]`.
+    fn feed_forward(&self, hidden: &Tensor, context: &Tensor, mode: Mode) -> Tensor {
+        let attended = dropout(&linear(context, &self.attention_output, mode), self.hidden_dropout, mode);
         let hidden = layer_norm(&(hidden + attended), &self.attention_norm);
         let inner = linear(&hidden, &self.intermediate, mode).gelu("none");
         let outer = dropout(&linear(&inner, &self.output, mode), self.hidden_dropout, mode);
         layer_norm(&(hidden + outer), &self.output_norm)
-    }
-
-    fn self_attention(&self, hidden: &Tensor, blocks: &AttentionBlocks, mode: Mode) -> Tensor {
-        let qkv = self.queries_keys_values(hidden, mode); // [T, 3H]
-        if let Some(tokens) = blocks.packed {
-            return packed_attention(&qkv, self.heads, tokens, self.attention_dropout, mode);
-        }
-        let split = blocks.split(&qkv);
-        let contexts = split.iter().zip(&blocks.blocks).map(|(qkv, block)| {
-            attention(qkv, self.heads, block.bias.as_ref(), self.attention_dropout, mode) // [count, length, H]
-        });
-        blocks.join(&contexts.collect::<Vec<_>>()) // [T, H]
     }
 
     /// The width of a head.
@@ -74,19 +77,11 @@ impl Layer {
         self.query.ws.size()[0] / self.heads
     }
 
-    /// One matmul for all three. `[T, H]` -> `[T, 3H]`
+    /// One matmul for all three. `[P, H]` -> `[P, 3H]`
     fn queries_keys_values(&self, hidden: &Tensor, mode: Mode) -> Tensor {
         let parts = [&self.query, &self.key, &self.value];
-        let weight = Tensor::cat(&parts.map(|part| mode.weight(&part.ws)), 0);
-        let bias = Tensor::cat(&parts.map(|part| mode.weight(part.bs.as_ref().expect("made with a bias"))), 0);
+        let weight = mode.stacked(&parts.map(|part| &part.ws));
+        let bias = mode.stacked(&parts.map(|part| part.bs.as_ref().expect("made with a bias")));
         affine(hidden, &weight, &bias, mode.precision)
     }
-}
-
-/// Attention without padding, by flash attention. `qkv [T, 3H]` -> `[T, H]`
-fn packed_attention(qkv: &Tensor, heads: i64, tokens: &Tokens, dropout: f64, mode: Mode) -> Tensor {
-    let (t, width) = qkv.size2().expect("qkv is [T, 3H]");
-    let parts: [Tensor; 3] = qkv.view([t, 3, heads, width / 3 / heads]).unbind(1).try_into().expect("three parts");
-    let dropout = seeded_dropout(dropout, qkv.device(), mode);
-    flash_attention(parts.each_ref(), &tokens.starts, tokens.longest(), dropout).view([t, width / 3])
 }

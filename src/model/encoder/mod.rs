@@ -1,8 +1,8 @@
 //! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
 //!
 //! Names are those of Hugging Face's checkpoints. Tokens are packed without padding, and everything but attention works on
-//! all T of them at once. Attention works on blocks ([`blocks`]): on the CPU on each run of sequences of equal length, on a
-//! GPU on few blocks of padded sequences, or without padding by flash attention in bf16.
+//! all T of them at once. Attention works on the CPU on each run of sequences of equal length; on a GPU on bins of several
+//! sequences, or without padding by flash attention ([`reading`]), and in DeBERTa on few padded blocks ([`blocks`]).
 
 mod blocks;
 pub(super) mod config;
@@ -11,6 +11,7 @@ mod embeddings;
 mod fused;
 mod layer;
 mod read_rows;
+mod reading;
 mod sizes;
 
 pub use config::{Activation, EncoderConfig, Family};
@@ -23,6 +24,7 @@ use blocks::AttentionBlocks;
 use deberta::Deberta;
 use fused::FusedInput;
 use layer::Layer;
+use reading::Reading;
 use std::collections::HashMap;
 use tch::{Device, Kind, Tensor, nn};
 
@@ -123,14 +125,19 @@ impl Layers {
 
     /// With libtorch's operations, differentiable.
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
-        let hidden = match self {
+        match self {
             Layers::Bert(layers) => {
-                let blocks = AttentionBlocks::of(tokens, layers.first().map(Layer::depth), mode);
-                layers.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &blocks, mode))
+                let reading = Reading::of(tokens, layers.first().map(Layer::depth), mode);
+                let embedded = reading.lay_out(embedded);
+                let Some((last, before)) = layers.split_last() else { return reading.read(&embedded) };
+                let hidden = before.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &reading, mode));
+                last.forward_read(&hidden, &reading, mode)
             }
-            Layers::Deberta(deberta) => deberta.forward(&embedded, &AttentionBlocks::of(tokens, None, mode), mode),
-        };
-        hidden.index_select(0, &tokens.read)
+            Layers::Deberta(deberta) => {
+                let hidden = deberta.forward(&embedded, &AttentionBlocks::of(tokens, mode), mode);
+                hidden.index_select(0, &tokens.read)
+            }
+        }
     }
 }
 
