@@ -75,7 +75,7 @@ fn runs() -> [Run; 3] {
 
 /// Log-softmax within each attribute's columns. `[U, 66]` -> `[U, 66]`
 pub fn attribute_log_probs(logits: &Tensor) -> Tensor {
-    let parts = runs().map(|Run { count, offset, classes, .. }| {
+    let parts = runs().map(|Run { count, offset, classes }| {
         let columns = logits.narrow(1, offset, count * classes).unflatten(1, [count, classes]); // [U, count, K]
         columns.log_softmax(2, Kind::Float).flatten(1, 2)
     });

@@ -25,7 +25,7 @@ struct Copies {
 }
 
 /// The rows of a leaf that are the copy of a weight.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Place {
     leaf: usize,
     first: i64,
@@ -36,6 +36,15 @@ impl Place {
     fn of(self, leaf: &Tensor) -> Tensor {
         leaf.narrow(0, self.first, self.rows)
     }
+}
+
+/// The places of these weights in a leaf of their own.
+fn places_in(leaf: usize, weights: &[&Tensor]) -> impl Iterator<Item = Place> {
+    weights.iter().scan(0, move |end, weight| {
+        let (first, rows) = (*end, weight.size()[0]);
+        *end += rows;
+        Some(Place { leaf, first, rows })
+    })
 }
 
 fn address(tensor: &Tensor) -> usize {
@@ -66,13 +75,10 @@ impl WeightCopies {
     /// As [`WeightCopies::of`].
     pub fn stacked(&self, weights: &[&Tensor]) -> Tensor {
         let mut all = self.0.borrow_mut();
-        let leaf = match all.place_of.get(&address(weights[0])) {
-            Some(place) => all.leaves[place.leaf].shallow_clone(),
-            None => all.add(weights),
-        };
-        let rows: i64 = weights.iter().map(|weight| weight.size()[0]).sum();
-        assert!(leaf.size()[0] == rows && leaf.size()[1..] == weights[0].size()[1..], "take a part of the copy");
-        leaf
+        let Some(&Place { leaf, .. }) = all.place_of.get(&address(weights[0])) else { return all.add(weights) };
+        let places = weights.iter().map(|weight| all.place_of.get(&address(weight)).copied());
+        assert!(places.eq(places_in(leaf, weights).map(Some)), "take the copy of all of them, or a part of it");
+        all.leaves[leaf].shallow_clone()
     }
 
     /// The float32 gradients of a loss, for each of `variables` over all its uses, those of its copy too; undefined for a
@@ -111,10 +117,7 @@ impl Copies {
         let rounded: Vec<Tensor> = weights.iter().map(|weight| weight.detach().to_kind(Kind::BFloat16)).collect();
         let is_trained = weights.iter().any(|weight| weight.requires_grad());
         let leaf = Tensor::cat(&rounded, 0).set_requires_grad(is_trained);
-        let mut first = 0;
-        for weight in weights {
-            let place = Place { leaf: self.leaves.len(), first, rows: weight.size()[0] };
-            first += place.rows;
+        for (weight, place) in weights.iter().zip(places_in(self.leaves.len(), weights)) {
             self.place_of.insert(address(weight), place);
             self.weights.push(weight.shallow_clone());
             self.parts.push(place.of(&leaf.detach()));

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use tch::Device;
 
-/// Set to `off`, the CPU computes as a GPU would: with libtorch's operations, on padded blocks.
+/// Set to `off`, the CPU computes as a GPU would: with libtorch's operations, on bins or padded blocks.
 const SWITCH: &str = "TIERED_KERNELS";
 
 /// Whether our own kernels compute on this device: on the CPU, unless `TIERED_KERNELS=off`.

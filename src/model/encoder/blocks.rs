@@ -21,7 +21,7 @@ pub struct AttentionBlock {
 }
 
 impl<'a> AttentionBlocks<'a> {
-    /// A block for each length on the CPU, few padded blocks elsewhere.
+    /// A block for each length where our kernels may be used ([`Mode::fuses_on`]), few padded blocks elsewhere.
     pub fn of(tokens: &'a Tokens, mode: Mode) -> Self {
         if mode.fuses_on(tokens.ids.device()) {
             let block = |&LengthGroup { count, length }: &LengthGroup| AttentionBlock { count, length, bias: None };

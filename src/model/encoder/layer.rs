@@ -49,7 +49,7 @@ impl Layer {
         self.feed_forward(hidden, &context, mode)
     }
 
-    /// The last layer, of which only some tokens are read: the others attend no more, so nothing is computed of them.
+    /// The last layer, of which only some tokens are read: of the others nothing is computed after attention.
     ///
     /// # Shapes
     /// `hidden [P, H]` -> `[O, H]`

@@ -74,14 +74,18 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// libtorch's memory-efficient attention where there is a GPU: libtorch may choose a slower one.
-/// `parts [bins, heads, length, depth]`, `bias [bins, 1, length, length]` -> `[bins, heads, length, depth]`
+/// libtorch's memory-efficient attention where there is a GPU and it reads heads of this depth: libtorch may choose a slower
+/// one. `parts [bins, heads, length, depth]`, `bias [bins, 1, length, length]` -> `[bins, heads, length, depth]`
 fn biased_attention([queries, keys, values]: [&Tensor; 3], bias: &Tensor, dropout: f64) -> Tensor {
-    if !bias.device().is_cuda() {
+    let (_, heads, _, depth) = queries.size4().expect("queries are [bins, heads, length, depth]");
+    let is_readable = match queries.kind() {
+        Kind::BFloat16 => has_flash_attention(bias.device(), depth), // both need the same GPUs
+        _ => bias.device().is_cuda() && depth % 8 == 0,
+    };
+    if !is_readable {
         return Tensor::scaled_dot_product_attention(queries, keys, values, Some(bias), dropout, false, None, false);
     }
-    let bias = bias.expand([-1, queries.size()[1], -1, -1], false);
-    let trains = queries.requires_grad();
+    let bias = bias.expand([-1, heads, -1, -1], false);
     let attention = Tensor::internal_scaled_dot_product_efficient_attention;
-    attention(queries, keys, values, Some(bias), trains, dropout, false, None::<f64>).0
+    attention(queries, keys, values, Some(bias), queries.requires_grad(), dropout, false, None::<f64>).0
 }
