@@ -26,7 +26,8 @@ TIERED = TARGET / "release" / "tiered"
 WORK = TARGET / "bench"
 PYTHON = ROOT / ".venv" / "bin" / "python"
 ROUNDS = 2
-SAMPLE = ["--set", "data.train.file=data/sample/en.json", "--set", "data.train.split=train"]
+SAMPLE = ["--set", "data.train.file=data/sample/en.json", "--set", "data.train.split=train",
+          "--set", "data.dev.file=data/sample/en-dev.json", "--set", "data.dev.split=dev"]
 
 
 def run(*command):
