@@ -16,7 +16,7 @@ pub struct WeightCopies(RefCell<Copies>);
 #[derive(Default)]
 struct Copies {
     /// By the address of a weight's numbers.
-    place_of: HashMap<usize, Place>,
+    place_of: HashMap<usize, LeafRows>,
     weights: Vec<Tensor>,
     /// Where each weight's copy is: a leaf or some rows of it.
     parts: Vec<Tensor>,
@@ -26,24 +26,24 @@ struct Copies {
 
 /// The rows of a leaf that are the copy of a weight.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct LeafRows {
     leaf: usize,
     first: i64,
     rows: i64,
 }
 
-impl Place {
+impl LeafRows {
     fn of(self, leaf: &Tensor) -> Tensor {
         leaf.narrow(0, self.first, self.rows)
     }
 }
 
 /// The places of these weights in a leaf of their own.
-fn places_in(leaf: usize, weights: &[&Tensor]) -> impl Iterator<Item = Place> {
+fn places_in(leaf: usize, weights: &[&Tensor]) -> impl Iterator<Item = LeafRows> {
     weights.iter().scan(0, move |end, weight| {
         let (first, rows) = (*end, weight.size()[0]);
         *end += rows;
-        Some(Place { leaf, first, rows })
+        Some(LeafRows { leaf, first, rows })
     })
 }
 
@@ -75,7 +75,7 @@ impl WeightCopies {
     /// As [`WeightCopies::of`].
     pub fn stacked(&self, weights: &[&Tensor]) -> Tensor {
         let mut all = self.0.borrow_mut();
-        let Some(&Place { leaf, .. }) = all.place_of.get(&address(weights[0])) else { return all.add(weights) };
+        let Some(&LeafRows { leaf, .. }) = all.place_of.get(&address(weights[0])) else { return all.add(weights) };
         let places = weights.iter().map(|weight| all.place_of.get(&address(weight)).copied());
         assert!(places.eq(places_in(leaf, weights).map(Some)), "take the copy of all of them, or a part of it");
         all.leaves[leaf].shallow_clone()
@@ -85,7 +85,7 @@ impl WeightCopies {
     /// variable that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast.
     pub fn gradients(&self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let all = self.0.borrow();
-        let copied: Vec<(usize, Place)> = variables
+        let copied: Vec<(usize, LeafRows)> = variables
             .iter()
             .enumerate()
             .filter_map(|(i, variable)| Some((i, *all.place_of.get(&address(variable))?)))

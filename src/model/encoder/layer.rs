@@ -1,7 +1,7 @@
 //! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
 
 use super::config::EncoderConfig;
-use super::reading::Reading;
+use super::layout::TokenLayout;
 use crate::model::layers::{Mode, affine, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
@@ -44,8 +44,8 @@ impl Layer {
     ///
     /// # Shapes
     /// `hidden [P, H]` -> `[P, H]`
-    pub fn forward(&self, hidden: &Tensor, reading: &Reading, mode: Mode) -> Tensor {
-        let context = self.attend(hidden, reading, mode);
+    pub fn forward(&self, hidden: &Tensor, layout: &TokenLayout, mode: Mode) -> Tensor {
+        let context = self.attend(hidden, layout, mode);
         self.feed_forward(hidden, &context, mode)
     }
 
@@ -53,14 +53,14 @@ impl Layer {
     ///
     /// # Shapes
     /// `hidden [P, H]` -> `[O, H]`
-    pub fn forward_read(&self, hidden: &Tensor, reading: &Reading, mode: Mode) -> Tensor {
-        let context = self.attend(hidden, reading, mode);
-        self.feed_forward(&reading.read(hidden), &reading.read(&context), mode)
+    pub fn forward_read(&self, hidden: &Tensor, layout: &TokenLayout, mode: Mode) -> Tensor {
+        let context = self.attend(hidden, layout, mode);
+        self.feed_forward(&layout.read(hidden), &layout.read(&context), mode)
     }
 
-    fn attend(&self, hidden: &Tensor, reading: &Reading, mode: Mode) -> Tensor {
+    fn attend(&self, hidden: &Tensor, layout: &TokenLayout, mode: Mode) -> Tensor {
         let qkv = self.queries_keys_values(hidden, mode);
-        reading.attend(&qkv, self.heads, self.attention_dropout, mode)
+        layout.attend(&qkv, self.heads, self.attention_dropout, mode)
     }
 
     /// `hidden`, `context` and the output are `[rows, H]`.

@@ -1,8 +1,9 @@
 //! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
 //!
 //! Names are those of Hugging Face's checkpoints. Tokens are packed without padding, and everything but attention works on
-//! all T of them at once. Attention works on the CPU on each run of sequences of equal length; on a GPU on bins of several
-//! sequences, or without padding by flash attention ([`reading`]), and in DeBERTa on few padded blocks ([`blocks`]).
+//! all T of them at once; attention works on each run of sequences of equal length. Where libtorch's operations compute, all
+//! works on bins of several sequences, or on long sequences end to end ([`layout`]). In DeBERTa attention works there on few
+//! padded blocks ([`blocks`]).
 
 mod blocks;
 pub(super) mod config;
@@ -10,8 +11,8 @@ pub mod deberta;
 mod embeddings;
 mod fused;
 mod layer;
+mod layout;
 mod read_rows;
-mod reading;
 mod sizes;
 
 pub use config::{Activation, EncoderConfig, Family};
@@ -24,7 +25,7 @@ use blocks::AttentionBlocks;
 use deberta::Deberta;
 use fused::FusedInput;
 use layer::Layer;
-use reading::Reading;
+use layout::TokenLayout;
 use std::collections::HashMap;
 use tch::{Device, Kind, Tensor, nn};
 
@@ -127,11 +128,11 @@ impl Layers {
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
         match self {
             Layers::Bert(layers) => {
-                let reading = Reading::of(tokens, layers.first().map(Layer::depth), mode);
-                let embedded = reading.lay_out(embedded);
-                let Some((last, before)) = layers.split_last() else { return reading.read(&embedded) };
-                let hidden = before.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &reading, mode));
-                last.forward_read(&hidden, &reading, mode)
+                let layout = TokenLayout::of(tokens, layers.first().map(Layer::depth), mode);
+                let embedded = layout.lay_out(embedded);
+                let Some((last, before)) = layers.split_last() else { return layout.read(&embedded) };
+                let hidden = before.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &layout, mode));
+                last.forward_read(&hidden, &layout, mode)
             }
             Layers::Deberta(deberta) => {
                 let hidden = deberta.forward(&embedded, &AttentionBlocks::of(tokens, mode), mode);

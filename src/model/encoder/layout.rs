@@ -6,7 +6,7 @@ use crate::torch::{flash_attention, has_flash_attention};
 use tch::{Kind, Tensor};
 
 /// The tokens of a batch as attention reads them. The layers compute all that it lays out.
-pub enum Reading<'a> {
+pub enum TokenLayout<'a> {
     /// Sequences end to end, by flash attention. It computes tiles of about 128 tokens, which long sequences fill.
     EndToEnd(&'a Tokens),
     /// Several sequences in each bin.
@@ -22,12 +22,12 @@ pub enum Reading<'a> {
 /// Flash attention reads batches with longer sequences than this.
 const LONGEST_IN_BINS: i64 = 128;
 
-impl<'a> Reading<'a> {
+impl<'a> TokenLayout<'a> {
     /// `depth` is that of a head, if there is a layer.
     pub fn of(tokens: &'a Tokens, depth: Option<i64>, mode: Mode) -> Self {
         let is_long = tokens.longest() > LONGEST_IN_BINS && mode.precision == Precision::Bf16;
         if is_long && depth.is_some_and(|depth| has_flash_attention(tokens.ids.device(), depth)) {
-            return Reading::EndToEnd(tokens);
+            return TokenLayout::EndToEnd(tokens);
         }
         let bins = &tokens.bins;
         let sequence = bins.sequence.view([-1, 1, 1, bins.length]); // [bins, 1, 1, length]
@@ -37,22 +37,22 @@ impl<'a> Reading<'a> {
             Precision::Bf16 => Kind::BFloat16,
         };
         let bias = Tensor::zeros(others.size(), (kind, others.device())).masked_fill(&others, f64::NEG_INFINITY);
-        Reading::Bins { bins, read: bins.place.index_select(0, &tokens.read), bias }
+        TokenLayout::Bins { bins, read: bins.place.index_select(0, &tokens.read), bias }
     }
 
     /// The input of the first layer. `embedded [T, H]` -> `[P, H]`
     pub fn lay_out(&self, embedded: Tensor) -> Tensor {
         match self {
-            Reading::EndToEnd(_) => embedded,
-            Reading::Bins { bins, .. } => embedded.index_select(0, &bins.token),
+            TokenLayout::EndToEnd(_) => embedded,
+            TokenLayout::Bins { bins, .. } => embedded.index_select(0, &bins.token),
         }
     }
 
     /// The output for the tokens that are read. `hidden [P, H]` -> `[O, H]`
     pub fn read(&self, hidden: &Tensor) -> Tensor {
         match self {
-            Reading::EndToEnd(tokens) => hidden.index_select(0, &tokens.read),
-            Reading::Bins { read, .. } => hidden.index_select(0, read),
+            TokenLayout::EndToEnd(tokens) => hidden.index_select(0, &tokens.read),
+            TokenLayout::Bins { read, .. } => hidden.index_select(0, read),
         }
     }
 
@@ -61,12 +61,12 @@ impl<'a> Reading<'a> {
         let (p, width) = qkv.size2().expect("qkv is [P, 3H]");
         let dropout = seeded_dropout(dropout, qkv.device(), mode);
         match self {
-            Reading::EndToEnd(tokens) => {
+            TokenLayout::EndToEnd(tokens) => {
                 let parts = qkv.view([p, 3, heads, width / 3 / heads]).unbind(1);
                 let parts: [Tensor; 3] = parts.try_into().expect("three parts");
                 flash_attention(parts.each_ref(), &tokens.starts, tokens.longest(), dropout).view([p, width / 3])
             }
-            Reading::Bins { bins, bias, .. } => {
+            TokenLayout::Bins { bins, bias, .. } => {
                 let parts = split_heads(&qkv.view([-1, bins.length, width]), heads);
                 join_heads(&biased_attention(parts.each_ref(), bias, dropout)).view([p, width / 3])
             }
