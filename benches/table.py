@@ -158,7 +158,7 @@ def part(path):
 
 
 ENCODERS = {"small": "the config's encoder", "base": "xlm-roberta-base, random weights", "large": "xlm-roberta-large, random weights"}
-NOT_RUN = "Not run as a whole yet: `make bench-gpu`. docs/gpu.md has what was measured in parts."
+NOT_RUN = "Not run yet: `make bench-gpu`."
 PROGRAMS = {"distinct_bf16": "good PyTorch, bf16", "padded_bf16": "padded PyTorch, bf16", "padded_fp32": "padded PyTorch, fp32"}
 
 

@@ -4,6 +4,7 @@ use crate::support::text;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -35,13 +36,17 @@ impl Server {
         environment: impl IntoIterator<Item = (&'a str, &'a str)>,
         arguments: &[&str],
     ) -> Option<Self> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tiered"))
-            .args(["app", "--port", "0", "--no-browser"])
-            .args(arguments)
-            .envs(environment)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["app", "--port", "0", "--no-browser"]).args(arguments).envs(environment).stdout(Stdio::piped());
+        // In the background of a script, which may have started the tests, the program would ignore it.
+        // SAFETY: between fork and exec it calls nothing but signal(2).
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            })
+        };
+        let mut child = command.spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         if address.is_empty() {
