@@ -265,8 +265,9 @@ fn large_story_files() {
     // Written by a process of their own: their text would count as this one's memory.
     let mut child = Command::new(std::env::current_exe().unwrap());
     let name = "faults::hostile::stories::write_large_story_files";
-    let child = child.args(["--exact", name, "--ignored"]).env(BOMBS, directory.path());
-    assert!(child.output().unwrap().status.success());
+    let written =
+        child.args(["--exact", name, "--ignored", "--nocapture"]).env(BOMBS, directory.path()).output().unwrap();
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
     let mut tally = Tally::default();
     let mut files: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
