@@ -35,7 +35,7 @@ pub struct Evaluation {
 
 /// Predicts every pair of a corpus. `progress` is called with the number of pairs of each batch.
 pub fn evaluate(model: &TieredModel, corpus: &Corpus, config: EvalConfig, progress: impl FnMut(usize)) -> Evaluation {
-    let mode = model.eval_mode(config.precision, config.device);
+    let mode = model.eval_mode(config.precision);
     evaluate_by(
         corpus,
         config,

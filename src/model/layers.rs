@@ -26,7 +26,7 @@ pub struct Mode<'a> {
     pub precision: Precision,
     /// Whether the encoder uses our own kernels where possible (on the CPU).
     pub fused: bool,
-    /// Rounded weights, where libtorch's operations compute in bfloat16.
+    /// Rounded weights, where matmuls are in bfloat16.
     pub copies: Option<&'a WeightCopies>,
 }
 
@@ -46,10 +46,9 @@ impl<'a> Mode<'a> {
         Mode { fused: false, ..self }
     }
 
-    /// With these copies of the weights, if it rounds weights and our own kernels don't compute on this device.
-    pub fn with_copies(self, copies: &'a WeightCopies, device: Device) -> Self {
-        let has_use = self.precision == Precision::Bf16 && !self.fuses_on(device);
-        Mode { copies: has_use.then_some(copies), ..self }
+    /// With these copies of the weights, if it rounds weights.
+    pub fn with_copies(self, copies: &'a WeightCopies) -> Self {
+        Mode { copies: (self.precision == Precision::Bf16).then_some(copies), ..self }
     }
 
     /// A weight in the precision of matmuls.

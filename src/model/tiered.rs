@@ -7,7 +7,7 @@ use super::heads::StateHeads;
 use super::layers::{Mode, Precision, dropout, input_vectors, linear, new_linear, sentence_means};
 use super::weight_copies::WeightCopies;
 use crate::batch::{Batch, ClassFrequencies};
-use tch::{Device, Kind, Tensor, nn};
+use tch::{Kind, Tensor, nn};
 
 /// The outputs of the model for a batch.
 pub struct Output {
@@ -39,7 +39,7 @@ pub struct TieredModel {
     state_context: Option<nn::Linear>,
     detector: Box<dyn ConflictDetector>,
     dropout_prob: f64,
-    /// For where libtorch's operations compute ([`Mode::with_copies`]).
+    /// Of the weights of matmuls in bfloat16 ([`Mode::with_copies`]).
     pub copies: WeightCopies,
 }
 
@@ -71,10 +71,10 @@ impl TieredModel {
         self.detector.set_output_bias(frequencies.conflicts);
     }
 
-    /// How it is evaluated, until its weights change: they are rounded now, where libtorch's operations compute.
-    pub fn eval_mode(&self, precision: Precision, device: Device) -> Mode<'_> {
+    /// How it is evaluated, until its weights change: they are rounded now.
+    pub fn eval_mode(&self, precision: Precision) -> Mode<'_> {
         self.copies.refresh();
-        Mode::eval(precision).with_copies(&self.copies, device)
+        Mode::eval(precision).with_copies(&self.copies)
     }
 
     /// Differentiable if `mode` is not fused. Training uses [`Encoder::trace`] and [`TieredModel::read`] instead.

@@ -1,10 +1,10 @@
-//! bfloat16 copies of the weights of matmuls, where libtorch's operations compute.
+//! bfloat16 copies of the weights of matmuls.
 //!
 //! Rounding each weight where it is used would take an operation forward and one backward for every tensor, hundreds a
 //! step, and on a GPU small steps cost as much as they have operations. All copies are refreshed in one multi-tensor
-//! operation a step, and their gradients are widened in another.
+//! operation a step. There the gradients are widened in another; on the CPU our kernel of AdamW reads them as they are.
 
-use crate::torch::copy_each;
+use crate::torch::{copy_each, has_kernels};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use tch::{Kind, Tensor};
@@ -81,8 +81,9 @@ impl WeightCopies {
         all.leaves[leaf].shallow_clone()
     }
 
-    /// The float32 gradients of a loss, for each of `variables` over all its uses, those of its copy too; undefined for a
-    /// variable that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast.
+    /// The gradients of a loss, for each of `variables` over all its uses, those of its copy too; undefined for a variable
+    /// that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast. On the
+    /// CPU they stay bfloat16 where the variable is used in no other way; all others are float32.
     pub fn gradients(&self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let all = self.0.borrow();
         let copied: Vec<(usize, LeafRows)> = variables
@@ -102,13 +103,21 @@ impl WeightCopies {
             .filter(|(_, _, gradient)| gradient.defined())
             .map(|(i, place, gradient)| (i, place.of(gradient)))
             .unzip();
-        let wide: Vec<Tensor> = indices.iter().map(|&i| variables[i].empty_like().set_requires_grad(false)).collect();
-        tch::no_grad(|| copy_each(&wide, &narrow));
-        for (i, gradient) in indices.into_iter().zip(wide) {
+        let of_copies =
+            if narrow.iter().all(|gradient| has_kernels(gradient.device())) { narrow } else { wide(narrow) };
+        for (i, gradient) in indices.into_iter().zip(of_copies) {
             gradients[i] = if gradients[i].defined() { &gradients[i] + gradient } else { gradient };
         }
         gradients
     }
+}
+
+/// The same numbers in float32.
+fn wide(narrow: Vec<Tensor>) -> Vec<Tensor> {
+    let empty = |tensor: &Tensor| Tensor::empty(tensor.size(), (Kind::Float, tensor.device()));
+    let wide: Vec<Tensor> = narrow.iter().map(empty).collect();
+    tch::no_grad(|| copy_each(&wide, &narrow));
+    wide
 }
 
 impl Copies {
@@ -132,6 +141,8 @@ mod tests {
     use super::*;
     use tch::Device;
 
+    const NARROW: Kind = Kind::BFloat16;
+
     /// A weight that is used rounded and as it is, one that is only rounded, two that are stacked, and one that is not used.
     #[test]
     fn gradients_are_those_of_rounding_where_it_is_used() {
@@ -154,8 +165,10 @@ mod tests {
         let _ = loss(&|weights| copies.stacked(weights));
         copies.refresh();
         let found = copies.gradients(&loss(&|weights| copies.stacked(weights)), &variables);
-        assert!(found[..4].iter().zip(&expected).all(|(found, expected)| found == expected));
-        assert!(!found[4].defined() && found.iter().take(4).all(|gradient| gradient.kind() == Kind::Float));
+        assert_eq!(found[..4].iter().map(Tensor::kind).collect::<Vec<_>>(), [Kind::Float, NARROW, NARROW, NARROW]);
+        let of_gpu = wide(found.iter().take(4).map(Tensor::shallow_clone).collect());
+        assert!(of_gpu.iter().zip(&expected).all(|(found, expected)| found == expected));
+        assert!(!found[4].defined());
         for weight in [&rounded, &lower] {
             let _ = tch::no_grad(|| weight.shallow_clone().g_mul_scalar_(3.)); // in place, as a step does
         }

@@ -41,7 +41,7 @@ impl Fit<'_> {
 
     fn own_batches(&self, dev: &Corpus) -> Vec<BatchEvaluation> {
         let (rank, size) = (self.ranks.rank(), self.ranks.size());
-        let mode = self.model.eval_mode(self.eval.precision, self.eval.device);
+        let mode = self.model.eval_mode(self.eval.precision);
         let forward = |batch| match self.frozen.as_ref().and_then(|frozen| frozen.dev.as_ref()) {
             Some(vectors) => vectors.read(self.model, batch, mode),
             None => (self.model.forward(&batch, mode), batch),

@@ -261,7 +261,7 @@ impl<'a> Fit<'a> {
 
         let noise = DropoutRng::new(seed::key(self.seed, dropout, step));
         self.model.copies.refresh();
-        let mode = Mode::train(&noise, self.eval.precision).with_copies(&self.model.copies, self.eval.device);
+        let mode = Mode::train(&noise, self.eval.precision).with_copies(&self.model.copies);
         let (trace, batch) = match &self.frozen {
             Some(frozen) => frozen.train.trace(batch, mode),
             None => (self.model.encoder.trace(&batch.tokens, mode), batch),

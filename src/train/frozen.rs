@@ -76,7 +76,7 @@ impl Vectors {
 
     /// Evaluates a model whose encoder computed these vectors.
     pub fn evaluate(&self, model: &TieredModel, corpus: &Corpus, config: EvalConfig) -> Evaluation {
-        let mode = model.eval_mode(config.precision, config.device);
+        let mode = model.eval_mode(config.precision);
         evaluate_by(corpus, config, |batch| self.read(model, batch, mode), |_| ())
     }
 

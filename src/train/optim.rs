@@ -2,12 +2,12 @@
 
 use super::config::AdamWConfig;
 use super::parameter::Parameter;
-use super::update::{UpdateOfAll, update_by_kernels};
+use super::update::{UpdateOfAll, squares_by_kernels, update_by_kernels};
 use crate::error::{Error, Result};
 use crate::model::weights::NamedTensors;
 use crate::torch::{self, has_kernels, read};
 use std::path::Path;
-use tch::{Kind, Tensor};
+use tch::Tensor;
 
 /// What a step read from the device.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,7 +144,7 @@ impl AdamW {
         if !self.by_kernels {
             return torch::global_norm(defined);
         }
-        let norms: Vec<Tensor> = defined.map(|gradient| gradient.norm_scalaropt_dtype(2, Kind::Float)).collect();
-        Tensor::stack(&norms, 0).norm()
+        let squares: f64 = defined.map(squares_by_kernels).sum();
+        Tensor::from(squares.sqrt() as f32)
     }
 }

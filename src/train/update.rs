@@ -2,7 +2,7 @@
 
 use super::config::AdamWConfig;
 use super::parameter::Parameter;
-use crate::model::kernels::{AdamWUpdate, Bf16};
+use crate::model::kernels::{AdamWUpdate, Bf16, sum_of_squares};
 use crate::torch::{AdamWConstants, Updated, fused_adamw};
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
@@ -44,6 +44,15 @@ impl UpdateOfAll {
             let (rate, decay) = (self.rate * f64::from_bits(rate_scale), if decays { weight_decay } else { 0. });
             fused_adamw(&group, AdamWConstants { rate, beta1, beta2, decay, epsilon }, &step, &scale, &skip);
         }
+    }
+}
+
+/// The sum of the squares of a gradient on the CPU.
+pub fn squares_by_kernels(gradient: &Tensor) -> f64 {
+    let same = gradient.contiguous();
+    match gradient.kind() {
+        Kind::BFloat16 => sum_of_squares::<Bf16>(&same),
+        _ => sum_of_squares::<f32>(&same),
     }
 }
 

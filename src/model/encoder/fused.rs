@@ -168,7 +168,7 @@ impl Layer {
         read: Option<ReadRows>,
         mode: Mode,
     ) -> LayerActivations {
-        let (weights, dropouts) = (self.weights(mode.precision), self.dropouts(mode));
+        let (weights, dropouts) = (self.weights(mode), self.dropouts(mode));
         let input = hidden.matmul_input.shallow_clone();
         let queries_keys_values = input.mm(&weights.queries_keys_values.tr());
         let context = self.attention::<S>(&queries_keys_values, &weights, sequences, dropouts).forward();
@@ -256,14 +256,14 @@ impl Layer {
         self.query.ws.requires_grad()
     }
 
-    fn weights(&self, precision: Precision) -> Weights {
+    fn weights(&self, mode: Mode) -> Weights {
         let parts = [&self.query, &self.key, &self.value];
         Weights {
-            queries_keys_values: Tensor::cat(&parts.map(|part| precision.cast(&part.ws)), 0),
+            queries_keys_values: mode.stacked(&parts.map(|part| &part.ws)),
             queries_keys_values_bias: Tensor::cat(&parts.map(bias), 0),
-            attention_output: precision.cast(&self.attention_output.ws),
-            intermediate: precision.cast(&self.intermediate.ws),
-            output: precision.cast(&self.output.ws),
+            attention_output: mode.weight(&self.attention_output.ws),
+            intermediate: mode.weight(&self.intermediate.ws),
+            output: mode.weight(&self.output.ws),
         }
     }
 

@@ -13,6 +13,7 @@ mod gelu;
 mod matrix;
 mod norm;
 mod parallel;
+mod squares;
 mod vector;
 
 pub use adamw::AdamWUpdate;
@@ -23,3 +24,4 @@ pub use finite::all_finite;
 pub use gelu::Gelu;
 pub use norm::{BiasDropoutAddNorm, NormGradients, Normed};
 pub use parallel::pin as pin_threads;
+pub use squares::sum_of_squares;
