@@ -6,7 +6,7 @@ use rand::RngExt;
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use std::collections::BTreeMap;
-use tch::{Device, Kind, Tensor, nn};
+use tch::{Kind, Tensor, nn};
 use tiered::batch::{LengthGroup, Tokens};
 use tiered::model::encoder::ForwardPass;
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision};
