@@ -38,8 +38,6 @@ pub struct TieredModel {
     /// Maps the sentence's vector from its story, if the heads read whole stories.
     state_context: Option<nn::Linear>,
     detector: Box<dyn ConflictDetector>,
-    /// Trial: what the heads are told of the predicted conflict. `[2, H]`
-    conflict_state: Option<Tensor>,
     dropout_prob: f64,
     /// Of the weights of matmuls in bfloat16 ([`Mode::with_copies`]).
     pub copies: WeightCopies,
@@ -61,7 +59,6 @@ impl TieredModel {
             state_context: (config.state_context == Context::Story)
                 .then(|| new_linear(p / "state_context", hidden, hidden)),
             detector: detector(&(p / "detector"), config),
-            conflict_state: std::env::var("TRIAL_HAR").is_ok().then(|| p.zeros("conflict_state", &[2, hidden])),
             dropout_prob: config.dropout,
             copies: WeightCopies::default(),
         }
@@ -93,10 +90,6 @@ impl TieredModel {
     /// The first part of [`TieredModel::read`]: the states before and after each sentence. `tokens [O, H]`
     pub fn states(&self, tokens: &Tensor, batch: &Batch, mode: Mode) -> States {
         let embeddings = input_vectors(tokens, &batch.read); // [U, H]
-        if self.conflict_state.is_some() {
-            let none = Tensor::zeros([embeddings.size()[0], 66], (Kind::Float, embeddings.device()));
-            return States { embeddings, precondition_logits: none.shallow_clone(), effect_logits: none };
-        }
         let read = self.in_context(&embeddings, tokens, batch, mode);
         let precondition_logits = self.preconditions.forward(&read, mode);
         let effect_logits = self.effects.forward(&read, mode);
@@ -123,22 +116,6 @@ impl TieredModel {
         let input = DetectorInput { embeddings: &embeddings, state_logits: &state_logits, tokens };
         let conflicts = self.detector.forward(input, batch, mode);
         let story_scores = conflicts.story_scores(batch);
-        if let (Some(told), Conflicts::SentencePairs(found)) = (&self.conflict_state, &conflicts) {
-            let rows = found.single_rows.as_ref().expect("a trial for entities and single stories"); // [R, N, N]
-            let first = rows.sum_dim_intlist(2, false, Kind::Float);
-            let second = rows.sum_dim_intlist(1, false, Kind::Float);
-            let of_cells = Tensor::stack(&[first, second], -1).view([-1, 2]); // [R·N, 2]
-            let cells = batch.cells.view([-1]);
-            let u = embeddings.size()[0];
-            let sums = Tensor::zeros([u, 2], (Kind::Float, embeddings.device())).index_add(0, &cells, &of_cells);
-            let ones = Tensor::ones([cells.size()[0], 1], (Kind::Float, embeddings.device()));
-            let counts = Tensor::zeros([u, 1], (Kind::Float, embeddings.device())).index_add(0, &cells, &ones);
-            let probs = sums / counts.clamp_min(1.); // [U, 2]
-            let read = &embeddings + probs.matmul(told);
-            let precondition_logits = self.preconditions.forward(&read, mode);
-            let effect_logits = self.effects.forward(&read, mode);
-            return Output { precondition_logits, effect_logits, conflicts, story_scores };
-        }
         Output { precondition_logits, effect_logits, conflicts, story_scores }
     }
 }

@@ -179,7 +179,6 @@ impl<'a> Fit<'a> {
         observer: &mut dyn StepObserver,
     ) -> Result<StepResult, Halt> {
         let diverged = |what| Halt::Diverged(Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) });
-        teach(&self.train.pairs, pairs, self.eval.device);
         let (losses, counts, gradients, numbers) = if self.config.shards == 1 {
             let batch = ready.unwrap_or_else(|| self.batches().of(pairs, step));
             let ShardPass { losses, gradients, .. } = self.compute(optimiser, batch, "dropout", None, step, observer);
@@ -273,13 +272,6 @@ impl<'a> Fit<'a> {
         let output = self.model.conflicts(&trace.hidden, states, &batch, mode);
         observer.ended(Phase::Detector);
         let mut losses = Losses::new(&output, &targets, self.loss.state_margin);
-        let taught = TEACHERS.with(|cell| cell.borrow_mut().take());
-        if let (Some(taught), crate::model::Conflicts::SentencePairs(found)) = (taught, &output.conflicts) {
-            let weight: f64 = std::env::var("TRIAL_TEACHER_WEIGHT").unwrap().parse().unwrap();
-            let soft =
-                -(taught * found.log_probs.flatten(1, 3)).sum_dim_intlist(1, false, Kind::Float).mean(Kind::Float);
-            losses.conflicts = losses.conflicts * (1. - weight) + soft * weight;
-        }
         observer.losses(&mut losses);
         let shares = of_step.map(|of_step| shares_in_step(&mut losses, &output, of_step));
         let weights = shares.map_or(self.loss, |shares| self.loss.of_part(&shares));
@@ -338,58 +330,6 @@ fn gradient_not_finite(optimiser: &AdamW, gradients: &[Tensor]) -> String {
         Some(name) => format!("the gradient of {name}"),
         None => "the norm of the gradients".to_owned(),
     }
-}
-
-thread_local! {
-    /// Trial: `[B, 2·N·N]` what the teachers think of the step's pairs.
-    pub static TEACHERS: std::cell::RefCell<Option<Tensor>> = const { std::cell::RefCell::new(None) };
-}
-
-type Taught = std::collections::HashMap<String, ([String; 2], Vec<f32>)>;
-
-const N: usize = 10;
-
-fn teach(pairs: &[Pair], step: &[usize], device: tch::Device) {
-    static ALL: std::sync::OnceLock<Option<Taught>> = std::sync::OnceLock::new();
-    let all = ALL.get_or_init(|| {
-        let files = std::env::var("TRIAL_TEACHERS").ok()?;
-        let mut taught = Taught::new();
-        let mut counts = std::collections::HashMap::<String, f32>::new();
-        for file in files.split(':') {
-            for line in std::fs::read_to_string(file).unwrap().lines() {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap();
-                let id = line["id"].as_str().unwrap().to_owned();
-                let stories = [0, 1].map(|s| line["stories"][s]["id"].as_str().unwrap().to_owned());
-                let mut probs = vec![0f32; 2 * N * N];
-                for s in 0..2 {
-                    for (i, row) in line["stories"][s]["sentence_pairs"].as_array().unwrap().iter().enumerate() {
-                        for (j, value) in row.as_array().unwrap().iter().enumerate() {
-                            probs[(s * N + i) * N + j] = value.as_f64().unwrap() as f32;
-                        }
-                    }
-                }
-                *counts.entry(id.clone()).or_default() += 1.;
-                let entry = taught.entry(id).or_insert_with(|| (stories.clone(), vec![0.; 2 * N * N]));
-                assert_eq!(entry.0, stories);
-                entry.1.iter_mut().zip(&probs).for_each(|(sum, p)| *sum += p);
-            }
-        }
-        for (id, (_, probs)) in &mut taught {
-            let total = counts[id];
-            probs.iter_mut().for_each(|p| *p /= total);
-        }
-        Some(taught)
-    });
-    let Some(all) = all else { return };
-    let mut rows = Vec::new();
-    for &pair in step {
-        let pair = &pairs[pair];
-        let (stories, probs) = all.get(&pair.id).unwrap_or_else(|| panic!("no teacher of {}", pair.id));
-        assert_eq!(stories, &pair.stories.each_ref().map(|story| story.id.clone()));
-        rows.extend_from_slice(probs);
-    }
-    let taught = Tensor::from_slice(&rows).view([step.len() as i64, -1]).to_device(device);
-    TEACHERS.with(|cell| *cell.borrow_mut() = Some(taught));
 }
 
 fn names(pairs: &[Pair], indices: &[usize]) -> Vec<String> {

@@ -244,7 +244,7 @@ fn check_joint(arrays: &Arrays) {
         (DetectorInputs::States, "probs.states_only"),
     ] {
         let case = JointCase::new(arrays, &DetectorConfig { inputs, ..DetectorConfig::default() }, true);
-        let SentencePairs { log_probs, single_story, of_entities, .. } = case.forward();
+        let SentencePairs { log_probs, single_story, of_entities } = case.forward();
         let probs = log_probs.exp();
         assert_close(&probs, arrays.get(name), LAYER, name);
         assert!(of_entities.is_none());
@@ -285,7 +285,7 @@ fn check_joint_of_entities(arrays: &Arrays) {
         ..DetectorConfig::default()
     };
     let case = JointCase::new(arrays, &config, false);
-    let SentencePairs { log_probs, of_entities, single_story, .. } = case.forward();
+    let SentencePairs { log_probs, of_entities, single_story } = case.forward();
     assert!(single_story.is_none());
     assert_close(&log_probs.exp(), arrays.get("probs"), LAYER, "sentence_pairs");
     let of_entities = of_entities.unwrap().exp();

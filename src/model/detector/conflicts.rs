@@ -25,8 +25,6 @@ pub struct SentencePairs {
     /// `[2B, N·N + 1]` log-probabilities for single stories: of the sentence pairs and, last, of "no conflict". `None`
     /// if the detector lacks this output.
     pub single_story: Option<Tensor>,
-    /// Trial: `[R, N, N]` the probabilities of `single_story` for each entity.
-    pub single_rows: Option<Tensor>,
 }
 
 impl Conflicts {

@@ -71,13 +71,6 @@ impl JointDetector {
         let Scores { of_stories, of_entities } = self.scores(&sentences, &input, batch, mode);
         let n = of_stories.size()[1];
         let of_pairs = of_stories.view([batch.pairs, -1]); // [B, 2·N·N]
-        let nowhere = self.no_conflict.as_ref().map(|layer| {
-            linear(&mean_sentence(&sentences, batch), layer, mode).to_kind(Kind::Float) // [2B, 1]
-        });
-        let single_rows = nowhere.as_ref().zip(of_entities.as_ref()).map(|(nowhere, scores)| {
-            let totals = Tensor::cat(&[of_stories.flatten(1, 2), nowhere.shallow_clone()], 1).logsumexp(1, false); // [2B]
-            (scores - totals.index_select(0, &batch.row_story).view([-1, 1, 1])).exp().detach()
-        });
         let of_entities = of_entities.map(|scores| {
             let totals = of_pairs.logsumexp(1, false).repeat_interleave_self_int(2, 0, None); // [2B]
             scores - totals.index_select(0, &batch.row_story).view([-1, 1, 1])
@@ -85,9 +78,10 @@ impl JointDetector {
         SentencePairs {
             log_probs: of_pairs.log_softmax(1, Kind::Float).view([batch.pairs, 2, n, n]),
             of_entities,
-            single_story: nowhere
-                .map(|nowhere| Tensor::cat(&[of_stories.flatten(1, 2), nowhere], 1).log_softmax(1, Kind::Float)),
-            single_rows,
+            single_story: self.no_conflict.as_ref().map(|layer| {
+                let nowhere = linear(&mean_sentence(&sentences, batch), layer, mode).to_kind(Kind::Float); // [2B, 1]
+                Tensor::cat(&[of_stories.flatten(1, 2), nowhere], 1).log_softmax(1, Kind::Float)
+            }),
         }
     }
 
@@ -102,10 +96,7 @@ impl JointDetector {
         let rows = sentences.index_select(0, &batch.row_story) + of_cells.view([r, n, -1]); // [R, N, H]
         // A row that stands for several entities counts as that many.
         let weights = batch.row_weight.log().view([-1, 1, 1]);
-        let mut scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&batch.mask_f32()) - 1.) * -NO_PAIR;
-        if let Some(weight) = trial("TRIAL_PHYSICS") {
-            scores += contradictions(input.state_logits, batch) * weight;
-        }
+        let scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&batch.mask_f32()) - 1.) * -NO_PAIR;
         Scores { of_stories: logsumexp_over_rows(&scores, batch) + outside, of_entities: Some(scores) }
     }
 
@@ -138,38 +129,6 @@ impl JointDetector {
         let sentences = dropout(&sentences, self.dropout_prob, mode);
         self.layers.iter().fold(sentences, |sentences, layer| layer.forward(&sentences, &present, mode))
     }
-}
-
-fn trial(name: &str) -> Option<f64> {
-    std::env::var(name).ok().map(|value| value.parse().expect("a number"))
-}
-
-/// Trial: the probability that an effect of sentence i contradicts a precondition of sentence j, in some attribute.
-/// `[U, 132]` -> `[R, N, N]`
-fn contradictions(state_logits: &Tensor, batch: &Batch) -> Tensor {
-    let (r, n) = batch.cells.size2().expect("cells are [R, N]");
-    let logits = if std::env::var("TRIAL_PHYSICS_DETACHED").is_ok() {
-        state_logits.detach()
-    } else {
-        state_logits.shallow_clone()
-    };
-    let sides = logits.split(SIDE_CLASSES as i64, 1);
-    let probs: Vec<Tensor> = sides.iter().map(|side| attribute_log_probs(side).exp()).collect();
-    let columns = |class: i64| {
-        let all: Vec<i64> = crate::attribute::Attribute::ALL
-            .into_iter()
-            .filter(|a| a.classes() == 3)
-            .map(|a| a.offset() as i64 + class)
-            .collect();
-        Tensor::from_slice(&all).to_device(state_logits.device())
-    };
-    let of = |side: &Tensor, class: i64| {
-        side.index_select(1, &columns(class)).index_select(0, &batch.cells.view([-1])).view([r, n, -1])
-    };
-    let [before, after] = [&probs[0], &probs[1]];
-    let both = |e: i64, p: i64| of(after, e).unsqueeze(2) * of(before, p).unsqueeze(1); // [R, N, N, A]
-    let each = (both(1, 2) + both(2, 1)).clamp(0., 1. - 1e-4);
-    1f64 - (1f64 - each).log().sum_dim_intlist(-1, false, Kind::Float).exp()
 }
 
 /// The logsumexp over the rows of each story. It is exact for every sentence pair, however far apart the scores of
