@@ -2,7 +2,7 @@
 //!
 //! Rounding each weight where it is used would take an operation forward and one backward for every tensor, hundreds a
 //! step, and on a GPU small steps cost as much as they have operations. All copies are refreshed in one multi-tensor
-//! operation a step. There the gradients are widened in another; on the CPU our kernel of AdamW reads them as they are.
+//! operation a step. On a GPU the gradients are widened in another; on the CPU our kernel of AdamW reads them as they are.
 
 use crate::torch::{copy_each, has_kernels};
 use std::cell::RefCell;
