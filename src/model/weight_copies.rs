@@ -82,8 +82,8 @@ impl WeightCopies {
     }
 
     /// The gradients of a loss, for each of `variables` over all its uses, those of its copy too; undefined for a variable
-    /// that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast. On the
-    /// CPU they stay bfloat16 where the variable is used in no other way; all others are float32.
+    /// that the loss does not depend on. The uses of one copy are summed in bfloat16, as under PyTorch's autocast. Where
+    /// our own kernels compute they stay bfloat16 if the variable is used in no other way; all others are float32.
     pub fn gradients(&self, loss: &Tensor, variables: &[&Tensor]) -> Vec<Tensor> {
         let all = self.0.borrow();
         let copied: Vec<(usize, LeafRows)> = variables

@@ -195,12 +195,24 @@ fn check_tokens(arrays: &Arrays) {
 /// loss between two nearby points.
 pub fn check_slope(name: &str) {
     for arrays in Arrays::on_devices(name) {
-        // Meanwhile other tests of this process may draw from libtorch's generator, which draws the masks of a GPU.
-        let tries = if arrays.on.by_kernels { 1 } else { 100 };
-        let mut slopes = (0..tries).map(|_| slopes(&arrays));
-        let is_right = slopes.any(|(slope, expected)| (slope - expected).abs() < 0.02 * expected.abs());
-        assert!(is_right, "{:?}", arrays.on);
+        let (slope, expected) = slopes(&arrays);
+        assert!((slope - expected).abs() < 0.02 * expected.abs(), "{:?}: {slope}, not {expected}", arrays.on);
     }
+}
+
+/// The result of a pass that was not disturbed: of the second of two with the same loss. Other tests of this process may
+/// draw from libtorch's generator, which draws the masks of a GPU, between its seeding and the drawing of a mask.
+fn undisturbed<T>(pass: impl Fn() -> T, loss: impl Fn(&T) -> f64) -> T {
+    let mut before = f64::NAN;
+    for _ in 0..200 {
+        let passed = pass();
+        let now = loss(&passed);
+        if (now - before).abs() <= 1e-6 * now.abs() {
+            return passed;
+        }
+        before = now;
+    }
+    panic!("other tests disturbed every pass");
 }
 
 /// The slope between two nearby points, and what the gradient says that it is. The direction is the same each time, whatever
@@ -221,10 +233,9 @@ fn slopes(arrays: &Arrays) -> (f64, f64) {
         encoder.trace(tokens, on.mode(Mode::train(noise, Precision::Fp32)))
     }
     let loss_of = |trace: &ForwardPass| (&trace.hidden * &cotangent).sum(Kind::Double);
-    let loss_at = |key: u64| {
-        let noise = DropoutRng::new(key);
-        loss_of(&traced(&encoder, &tokens, arrays.on, &noise)).double_value(&[])
-    };
+    let number = |trace: &ForwardPass| loss_of(trace).double_value(&[]);
+    let loss_at =
+        |key: u64| undisturbed(|| number(&traced(&encoder, &tokens, arrays.on, &DropoutRng::new(key))), |&loss| loss);
     let by_name: BTreeMap<String, Tensor> = store.variables().into_iter().collect();
     let variables: Vec<Tensor> = by_name.into_values().filter(|v| v.requires_grad()).collect();
     let directions: Vec<Tensor> = variables.iter().map(|v| drawn(&v.size())).collect();
@@ -233,12 +244,16 @@ fn slopes(arrays: &Arrays) -> (f64, f64) {
             variables.iter().zip(&directions).for_each(|(v, d)| drop(v.shallow_clone().g_add_(&(d * step))))
         });
     };
-    let noise = DropoutRng::new(7);
-    let trace = traced(&encoder, &tokens, arrays.on, &noise);
-    let loss = loss_of(&trace);
-    let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
     let dot = |(g, d): (&Tensor, &Tensor)| (g * d).sum(Kind::Double).double_value(&[]);
-    let expected: f64 = gradients.iter().zip(&directions).map(dot).sum();
+    let slope_by_gradients = || {
+        let noise = DropoutRng::new(7);
+        let trace = traced(&encoder, &tokens, arrays.on, &noise);
+        let loss = loss_of(&trace);
+        let gradients = trace.gradients(&loss, &variables.iter().collect::<Vec<_>>());
+        let slope: f64 = gradients.iter().zip(&directions).map(dot).sum();
+        (loss.double_value(&[]), slope)
+    };
+    let (loss, expected) = undisturbed(slope_by_gradients, |&(loss, _)| loss);
     const STEP: f64 = 1e-3;
     move_by(STEP);
     let above = loss_at(7);
@@ -246,6 +261,6 @@ fn slopes(arrays: &Arrays) -> (f64, f64) {
     let below = loss_at(7);
     let slope = (above - below) / (2. * STEP);
     move_by(STEP);
-    assert!((loss_at(8) - loss.double_value(&[])).abs() > 1e-3, "another key drops nothing else");
+    assert!((loss_at(8) - loss).abs() > 1e-3, "another key drops nothing else");
     (slope, expected)
 }
