@@ -143,6 +143,7 @@ mod tests {
             "seed=-1",
             "loss.single_story=0.1",
             "model.detector.entities=true",
+            "model.detector={ kind = 'joint', contradictions = true }",
             "model.detector.sentence_layers=1",
             "model.detector={ kind = 'joint', standardize = true }",
             "model.detector={ kind = 'joint', norm = 'before' }",
@@ -160,6 +161,9 @@ mod tests {
         ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
+        let together = ["model.detector.standardize=true", "train.pairs_per_step=2", "train.shards=2"];
+        let error = open(MINIMAL, &together).unwrap_err().message;
+        assert!(error.contains("standardize needs train.shards = 1"), "{error}");
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
     ]
 }
 
-fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
+fn of_detector(detector: &DetectorConfig) -> [Check; 5] {
     let is_joint = detector.kind == DetectorKind::Joint;
     [
         (
@@ -92,13 +92,21 @@ fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
             is_joint || (detector.sentence_layers == 0 && !detector.entities),
             "model.detector: sentence_layers and entities need kind = \"joint\"",
         ),
+        (
+            is_joint && detector.entities || !detector.contradictions,
+            "model.detector.contradictions needs kind = \"joint\" and entities = true",
+        ),
     ]
 }
 
 /// Values that need others.
-fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 3] {
+fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 4] {
     let is_real = loss.normalization == Normalization::Real;
     [
+        (
+            train.shards == 1 || !detector.standardize,
+            "model.detector.standardize needs train.shards = 1: its running means are those of whole steps",
+        ),
         (train.entities.is_none() || is_real, "train.entities needs loss.normalization = \"real\""),
         (
             train.state_sample_ratio == 1. || !detector.reads_inputs() && is_real,

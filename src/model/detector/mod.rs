@@ -6,6 +6,7 @@
 
 pub(super) mod config;
 mod conflicts;
+mod contradictions;
 mod input;
 mod joint;
 mod paper;
