@@ -153,7 +153,7 @@ fn classified(scores: Classified) -> [String; 4] {
 
 /// Untrusted text of a file, as a cell.
 fn cell(text: &str) -> String {
-    shown(text, LONGEST).replace('|', "\\|")
+    shown(text, LONGEST)
 }
 
 /// The numbers of sentences, from 1.

@@ -1,6 +1,6 @@
 //! Edits of a project: checked, written into the journal, made, undone and redone.
 
-use super::change::Change;
+use super::change::{Change, EntityText};
 use super::describe::{describe, describe_all};
 use super::expand::{EditStep, Expansion};
 use super::group::Group;
@@ -11,6 +11,7 @@ use super::op::Op;
 use super::project::Project;
 use super::refusal::{Clash, EditRefusal, value};
 use super::sender::{Edited, OnClash, Sender};
+use std::collections::BTreeSet;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -76,6 +77,7 @@ impl Project {
         });
         let steps = steps.filter(|step| step.change != step.before).collect();
         let steps = self.without_clashes(sender, number, &story, steps, |_, step| !step.merges)?;
+        require_names(self.stories.group(number), sender.pass, &steps)?;
         let (undoes, redoes) =
             if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
         self.commit(Planned { sender, number, story, steps, what: Some(what), undoes, redoes })
@@ -182,6 +184,19 @@ impl Project {
         self.journal.append(&entry)?;
         self.make(entry);
         Ok(Edited { revision: self.revision(), story, repeated: false })
+    }
+}
+
+/// # Errors
+/// `Data` if two entities would have one name: another one may have got it since.
+fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(), EditRefusal> {
+    steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
+    let mut names = BTreeSet::new();
+    match group.entities.values().flatten().find(|entity| !names.insert(&entity.name)) {
+        Some(EntityText { name, .. }) => Err(EditRefusal::data(format!(
+            "another entity of these stories is named {name:?} by now; rename that one first"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -4,14 +4,11 @@
 //! end was torn by a kill before it was acknowledged; it is dropped.
 
 use super::change::Change;
-use crate::durable;
+use crate::durable::{self, LineFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault;
 use crate::schema::{self, SchemaVersion};
-use crate::untrusted::{self, json_error};
+use crate::untrusted::json_error;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The limit for a journal, in bytes: a label has about 80.
@@ -94,11 +91,7 @@ pub(super) fn is_plain(name: &str) -> bool {
 /// The file, open for appending.
 pub(super) struct EditJournal {
     path: PathBuf,
-    file: File,
-    /// Bytes of whole lines.
-    length: u64,
-    /// Whether a line that failed may still be in the file.
-    is_torn: bool,
+    file: LineFile,
 }
 
 impl EditJournal {
@@ -107,20 +100,10 @@ impl EditJournal {
     /// # Errors
     /// `Data` if another line is not the next edit; `CantCreate`, `Io`.
     pub fn open(path: &Path) -> Result<(Self, Vec<EditEntry>)> {
-        let text = untrusted::read_if_there(path, MAX_JOURNAL).map_err(|error| Error::reading(path, &error))?;
-        let text = text.unwrap_or_default();
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let entries = entries(path, &text[..whole])?;
-        let file = fault::operation(|| {
-            let file = OpenOptions::new().create(true).append(true).open(path)?;
-            if whole < text.len() {
-                file.set_len(whole as u64)?;
-            }
-            Ok(file)
-        });
-        let file = file.map_err(|error| Error::writing(path, &error))?;
-        durable::sync_parent(path)?;
-        Ok((EditJournal { path: path.to_owned(), file, length: whole as u64, is_torn: false }, entries))
+        let text = durable::whole_lines(path, MAX_JOURNAL)?;
+        let entries = entries(path, &text)?;
+        let file = LineFile::open(path, text.len() as u64)?;
+        Ok((EditJournal { path: path.to_owned(), file }, entries))
     }
 
     /// Appends an edit and syncs it to the disk. After an error, nothing was appended.
@@ -128,35 +111,15 @@ impl EditJournal {
     /// # Errors
     /// `Io` if it can't be written.
     pub fn append(&mut self, entry: &EditEntry) -> Result<()> {
-        self.mend()?;
         let mut line = serde_json::to_vec(&Line { schema_version: SchemaVersion, entry: entry.clone() })
             .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", self.path.display())))?;
         line.push(b'\n');
-        if self.length + line.len() as u64 > MAX_JOURNAL {
+        if self.file.length() + line.len() as u64 > MAX_JOURNAL {
             let message =
                 format!("{}: is full; export the stories, and import them into a new project", self.path.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
-        let written =
-            fault::operation(|| self.file.write_all(&line)).and_then(|()| fault::operation(|| self.file.sync_data()));
-        if let Err(error) = written {
-            self.is_torn = true;
-            // If that fails too, the next edit tries it again.
-            drop(self.mend());
-            return Err(Error::writing(&self.path, &error));
-        }
-        self.length += line.len() as u64;
-        Ok(())
-    }
-
-    /// Removes what a failed edit left.
-    fn mend(&mut self) -> Result<()> {
-        if self.is_torn {
-            let cut = self.file.set_len(self.length).and_then(|()| self.file.sync_data());
-            cut.map_err(|error| Error::writing(&self.path, &error))?;
-            self.is_torn = false;
-        }
-        Ok(())
+        self.file.append_durably(&line)
     }
 }
 

@@ -65,16 +65,12 @@ impl Project {
         self.history.revision()
     }
 
-    /// Writes the story files if the journal is newer: a program that was killed may not have come to it.
+    /// Writes the story files: a program that was killed may not have come to it.
     ///
     /// # Errors
     /// `Io`.
     pub fn refresh_story_files(&self) -> Result<()> {
-        let written = |name: &str| self.folder.join(name).metadata().and_then(|data| data.modified()).ok();
-        match written("main.json") >= written("journal.jsonl") {
-            true => Ok(()),
-            false => self.stories.save(&self.folder),
-        }
+        self.stories.save(&self.folder)
     }
 
     /// Makes an edit of the journal.

@@ -45,6 +45,20 @@ pub struct Inputs {
     pub encoder_config: String,
     /// If set, only this many pairs of train and of dev are used: the first ones.
     pub limit: Option<usize>,
+    /// What the run of `init_from` had seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<SeenSource>,
+}
+
+/// A split of a story file that a training has seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenSource {
+    /// Of the file.
+    pub sha256: String,
+    /// Its split.
+    pub split: String,
+    /// Whether it was trained on; else the best epoch was chosen on it.
+    pub trained_on: bool,
 }
 
 /// What the last digits of a run's numbers depend on.

@@ -5,5 +5,5 @@ mod manifest;
 mod store;
 
 pub use config::{CheckpointConfig, Every};
-pub use manifest::{Damage, Environment, Inputs, MANIFEST, Manifest};
+pub use manifest::{Damage, Environment, Inputs, MANIFEST, Manifest, SeenSource};
 pub use store::{Checkpoint, CheckpointStore, LatestCheckpoint, SkippedCheckpoint};

@@ -246,8 +246,14 @@ mod tests {
     /// Saves a checkpoint of two files at this step.
     fn save(store: &CheckpointStore, step: u64, best: Option<&str>) -> String {
         let name = store.free_name(step);
-        let inputs =
-            Inputs { train: "t".into(), dev: None, tokenizer: "k".into(), encoder_config: "e".into(), limit: None };
+        let inputs = Inputs {
+            train: "t".into(),
+            dev: None,
+            tokenizer: "k".into(),
+            encoder_config: "e".into(),
+            limit: None,
+            earlier: Vec::new(),
+        };
         let made_with = Environment { libtorch: "2".into(), threads: 1, ..Environment::default() };
         let write = |folder: &Path| {
             durable::write(&folder.join("a"), &step.to_le_bytes())?;

@@ -209,8 +209,11 @@ fn sets(args: &Args, systems: &[Predictor]) -> Result<Vec<String>> {
     }
     let mut shared = Vec::new();
     for set in &sets {
-        let of_run = Predictor::Run(folders[0].clone()).predictions(set)?.map(|pairs| PairSet::of(&pairs));
-        let is_of = |file: &&Predictor| matches!(file, Predictor::File(_, pairs) if Some(PairSet::of(pairs)) == of_run);
+        let Some(of_run) = Predictor::Run(folders[0].clone()).predictions(set)? else { continue };
+        let is_of = |file: &&Predictor| match file {
+            Predictor::File(_, pairs) => PairSet::of(&in_order_of(&of_run, pairs.clone())) == PairSet::of(&of_run),
+            Predictor::Run(_) => false,
+        };
         if files.iter().all(is_of) {
             shared.push(set.clone());
         }
@@ -254,6 +257,13 @@ fn sets_of_runs(args: &Args, folders: &[&RunFolder]) -> Result<Vec<String>> {
     Ok(shared)
 }
 
+/// The predictions in the order of others. The folds of a cross-validation may be joined in any order.
+fn in_order_of(first: &[LabelledPair], mut predicted: Vec<LabelledPair>) -> Vec<LabelledPair> {
+    let place: HashMap<&str, usize> = first.iter().enumerate().map(|(i, pair)| (pair.id.as_str(), i)).collect();
+    predicted.sort_by_key(|pair| place.get(pair.id.as_str()).copied());
+    predicted
+}
+
 /// The predictions of each system on a set.
 ///
 /// # Errors
@@ -265,10 +275,8 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
         let wrong = |problem: &str| system.wrong(set, problem);
         let mut predicted =
             system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
-        if let Some(first) = all.first().filter(|first| PairSet::of(first) != PairSet::of(&predicted)) {
-            // The folds of a cross-validation may be joined in any order.
-            let place: HashMap<&str, usize> = first.iter().enumerate().map(|(i, pair)| (pair.id.as_str(), i)).collect();
-            predicted.sort_by_key(|pair| place.get(pair.id.as_str()).copied());
+        if let Some(first) = all.first() {
+            predicted = in_order_of(first, predicted);
         }
         if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predicted)) {
             return Err(wrong(&format!("is of other pairs than that of {}", systems[0].path().display())));

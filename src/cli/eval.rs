@@ -136,10 +136,16 @@ enum Destination {
 /// The name of the evaluation in the run folder.
 fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
     let found = if args.entities == EntitySource::Found { "-found" } else { "" };
-    match &args.tag {
-        Some(tag) => Ok(format!("{tag}{}", args.weights.suffix())),
-        None => Ok(set.evaluation_name(args.weights)? + found),
-    }
+    let last = CheckpointKind::Last.suffix();
+    let name = match &args.tag {
+        Some(tag) if tag.ends_with(last) => {
+            let message = format!("--tag {tag}: names that end with {last} are those of --weights last, which adds it");
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        Some(tag) => tag.clone(),
+        None => set.evaluation_name(CheckpointKind::Best)? + found,
+    };
+    Ok(name + args.weights.suffix())
 }
 
 /// Decides where to save before anything is computed, so that an error comes early.

@@ -1,6 +1,6 @@
 //! Answers lines as they come.
 
-use super::output::print;
+use super::output::is_printed;
 use crate::error::{Error, Result};
 use crate::schema;
 use crate::untrusted::{self, MAX_PLAIN};
@@ -27,7 +27,8 @@ pub(super) fn open_input(file: Option<&Path>) -> Result<Box<dyn BufRead>> {
     }
 }
 
-/// Prints the answer to each line, or why there is none. Blank lines are skipped; lines are numbered from 0.
+/// Prints the answer to each line, or why there is none, as long as somebody reads it. Blank lines are skipped; lines are
+/// numbered from 0.
 pub(super) fn follow(mut input: impl BufRead, answer: impl Fn(&str, usize) -> Result<String>) -> Result<()> {
     for number in 0.. {
         let mut bytes = Vec::new();
@@ -44,7 +45,10 @@ pub(super) fn follow(mut input: impl BufRead, answer: impl Fn(&str, usize) -> Re
         if text.as_ref().is_ok_and(|text| text.trim().is_empty()) {
             continue;
         }
-        print(&text.and_then(|text| answer(text, number)).unwrap_or_else(|error| unanswered(number, &error)))?;
+        let answer = text.and_then(|text| answer(text, number)).unwrap_or_else(|error| unanswered(number, &error));
+        if !is_printed(&answer)? {
+            break;
+        }
     }
     Ok(())
 }

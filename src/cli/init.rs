@@ -38,14 +38,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes everything under another name first, so that the folder is complete or not there.
+/// Writes everything under another name first, so that a new folder is complete or not there. An empty one stays: it may
+/// be the folder in which the user is.
 fn make(folder: &Path) -> Result<()> {
     if fs::symlink_metadata(folder).is_ok() && !fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
         let message = format!("{}: is not empty; name a new or an empty folder", folder.display());
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     let failed = |error| Error::writing(folder, &error);
+    let is_there = folder.is_dir();
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = if is_there { folder } else { parent };
     fs::create_dir_all(parent).map_err(failed)?;
     let part = tempfile::Builder::new().prefix(".tiered-init-").tempdir_in(parent).map_err(failed)?;
     for (name, text) in FILES {
@@ -55,6 +58,11 @@ fn make(folder: &Path) -> Result<()> {
     }
     // A temporary folder is for its owner only; a project is as open as the user's folders are.
     let open = fs::metadata(part.path().join("data")).map_err(failed)?.permissions();
+    if is_there {
+        let mut entries = fs::read_dir(part.path()).map_err(failed)?;
+        let mut into = |entry: fs::DirEntry| fs::rename(entry.path(), folder.join(entry.file_name()));
+        return entries.try_for_each(|entry| entry.and_then(&mut into)).map_err(failed);
+    }
     fs::set_permissions(part.path(), open).map_err(failed)?;
     fs::rename(part.path(), folder).map_err(failed)
 }
@@ -82,7 +90,9 @@ mod tests {
     #[test]
     fn what_is_there_is_kept() {
         let folder = tempfile::TempDir::new().unwrap();
-        make(folder.path()).unwrap();
+        // An empty folder by another name, as "." is one.
+        make(&folder.path().join(".")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "configs, data, README.md");
         fs::write(folder.path().join("README.md"), "mine").unwrap();
         let error = make(folder.path()).unwrap_err();
         assert!(error.kind == ErrorKind::CantCreate && error.message.contains("is not empty"), "{error}");

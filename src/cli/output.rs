@@ -18,12 +18,20 @@ pub(super) fn print(text: &str) -> Result<()> {
 
 /// Prints bytes as they are: those of a file.
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
+    written(bytes).map(drop)
+}
+
+/// Prints text, [`harmless`]; false if the reader has gone away.
+pub(super) fn is_printed(text: &str) -> Result<bool> {
+    written(harmless(text).as_bytes())
+}
+
+fn written(bytes: &[u8]) -> Result<bool> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != IoErrorKind::BrokenPipe => {
-            Err(Error::new(ErrorKind::Io, format!("standard output cannot be written: {error}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == IoErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Error::new(ErrorKind::Io, format!("standard output cannot be written: {error}"))),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, own_decode};
 use crate::machine::DeviceChoice;
-use crate::prediction::{LabelledPair, PredictionFile, PredictionFormat, read_predictions};
+use crate::prediction::{LabelledPair, PairGold, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::{DataDescription, Table};
 use crate::say::aside;
 use std::collections::BTreeMap;
@@ -88,10 +88,12 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
 fn are_of(predictions: &[LabelledPair], pairs: &[Pair]) -> bool {
     let of_pairs: BTreeMap<_, _> = pairs.iter().map(|pair| (pair.id.as_str(), pair)).collect();
     let is_of = |prediction: &LabelledPair, pair: &Pair| {
-        let stories = [prediction.implausible_story(), prediction.plausible_story()].map(|story| story.prediction);
-        let same = stories.iter().zip([pair.implausible_story(), pair.plausible_story()]);
-        let conflict = [pair.conflict.evidence, pair.conflict.breakpoint];
-        prediction.gold.conflict == conflict && same.into_iter().all(|(one, other)| one.sentences == other.sentences)
+        let gold = PairGold::of(pair);
+        let order = [1 - pair.plausible, pair.plausible];
+        let stories = [prediction.implausible_story(), prediction.plausible_story()];
+        let mut same = stories.iter().zip(order.map(|story| (&pair.stories[story], &gold.stories[story])));
+        prediction.gold.conflict == gold.conflict
+            && same.all(|(one, (story, gold))| one.prediction.sentences == story.sentences && one.gold == gold)
     };
     let all = predictions.iter().all(|p| of_pairs.get(p.id.as_str()).is_some_and(|pair| is_of(p, pair)));
     all && predictions.len() == pairs.len()

@@ -89,7 +89,7 @@ impl Claims {
             (_, None) => notes.add(
                 Code::TypeContradicted,
                 "type",
-                "is null, but the story has a breakpoint; it is read as implausible",
+                "is null or missing, but the story has a breakpoint; it is read as implausible",
             ),
             _ => {}
         }

@@ -7,6 +7,7 @@
 mod digest;
 mod disk;
 mod files;
+mod lines;
 mod lock;
 
 pub use crate::untrusted::sha256;
@@ -16,4 +17,5 @@ pub use files::{
     append, create_folder, extend, link, remove_file, remove_folder, remove_leftovers, rename, replace, replace_with,
     sync_folder, sync_parent, write, write_with,
 };
+pub use lines::{LineFile, whole_lines};
 pub use lock::Lock;

@@ -5,6 +5,7 @@ use super::json::json_bytes;
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault;
 use crate::model::weights::{self, NamedTensors};
 use crate::schema;
 use crate::untrusted::{self, MAX_CONFIG, json_error};
@@ -128,7 +129,7 @@ fn write(first: &Member, means: &NamedTensors, average: &Average, output: &Path)
     let Member { folder, config } = first;
     let part = output.with_file_name(format!(".{}.averaged", output.file_name().unwrap_or_default().to_string_lossy()));
     if part.exists() {
-        durable::remove_folder(&part)?;
+        fault::operation(|| fs::remove_dir_all(&part)).map_err(|error| Error::writing(&part, &error))?;
     }
     let tokenizer =
         fs::read(folder.tokenizer_file()).map_err(|error| Error::reading(&folder.tokenizer_file(), &error))?;

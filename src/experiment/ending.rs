@@ -30,6 +30,15 @@ impl Ending<'_> {
         Error::new(ErrorKind::Resumable, format!("{message}; {}", self.how_to_go_on()))
     }
 
+    /// The pairs of the next step can't be read. `saved`: whether the run could be saved first.
+    pub fn unread(&self, error: Error, saved: bool) -> Error {
+        let newest = if saved { None } else { Some(self.newest.unwrap_or("its first step")) };
+        let kept = newest.map_or("the run is saved".to_owned(), |newest| format!("it can resume from {newest}"));
+        self.folder.note("stopped", self.step, &format!("{}; {kept}", error.message));
+        let message = format!("{}; stopped after step {}; {kept}; {}", error.message, self.step, self.how_to_go_on());
+        Error { message, ..error }
+    }
+
     /// The run finished, but its end, its best epoch or its calibration is not on disk.
     pub fn unsaved(&self) -> Error {
         let newest = self.newest.map_or("its first step".to_owned(), |newest| format!("the checkpoint {newest}"));

@@ -95,7 +95,7 @@ impl RunFolder {
         let lock = part.lock()?;
         part.write_config(config)?;
         durable::write(&part.path.join("model.json"), &json_bytes(model)?)?;
-        durable::write(&part.path.join("run.json"), &json_bytes(inputs)?)?;
+        part.write_inputs(inputs)?;
         let source = encoder.folder.join("config.json");
         let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
         durable::write(&part.path.join("encoder/config.json"), &config)?;
@@ -148,7 +148,12 @@ impl RunFolder {
         self.path.join("run.json")
     }
 
-    /// The files that the run was started with; `None` for a run from before checkpoints existed.
+    /// Writes what the run is made from. A run that is resumed may have other dev pairs.
+    pub fn write_inputs(&self, inputs: &Inputs) -> Result<()> {
+        durable::replace(&self.inputs_file(), &json_bytes(inputs)?)
+    }
+
+    /// What the run is made from; `None` for a run from before checkpoints existed.
     ///
     /// # Errors
     /// `Io`, `Data`.

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::config::reads;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::tokenizer::{InputTokenizer, tokenizer_json};
+use crate::train::order::cumulative_steps;
 use crate::train::{MixtureComponent, Streamed, TrainPairs};
 use std::path::Path;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ impl PreparedInputs {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
         }
         let train = reader.train(train, corpus, tokenizer)?;
+        require_steps(config, &train.parts)?;
         let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
         let dev_parts = dev_parts.unwrap_or_default();
         Ok(PreparedInputs { model_config, train, dev, dev_parts, tokenizer: tokenizer_bytes })
@@ -83,7 +85,21 @@ impl PreparedInputs {
             tokenizer: sha256(&self.tokenizer),
             encoder_config: digest(&encoder_folder.join(ENCODER_CONFIG))?,
             limit,
+            earlier: Vec::new(),
         })
+    }
+}
+
+/// # Errors
+/// `Config` if an epoch has no pairs: it would have no loss either.
+fn require_steps(config: &Config, parts: &[MixtureComponent]) -> Result<()> {
+    let ends = cumulative_steps(parts, config.train.pairs_per_step, config.train.epochs);
+    let steps = std::iter::once(0).chain(ends.iter().copied()).zip(&ends);
+    match (1..).zip(steps).find(|(_, (start, end))| start == *end) {
+        Some((epoch, _)) => Err(Error::config(format!(
+            "data.train: epoch {epoch} has no pairs, since weight times the pairs of each source rounds to 0; raise weight"
+        ))),
+        None => Ok(()),
     }
 }
 

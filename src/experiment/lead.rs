@@ -133,6 +133,9 @@ impl Experiment {
                 if let Some(found) = found {
                     folder.checkpoints().put_aside(&found.skipped)?;
                 }
+                if folder.inputs()?.as_ref() != Some(inputs) {
+                    folder.write_inputs(inputs)?;
+                }
                 folder.write_config(config)?;
                 Ok(Some((folder.clone(), None, found.as_ref())))
             }
@@ -158,7 +161,10 @@ fn halted(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training,
     match halt {
         Halt::Diverged(diverged) => ending(folder, saver, training).diverged(&diverged),
         Halt::Lost(lost) => stopped(folder, saver, training, &lost.to_string()),
-        Halt::Pairs(error) => error,
+        Halt::Pairs(error) => match saver.save(training) {
+            Ok(saved) => ending(folder, saver, training).unread(error, saved),
+            Err(not_finite) => not_finite,
+        },
     }
 }
 

@@ -22,6 +22,7 @@ mod record;
 mod resume;
 mod run;
 mod save;
+mod seen;
 mod sources;
 mod space;
 mod start;
@@ -42,6 +43,7 @@ pub use ledger::check_ledger;
 pub use plan::RunPlan;
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::TrainedRun;
+pub use seen::seen_before;
 pub use trial::Trial;
 
 use crate::batch::Corpus;

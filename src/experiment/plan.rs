@@ -6,6 +6,7 @@ use super::folder::EncoderFiles;
 use super::inputs::PreparedInputs;
 use super::resume::Resumed;
 use super::save::RunInputs;
+use super::seen::seen_before;
 use super::{changes, origin, start};
 use crate::config::Config;
 use crate::durable;
@@ -98,18 +99,20 @@ impl RunPlan {
     pub(super) fn read(&mut self) -> Result<Prepared> {
         let RunPlan { config, compute, limit, encoder_folder, begins, .. } = self;
         let inputs = PreparedInputs::read(config, encoder_folder, *limit)?;
-        let digests = inputs.digests(config, encoder_folder, *limit)?;
+        let mut digests = inputs.digests(config, encoder_folder, *limit)?;
         let made_with = made_with(compute.device);
         let (model, train, device) = (&inputs.model_config, &inputs.train, compute.device);
         let pretrained =
             |folder: &Path, config: &Config| start::pretrained(config, model, folder, train, device, &of_config);
         let (network, start) = match std::mem::replace(begins, PlannedStart::Following) {
             PlannedStart::New => {
+                digests.earlier = seen_before(config)?;
                 let files = EncoderFiles { folder: encoder_folder.clone(), tokenizer: inputs.tokenizer.clone() };
                 (pretrained(encoder_folder, config)?, Start::New(files))
             }
             PlannedStart::Begun(resumed) => {
                 self.warnings.extend(resumed.compare(&digests, &made_with)?);
+                digests.earlier = resumed.inputs.earlier.clone();
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
                     None => pretrained(&config.encoder.folder()?, config)?,

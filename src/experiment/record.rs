@@ -4,6 +4,7 @@ use super::fit::own_decode;
 use super::folder::{CheckpointKind, RunFolder};
 use super::json::json_bytes;
 use super::run::TrainedRun;
+use super::seen::seen_by;
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};
 use crate::decode::{Decode, StateDecode};
@@ -71,22 +72,15 @@ impl TrainedRun {
         }
     }
 
-    /// Which part of a split of a story file training has seen.
+    /// What training has seen of a split of a story file: that of the run, or of the one with whose weights it started.
     ///
     /// # Errors
     /// `Io` or `Data` if the run's input files can't be read.
     pub fn seen(&self, sha256: &str, split: &str) -> Result<Seen> {
-        let Some(inputs) = self.folder.inputs()? else { return Ok(Seen::Nothing) };
-        let has = |Sources(sources): &Sources, digests: &str| {
-            let mut each = sources.iter().zip(digests.split(' '));
-            each.any(|(source, digest)| digest == sha256 && source.split_name() == split)
-        };
-        let dev = self.config.data.dev.as_ref().zip(inputs.dev.as_deref());
-        Ok(match has(&self.config.data.train, &inputs.train) {
-            true => Seen::TrainedOn,
-            false if dev.is_some_and(|(sources, digests)| has(sources, digests)) => Seen::ChosenOn,
-            false => Seen::Nothing,
-        })
+        let seen = seen_by(&self.folder, &self.config)?;
+        let of_split = seen.iter().filter(|source| source.sha256 == sha256 && source.split == split);
+        let each = of_split.map(|source| if source.trained_on { Seen::TrainedOn } else { Seen::ChosenOn });
+        Ok(each.max().unwrap_or_default())
     }
 
     /// Saves an evaluation in the run folder and returns the path of the predictions. If it is of the best weights,

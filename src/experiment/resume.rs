@@ -15,7 +15,8 @@ pub struct Resumed {
     _lock: Lock,
     /// Its newest intact checkpoint; `None` if it was stopped before the first one.
     pub found: Option<LatestCheckpoint>,
-    inputs: Inputs,
+    /// What it has been made from.
+    pub inputs: Inputs,
 }
 
 impl Resumed {

@@ -128,11 +128,26 @@ impl<'a> CheckpointWriter<'a> {
     /// `Config` or `Data` if it does not fit, `Io`.
     pub fn continue_from(&mut self, found: &LatestCheckpoint, training: &mut Training) -> Result<()> {
         restore(training, &found.checkpoint)?;
+        if found.best_is_lost && training.is_over() {
+            return Err(self.best_is_lost(&found.checkpoint));
+        }
         if found.best_is_lost {
             training.progress.best = None;
         }
         self.resume(found.checkpoint.clone(), &training.progress);
         Ok(())
+    }
+
+    /// No later epoch can take the place of the best one. `best/model.safetensors` may still have its weights, so that
+    /// nothing is changed.
+    fn best_is_lost(&self, newest: &Checkpoint) -> Error {
+        let best = newest.manifest.best.as_deref().unwrap_or_default();
+        let message = format!(
+            "{}: the run is at its end, and its best epoch is lost ({best} is missing or damaged); restore that folder, \
+             or go on with --set train.epochs=MORE; `tiered eval` can still use best/ as it is",
+            self.store.path(best).display()
+        );
+        Error::data(message)
     }
 
     /// Continues from a checkpoint; `best`, `last` and the metrics are as they were when it was saved.

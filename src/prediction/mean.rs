@@ -21,13 +21,13 @@ pub fn mean_predictions(systems: &[Vec<LabelledPair>]) -> Result<Vec<LabelledPai
     for pair in first {
         let mut members = vec![pair.clone()];
         for other in &mut others {
-            let other = other.remove(&pair.id).ok_or_else(|| format!("pair {}: is not in all files", pair.id))?;
+            let other = other.remove(&pair.id).ok_or_else(|| format!("pair {}: is not once in each file", pair.id))?;
             members.push(turned_like(pair, other));
         }
         means.push(mean_pair(&members).map_err(|problem| format!("pair {}: {problem}", pair.id))?);
     }
     match others.iter().find_map(|left| left.keys().next()) {
-        Some(id) => Err(format!("pair {id}: is not in all files")),
+        Some(id) => Err(format!("pair {id}: is not once in each file")),
         None => Ok(means),
     }
 }

@@ -1,10 +1,11 @@
 //! Executes one run: starts or resumes its training, then evaluates it.
 
 use super::evaluate::evaluate;
+use super::file::EvaluationSet;
 use super::run_files::{RunFiles, RunState};
 use super::{Sweep, SweepRun};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger};
+use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger, seen_before};
 use crate::train::TrainEvent;
 use std::path::Path;
 
@@ -65,16 +66,12 @@ impl Sweep {
         if !was_trained {
             // Report a set that can't be evaluated before hours of training.
             self.file.evaluate.iter().try_for_each(|set| set.pairs(0, run.fold).map(drop))?;
+            require_held_out(run, &self.digests()?)?;
             train(run, files, &self.folder.with_file_name("vectors"), stop, on)?;
             files.note_trained(&self.file.name, run)?;
         }
-        let mut todo = Vec::new();
-        for set in &self.file.evaluate {
-            let sha256 = set.sha256()?;
-            if !files.is_evaluated(set, Some(&sha256)) {
-                todo.push((set, sha256));
-            }
-        }
+        let mut todo = self.digests()?;
+        todo.retain(|(set, sha256)| !files.is_evaluated(set, Some(sha256)));
         if todo.is_empty() && was_trained {
             files.remove_checkpoints()?;
             return Ok(RunOutcome::WasDone);
@@ -92,6 +89,28 @@ impl Sweep {
         Ok(RunOutcome::Done)
     }
 
+    /// The SHA-256 of each set's file, as it is now.
+    fn digests(&self) -> Result<Vec<(&EvaluationSet, String)>> {
+        self.file.evaluate.iter().map(|set| Ok((set, set.sha256()?))).collect()
+    }
+
+    /// Those of the runs with something left to do: to train them, or to evaluate them on the sets as they are now.
+    ///
+    /// # Errors
+    /// As [`Sweep::state`]; `MissingInput` or `Io` if a set can't be read.
+    pub fn unfinished<'a>(&self, runs: &[&'a SweepRun]) -> Result<Vec<&'a SweepRun>> {
+        let sets = self.digests()?;
+        let mut unfinished = Vec::new();
+        for &run in runs {
+            let files = self.files(run);
+            let is_evaluated = || sets.iter().all(|(set, sha256)| files.is_evaluated(set, Some(sha256)));
+            if self.state(run)? != RunState::Done || !is_evaluated() {
+                unfinished.push(run);
+            }
+        }
+        Ok(unfinished)
+    }
+
     /// Whether all of these runs are done.
     ///
     /// # Errors
@@ -103,6 +122,25 @@ impl Sweep {
             }
         }
         Ok(true)
+    }
+}
+
+/// # Errors
+/// `Config` if a fold that the run leaves out was trained or chosen on by the run with whose weights it starts.
+fn require_held_out(run: &SweepRun, sets: &[(&EvaluationSet, String)]) -> Result<()> {
+    let (Some(fold), Some(first)) = (run.fold, &run.config.init_from) else { return Ok(()) };
+    let seen = seen_before(&run.config)?;
+    let is_of = |(set, sha256): &&(&EvaluationSet, String)| {
+        seen.iter().any(|source| source.sha256 == *sha256 && set.splits.contains(&source.split))
+    };
+    match sets.iter().find(is_of) {
+        Some((set, _)) => Err(Error::config(format!(
+            "init_from = {:?}: has been trained or chosen on pairs of {}, so that fold {fold} would not be held out of \
+             training; start from a run that has not seen them",
+            first.display().to_string(),
+            set.file.display()
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -50,6 +50,11 @@ fn runs_that_differ_are_not_averaged() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     let out = tiny.path("mean");
+    // What a program that was killed leaves.
+    fs::create_dir_all(tiny.path(".again.averaged/best")).unwrap();
+    let again = tiered(["model", "average", text(&run), text(&run), "--output", text(&tiny.path("again"))]);
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert!(!tiny.path(".again.averaged").exists());
     for (other, set, differ) in [
         ("model", "model.detector.layers=2", "differ in the model"),
         ("data", "data.train.pairs=4", "differ in the settings of [data]"),

@@ -87,6 +87,7 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
     let reversed: String =
         std::fs::read_to_string(&dev).unwrap().lines().rev().map(|line| format!("{line}\n")).collect();
     std::fs::write(&other, reversed).unwrap();
+    assert_eq!(compared(&[&run, &other])["differing"][0]["set"], "stories-dev-all", "in any order");
     let differing = &compared(&[&dev, &other])["differing"][0];
     assert_eq!((&differing["set"], &differing["differ"]), (&"predictions".into(), &serde_json::json!([])));
     let output = tiered(["compare", text(&dev), text(&train)]);

@@ -75,5 +75,45 @@ fn pairs_that_training_has_seen_are_marked() {
     let unseen = tiny.path("unseen.json");
     let more = std::fs::read_to_string(tiny.stories()).unwrap() + " ";
     std::fs::write(&unseen, more).unwrap();
-    assert!(!succeeds(&eval(&run, &unseen, "dev", &[])).contains("on them"));
+    assert!(!succeeds(&eval(&run, &unseen, "dev", &[])).contains("on this set"));
+}
+
+/// A second stage has seen what its first stage has.
+#[test]
+fn pairs_that_the_run_of_init_from_has_seen_are_marked() {
+    let tiny = Tiny::new();
+    let first = tiny.trained("first", &["--set", "train.epochs=1"]);
+    let other = tiny.path("other.json");
+    std::fs::write(&other, std::fs::read_to_string(tiny.stories()).unwrap() + " ").unwrap();
+    let from = |run: &Path| format!("init_from={}", text(run));
+    let data = format!("data.train={{ file = '{}', split = 'train' }}", other.display());
+    let second = ["--set", &from(&first), "--set", &data, "--set", "data.dev=[]", "--set", "train.epochs=1"];
+    let second = tiny.trained("second", &second);
+    std::fs::remove_dir_all(&first).unwrap();
+    let third = ["--set", &from(&second), "--set", &data, "--set", "data.dev=[]", "--set", "train.epochs=1"];
+    for run in [&tiny.trained("third", &third), &second] {
+        let said = |file: &Path, split: &str| succeeds(&eval(run, file, split, &[]));
+        assert!(said(&other, "train").contains("the run was trained on this set"));
+        assert!(!said(&other, "dev").contains("on this set"));
+        let of_first = |split: &str| succeeds(&eval(run, &tiny.stories(), split, &["--tag", split]));
+        assert!(of_first("train").contains("the run was trained on this set"));
+        assert!(of_first("dev").contains("the epoch was chosen on this set"));
+        let resumed = tiered(["train", "--resume", text(run), "--set", "train.epochs=2"]);
+        assert!(resumed.status.success(), "the first stage is not needed any more: {}", stderr(&resumed));
+        assert!(of_first("train").contains("the run was trained on this set"));
+    }
+}
+
+/// What is of the last weights is told by the end of the name.
+#[test]
+fn names_of_evaluations_end_with_whose_weights_they_are_of() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let last = ["--weights", "last", "--entities", "found"];
+    succeeds(&eval(&run, &tiny.stories(), "train", &last));
+    assert!(run.join("eval/stories-train-all-found-last/report.json").is_file());
+    assert!(!std::fs::read_to_string(run.join("README.md")).unwrap().contains("stories.json, train"));
+    let refused = eval(&run, &tiny.stories(), "train", &["--tag", "my-last"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--tag my-last: names that end with -last"), "{}", stderr(&refused));
 }

@@ -228,6 +228,21 @@ fn lines_are_answered_as_they_come() {
 }
 
 #[test]
+fn following_ends_when_nobody_reads_the_answers() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tiered"))
+        .args(["predict", text(&shared().1), "--follow"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    drop(child.stdout.take());
+    // Its end is not the end of the input.
+    writeln!(stdin, "Mia slept.").unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn a_single_story_is_believed_as_beside_another() {
     let names = ["--entities", "Mia, spoon, drawer", "--format=json"];
     let alone = json(&predict(PLAUSIBLE, &names));

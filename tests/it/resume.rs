@@ -124,6 +124,27 @@ fn the_best_and_the_last_checkpoints_are_kept() {
 }
 
 #[test]
+fn a_finished_run_without_the_checkpoint_of_its_best_epoch_keeps_the_best_weights() {
+    // At this rate nothing changes: the first epoch stays the best one.
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.learning_rate=1e-30"]);
+    let store = CheckpointStore::new(run.join("checkpoints"));
+    let manifest = store.newest().unwrap().unwrap().checkpoint.manifest;
+    assert_eq!(manifest.step, 8);
+    let best = store.path(manifest.best.as_ref().unwrap());
+    assert!(best.ends_with("step-00000004"), "{}", best.display());
+    fs::remove_dir_all(&best).unwrap();
+    let weights = || fs::read(run.join("best/model.safetensors")).unwrap();
+    let before = weights();
+    let output = resume(&run, &[]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stderr(&output).contains("its best epoch is lost (step-00000004"), "{}", stderr(&output));
+    assert!(weights() == before);
+    let more = resume(&run, &["--set", "train.epochs=3"]);
+    assert!(more.status.success(), "{}", stderr(&more));
+}
+
+#[test]
 fn keys_that_may_change_and_keys_that_may_not() {
     let free = dry(&["checkpoint.keep=5", "encoder.path=no/such/folder"]);
     assert!(free.status.success() && stderr(&free).is_empty(), "{}", stderr(&free));
@@ -176,6 +197,12 @@ fn inputs_that_have_changed() {
     assert!(stderr(&output).contains("data.train has changed"), "{}", stderr(&output));
     let output = dry(&[&data("dev")]);
     assert!(output.status.success() && stderr(&output).contains("data.dev has changed"), "{}", stderr(&output));
+    // Scores of the new pairs are told to be of these, and that the epoch was chosen on them.
+    let changed = copied("dev");
+    let output = resume(&changed, &["--set", &data("dev"), "--set", "train.epochs=3"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let evaluated = tiered(["eval", text(&changed), "--data", text(&other), "--split", "dev"]);
+    assert!(stdout(&evaluated).contains("the epoch was chosen on this set"), "{}", stderr(&evaluated));
     let output = resume(&run, &["--limit", "3"]);
     assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
     let tokenizer = run.join("encoder/tokenizer.json");

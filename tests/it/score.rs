@@ -173,7 +173,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     renamed[3].prediction.stories[1].entities[0].name = "somebody else".into();
     let renamed = file("renamed.jsonl", &renamed);
     for (other, problem) in
-        [(&shorter, "pair 0-C0: is not in all files"), (&renamed, "pair 3-C0: the files have different entities")]
+        [(&shorter, "pair 0-C0: is not once in each file"), (&renamed, "pair 3-C0: the files have different entities")]
     {
         for files in [[&a, other], [other, &a]] {
             let output = tiered(["score", text(files[0]), text(files[1])]);

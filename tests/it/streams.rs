@@ -5,8 +5,8 @@ use crate::tiny::Tiny;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
-use std::time::Instant;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tiered::config::Config;
 use tiered::data::{Pair, StoryIndex, pairs, read_bytes, read_file};
 use tiered::error::ErrorKind;
@@ -210,6 +210,40 @@ fn a_resumed_run_refuses_other_stories() {
     }
     let refused = tiered(["train", "--resume", text(&run), "--set", "train.epochs=2"]);
     assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+}
+
+/// The steps before a read error are not lost, and the run goes on when the file is as it was.
+#[test]
+fn a_run_whose_stories_change_while_it_trains_is_saved() {
+    let tiny = Tiny::new();
+    let (config, run) = (tiny.config(), tiny.path("run"));
+    let sets = ["data.train.streaming=true", "data.dev=[]", "train.epochs=100000", "checkpoint.every=9 hours"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+    command.args(["train", "--config", text(&config), "--output", text(&run)]);
+    command.args(sets.iter().flat_map(|set| ["--set", set])).stderr(Stdio::piped()).stdout(Stdio::null());
+    let child = command.spawn().unwrap();
+    while !run.join("metrics.jsonl").exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let stories = fs::read(tiny.stories()).unwrap();
+    fs::write(tiny.stories(), [&stories[..], b" "].concat()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the run is saved; resume with"), "{}", stderr(&output));
+    assert!(fs::read_to_string(run.join("events.jsonl")).unwrap().contains("stopped"));
+    fs::write(tiny.stories(), stories).unwrap();
+    let resumed = tiered(["train", "--resume", text(&run), "--dry-run"]);
+    assert!(resumed.status.success() && stdout(&resumed).contains("resumes from"), "{}", stderr(&resumed));
+}
+
+#[test]
+fn an_epoch_without_pairs_is_refused() {
+    let tiny = Tiny::new();
+    for sets in [&["data.train.weight=0.05"][..], &["data.train.weight=0.05", "data.train.streaming=true"]] {
+        let output = dry(&tiny, sets);
+        assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+        assert!(stderr(&output).contains("epoch 1 has no pairs"), "{}", stderr(&output));
+    }
 }
 
 fn dry(tiny: &Tiny, sets: &[&str]) -> Output {

@@ -371,6 +371,24 @@ fn another_evaluation_set_is_evaluated_and_nothing_trained() {
 }
 
 #[test]
+fn a_set_whose_file_has_changed_is_evaluated_anew() {
+    let rig = Rig::new("");
+    let set = rig.tiny.path("set.json");
+    fs::copy(rig.tiny.stories(), &set).unwrap();
+    let sweep = fs::read_to_string(&rig.file).unwrap();
+    let evaluate = format!("\n[[evaluate]]\nname = 'own'\nfile = '{}'\nsplit = 'dev'\n", set.display());
+    fs::write(&rig.file, sweep + &evaluate).unwrap();
+    rig.succeeds("run", "anew", &["--shard", "1/4"]);
+    for (change, jobs) in [(" ", "1"), ("  ", "2")] {
+        fs::write(&set, fs::read_to_string(rig.tiny.stories()).unwrap() + change).unwrap();
+        let said = rig.succeeds("run", "anew", &["--shard", "1/4", "--jobs", jobs]);
+        assert!(said.contains("1 run done now"), "{said}");
+    }
+    let said = rig.succeeds("run", "anew", &["--shard", "1/4", "--jobs", "2"]);
+    assert!(said.contains("1 done before"), "{said}");
+}
+
+#[test]
 fn a_dry_run_lists_the_runs_and_writes_nothing() {
     let rig = shared();
     let said = rig.succeeds("run", "nothing", &["--dry-run"]);
@@ -432,6 +450,15 @@ fn cross_validation_scores_every_pair_once_by_a_run_that_has_not_seen_it() {
     let table: Comparison = serde_json::from_str(&rig.table("out")).unwrap();
     let [section] = table.sections.as_slice() else { panic!("{} sections", table.sections.len()) };
     assert_eq!(section.size.as_ref().unwrap().pairs, 12);
+    // A first stage that was trained on the pairs would make them anything but held out.
+    let first = rig.tiny.trained("first", &["--set", "train.epochs=1"]);
+    let folds = fs::read_to_string(&rig.file).unwrap();
+    let second = folds.replace("train.epochs = 1", &format!("train.epochs = 1, init_from = '{}'", first.display()));
+    fs::write(&rig.file, second).unwrap();
+    let refused = rig.run("run", "second", &["--task", "1"]);
+    assert_eq!(refused.status.code(), Some(78), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("has been trained or chosen on pairs of"), "{}", stderr(&refused));
+    fs::write(&rig.file, folds).unwrap();
     // A seed without one of its folds has no result.
     fs::remove_dir_all(sweep.run_folder(&sweep.runs[3])).unwrap();
     assert!(rig.succeeds("table", "out", &[]).contains("1 of 2"));

@@ -45,7 +45,7 @@ class Run:
         printed = run_program(
             ["predict", self.path, "-", "--batch", "--quiet", *self._options()], "".join(q + "\n" for q in questions)
         )
-        answers = [json_object(line, "an answer of tiered predict") for line in printed.splitlines()]
+        answers = [json_object(line, "an answer of tiered predict") for line in printed.removesuffix("\n").split("\n")]
         if len(answers) != len(questions):
             raise RuntimeError(f"tiered predict gave {len(answers)} answers to {len(questions)} questions")
         return cast("list[Answer]", answers)

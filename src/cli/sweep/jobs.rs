@@ -17,14 +17,9 @@ pub(super) fn run<'a>(
     out: Option<&Path>,
     stop: &dyn Fn() -> Option<&'static str>,
 ) -> Result<Vec<End<'a>>> {
-    let mut ends = Vec::new();
-    let mut todo = Vec::new();
-    for &run in runs {
-        match sweep.state(run)? {
-            RunState::Done => ends.push(End { run, result: Ok(RunOutcome::WasDone) }),
-            _ => todo.push(run),
-        }
-    }
+    let todo = sweep.unfinished(runs)?;
+    let done = runs.iter().filter(|run| !todo.iter().any(|other| other.number == run.number));
+    let mut ends: Vec<End> = done.map(|&run| End { run, result: Ok(RunOutcome::WasDone) }).collect();
     let at_a_time = at_a_time.min(todo.len()).max(1);
     let to_do = counted(todo.len(), "run");
     say!("{to_do} to do, {at_a_time} at a time; their output is in {}", logs(sweep).display());

@@ -4,15 +4,12 @@
 //! missing, and the first answer stays. A last line without a line end was torn by a kill; it is dropped.
 
 use super::scored::Scored;
-use crate::durable;
+use crate::durable::{self, LineFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault;
 use crate::schema::{self, SchemaVersion};
-use crate::untrusted::{self, json_error};
+use crate::untrusted::json_error;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,7 +44,7 @@ pub struct Journal {
 
 struct Held {
     entries: HashMap<String, Entry>,
-    file: Option<File>,
+    file: Option<LineFile>,
 }
 
 /// The key of an answer: SHA-256 of the parts, each with its length.
@@ -67,19 +64,9 @@ impl Journal {
     /// # Errors
     /// `Data` if another line is not an answer; `CantCreate`, `Io`.
     pub fn open(path: &Path) -> Result<Self> {
-        let text = untrusted::read_if_there(path, MAX_JOURNAL).map_err(|error| Error::reading(path, &error))?;
-        let text = text.unwrap_or_default();
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let entries = entries(path, &text[..whole])?;
-        let at = |result: std::io::Result<File>| result.map_err(|error| Error::writing(path, &error));
-        let file = at(fault::operation(|| {
-            let file = OpenOptions::new().create(true).append(true).open(path)?;
-            if whole < text.len() {
-                file.set_len(whole as u64)?;
-            }
-            Ok(file)
-        }))?;
-        durable::sync_parent(path)?;
+        let text = durable::whole_lines(path, MAX_JOURNAL)?;
+        let entries = entries(path, &text)?;
+        let file = LineFile::open(path, text.len() as u64)?;
         Ok(Journal { path: path.to_owned(), held: Mutex::new(Held { entries, file: Some(file) }) })
     }
 
@@ -116,8 +103,7 @@ impl Journal {
         let line = serde_json::to_string(&line)
             .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", self.path.display())))?;
         if let Some(file) = &mut held.file {
-            fault::operation(|| file.write_all(format!("{line}\n").as_bytes()))
-                .map_err(|error| Error::writing(&self.path, &error))?;
+            file.append(format!("{line}\n").as_bytes())?;
         }
         held.entries.insert(key.to_owned(), entry.clone());
         Ok(entry)
@@ -128,10 +114,7 @@ impl Journal {
     /// # Errors
     /// `Io`.
     pub fn sync(&self) -> Result<()> {
-        match &self.held().file {
-            Some(file) => fault::operation(|| file.sync_all()).map_err(|error| Error::writing(&self.path, &error)),
-            None => Ok(()),
-        }
+        self.held().file.as_ref().map_or(Ok(()), LineFile::sync)
     }
 }
 

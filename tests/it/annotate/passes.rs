@@ -25,8 +25,7 @@ fn a_second_pass_is_blind_to_the_first_and_both_can_be_compared() {
     .unwrap();
     let events = rig.project().events(0, "main").events;
     assert!(events.iter().all(|event| event.who == "Ada"));
-    let folder = rig.folder();
-    rig.project().stories().save(&folder).unwrap();
+    rig.project().refresh_story_files().unwrap();
     let [main, other] = ["main.json", "second.json"].map(|name| rig.folder().join(name));
     let output = tiered(["data", "agreement", text(&main), text(&other), "--format", "json"]);
     let compared: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();

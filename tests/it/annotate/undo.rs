@@ -1,6 +1,6 @@
 //! Undo and redo.
 
-use super::rig::{ADA, BO, By, Rig, clash, gone};
+use super::rig::{ADA, BO, By, Rig, clash, gone, wrong};
 use serde_json::{Value, json};
 use tiered::annotate::{Direction, OnClash};
 
@@ -66,6 +66,23 @@ fn undoing_what_somebody_changed_since_is_a_clash() {
     clash(rig.go(&ADA, Direction::Redo));
     rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Redo).unwrap();
     assert_eq!(cell(&mut rig), Some(json!({"wet": 4, "open": 4})));
+}
+
+/// Labels of two entities of one name would be mixed up in the story file.
+#[test]
+fn no_entity_gets_a_name_back_that_another_one_has_by_now() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "rename", "entity": 2, "name": "crate"}]));
+    rig.send(&BO, "1", json!([{"op": "entity", "name": "box"}])).unwrap();
+    for on_clash in [OnClash::Tell, OnClash::Override] {
+        let refused = wrong(rig.go(&By { on_clash, ..ADA }, Direction::Undo));
+        assert!(refused.contains("named \"box\" by now; rename that one first"), "{refused}");
+    }
+    rig.send(&BO, "1", json!([{"op": "rename", "entity": 4, "name": "tin"}])).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    let names: Vec<String> = rig.view("1").entities.iter().map(|entity| entity.name.clone()).collect();
+    assert_eq!(names, ["Rosa", "box", "pen", "tin"]);
 }
 
 #[test]
