@@ -38,6 +38,11 @@ def test_stories_pairs_and_dicts_are_answered_in_their_order(run: tiered.Run) ->
         assert all(state["entity"] in ENTITIES for state in answer["states"])
 
 
+def test_sentences_with_the_line_separators_of_unicode_are_answered(run: tiered.Run) -> None:
+    (answer,) = run.predict([[*UNPLUGGED[:-1], f"{UNPLUGGED[-1]}\u2028\u2029"]], entities=ENTITIES)
+    assert len(answer["stories"][0]["sentences"]) == len(UNPLUGGED)
+
+
 def test_a_storys_own_entities_come_first(run: tiered.Run) -> None:
     own = {"sentences": UNPLUGGED, "entities": ["kettle"]}
     alone = run.predict([own])

@@ -45,7 +45,7 @@ pub struct Inputs {
     pub encoder_config: String,
     /// If set, only this many pairs of train and of dev are used: the first ones.
     pub limit: Option<usize>,
-    /// What the run of `init_from` had seen.
+    /// What the run of `init_from` had seen, and former dev pairs of a run that was resumed with others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<SeenSource>,
 }

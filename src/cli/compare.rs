@@ -259,6 +259,9 @@ fn sets_of_runs(args: &Args, folders: &[&RunFolder]) -> Result<Vec<String>> {
 
 /// The predictions in the order of others. The folds of a cross-validation may be joined in any order.
 fn in_order_of(first: &[LabelledPair], mut predicted: Vec<LabelledPair>) -> Vec<LabelledPair> {
+    if PairSet::of(first) == PairSet::of(&predicted) {
+        return predicted;
+    }
     let place: HashMap<&str, usize> = first.iter().enumerate().map(|(i, pair)| (pair.id.as_str(), i)).collect();
     predicted.sort_by_key(|pair| place.get(pair.id.as_str()).copied());
     predicted

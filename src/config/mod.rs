@@ -161,9 +161,6 @@ mod tests {
         ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
-        let together = ["model.detector.standardize=true", "train.pairs_per_step=2", "train.shards=2"];
-        let error = open(MINIMAL, &together).unwrap_err().message;
-        assert!(error.contains("standardize needs train.shards = 1"), "{error}");
     }
 
     #[test]

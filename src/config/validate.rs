@@ -100,13 +100,9 @@ fn of_detector(detector: &DetectorConfig) -> [Check; 5] {
 }
 
 /// Values that need others.
-fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 4] {
+fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 3] {
     let is_real = loss.normalization == Normalization::Real;
     [
-        (
-            train.shards == 1 || !detector.standardize,
-            "model.detector.standardize needs train.shards = 1: its running means are those of whole steps",
-        ),
         (train.entities.is_none() || is_real, "train.entities needs loss.normalization = \"real\""),
         (
             train.state_sample_ratio == 1. || !detector.reads_inputs() && is_real,

@@ -2,6 +2,7 @@
 
 use super::folder::{CheckpointKind, EncoderFiles, RunFolder};
 use super::json::json_bytes;
+use crate::checkpoint::Inputs;
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -58,11 +59,16 @@ impl Member {
         Ok(Member { folder, config })
     }
 
+    /// What it was made from; what was seen earlier aside.
+    fn files(&self) -> Result<Inputs> {
+        Ok(Inputs { earlier: Vec::new(), ..self.folder.required_inputs()? })
+    }
+
     /// What must be the same in all runs but is not the same in `other`.
     fn difference(&self, other: &Self) -> Result<Option<&'static str>> {
         Ok(if self.folder.model_config()? != other.folder.model_config()? {
             Some("the model")
-        } else if self.folder.inputs()? != other.folder.inputs()? {
+        } else if self.files()? != other.files()? {
             Some("the story files, the tokenizer or the encoder's config")
         } else if self.config.data != other.config.data {
             Some("the settings of [data]")
@@ -103,7 +109,14 @@ pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
         add(&mut sums, tensors, folder)?;
     }
     let means = sums.into_iter().map(|(name, sum)| (name, sum / members.len() as f64)).collect();
-    write(first, &means, &Average { runs: of_runs }, output)
+    let mut inputs = first.files()?;
+    for member in &members {
+        let earlier = member.folder.required_inputs()?.earlier;
+        inputs
+            .earlier
+            .extend(earlier.into_iter().filter(|source| !inputs.earlier.contains(source)).collect::<Vec<_>>());
+    }
+    write(first, &inputs, &means, &Average { runs: of_runs }, output)
 }
 
 /// Adds a run's weights to the sums.
@@ -125,7 +138,7 @@ fn add(sums: &mut NamedTensors, tensors: NamedTensors, folder: &RunFolder) -> Re
 }
 
 /// Writes the folder beside its final place, and renames it when it is complete.
-fn write(first: &Member, means: &NamedTensors, average: &Average, output: &Path) -> Result<RunFolder> {
+fn write(first: &Member, inputs: &Inputs, means: &NamedTensors, average: &Average, output: &Path) -> Result<RunFolder> {
     let Member { folder, config } = first;
     let part = output.with_file_name(format!(".{}.averaged", output.file_name().unwrap_or_default().to_string_lossy()));
     if part.exists() {
@@ -134,7 +147,7 @@ fn write(first: &Member, means: &NamedTensors, average: &Average, output: &Path)
     let tokenizer =
         fs::read(folder.tokenizer_file()).map_err(|error| Error::reading(&folder.tokenizer_file(), &error))?;
     let encoder = EncoderFiles { folder: folder.encoder_folder(), tokenizer };
-    let (made, lock) = RunFolder::create(&part, config, &folder.model_config()?, &folder.required_inputs()?, &encoder)?;
+    let (made, lock) = RunFolder::create(&part, config, &folder.model_config()?, inputs, &encoder)?;
     let best = made.weights_file(CheckpointKind::Best);
     durable::write_with(&best, |path| weights::write(path, means))?;
     made.keep(CheckpointKind::Last, &best)?;

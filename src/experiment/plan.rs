@@ -98,6 +98,7 @@ impl RunPlan {
     /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed.
     pub(super) fn read(&mut self) -> Result<Prepared> {
         let RunPlan { config, compute, limit, encoder_folder, begins, .. } = self;
+        require_whole_steps(config)?;
         let inputs = PreparedInputs::read(config, encoder_folder, *limit)?;
         let mut digests = inputs.digests(config, encoder_folder, *limit)?;
         let made_with = made_with(compute.device);
@@ -112,7 +113,7 @@ impl RunPlan {
             }
             PlannedStart::Begun(resumed) => {
                 self.warnings.extend(resumed.compare(&digests, &made_with)?);
-                digests.earlier = resumed.inputs.earlier.clone();
+                digests.earlier = resumed.earlier(&digests);
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
                     None => pretrained(&config.encoder.folder()?, config)?,
@@ -123,6 +124,17 @@ impl RunPlan {
         };
         let facts = RunInputs { config: config.clone(), inputs: digests, made_with };
         Ok(Prepared { inputs, facts, network, start })
+    }
+}
+
+/// # Errors
+/// `Config` if the detector's running means would be those of shards.
+fn require_whole_steps(config: &Config) -> Result<()> {
+    match config.model.detector.standardize && config.train.shards > 1 {
+        true => Err(Error::config(
+            "model.detector.standardize needs train.shards = 1: its running means are those of whole steps",
+        )),
+        false => Ok(()),
     }
 }
 

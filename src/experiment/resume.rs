@@ -2,7 +2,8 @@
 
 use super::folder::RunFolder;
 use super::save::CONFIG;
-use crate::checkpoint::{Environment, Inputs, LatestCheckpoint};
+use super::seen::chosen_on;
+use crate::checkpoint::{Environment, Inputs, LatestCheckpoint, SeenSource};
 use crate::config::Config;
 use crate::durable::{Lock, remove_leftovers};
 use crate::error::{Error, Result};
@@ -15,8 +16,9 @@ pub struct Resumed {
     _lock: Lock,
     /// Its newest intact checkpoint; `None` if it was stopped before the first one.
     pub found: Option<LatestCheckpoint>,
-    /// What it has been made from.
-    pub inputs: Inputs,
+    /// What it has been made from, and the config of that.
+    inputs: Inputs,
+    config: Config,
 }
 
 impl Resumed {
@@ -42,7 +44,7 @@ impl Resumed {
         };
         let config = Config::open(&config_file, &[])?;
         let warnings = found.as_ref().map_or(Vec::new(), skipped);
-        Ok((Resumed { folder, _lock: lock, found, inputs }, config, warnings))
+        Ok((Resumed { folder, _lock: lock, found, inputs, config: config.clone() }, config, warnings))
     }
 
     /// The weights to resume from.
@@ -72,6 +74,15 @@ impl Resumed {
                 Err(Error::config(format!("the run was started {then}; it can't be resumed with --limit {now}")))
             }
         }
+    }
+
+    /// What was seen earlier, also of dev pairs that are not those of the run any more.
+    pub fn earlier(&self, now: &Inputs) -> Vec<SeenSource> {
+        let mut earlier = self.inputs.earlier.clone();
+        if self.inputs.dev != now.dev {
+            earlier.extend(chosen_on(&self.config, &self.inputs));
+        }
+        earlier
     }
 
     /// Warnings about inputs or a machine that differ from the run's.
@@ -113,8 +124,9 @@ fn skipped(found: &LatestCheckpoint) -> Vec<String> {
         skipped.map(|skipped| format!("{}; {} is skipped, and {name} is used", skipped.why, skipped.name)).collect();
     if found.best_is_lost {
         let best = found.checkpoint.manifest.best.as_deref().unwrap_or_default();
-        warnings
-            .push(format!("the weights of the best epoch ({best}) are lost; the best is chosen among later epochs"));
+        warnings.push(format!(
+            "the weights of the best epoch ({best}) are lost; the best is chosen among later epochs, if any"
+        ));
     }
     warnings
 }

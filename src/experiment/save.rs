@@ -128,11 +128,11 @@ impl<'a> CheckpointWriter<'a> {
     /// `Config` or `Data` if it does not fit, `Io`.
     pub fn continue_from(&mut self, found: &LatestCheckpoint, training: &mut Training) -> Result<()> {
         restore(training, &found.checkpoint)?;
-        if found.best_is_lost && training.is_over() {
-            return Err(self.best_is_lost(&found.checkpoint));
-        }
         if found.best_is_lost {
             training.progress.best = None;
+            if training.is_over() {
+                return Err(self.best_is_lost(&found.checkpoint));
+            }
         }
         self.resume(found.checkpoint.clone(), &training.progress);
         Ok(())

@@ -1,7 +1,8 @@
-//! What a run has seen of story files: in its own training, and in that of the run with whose weights it started.
+//! What a run has seen of story files: in its own training, before a resume changed its dev pairs, and in the training of
+//! the run with whose weights it started.
 
 use super::folder::RunFolder;
-use crate::checkpoint::SeenSource;
+use crate::checkpoint::{Inputs, SeenSource};
 use crate::config::{Config, DataSource, Sources, expand};
 use crate::error::Result;
 
@@ -11,20 +12,25 @@ use crate::error::Result;
 /// `Io` or `Data` if the run's `run.json` can't be read.
 pub fn seen_by(folder: &RunFolder, config: &Config) -> Result<Vec<SeenSource>> {
     let Some(inputs) = folder.inputs()? else { return Ok(Vec::new()) };
-    let of = |Sources(sources): &Sources, digests: &str, trained_on: bool| -> Vec<SeenSource> {
-        let each = sources.iter().zip(digests.split(' '));
-        let seen = |(source, sha256): (&DataSource, &str)| SeenSource {
-            sha256: sha256.to_owned(),
-            split: source.split_name().to_owned(),
-            trained_on,
-        };
-        each.map(seen).collect()
-    };
-    let dev = config.data.dev.as_ref().zip(inputs.dev.as_deref());
-    let mut seen = of(&config.data.train, &inputs.train, true);
-    seen.extend(dev.into_iter().flat_map(|(sources, digests)| of(sources, digests, false)));
+    let mut seen = each(&config.data.train, &inputs.train, true);
+    seen.extend(chosen_on(config, &inputs));
     seen.extend(inputs.earlier);
     Ok(seen)
+}
+
+/// The dev pairs of a run.
+pub fn chosen_on(config: &Config, inputs: &Inputs) -> Vec<SeenSource> {
+    let dev = config.data.dev.as_ref().zip(inputs.dev.as_deref());
+    dev.map(|(sources, digests)| each(sources, digests, false)).unwrap_or_default()
+}
+
+fn each(Sources(sources): &Sources, digests: &str, trained_on: bool) -> Vec<SeenSource> {
+    let seen = |(source, sha256): (&DataSource, &str)| SeenSource {
+        sha256: sha256.to_owned(),
+        split: source.split_name().to_owned(),
+        trained_on,
+    };
+    sources.iter().zip(digests.split(' ')).map(seen).collect()
 }
 
 /// What the run of `init_from` has seen; nothing if the config has none.

@@ -80,7 +80,9 @@ impl Experiment {
     }
 
     fn facts_message(&self) -> FactsMessage {
-        FactsMessage { inputs: self.facts.inputs.clone(), made_with: self.facts.made_with.clone() }
+        // Only the first process, which writes, knows what was seen earlier.
+        let inputs = Inputs { earlier: Vec::new(), ..self.facts.inputs.clone() };
+        FactsMessage { inputs, made_with: self.facts.made_with.clone() }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::config::explain;
 use crate::data::Kind;
 use crate::error::{Error, Result};
+use crate::experiment::CheckpointKind;
 use crate::report::{PublishedRow, PublishedSet};
 use crate::untrusted::{self, MAX_CONFIG, MAX_RUNS, component, shown};
 use clap::ValueEnum;
@@ -154,6 +155,10 @@ impl SweepFile {
     fn validate(&self) -> Result<(), String> {
         for name in std::iter::once(&self.name).chain(self.evaluate.iter().map(|set| &set.name)) {
             component(name).map_err(|error| format!("name: {error}"))?;
+        }
+        let last = CheckpointKind::Last.suffix();
+        if let Some(set) = self.evaluate.iter().find(|set| set.name.ends_with(last)) {
+            return Err(format!("evaluate {:?}: names that end with {last} are those of the last weights", set.name));
         }
         if self.evaluate.is_empty() || self.decode.is_empty() || self.states.is_empty() {
             return Err("evaluate, decode and states must not be empty; give each at least one value".to_owned());

@@ -2,6 +2,7 @@
 
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Output;
 
@@ -85,13 +86,20 @@ fn pairs_that_the_run_of_init_from_has_seen_are_marked() {
     let first = tiny.trained("first", &["--set", "train.epochs=1"]);
     let other = tiny.path("other.json");
     std::fs::write(&other, std::fs::read_to_string(tiny.stories()).unwrap() + " ").unwrap();
-    let from = |run: &Path| format!("init_from={}", text(run));
-    let data = format!("data.train={{ file = '{}', split = 'train' }}", other.display());
-    let second = ["--set", &from(&first), "--set", &data, "--set", "data.dev=[]", "--set", "train.epochs=1"];
-    let second = tiny.trained("second", &second);
+    let data = |part: &str| format!("data.{part}={{ file = '{}', split = 'train' }}", other.display());
+    let data = [data("train"), data("dev"), "train.epochs=1".to_owned()];
+    let sets = |from: &Path| {
+        let from = format!("init_from={}", text(from));
+        data.iter().cloned().chain([from]).flat_map(|set| ["--set".to_owned(), set]).collect::<Vec<_>>()
+    };
+    let trained = |run: &str, from: &Path| {
+        let sets = sets(from);
+        tiny.trained(run, &sets.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let second = trained("second", &first);
     std::fs::remove_dir_all(&first).unwrap();
-    let third = ["--set", &from(&second), "--set", &data, "--set", "data.dev=[]", "--set", "train.epochs=1"];
-    for run in [&tiny.trained("third", &third), &second] {
+    let third = trained("third", &second);
+    for run in [&third, &second] {
         let said = |file: &Path, split: &str| succeeds(&eval(run, file, split, &[]));
         assert!(said(&other, "train").contains("the run was trained on this set"));
         assert!(!said(&other, "dev").contains("on this set"));
@@ -102,6 +110,31 @@ fn pairs_that_the_run_of_init_from_has_seen_are_marked() {
         assert!(resumed.status.success(), "the first stage is not needed any more: {}", stderr(&resumed));
         assert!(of_first("train").contains("the run was trained on this set"));
     }
+}
+
+/// Scores of attributes are not those of former labels.
+#[test]
+fn an_analysis_is_of_the_labels_that_the_story_file_has_now() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    succeeds(&eval(&run, &tiny.stories(), "train", &[]));
+    let analysis = || {
+        let arguments = ["report", "text", text(&run), "--data", text(&tiny.stories()), "--split", "train"];
+        let mut json: Value =
+            serde_json::from_str(&succeeds(&tiered(arguments.into_iter().chain(["--format=json"])))).unwrap();
+        json.as_object_mut().unwrap().remove("data");
+        json
+    };
+    let before = analysis();
+    assert_eq!(analysis(), before);
+    let mut stories: Value = serde_json::from_str(&std::fs::read_to_string(tiny.stories()).unwrap()).unwrap();
+    for story in stories["train"].as_object_mut().unwrap().values_mut() {
+        for sentence in story["states"].as_array_mut().unwrap() {
+            sentence["open"] = json!([]);
+        }
+    }
+    std::fs::write(tiny.stories(), stories.to_string()).unwrap();
+    assert_ne!(analysis(), before);
 }
 
 /// What is of the last weights is told by the end of the name.

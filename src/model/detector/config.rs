@@ -74,7 +74,7 @@ pub struct DetectorConfig {
     #[schemars(range(min = 0), extend("x-resume" = "refused"))]
     pub residual_scale: f64,
     /// Whether the paper's detector standardises embeddings and state logits by their running mean and deviation
-    /// (`docs/model.md`).
+    /// (`docs/model.md`); needs `train.shards = 1`.
     #[schemars(extend("x-resume" = "refused"))]
     pub standardize: bool,
     /// Width of the paper's detector; a multiple of twice the heads.

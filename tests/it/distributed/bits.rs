@@ -89,6 +89,31 @@ fn every_kind_of_run() {
     assert_eq!(cluster.trained(&cluster.folder(), 2), *cluster.reference());
 }
 
+/// The others don't look at the run of `init_from`, whose weights they get from the first process.
+#[test]
+fn a_second_stage_in_two_processes() {
+    let cluster = Cluster::shared();
+    let first = cluster.folder();
+    cluster.trained(&first, 1);
+    let second = Cluster::new(&[&format!("init_from={}", first.display())]);
+    let run = second.folder();
+    assert_eq!(second.trained(&run, 2), *second.reference());
+    let resumed = |_| {
+        let mut command = second.command(&run, PATIENCE);
+        command.args(["--set", "train.epochs=4"]);
+        command
+    };
+    succeed(&Processes::start(2, resumed).end());
+}
+
+#[test]
+fn running_means_of_shards_are_refused() {
+    let cluster = Cluster::new(&["model.detector.standardize=true"]);
+    let output = cluster.command(&cluster.folder(), PATIENCE).output().unwrap();
+    assert_eq!(output.status.code(), Some(78), "{}", said(&output));
+    assert!(said(&output).contains("standardize needs train.shards = 1"), "{}", said(&output));
+}
+
 #[test]
 fn only_the_first_process_speaks() {
     let cluster = Cluster::shared();
