@@ -116,7 +116,17 @@ fn commit() -> Option<String> {
         Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
     };
     println!("cargo:rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
-    for built_from in ["src", "templates", "data/world", "scripts/read_export.py", "Cargo.toml", "Cargo.lock"] {
+    for built_from in [
+        "src",
+        "templates",
+        "configs",
+        "data/lexicon",
+        "data/sample",
+        "data/world",
+        "scripts/read_export.py",
+        "Cargo.toml",
+        "Cargo.lock",
+    ] {
         println!("cargo:rerun-if-changed={built_from}");
     }
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;

@@ -134,7 +134,8 @@ def assemble(out, recipe):
             return wheels.download(requirement, sha256, folder, *PLATFORMS)
 
         recipe(part, fetch)
-    shutil.rmtree(out, ignore_errors=True)
+    if out.exists():
+        out.rmdir()  # it is empty
     part.rename(out)
     size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file())
     print(f"{out}: {size / 2**20:.0f} MiB")
@@ -154,6 +155,8 @@ def main():
     if (out / ("torch/lib" if arguments.cuda else "lib") / "libtorch.so").exists():
         print(f"{out}: already present")
         return
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        sys.exit(f"error: {out}: exists, and is no libtorch; remove it or name another folder")
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
         sys.exit(f"error: {ELSEWHERE}")
     assemble(out, for_cuda if arguments.cuda else for_cpu)

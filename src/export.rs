@@ -5,7 +5,7 @@
 //! OUT/tokenizer.json, tokenizer_config.json, special_tokens_map.json    for AutoTokenizer
 //! OUT/tiered_heads.safetensors           state heads and detector, named as in the run
 //! OUT/tiered.json                        what their outputs mean, and how to decode them
-//! OUT/read_export.py, README.md          a program that predicts with it as `tiered predict` does
+//! OUT/read_export.py, README.md          a program that predicts with it as `tiered predict` does, in English words
 //! ```
 
 mod model_card;

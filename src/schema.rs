@@ -4,6 +4,7 @@
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Error;
+use std::path::Path;
 
 /// The version that we write, and the highest that we read.
 const VERSION: u64 = 1;
@@ -58,6 +59,14 @@ pub fn to_string(document: &impl Serialize) -> Result<String, Error> {
 /// Like [`to_string`].
 pub fn to_string_pretty(document: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string_pretty(&Versioned::new(document))
+}
+
+/// Writes a path, whatever its bytes are: what is not UTF-8 in it is replaced.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 /// The version of a document, which is read before the rest.

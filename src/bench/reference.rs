@@ -90,7 +90,7 @@ fn description(trial: &Trial, encoder: &Path, samples: &[TimedSample], pairs: &[
     json!({
         "schema_version": SchemaVersion,
         "encoder": encoder,
-        "tokenizer": trial.encoder_folder.join("tokenizer.json"),
+        "tokenizer": trial.encoder_folder.join("tokenizer.json").display().to_string(),
         "detector": model.detector,
         "dropout": model.dropout,
         "sentences": model.max_sentences,

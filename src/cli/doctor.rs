@@ -49,7 +49,7 @@ struct Machine {
 #[derive(Serialize)]
 struct Libtorch {
     version: Option<&'static str>,
-    folder: Option<PathBuf>,
+    folder: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -81,8 +81,13 @@ struct Memory {
 /// The file system of the current folder.
 #[derive(Serialize)]
 struct Disk {
-    folder: Option<PathBuf>,
+    folder: Option<String>,
     free: Option<u64>,
+}
+
+/// JSON is UTF-8, and a path need not be.
+fn written(path: PathBuf) -> String {
+    path.display().to_string()
 }
 
 impl Machine {
@@ -91,7 +96,7 @@ impl Machine {
         let (cpuinfo, system) = (cpuinfo(), System::new_with_specifics(known()));
         Ok(Machine {
             tiered: env!("CARGO_PKG_VERSION"),
-            libtorch: Libtorch { version: LIBTORCH_VERSION, folder: libtorch_folder() },
+            libtorch: Libtorch { version: LIBTORCH_VERSION, folder: libtorch_folder().map(written) },
             gpus,
             cudnn: tch::Cuda::cudnn_is_available(),
             gpu_devices: (0..gpus as usize).filter_map(|gpu| Gpu::examine(gpu).ok()).collect(),
@@ -103,7 +108,7 @@ impl Machine {
             },
             matmuls: Matmuls::measure(&cpuinfo)?,
             memory: Memory { total: system.total_memory(), available: system.available_memory() },
-            disk: Disk { folder: std::env::current_dir().ok(), free: free_bytes(Path::new(".")) },
+            disk: Disk { folder: std::env::current_dir().ok().map(written), free: free_bytes(Path::new(".")) },
         })
     }
 
@@ -129,11 +134,7 @@ impl Machine {
             ("tiered", self.tiered.to_owned()),
             (
                 "libtorch",
-                format!(
-                    "{}, in {}",
-                    or_unknown(self.libtorch.version),
-                    or_unknown(self.libtorch.folder.as_ref().map(|folder| folder.display()))
-                ),
+                format!("{}, in {}", or_unknown(self.libtorch.version), or_unknown(self.libtorch.folder.as_ref())),
             ),
             ("CUDA GPUs", gpus),
         ];
@@ -150,14 +151,7 @@ impl Machine {
             ),
             ("precision", matmuls.why.clone()),
             ("memory", format!("{} available of {}", gigabytes(memory.available), gigabytes(memory.total))),
-            (
-                "free disk",
-                format!(
-                    "{} in {}",
-                    or_unknown(disk.free.map(gigabytes)),
-                    or_unknown(disk.folder.as_ref().map(|f| f.display()))
-                ),
-            ),
+            ("free disk", format!("{} in {}", or_unknown(disk.free.map(gigabytes)), or_unknown(disk.folder.as_ref()))),
         ];
         before.map(line).concat() + &gpu_devices + &after.map(line).concat()
     }

@@ -1,6 +1,7 @@
 //! Findings: everything irregular in a story file. Each has a code, a position, and a message that says how it was
 //! read.
 
+use crate::schema;
 use crate::untrusted::{
     BYTES_A_NAME_PAIR, MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, STORY_MEMORY_A_BYTE, shown,
 };
@@ -175,6 +176,7 @@ pub struct Finding {
     /// Which irregularity it is.
     pub code: Code,
     /// The path of the story file, as the reader was given it.
+    #[serde(serialize_with = "schema::path")]
     pub file: PathBuf,
     /// Name of the split, with its suffix if the name is repeated ("test#2").
     pub split: String,

@@ -23,6 +23,7 @@ pub struct Average {
 /// A run whose best weights were averaged.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AveragedRun {
+    #[serde(serialize_with = "schema::path")]
     folder: PathBuf,
     seed: u64,
     /// SHA-256 of names, shapes and values of its weights.

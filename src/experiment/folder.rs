@@ -100,8 +100,9 @@ impl RunFolder {
         let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
         durable::write(&part.path.join("encoder/config.json"), &config)?;
         durable::write(&part.tokenizer_file(), &encoder.tokenizer)?;
-        if let Ok(origin) = Origin::of(path) {
-            durable::write(&part.path.join(Origin::FILE), &json_bytes(&origin)?)?;
+        // A path that is not UTF-8 can't be written.
+        if let Some(origin) = Origin::of(path).ok().and_then(|origin| json_bytes(&origin).ok()) {
+            durable::write(&part.path.join(Origin::FILE), &origin)?;
         }
         durable::rename(&part.path, path)?;
         durable::sync_parent(path)?;

@@ -31,7 +31,7 @@ encoder and of the data still apply.
 | `tokenizer.json`, `tokenizer_config.json`, `special_tokens_map.json` | its tokenizer: `AutoTokenizer.from_pretrained(FOLDER)` |
 | `tiered_heads.safetensors` | the state heads (20 for before a sentence, 20 for after it) and the conflict detector |
 | `tiered.json` | the position of each attribute's logits, the meaning of its classes, sizes, settings of the detector and the decoding |
-| `read_export.py` | the same model in PyTorch; it predicts as `tiered predict` does for two stories, as text or JSON |
+| `read_export.py` | the same model in PyTorch; it predicts as `tiered predict` does for two stories, as text or JSON; states are in English words for all stories |
 
 ```sh
 pip install torch transformers safetensors

@@ -162,7 +162,7 @@ impl HubClient {
     }
 
     fn persistently<T>(&self, on: Listener, mut act: impl FnMut() -> Result<T, Failure>) -> Result<T> {
-        let mut tries = Tries::new(first_pause(), KEPT);
+        let mut tries = Tries::new(first_pause(), LATER);
         loop {
             match act() {
                 Ok(done) => return Ok(done),
@@ -172,8 +172,10 @@ impl HubClient {
     }
 }
 
-/// What is said when we give up.
+/// What is said when we give up on a file that is put together from several tries.
 pub const KEPT: &str = "the received part is kept: try again later";
+/// What is said otherwise.
+pub const LATER: &str = "try again later";
 
 /// Waits before the next try. A try with progress resets the count.
 ///

@@ -1,6 +1,6 @@
 //! Downloads one file: under a temporary name until it is complete and verified, then renamed.
 
-use super::client::{Ask, HttpReply, HubClient, KEPT, pause, too_long};
+use super::client::{Ask, HttpReply, HubClient, KEPT, LATER, pause, too_long};
 use super::part::PartialFile;
 use super::{FetchEvent, How, Listener};
 use crate::durable::{self, FileDigest, free_bytes};
@@ -161,7 +161,7 @@ impl Wanted<'_> {
 
     /// Receives all bytes, with as many tries as needed.
     fn fill(&self, client: &HubClient, part: &mut PartialFile, limit: u64, on: Listener) -> Result<()> {
-        let mut tries = Tries::new(first_pause(), KEPT);
+        let mut tries = Tries::new(first_pause(), if self.is_resumable() { KEPT } else { LATER });
         while self.expected.bytes.is_none_or(|bytes| part.bytes < bytes) {
             if part.bytes > 0 && !self.is_resumable() {
                 part.restart()?;

@@ -42,8 +42,7 @@ impl PartialFile {
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.file.write_all(bytes);
         written.map_err(|error| {
-            let message =
-                format!("{}; make room, then run the command again to continue", Error::writing(&self.path, &error));
+            let message = format!("{}; make room, then run the command again", Error::writing(&self.path, &error));
             Error::new(ErrorKind::Io, message)
         })?;
         self.bytes += bytes.len() as u64;

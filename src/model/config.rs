@@ -53,7 +53,13 @@ impl ModelConfig {
         if !(0. ..1.).contains(&self.dropout) {
             return Err("dropout must be at least 0 and below 1".into());
         }
-        self.detector.validate().map_err(|problem| format!("detector: {problem}"))
+        let detector = &self.detector;
+        detector.validate().map_err(|problem| format!("detector: {problem}"))?;
+        let hidden = self.encoder.hidden_size;
+        match detector.sentence_layers > 0 && hidden % detector.heads != 0 {
+            true => Err(format!("detector: heads is {}; it must divide the hidden size {hidden}", detector.heads)),
+            false => Ok(()),
+        }
     }
 
     /// What the encoder reads.

@@ -14,7 +14,7 @@ use std::io::Write;
 /// Conflicts, each with the entities and attributes that cause it.
 type Conflicts = BTreeMap<(usize, usize), BTreeSet<(String, Attribute)>>;
 
-/// Writes every plausible story that can be reordered, and all order stories from swapping two of its sentences: those
+/// Writes the first plausible story of every group if it can be reordered, and all order stories from swapping two of its sentences: those
 /// with exactly one conflict, if the original story has none. Returns the number of order stories.
 ///
 /// # Errors
@@ -22,7 +22,8 @@ type Conflicts = BTreeMap<(usize, usize), BTreeSet<(String, Attribute)>>;
 pub fn reorder_stories(stories: &[Story], split: &str, output: &mut dyn Write) -> Result<usize> {
     let mut writer = Writer::begin(output, split)?;
     let mut count = 0;
-    for story in stories.iter().filter(|story| story.conflict.is_none()) {
+    let mut groups = BTreeSet::new();
+    for story in stories.iter().filter(|story| story.conflict.is_none() && groups.insert(story.group)) {
         let swapped = swapped(story);
         if !swapped.is_empty() {
             writer.write(story.group, 0, &MadeStory::reordered(story, &BTreeSet::new()))?;

@@ -2,6 +2,9 @@
 
 use crate::support::{clean_file, stderr, stdout, text, tiered, write};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 use tempfile::TempDir;
 
 /// One error, one warning.
@@ -20,6 +23,25 @@ fn check_passes_a_clean_file() {
     assert_eq!(output.status.code(), Some(0));
     let summary = format!("{}: test: 3 stories and 2 pairs can be used\n", path.display());
     assert_eq!(stdout(&output), format!("{summary}errors: 0, warnings: 0, notes: 0\n"));
+}
+
+#[test]
+fn a_path_that_is_not_utf_8_is_checked_and_compared() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join(OsStr::from_bytes(b"faulty-\xff.json"));
+    std::fs::write(&path, faulty_file()).unwrap();
+    let run = |arguments: &[&OsStr]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tiered")).arg("data").args(arguments).output().unwrap();
+        let mut documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+        (output.status.code(), documents.next().unwrap_or_else(|| panic!("{}", stderr(&output))).unwrap())
+    };
+    let json = OsStr::new("--format=json");
+    let (code, checked) = run(&[OsStr::new("check"), path.as_os_str(), json]);
+    assert_eq!(code, Some(65));
+    assert!(checked["file"].as_str().unwrap().contains("faulty-\u{fffd}.json"), "{checked}");
+    std::fs::write(&path, clean_file().to_string()).unwrap();
+    let (code, compared) = run(&[OsStr::new("agreement"), path.as_os_str(), path.as_os_str(), json]);
+    assert!(code == Some(0) && compared["files"][0]["file"].as_str().unwrap().contains('\u{fffd}'), "{compared}");
 }
 
 #[test]

@@ -118,8 +118,9 @@ fn an_analysis_is_of_the_labels_that_the_story_file_has_now() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     succeeds(&eval(&run, &tiny.stories(), "train", &[]));
+    let stories = tiny.stories();
     let analysis = || {
-        let arguments = ["report", "text", text(&run), "--data", text(&tiny.stories()), "--split", "train"];
+        let arguments = ["report", "text", text(&run), "--data", text(&stories), "--split", "train"];
         let mut json: Value =
             serde_json::from_str(&succeeds(&tiered(arguments.into_iter().chain(["--format=json"])))).unwrap();
         json.as_object_mut().unwrap().remove("data");
@@ -127,13 +128,13 @@ fn an_analysis_is_of_the_labels_that_the_story_file_has_now() {
     };
     let before = analysis();
     assert_eq!(analysis(), before);
-    let mut stories: Value = serde_json::from_str(&std::fs::read_to_string(tiny.stories()).unwrap()).unwrap();
-    for story in stories["train"].as_object_mut().unwrap().values_mut() {
+    let mut labels: Value = serde_json::from_str(&std::fs::read_to_string(&stories).unwrap()).unwrap();
+    for story in labels["train"].as_object_mut().unwrap().values_mut() {
         for sentence in story["states"].as_array_mut().unwrap() {
             sentence["open"] = json!([]);
         }
     }
-    std::fs::write(tiny.stories(), stories.to_string()).unwrap();
+    std::fs::write(&stories, labels.to_string()).unwrap();
     assert_ne!(analysis(), before);
 }
 

@@ -203,7 +203,8 @@ fn inputs_that_have_changed() {
     assert!(output.status.success(), "{}", stderr(&output));
     let evaluated = tiered(["eval", text(&changed), "--data", text(&other), "--split", "dev"]);
     assert!(stdout(&evaluated).contains("the epoch was chosen on this set"), "{}", stderr(&evaluated));
-    let former = ["eval", text(&changed), "--data", text(&tiny.stories()), "--split", "dev", "--tag", "former"];
+    let stories = tiny.stories();
+    let former = ["eval", text(&changed), "--data", text(&stories), "--split", "dev", "--tag", "former"];
     assert!(stdout(&tiered(former)).contains("the epoch was chosen on this set"), "so were the earlier epochs");
     let output = resume(&run, &["--limit", "3"]);
     assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));

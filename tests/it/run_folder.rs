@@ -201,6 +201,26 @@ fn encoder_weights_keep_hugging_faces_names() {
 /// A model that only predicts leaves its word table in the file. Its numbers are the same, and to change them doesn't
 /// change the file.
 #[test]
+fn sizes_that_a_detector_can_t_have_are_refused() {
+    let folder = shared().0.path("sizes");
+    copy(shared_joint(), &folder);
+    let path = folder.join("model.json");
+    let model: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for (sizes, said) in [
+        (json!({"sentence_layers": 1_000_000}), "numbers"),
+        (json!({"sentence_layers": 1_i64 << 40}), "sentence_layers must be"),
+        (json!({"heads": 3, "width": 6}), "heads is 3; it must divide the hidden size 32"),
+    ] {
+        let mut damaged = model.clone();
+        damaged["detector"].as_object_mut().unwrap().extend(sizes.as_object().unwrap().clone());
+        fs::write(&path, damaged.to_string()).unwrap();
+        let output = tiered(["eval", text(&folder), "--data", text(&shared().0.stories()), "--split", "train"]);
+        assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn the_word_table_stays_in_the_file() {
     let run = RunFolder::open(&shared().1).unwrap();
     let (file, config) = (run.weights_file(CheckpointKind::Best), run.model_config().unwrap());

@@ -379,6 +379,19 @@ fn reordered(stories: &[Story]) -> Vec<Story> {
     stories.to_vec()
 }
 
+/// A pair's order story is one of its plausible story: the first of its group.
+#[test]
+fn a_second_plausible_story_of_a_group_is_not_reordered() {
+    let sample = read_file("data/sample/en.json".as_ref()).unwrap();
+    let mut stories = sample.splits[0].1.clone();
+    let alone = reordered(&stories);
+    let is_plausible = |story: &&Story| story.conflict.is_none();
+    let second = stories.iter().filter(is_plausible).find(|story| story.group == alone[0].group).unwrap().clone();
+    let group = stories.iter().filter(is_plausible).find(|story| story.group != second.group).unwrap().group;
+    stories.push(Story { group, ..second });
+    assert_eq!(reordered(&stories).len(), alone.len());
+}
+
 /// The maker's physics and the labels it writes are two ways to the same conflict.
 #[test]
 fn labels_vouch_for_the_conflicts_of_synthetic_stories() {

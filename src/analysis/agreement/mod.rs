@@ -8,6 +8,7 @@ mod words;
 use crate::attribute::Attribute;
 use crate::data::{SharedStories, StoryFile, Unshared};
 use crate::metrics::{LabelAgreement, StoryGroups};
+use crate::schema;
 use answers::{TwoAnswers, answers};
 use disagreement::disagreements;
 use serde::Serialize;
@@ -37,6 +38,7 @@ pub struct AnnotatorAgreement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnnotatedFile {
     /// As it was named.
+    #[serde(serialize_with = "schema::path")]
     pub file: PathBuf,
     /// SHA-256 of its bytes.
     pub sha256: String,

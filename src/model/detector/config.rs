@@ -133,6 +133,9 @@ impl DetectorConfig {
         if !sizes.iter().all(|size| (1..=MAX_SIZE).contains(size)) {
             return Err("layers, width, heads, feed_forward and pair_width must be above 0 and at most 1048576");
         }
+        if !(0..=MAX_SIZE).contains(&self.sentence_layers) {
+            return Err("sentence_layers must be at least 0 and at most 1048576");
+        }
         if self.width % (2 * self.heads) != 0 {
             return Err("width must be a multiple of 2 * heads");
         }
@@ -145,7 +148,10 @@ impl DetectorConfig {
             [self.layers, self.width, self.feed_forward, self.pair_width].map(|size| size as u128);
         match self.kind {
             DetectorKind::Paper => layers * (4 * width * width + 2 * width * inner) + sentences * sentences * width,
-            DetectorKind::Joint => 3 * hidden * pairs,
+            DetectorKind::Joint => {
+                let layer = 4 * hidden * hidden + 2 * hidden * inner;
+                3 * hidden * pairs + self.sentence_layers as u128 * layer
+            }
         }
     }
 
