@@ -107,9 +107,6 @@ class Reader:
         i, j = x.unsqueeze(2), x.unsqueeze(1)
         hidden = gelu(sum(map(self.linear, (f"detector.{n}" for n in ("first", "second", "product")), (i, j, i * j))))
         scores = self.linear("detector.out", hidden).squeeze(-1)
-        if self.detector.get("contradictions"):
-            before, after = (torch.cat([part.softmax(-1) for part in side], -1) for side in (logits[:20], logits[20:]))
-            scores = scores + after @ self.weights["detector.contradictions.weight"] @ before.mT
         return scores.masked_fill(torch.ones_like(scores).tril() > 0, -torch.inf)
 
     def judge(self, sentences, embeddings, logits):

@@ -143,7 +143,6 @@ mod tests {
             "seed=-1",
             "loss.single_story=0.1",
             "model.detector.entities=true",
-            "model.detector={ kind = 'joint', contradictions = true }",
             "model.detector.sentence_layers=1",
             "model.detector={ kind = 'joint', standardize = true }",
             "model.detector={ kind = 'joint', norm = 'before' }",

@@ -79,7 +79,7 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
     ]
 }
 
-fn of_detector(detector: &DetectorConfig) -> [Check; 5] {
+fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
     let is_joint = detector.kind == DetectorKind::Joint;
     [
         (
@@ -91,10 +91,6 @@ fn of_detector(detector: &DetectorConfig) -> [Check; 5] {
         (
             is_joint || (detector.sentence_layers == 0 && !detector.entities),
             "model.detector: sentence_layers and entities need kind = \"joint\"",
-        ),
-        (
-            is_joint && detector.entities || !detector.contradictions,
-            "model.detector.contradictions needs kind = \"joint\" and entities = true",
         ),
     ]
 }

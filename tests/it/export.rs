@@ -199,13 +199,7 @@ const SYSTEMS: [(&str, &[&str], &str); 6] = [
     ("deberta", &["detector.kind=joint", "detector.context=story"], "0.02+top1"),
     (
         "xlm-roberta",
-        &[
-            "input_text=story",
-            "detector.kind=joint",
-            "detector.context=story",
-            "detector.entities=true",
-            "detector.contradictions=true",
-        ],
+        &["input_text=story", "detector.kind=joint", "detector.context=story", "detector.entities=true"],
         "0.1+top1",
     ),
     (

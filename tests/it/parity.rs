@@ -294,23 +294,6 @@ fn check_joint_of_entities(arrays: &Arrays) {
     case.check_gradients(arrays);
 }
 
-#[test]
-fn contradictions_score_as_pytorchs_bilinear_and_teach_the_states() {
-    Arrays::on_devices("joint_contradictions.safetensors").for_each(|arrays| check_contradictions(&arrays));
-}
-
-fn check_contradictions(arrays: &Arrays) {
-    let config = DetectorConfig { entities: true, contradictions: true, ..DetectorConfig::default() };
-    let mut case = JointCase::new(arrays, &config, false);
-    case.states = case.states.copy().set_requires_grad(true);
-    let of_entities = case.forward().of_entities.unwrap().exp();
-    assert_close(&of_entities, arrays.get("probs.entities"), LAYER, "places of entities");
-    (of_entities * arrays.get("cotangent")).sum(Kind::Float).backward();
-    case.check_gradients(arrays);
-    let expected = arrays.get("grads.state_logits").view([-1, 132]);
-    assert_close(&case.states.grad(), &expected, LAYER, "state_logits");
-}
-
 /// The loss fixture as the model's output and targets.
 struct LossCase {
     output: Output,

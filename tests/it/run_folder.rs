@@ -34,7 +34,7 @@ fn shared() -> &'static (Tiny, PathBuf) {
 fn shared_joint() -> &'static PathBuf {
     static SHARED: OnceLock<PathBuf> = OnceLock::new();
     SHARED.get_or_init(|| {
-        let all = ["kind=joint", "context=story", "entities=true", "contradictions=true", "sentence_layers=1"];
+        let all = ["kind=joint", "context=story", "entities=true", "sentence_layers=1"];
         let mut settings: Vec<String> = all.iter().map(|setting| format!("model.detector.{setting}")).collect();
         settings.push("loss.single_story=0.1".to_owned());
         let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();

@@ -95,10 +95,6 @@ pub struct DetectorConfig {
     /// Whether the joint detector scores each sentence pair once for each entity.
     #[schemars(extend("x-resume" = "refused"))]
     pub entities: bool,
-    /// Whether predicted states that contradict each other raise the joint detector's score of their sentences, for each
-    /// entity (`docs/model.md`).
-    #[schemars(extend("x-resume" = "refused"))]
-    pub contradictions: bool,
 }
 
 impl Default for DetectorConfig {
@@ -117,7 +113,6 @@ impl Default for DetectorConfig {
             pair_width: 256,
             sentence_layers: 0,
             entities: false,
-            contradictions: false,
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::config::{Context, DetectorConfig, DetectorInputs, Norm};
 use super::conflicts::SentencePairs;
-use super::contradictions::Contradictions;
 use super::input::DetectorInput;
 use super::transformer::{TransformerLayer, only};
 use crate::attribute::SIDE_CLASSES;
@@ -19,7 +18,6 @@ pub struct JointDetector {
     states: nn::Linear,
     layers: Vec<TransformerLayer>,
     entity: Option<nn::Linear>,
-    contradictions: Option<Contradictions>,
     first: nn::Linear,
     second: nn::Linear,
     product: nn::Linear,
@@ -58,7 +56,6 @@ impl JointDetector {
                 dropout_prob,
             ),
             entity: config.entities.then(|| new_linear(p / "entity", hidden, hidden)),
-            contradictions: config.contradictions.then(|| Contradictions::new(&(p / "contradictions"))),
             first: new_linear(p / "first", hidden, width),
             second: new_linear(p / "second", hidden, width),
             product: new_linear(p / "product", hidden, width),
@@ -99,10 +96,7 @@ impl JointDetector {
         let rows = sentences.index_select(0, &batch.row_story) + of_cells.view([r, n, -1]); // [R, N, H]
         // A row that stands for several entities counts as that many.
         let weights = batch.row_weight.log().view([-1, 1, 1]);
-        let mut scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&batch.mask_f32()) - 1.) * -NO_PAIR;
-        if let Some(contradictions) = &self.contradictions {
-            scores += contradictions.forward(&state_probs(input.state_logits), batch);
-        }
+        let scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&batch.mask_f32()) - 1.) * -NO_PAIR;
         Scores { of_stories: logsumexp_over_rows(&scores, batch) + outside, of_entities: Some(scores) }
     }
 
@@ -123,7 +117,7 @@ impl JointDetector {
             _ => mean_over_entities(input.embeddings, batch),
         };
         let states = || {
-            let mean = mean_over_entities(&state_probs(&input.state_logits.detach()), batch);
+            let mean = mean_over_entities(&state_probs(input.state_logits), batch);
             linear(&dropout(&mean, self.dropout_prob, mode), &self.states, mode).to_kind(Kind::Float)
         };
         let sentences = match self.config.inputs {
@@ -148,10 +142,10 @@ fn logsumexp_over_rows(scores: &Tensor, batch: &Batch) -> Tensor {
     sums.clamp_min(TINY).log() + largest
 }
 
-/// The probabilities of the classes. Logits of rare classes are so far from 0 that products with them would drown
-/// everything else. `[U, 132]` -> `[U, 132]`
+/// The probabilities of the classes, without gradient. Logits of rare classes are so far from 0 that products with them
+/// would drown everything else. `[U, 132]` -> `[U, 132]`
 fn state_probs(state_logits: &Tensor) -> Tensor {
-    let sides = state_logits.split(SIDE_CLASSES as i64, 1);
+    let sides = state_logits.detach().split(SIDE_CLASSES as i64, 1);
     let probs: Vec<Tensor> = sides.iter().map(|side| attribute_log_probs(side).exp()).collect();
     Tensor::cat(&probs, 1)
 }

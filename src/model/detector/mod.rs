@@ -6,7 +6,6 @@
 
 pub(super) mod config;
 mod conflicts;
-mod contradictions;
 mod input;
 mod joint;
 mod paper;
