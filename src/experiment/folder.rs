@@ -95,7 +95,7 @@ impl RunFolder {
         let lock = part.lock()?;
         part.write_config(config)?;
         durable::write(&part.path.join("model.json"), &json_bytes(model)?)?;
-        part.write_inputs(inputs)?;
+        durable::write(&part.inputs_file(), &json_bytes(inputs)?)?;
         let source = encoder.folder.join("config.json");
         let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
         durable::write(&part.path.join("encoder/config.json"), &config)?;
@@ -149,8 +149,8 @@ impl RunFolder {
         self.path.join("run.json")
     }
 
-    /// Writes what the run is made from. A run that is resumed may have other dev pairs.
-    pub fn write_inputs(&self, inputs: &Inputs) -> Result<()> {
+    /// Replaces what the run is made from: a run that is resumed may have other dev pairs.
+    pub fn replace_inputs(&self, inputs: &Inputs) -> Result<()> {
         durable::replace(&self.inputs_file(), &json_bytes(inputs)?)
     }
 

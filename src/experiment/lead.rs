@@ -134,7 +134,7 @@ impl Experiment {
                     folder.checkpoints().put_aside(&found.skipped)?;
                 }
                 if folder.inputs()?.as_ref() != Some(inputs) {
-                    folder.write_inputs(inputs)?;
+                    folder.replace_inputs(inputs)?;
                 }
                 folder.write_config(config)?;
                 Ok(Some((folder.clone(), None, found.as_ref())))
