@@ -79,7 +79,7 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
     ]
 }
 
-fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
+fn of_detector(detector: &DetectorConfig) -> [Check; 3] {
     let is_joint = detector.kind == DetectorKind::Joint;
     [
         (
@@ -87,7 +87,6 @@ fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
             "model.detector: norm, residual_scale and standardize need kind = \"paper\"",
         ),
         (not_negative(detector.residual_scale), "model.detector.residual_scale must not be negative"),
-        (detector.sentence_layers >= 0, "model.detector.sentence_layers must not be negative"),
         (
             is_joint || (detector.sentence_layers == 0 && !detector.entities),
             "model.detector: sentence_layers and entities need kind = \"joint\"",

@@ -113,7 +113,7 @@ impl RunPlan {
             }
             PlannedStart::Begun(resumed) => {
                 self.warnings.extend(resumed.compare(&digests, &made_with)?);
-                digests.earlier = resumed.earlier(&digests);
+                digests.earlier = resumed.earlier(config, &digests);
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
                     None => pretrained(&config.encoder.folder()?, config)?,

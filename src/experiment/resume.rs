@@ -77,10 +77,11 @@ impl Resumed {
     }
 
     /// What was seen earlier, also of dev pairs that are not those of the run any more.
-    pub fn earlier(&self, now: &Inputs) -> Vec<SeenSource> {
+    pub fn earlier(&self, config: &Config, now: &Inputs) -> Vec<SeenSource> {
         let mut earlier = self.inputs.earlier.clone();
-        if self.inputs.dev != now.dev {
-            earlier.extend(chosen_on(&self.config, &self.inputs));
+        let then = chosen_on(&self.config, &self.inputs);
+        if then != chosen_on(config, now) {
+            earlier.extend(then);
         }
         earlier
     }

@@ -138,8 +138,8 @@ impl<'a> CheckpointWriter<'a> {
         Ok(())
     }
 
-    /// No later epoch can take the place of the best one. `best/model.safetensors` may still have its weights, so that
-    /// nothing is changed.
+    /// No later epoch can take the place of the best one. `best/model.safetensors` may still have its weights, so it
+    /// stays.
     fn best_is_lost(&self, newest: &Checkpoint) -> Error {
         let best = newest.manifest.best.as_deref().unwrap_or_default();
         let message = format!(

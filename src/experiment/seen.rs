@@ -40,5 +40,6 @@ fn each(Sources(sources): &Sources, digests: &str, trained_on: bool) -> Vec<Seen
 pub fn seen_before(config: &Config) -> Result<Vec<SeenSource>> {
     let Some(run) = &config.init_from else { return Ok(Vec::new()) };
     let folder = RunFolder::open(&expand(run)?)?;
-    seen_by(&folder, &Config::open(&folder.config_file(), &[])?)
+    let config = Config::open(&folder.config_file(), &[]).map_err(|error| error.about("init_from"))?;
+    seen_by(&folder, &config)
 }

@@ -14,8 +14,8 @@ use std::io::Write;
 /// Conflicts, each with the entities and attributes that cause it.
 type Conflicts = BTreeMap<(usize, usize), BTreeSet<(String, Attribute)>>;
 
-/// Writes the first plausible story of every group if it can be reordered, and all order stories from swapping two of its sentences: those
-/// with exactly one conflict, if the original story has none. Returns the number of order stories.
+/// Writes the first plausible story of every group if it can be reordered, and all order stories from swapping two of its
+/// sentences: those with exactly one conflict, if the original story has none. Returns the number of order stories.
 ///
 /// # Errors
 /// `Data` if there are no order stories; `Io`, without a file name, if `output` fails.

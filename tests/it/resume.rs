@@ -206,6 +206,12 @@ fn inputs_that_have_changed() {
     let stories = tiny.stories();
     let former = ["eval", text(&changed), "--data", text(&stories), "--split", "dev", "--tag", "former"];
     assert!(stdout(&tiered(former)).contains("the epoch was chosen on this set"), "so were the earlier epochs");
+    // The same of another split of the file.
+    let changed = copied("split");
+    let output = resume(&changed, &["--set", "data.dev.split=train", "--set", "train.epochs=3"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let former = ["eval", text(&changed), "--data", text(&stories), "--split", "dev"];
+    assert!(stdout(&tiered(former)).contains("the epoch was chosen on this set"), "so were the earlier epochs");
     let output = resume(&run, &["--limit", "3"]);
     assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
     let tokenizer = run.join("encoder/tokenizer.json");

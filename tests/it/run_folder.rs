@@ -198,8 +198,6 @@ fn encoder_weights_keep_hugging_faces_names() {
     assert_eq!(of_encoder, pretrained);
 }
 
-/// A model that only predicts leaves its word table in the file. Its numbers are the same, and to change them doesn't
-/// change the file.
 #[test]
 fn sizes_that_a_detector_can_t_have_are_refused() {
     let folder = shared().0.path("sizes");
@@ -220,6 +218,8 @@ fn sizes_that_a_detector_can_t_have_are_refused() {
     }
 }
 
+/// A model that only predicts leaves its word table in the file. Its numbers are the same, and to change them doesn't
+/// change the file.
 #[test]
 fn the_word_table_stays_in_the_file() {
     let run = RunFolder::open(&shared().1).unwrap();

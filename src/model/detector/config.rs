@@ -90,7 +90,7 @@ pub struct DetectorConfig {
     #[schemars(range(min = 1, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub pair_width: i64,
     /// Transformer layers over the sentences of a story before the joint detector's pair scores.
-    #[schemars(range(min = 0), extend("x-resume" = "refused"))]
+    #[schemars(range(min = 0, max = MAX_SIZE), extend("x-resume" = "refused"))]
     pub sentence_layers: i64,
     /// Whether the joint detector scores each sentence pair once for each entity.
     #[schemars(extend("x-resume" = "refused"))]
