@@ -2,7 +2,8 @@
 """Says which of two stories is plausible, which sentences conflict and why, with a model of `tiered model export`.
 
 Input and answer are those of `tiered predict`, but states are in English words for Italian stories too. Each story has
-a line `entities: a, b`, then one sentence a line. A blank line separates the stories. In Python: Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
+a line `entities: a, b`, then one sentence a line. A blank line separates the stories. In Python:
+Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
 Shapes: E entities and N sentences of a story, H the encoder's hidden size.
 """
 import argparse
