@@ -18,6 +18,8 @@ mod schedule;
 mod shards;
 mod stream;
 mod training;
+#[allow(missing_docs)]
+pub mod trial;
 mod update;
 
 pub use batches::Batches;
