@@ -50,8 +50,6 @@ impl PreparedInputs {
         limit: Option<usize>,
     ) -> Result<Self> {
         let (tokenizer, tokenizer_bytes) = read_tokenizer(encoder_folder)?;
-        let fold = config.data.leave_out.map_or(0, |fold| u32::from(fold.fold as u16));
-        crate::train::trial::FOLD.store(fold, std::sync::atomic::Ordering::Relaxed);
         let selection = PairSelection { seed: config.seed, leave_out: config.data.leave_out, limit };
         let reader = InputReader { config, selection, encoder: &encoder, reads: reads_of(config) };
         let mut train = OpenedSources::open(&config.data.train, selection)?;

@@ -272,7 +272,6 @@ impl<'a> Fit<'a> {
         let output = self.model.conflicts(&trace.hidden, states, &batch, mode);
         observer.ended(Phase::Detector);
         let mut losses = Losses::new(&output, &targets, self.loss.state_margin);
-        super::trial::teach(&mut losses, &output, &batch, &targets, self.eval.device, self.eval.precision);
         observer.losses(&mut losses);
         let shares = of_step.map(|of_step| shares_in_step(&mut losses, &output, of_step));
         let weights = shares.map_or(self.loss, |shares| self.loss.of_part(&shares));

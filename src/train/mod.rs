@@ -18,8 +18,6 @@ mod schedule;
 mod shards;
 mod stream;
 mod training;
-#[allow(missing_docs)]
-pub mod trial;
 mod update;
 
 pub use batches::Batches;
