@@ -27,9 +27,9 @@ pub struct Config {
     #[serde(default)]
     #[schemars(extend("x-resume" = "warned"))]
     pub device: DeviceChoice,
-    /// Precision of the matmuls; weights, losses and norms are float32. `auto` is bf16 on GPUs that have it and on AMD
-    /// processors with avx512_bf16, where it was measured to be at least 1.5 times as fast, else fp32. `tiered doctor`
-    /// prints the choice and measures both. The run's config records the choice.
+    /// Precision of the matmuls; weights, losses and norms are float32. `auto` is bf16 on GPUs that have it, and on AMD
+    /// processors with avx512_bf16 and Intel processors with amx_bf16, where its matmuls were measured to be at least 1.5
+    /// times as fast, else fp32. `tiered doctor` prints the choice and measures both. The run's config records the choice.
     #[serde(default)]
     #[schemars(extend("x-resume" = "warned"))]
     pub precision: PrecisionChoice,

@@ -8,7 +8,7 @@ use crate::say::aside;
 use crate::schema::{self, SchemaVersion};
 use crate::tensorboard::{self, EVENT_FILE};
 use crate::train::EpochRecord;
-use crate::untrusted::{self, MAX_CONFIG, json_error};
+use crate::untrusted::{self, MAX_METRICS, json_error};
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ impl RunFolder {
     /// `Io`; `Data`, with the line, if one is not a record.
     pub fn epochs(&self) -> Result<Vec<EpochRecord>> {
         let path = self.path().join("metrics.jsonl");
-        let bytes = match untrusted::read_regular(&path, MAX_CONFIG) {
+        let bytes = match untrusted::read_regular(&path, MAX_METRICS) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(|error| Error::reading(&path, &error))?,
         };

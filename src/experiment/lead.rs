@@ -117,7 +117,8 @@ impl Experiment {
         };
         let corpora: Vec<&Corpus> = std::iter::once(&self.train.corpus).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
-        KeptVectors::new(folder, &encoder, &corpora, self.compute.precision, &self.facts.made_with).map(Some)
+        let precision = (self.compute.precision, self.facts.config.tf32);
+        KeptVectors::new(folder, &encoder, &corpora, precision, &self.facts.made_with).map(Some)
     }
 
     /// The run's folder; `None` in a process that does not have it.

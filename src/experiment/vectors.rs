@@ -18,17 +18,18 @@ const DEV: &str = "dev";
 
 impl KeptVectors {
     /// The file's name is a hash of everything that decides the vectors to their last digit: the encoder, the tokens,
-    /// the precision and the machine.
+    /// the precision (`tf32` too) and the machine.
     pub fn new(
         folder: &Path,
         encoder: &NamedTensors,
         corpora: &[&Corpus],
-        precision: Precision,
+        (precision, tf32): (Precision, bool),
         machine: &impl serde::Serialize,
     ) -> Result<Self> {
         let machine = serde_json::to_string(machine)
             .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
         let mut parts = vec![weights::sha256(encoder), format!("{precision:?}"), machine];
+        parts.extend(tf32.then(|| "tf32".to_owned()));
         parts.extend(corpora.iter().map(|corpus| corpus.sha256_of_inputs()));
         let name = sha256(parts.join("\n").as_bytes());
         Ok(KeptVectors { file: folder.join(format!("{}.safetensors", &name[..32])) })

@@ -29,9 +29,9 @@ impl PrecisionChoice {
 /// bf16 loses digits; it must be at least this many times as fast to be worth it.
 pub const BF16_ADVANTAGE: f64 = 1.5;
 
-/// Processor makers, each with the feature that makes bf16 [`BF16_ADVANTAGE`] times as fast on their processors. On
-/// Intel's the same feature gave 1.2 times. Processors that are not listed compute in fp32 (benches/README.md).
-const FAST_BF16: [(&str, &str); 1] = [("AuthenticAMD", "avx512_bf16")];
+/// Processor makers, each with the feature that makes bf16 matmuls [`BF16_ADVANTAGE`] times as fast on their processors.
+/// AMD's feature gave 1.2 times on Intel's. Processors that are not listed compute in fp32 (benches/README.md).
+const FAST_BF16: [(&str, &str); 2] = [("AuthenticAMD", "avx512_bf16"), ("GenuineIntel", "amx_bf16")];
 
 /// What `auto` chooses: bf16 on GPUs that have it and on processors of [`FAST_BF16`]. It measures no time, so that the load
 /// of the machine can't change the numbers of a run. `gpu` is what the driver says of the device, if it is a GPU.
@@ -56,6 +56,7 @@ mod tests {
         assert_eq!(on("AuthenticAMD", "avx2 avx512_bf16"), Precision::Bf16);
         assert_eq!(on("AuthenticAMD", "avx2"), Precision::Fp32);
         assert_eq!(on("GenuineIntel", "avx2 avx512_bf16"), Precision::Fp32);
+        assert_eq!(on("GenuineIntel", "avx2 avx512_bf16 amx_bf16"), Precision::Bf16);
         assert_eq!(preferred(None, "", Device::Cpu), Precision::Fp32);
         let gpu = |major| Gpu::named("a GPU", (major, 0));
         let on_gpu = |gpu: Option<Gpu>| preferred(gpu.as_ref(), "", Device::Cuda(0));

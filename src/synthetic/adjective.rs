@@ -20,6 +20,11 @@ impl Adjective {
         self.of.iter().any(|tag| thing.is(tag))
     }
 
+    /// Tags that it names.
+    pub fn tags(&self) -> &[String] {
+        &self.of
+    }
+
     pub fn english(&self, noun: &EnglishNoun) -> EnglishNoun {
         EnglishNoun { text: format!("{} {}", self.en, noun.text), number: noun.number }
     }

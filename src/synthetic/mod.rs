@@ -25,6 +25,7 @@ mod nature;
 mod noun;
 mod plot;
 mod random;
+mod rates;
 mod reorder;
 mod state;
 mod step;

@@ -1,5 +1,6 @@
 //! The styles of synthetic stories.
 
+use super::rates::{rate, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,9 @@ pub enum Style {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PerStyle {
+    #[serde(deserialize_with = "rate")]
     trip: f64,
+    #[serde(deserialize_with = "rate")]
     gita: f64,
 }
 
@@ -34,7 +37,9 @@ impl PerStyle {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WeightsPerStyle {
+    #[serde(deserialize_with = "weights")]
     trip: Vec<f64>,
+    #[serde(deserialize_with = "weights")]
     gita: Vec<f64>,
 }
 

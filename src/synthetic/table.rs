@@ -7,9 +7,8 @@ use super::claim::{Claim, PROPERTIES, Property};
 use super::nature::{Nature, lacks};
 use super::noun::Gender;
 use super::random::Lottery;
-use super::style::{PerStyle, WeightsPerStyle};
+use super::rates::Rates;
 use super::thing::{RawPlace, RawThing, Thing, ThingId};
-use crate::attribute::Attribute;
 use crate::error::{Error, Result};
 use crate::language::Language;
 use serde::Deserialize;
@@ -72,61 +71,6 @@ pub(super) struct Person {
     /// What is said in a sentence: "Anna", "la nonna".
     pub subject: String,
     pub gender: Gender,
-}
-
-/// Rates: how often what is told in which way. `rates.toml` explains them.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Rates {
-    pub lengths: BTreeMap<String, f64>,
-    pub rooms: BTreeMap<String, f64>,
-    pub support: f64,
-    pub follow: f64,
-    pub aside: f64,
-    pub reuse: PerStyle,
-    pub build: f64,
-    pub support_for: SupportFor,
-    pub possessive: PerStyle,
-    pub present: PerStyle,
-    pub pronoun: PerStyle,
-    pub implied: PerStyle,
-    pub plain: PerStyle,
-    pub compound: PerStyle,
-    pub adjective: PerStyle,
-    pub detail: PerStyle,
-    pub cloze_between: WeightsPerStyle,
-    pub cloze_after: WeightsPerStyle,
-    pub cloze_breakpoint: f64,
-    pub cloze_cause: BTreeMap<String, f64>,
-    pub order_cause: BTreeMap<String, f64>,
-    pub order_repetition: f64,
-    pub order_between: WeightsPerStyle,
-    pub order_before: WeightsPerStyle,
-}
-
-/// Weights of the needs that a sentence of their own brings about.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SupportFor {
-    conscious: f64,
-    exist: f64,
-    functional: f64,
-    reachable: f64,
-    untrue: f64,
-    other: f64,
-}
-
-impl SupportFor {
-    pub fn of(self, need: &Claim) -> f64 {
-        match *need {
-            Claim::Property { property: Property::Noted(Attribute::Conscious), .. } => self.conscious,
-            Claim::Property { value: false, .. } => self.untrue,
-            Claim::Property { property: Property::Noted(Attribute::Exist), .. } => self.exist,
-            Claim::Property { property: Property::Noted(Attribute::Functional), .. } => self.functional,
-            Claim::Reachable { .. } => self.reachable,
-            _ => self.other,
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -194,9 +138,11 @@ impl World {
         }
         let people: RawPeople = read(PEOPLE)?;
         let rates: Rates = read(RATES)?;
-        check_rates(&rates, &things)?;
+        rates.check(&things).map_err(|error| error.about(RATES.0))?;
         let details = read::<RawAdjuncts>(DETAILS)?.details;
-        check_details(&details, &things)?;
+        check_tags(DETAILS.0, details.iter().flat_map(Adjunct::tags), &things)?;
+        let adjectives = read::<RawAdjectives>(ADJECTIVES)?.adjectives;
+        check_tags(ADJECTIVES.0, adjectives.iter().flat_map(Adjective::tags), &things)?;
         let holds = things.iter().map(|c| things.iter().map(|thing| c.holds(thing)).collect()).collect();
         let effects = actions.iter().enumerate().flat_map(|(i, action)| action.makes.iter().map(move |&c| (i, c)));
         Ok(World {
@@ -209,7 +155,7 @@ impl World {
             effects: effects.collect(),
             english: people.english.resolve(),
             italian: people.italian.resolve(),
-            adjectives: read::<RawAdjectives>(ADJECTIVES)?.adjectives,
+            adjectives,
             details,
             things,
             actions,
@@ -320,22 +266,8 @@ fn check_things(things: &[Thing]) -> Result<()> {
     Ok(())
 }
 
-fn check_details(details: &[Adjunct], things: &[Thing]) -> Result<()> {
-    let unknown = details.iter().flat_map(Adjunct::tags).find(|tag| !things.iter().any(|thing| thing.is(tag)));
-    unknown.map_or(Ok(()), |tag| Err(Error::config(format!("{}: {tag:?} is not a tag of any thing", DETAILS.0))))
-}
-
-fn check_rates(rates: &Rates, things: &[Thing]) -> Result<()> {
-    let wrong = |why: String| Err(Error::config(format!("{}: {why}", RATES.0)));
-    if let Some(room) = rates.rooms.keys().find(|room| !things.iter().any(|t| t.id == **room && t.phrases.is_some())) {
-        return wrong(format!("room {room:?} is not in {}", PLACES.0));
-    }
-    let causes = || rates.cloze_cause.keys().chain(rates.order_cause.keys());
-    if let Some(name) = causes().find(|name| Attribute::from_name(name).is_none()) {
-        return wrong(format!("cause {name:?} is not an attribute"));
-    }
-    if let Some(length) = rates.lengths.keys().find(|length| !matches!(length.parse(), Ok(2_usize..=9))) {
-        return wrong(format!("length {length:?} must be a number of sentences from 2 to 9"));
-    }
-    Ok(())
+/// Tags that an adjective or a detail names.
+fn check_tags<'a>(path: &str, mut tags: impl Iterator<Item = &'a String>, things: &[Thing]) -> Result<()> {
+    let unknown = tags.find(|tag| !things.iter().any(|thing| thing.is(tag)));
+    unknown.map_or(Ok(()), |tag| Err(Error::config(format!("{path}: {tag:?} is not a tag of any thing"))))
 }

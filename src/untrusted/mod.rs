@@ -45,6 +45,8 @@ pub const MAX_BATCH: u64 = 64 << 20;
 pub const MAX_PREDICTIONS: u64 = 256 << 20;
 /// Bytes of a config, ours or an encoder's.
 pub const MAX_CONFIG: u64 = 1 << 20;
+/// Bytes of `metrics.jsonl`, which has a line of some hundred bytes for each epoch.
+pub const MAX_METRICS: u64 = 1 << 30;
 /// Epochs of a config.
 pub const MAX_EPOCHS: u64 = 1_000_000;
 /// Combinations of the values and seeds of a sweep.

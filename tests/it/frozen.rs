@@ -71,4 +71,6 @@ fn what_is_encoded_is_kept_for_every_seed_and_changes_nothing() {
     assert_eq!(std::fs::read_dir(&kept).unwrap().count(), 1);
     let (weights, _) = of_run(&tiny.path("second"));
     assert!(alone.0.iter().all(|(name, tensor)| weights[name] == *tensor), "other weights than without the file");
+    let tf32 = ["--set", "encoder.freeze=['encoder']", "--set", "tf32=true", "--vectors", text(&kept)];
+    assert!(stdout(&tiny.train("tf32", &tf32)).contains("is encoded once"), "TF32 gives other vectors");
 }
