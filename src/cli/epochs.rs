@@ -94,6 +94,7 @@ mod tests {
             dev: Some(dev),
             train_seconds: 91.,
             dev_seconds: 15.,
+            is_lost: false,
         };
         let mut epochs = Epochs { is_table: true, has_header: false };
         let table = "\

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The predictions of one file as they are, or the average of several with conflicts decoded by threshold.
+/// The predictions of one file as they are, or the average of several, with conflicts decoded as their detector does.
 fn read(files: &[PathBuf]) -> Result<PredictionFile> {
     if let [file] = files {
         return read_predictions(file);
@@ -68,7 +68,9 @@ fn read(files: &[PathBuf]) -> Result<PredictionFile> {
         systems.push(read.pairs);
     }
     let mean = mean_predictions(&systems).map_err(|problem| Error::data(format!("{}: {problem}", names(files))))?;
-    Ok(PredictionFile { format: PredictionFormat::Lines, pairs: Decode::Threshold.apply(&mean) })
+    let of_joint = |pair: &LabelledPair| pair.prediction.stories.iter().all(|story| !story.sentence_pairs.is_empty());
+    let decode = if mean.iter().all(of_joint) { Decode::Pair } else { Decode::Threshold };
+    Ok(PredictionFile { format: PredictionFormat::Lines, pairs: decode.apply(&mean) })
 }
 
 fn names(files: &[PathBuf]) -> String {
@@ -82,8 +84,12 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     if shown.iter().any(|&states| states != StateDecode::Argmax) {
         require_probabilities(args, pairs)?;
     }
-    // The recorded conflicts and, where there are conflict probabilities, those of every decoding.
-    let mut rows = vec![TierRow::new("as recorded", StateDecode::Argmax, pairs)];
+    // The recorded conflicts, if this is what a file has, and where there are conflict probabilities, those of every
+    // decoding.
+    let mut rows = Vec::new();
+    if args.files.len() == 1 {
+        rows.push(TierRow::new("as recorded", StateDecode::Argmax, pairs));
+    }
     if is_complete {
         rows.extend(TierRow::by_decoding(pairs, &Decode::REPORTED, shown));
     }

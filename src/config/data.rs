@@ -125,9 +125,8 @@ fn one_or_several(generator: &mut SchemaGenerator, keep: fn(&mut Map<String, Val
 }
 
 impl DataConfig {
-    /// The number of threads that make or read pairs.
-    pub fn workers(&self) -> usize {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    /// The number of threads that make or read pairs, on a machine with so many cores.
+    pub fn workers(&self, cores: usize) -> usize {
         self.workers.unwrap_or((cores / 4).clamp(1, 4))
     }
 

@@ -95,8 +95,9 @@ pub fn link(source: &Path, path: &Path) -> Result<()> {
     put(part, path)
 }
 
-/// Renaming a file to another link of itself does nothing and leaves both names.
-fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
+/// Whether the second path is there and names the same file. Renaming a file to another link of itself does nothing and
+/// leaves both names.
+pub fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let identity = |path: &Path| path.metadata().map(|data| (data.dev(), data.ino()));
     Ok(b.exists() && identity(a)? == identity(b)?)

@@ -2,6 +2,7 @@
 
 use super::folder::{CheckpointKind, EncoderFiles, RunFolder};
 use super::json::json_bytes;
+use super::origin::Origin;
 use crate::checkpoint::Inputs;
 use crate::config::Config;
 use crate::durable;
@@ -153,6 +154,10 @@ fn write(first: &Member, inputs: &Inputs, means: &NamedTensors, average: &Averag
     durable::write_with(&best, |path| weights::write(path, means))?;
     made.keep(CheckpointKind::Last, &best)?;
     durable::write(&part.join(Average::FILE), &json_bytes(average)?)?;
+    let origin = Origin::of_run(folder.path()).map_err(|error| Error::reading(folder.path(), &error))?;
+    if let Some(origin) = origin {
+        durable::replace(&part.join(Origin::FILE), &json_bytes(&origin)?)?; // the config's paths are those of the first run
+    }
     drop(lock);
     durable::rename(&part, output)?;
     durable::sync_parent(output)?;

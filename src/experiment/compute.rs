@@ -7,7 +7,7 @@ use crate::eval::EvalConfig;
 use crate::machine::Gpu;
 use crate::model::kernels::pin_threads;
 use crate::model::{ModelConfig, Precision};
-use crate::torch;
+use crate::{tokenizer, torch};
 use tch::Device;
 
 /// Pairs in an evaluation batch on a CPU: enough for large matmuls, and for the pairs of a group to share what they have in
@@ -48,6 +48,7 @@ impl Compute {
             torch::allow_tf32(config.tf32);
             torch::use_deterministic_algorithms(config.deterministic);
         } else if config.deterministic {
+            tokenizer::start_threads(); // before, so that they have all cores
             pin_threads().map_err(|why| Error::new(ErrorKind::Unavailable, format!("deterministic = true: {why}")))?;
         }
         let gpu_memory = Gpu::of(device).map(|gpu| gpu.memory);

@@ -230,6 +230,11 @@ impl RunFolder {
         Ok(config)
     }
 
+    /// Whether it has weights of some epoch.
+    pub fn has_weights(&self) -> bool {
+        [CheckpointKind::Best, CheckpointKind::Last].into_iter().any(|which| self.weights_file(which).exists())
+    }
+
     /// Writes the config with every default.
     pub fn write_config(&self, config: &Config) -> Result<()> {
         let text = config_text(config)?;
@@ -237,10 +242,14 @@ impl RunFolder {
         if is_there { Ok(()) } else { durable::replace(&self.config_file(), text.as_bytes()) }
     }
 
-    /// Makes `best` or `last` the weights in this file.
+    /// Makes `best` or `last` the weights in this file. The calibration stays if they are these weights already.
     pub fn keep(&self, which: CheckpointKind, weights: &Path) -> Result<()> {
+        let kept = self.weights_file(which);
+        if durable::is_same_file(weights, &kept).map_err(|error| Error::reading(weights, &error))? {
+            return Ok(());
+        }
         self.forget_calibrated(which)?;
-        durable::link(weights, &self.weights_file(which))
+        durable::link(weights, &kept)
     }
 
     /// Removes the best weights if the run no longer has the epoch that they are from.

@@ -8,6 +8,7 @@ use crate::config::{Config, Sources};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::model::config::reads;
+use crate::model::kernels::cores;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::tokenizer::{InputTokenizer, tokenizer_json};
 use crate::train::order::cumulative_steps;
@@ -159,7 +160,7 @@ impl InputReader<'_> {
         let (encoder, reads, seed) = (self.encoder.clone(), self.reads, self.config.seed);
         let stream = SourceStream { stories, parts: parts.clone(), tokenizer, encoder, reads, seed };
         stream.check_lengths().map_err(|error| error.about(self.config.data.train.files()))?;
-        let stream = Streamed { pairs: Arc::new(stream), workers: self.config.data.workers() };
+        let stream = Streamed { pairs: Arc::new(stream), workers: self.config.data.workers(cores()) };
         Ok(TrainPairs { corpus, parts, stream: Some(stream) })
     }
 }

@@ -14,6 +14,7 @@ use crate::batch::Corpus;
 use crate::checkpoint::LatestCheckpoint;
 use crate::durable::Lock;
 use crate::error::{Error, Result};
+use crate::torch;
 use crate::train::{EpochRecord, Halt, TrainEvent, Training};
 
 /// A run's folder, its lock unless that is held already, and the checkpoint to resume from.
@@ -117,8 +118,10 @@ impl Experiment {
         };
         let corpora: Vec<&Corpus> = std::iter::once(&self.train.corpus).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
-        let precision = (self.compute.precision, self.facts.config.tf32);
-        KeptVectors::new(folder, &encoder, &corpora, precision, &self.facts.made_with).map(Some)
+        let encoder = (&self.model_config.encoder, &encoder);
+        let kernels = torch::has_kernels(self.compute.device);
+        let computed = (self.compute.precision, self.facts.config.tf32, kernels);
+        KeptVectors::new(folder, encoder, &corpora, computed, &self.facts.made_with).map(Some)
     }
 
     /// The run's folder; `None` in a process that does not have it.

@@ -28,14 +28,25 @@ impl Origin {
         let from_run = run.strip_prefix(&here).ok().map(|below| below.iter().map(|_| "..").collect());
         Ok(Origin { absolute: here, from_run })
     }
+
+    /// The origin of a run, for another folder; `None` if the run does not say it.
+    pub fn of_run(run: &Path) -> std::io::Result<Option<Self>> {
+        let Some(Origin { absolute: there, from_run }) = read(run) else { return Ok(None) };
+        let moved = from_run.map(|from_run| run.join(from_run)).filter(|there| there.is_dir());
+        let there = moved.map_or(Ok(there), |moved| moved.canonicalize())?;
+        Ok(Some(Origin { absolute: there, from_run: None }))
+    }
+}
+
+fn read(run: &Path) -> Option<Origin> {
+    let origin = untrusted::read_regular(&run.join(Origin::FILE), MAX_CONFIG).ok()?;
+    schema::from_slice(&origin).ok()
 }
 
 /// If a path does not exist from here, resolves it as when the run was made, and prints that.
 pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) {
     let file = run.join(Origin::FILE);
-    let origin = untrusted::read_regular(&file, MAX_CONFIG).ok();
-    let origin = origin.and_then(|origin| schema::from_slice::<Origin>(&origin).ok());
-    let folders = origin.map(|origin| [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)]);
+    let folders = read(run).map(|origin| [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)]);
     for path in paths {
         let Ok(expanded) = expand(path) else { continue };
         if expanded.is_absolute() || expanded.exists() {

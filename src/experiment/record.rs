@@ -106,7 +106,7 @@ impl TrainedRun {
             }
         }
         let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
-        let weights = Weights { epoch: self.folder.epoch_of(self.which)? };
+        let weights = Weights { epoch: self.epoch };
         self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
         if self.which == CheckpointKind::Best {
             self.folder.write_card(&self.config)?;
@@ -208,14 +208,19 @@ impl RunFolder {
     /// `Io`, `Data`.
     pub fn predictions(&self, evaluation: &str, which: CheckpointKind) -> Result<Option<Vec<LabelledPair>>> {
         let path = self.evaluated(evaluation, "predictions.jsonl")?;
+        if !path.is_file() || !self.is_current(evaluation, which)? {
+            return Ok(None);
+        }
+        read_predictions(&path).map(|file| Some(file.pairs))
+    }
+
+    /// Whether an evaluation is of the weights that the run has now.
+    fn is_current(&self, evaluation: &str, which: CheckpointKind) -> Result<bool> {
         let now = Weights { epoch: self.epoch_of(which)? };
         let weights = self.evaluated(evaluation, WEIGHTS)?;
         let then = untrusted::read_if_there(&weights, MAX_CONFIG).map_err(|error| Error::reading(&weights, &error))?;
         let then = then.and_then(|bytes| schema::from_slice::<Weights>(&bytes).ok());
-        if !path.is_file() || then.is_some_and(|then| then != now) {
-            return Ok(None);
-        }
-        read_predictions(&path).map(|file| Some(file.pairs))
+        Ok(then.is_none_or(|then| then == now))
     }
 
     /// The epoch of these weights.
@@ -235,8 +240,12 @@ impl RunFolder {
     /// # Errors
     /// `Data` if a file in it is not ours; `CantCreate`, `Io`.
     pub fn write_card(&self, config: &Config) -> Result<()> {
-        let of_best = self.evaluations()?.into_iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix()));
-        let reports = of_best.map(|name| self.report(&name)).collect::<Result<_>>()?;
+        let mut reports = Vec::new();
+        for name in self.evaluations()?.iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix())) {
+            if self.is_current(name, CheckpointKind::Best)? {
+                reports.push(self.report(name)?);
+            }
+        }
         let card = model_card::card(&self.card_contents(config, reports)?)?;
         durable::replace(&self.card_file(), card.as_bytes())
     }

@@ -29,6 +29,9 @@ pub struct TrainedRun {
     /// The calibration of these weights, if any.
     pub calibrated: Option<Calibrated>,
     pub(super) which: CheckpointKind,
+    /// The epoch of the weights, read before them: a run that trains meanwhile may have put newer ones in their place,
+    /// and then what they predict counts as outdated.
+    pub(super) epoch: Option<u64>,
     model_config: ModelConfig,
     tokenizer: InputTokenizer,
     network: Network,
@@ -46,14 +49,14 @@ impl TrainedRun {
             config.device = device.clone();
         }
         let compute = Compute::resolve(&config)?;
-        let model_config = folder.model_config()?;
+        let (model_config, epoch) = (folder.model_config()?, folder.epoch_of(which)?);
         let (tokenizer, network) = both(
             || InputTokenizer::open(&folder.tokenizer_file()),
             || Network::trained(&model_config, &folder.weights_file(which), compute.device),
         )?;
         let (tokenizer, network) = (tokenizer?, network?);
         let calibrated = folder.calibrated(which)?;
-        Ok(TrainedRun { folder, config, compute, calibrated, which, model_config, tokenizer, network })
+        Ok(TrainedRun { folder, config, compute, calibrated, which, epoch, model_config, tokenizer, network })
     }
 
     /// # Errors

@@ -129,7 +129,7 @@ impl<'a> CheckpointWriter<'a> {
     pub fn continue_from(&mut self, found: &LatestCheckpoint, training: &mut Training) -> Result<()> {
         restore(training, &found.checkpoint)?;
         if found.best_is_lost {
-            training.progress.best = None;
+            training.progress.lose_best();
             if training.is_over() {
                 return Err(self.best_is_lost(&found.checkpoint));
             }
@@ -226,7 +226,11 @@ impl<'a> CheckpointWriter<'a> {
         }
         self.store.sync()?;
         self.publish(&training.progress)?;
-        self.store.rotate(self.config.keep, self.best.as_deref())
+        // The checkpoint is saved, whether or not old ones can be removed.
+        if let Err(error) = self.store.rotate(self.config.keep, self.best.as_deref()) {
+            trouble(self.folder, "rotation-failed", training.progress.step, &error.message);
+        }
+        Ok(())
     }
 
     fn make(&self, training: &Training) -> Result<Checkpoint> {

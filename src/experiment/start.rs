@@ -44,7 +44,7 @@ pub fn resumed(
     train: &TrainPairs,
     device: Device,
 ) -> Result<Network> {
-    let network = Network::trained(model, file, device)?;
+    let network = Network::to_train_on(model, file, device)?;
     choose_trained(&network, &config.encoder.freeze, train);
     Ok(network)
 }

@@ -3,9 +3,10 @@
 use crate::batch::Corpus;
 use crate::durable::{self, sha256};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Precision;
+use crate::model::EncoderConfig;
 use crate::model::weights::{self, NamedTensors};
 use crate::train::Frozen;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// A file of vectors, in a folder that several runs share.
@@ -17,19 +18,18 @@ const TRAIN: &str = "train";
 const DEV: &str = "dev";
 
 impl KeptVectors {
-    /// The file's name is a hash of everything that decides the vectors to their last digit: the encoder, the tokens,
-    /// the precision (`tf32` too) and the machine.
+    /// The file's name is a hash of everything that decides the vectors to their last digit: the encoder's config and
+    /// weights, the tokens, how it is computed (`precision`, `tf32`, `TIERED_KERNELS`) and the machine.
     pub fn new(
         folder: &Path,
-        encoder: &NamedTensors,
+        (config, encoder): (&EncoderConfig, &NamedTensors),
         corpora: &[&Corpus],
-        (precision, tf32): (Precision, bool),
-        machine: &impl serde::Serialize,
+        computed: impl Serialize,
+        machine: &impl Serialize,
     ) -> Result<Self> {
-        let machine = serde_json::to_string(machine)
+        let described = serde_json::to_string(&(config, computed, machine))
             .map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
-        let mut parts = vec![weights::sha256(encoder), format!("{precision:?}"), machine];
-        parts.extend(tf32.then(|| "tf32".to_owned()));
+        let mut parts = vec![weights::sha256(encoder), described];
         parts.extend(corpora.iter().map(|corpus| corpus.sha256_of_inputs()));
         let name = sha256(parts.join("\n").as_bytes());
         Ok(KeptVectors { file: folder.join(format!("{}.safetensors", &name[..32])) })

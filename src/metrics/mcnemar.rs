@@ -3,20 +3,33 @@
 /// The two-sided p-value, from the numbers of pairs that only the first and only the second system gets right. By
 /// chance alone, each of these pairs is the toss of a fair coin.
 pub fn mcnemar_exact(only_first: u64, only_second: u64) -> f64 {
-    let (tosses, fewer) = (only_first + only_second, only_first.min(only_second));
+    (2. * at_most(only_first.min(only_second), only_first + only_second)).min(1.)
+}
+
+/// The probability of at most so many heads in so many tosses.
+fn at_most(heads: u64, tosses: u64) -> f64 {
     let mut log_term = -(tosses as f64) * std::f64::consts::LN_2;
     let mut tail = log_term.exp();
-    for k in 1..=fewer {
+    for k in 1..=heads {
         log_term += ((tosses - k + 1) as f64 / k as f64).ln();
         tail += log_term.exp();
     }
-    (2. * tail).min(1.)
+    tail.min(1.)
+}
+
+/// The two-sided p-value over several seeds on the same pairs, from the numbers of [`mcnemar_exact`] for each: for each
+/// direction the one-sided p-values are combined ([`combined_p`]), and the smaller result counts twice. So seeds that
+/// contradict each other are no evidence. `None` if there are none.
+pub fn mcnemar_over_seeds(only_one: &[[u64; 2]]) -> Option<f64> {
+    let for_first = combined_p(only_one.iter().map(|[first, second]| at_most(*second, first + second)).collect())?;
+    let for_second = combined_p(only_one.iter().map(|[first, second]| at_most(*first, first + second)).collect())?;
+    Some((2. * for_first.min(for_second)).min(1.))
 }
 
 /// Combines p-values that may depend on each other in any way, such as those of several seeds on the same pairs:
 /// p(k)·n/k of the k-th smallest of n (Rüger, "Das maximale Signifikanzniveau des Tests", 1978), with k in the middle.
 /// `None` if there are none.
-pub fn combined_p(mut p_values: Vec<f64>) -> Option<f64> {
+fn combined_p(mut p_values: Vec<f64>) -> Option<f64> {
     p_values.sort_unstable_by(f64::total_cmp);
     let (n, k) = (p_values.len(), p_values.len() / 2 + 1);
     p_values.get(k - 1).map(|p| (p * n as f64 / k as f64).min(1.))
@@ -32,6 +45,21 @@ mod tests {
         assert_eq!(mcnemar_exact(0, 5), 2. / 32.);
         assert!((mcnemar_exact(1, 4) - 12. / 32.).abs() < 1e-15);
         assert!(mcnemar_exact(2000, 3000) > 0., "no underflow");
+    }
+
+    /// The one-sided values are scipy's `binomtest(first, first + second, alternative="greater")`.
+    #[test]
+    fn seeds_of_opposite_directions_are_no_evidence() {
+        assert_eq!(mcnemar_over_seeds(&[]), None);
+        for [first, second] in [[0, 0], [3, 3], [1, 4], [13, 7]] {
+            let alone = mcnemar_over_seeds(&[[first, second]]).unwrap();
+            assert!((alone - mcnemar_exact(first, second)).abs() < 1e-15, "{first}, {second}: {alone}");
+        }
+        let opposite = mcnemar_over_seeds(&[[18, 0], [13, 7], [0, 13]]).unwrap();
+        assert!((opposite - 2. * 0.131_587_982_177_734_38 * 3. / 2.).abs() < 1e-12, "{opposite}");
+        let alike = mcnemar_over_seeds(&[[18, 0], [13, 7], [13, 0]]).unwrap();
+        assert!((alike - 2. * 0.000_122_070_312_5 * 3. / 2.).abs() < 1e-12, "{alike}");
+        assert_eq!(mcnemar_over_seeds(&[[0, 18], [7, 13], [0, 13]]), Some(alike));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::bootstrap::{Resamples, percentile_interval, two_sided_p};
 use super::count::mean;
-use super::mcnemar::{combined_p, mcnemar_exact};
+use super::mcnemar::mcnemar_over_seeds;
 use super::tiered::Tiered;
 use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ pub struct Difference {
     pub interval: [f64; 2],
     /// Two-sided, from the resampled differences ([`two_sided_p`]).
     pub bootstrap: PValue,
-    /// McNemar's exact test over pairs. For several seeds the p-values are combined ([`combined_p`]).
+    /// McNemar's exact test over pairs, of all seeds together ([`mcnemar_over_seeds`]).
     pub mcnemar: PValue,
 }
 
@@ -156,15 +156,14 @@ fn estimate(set: &PairSet, seeds: &BTreeMap<u64, Reached>, resamples: &Resamples
     };
     let shares: Vec<f64> = seeds.values().map(share).collect();
     let mean = mean(&shares).expect("there are seeds");
-    let parts = set.by_group(|pair| share_of_seeds(seeds.values(), pair, tier));
-    let interval = resamples.interval(&parts, &set.by_group(|_| 1.));
+    let parts = set.by_group(|pair| seeds_that_reach(seeds.values(), pair, tier));
+    let interval = resamples.interval(&parts, &set.by_group(|_| seeds.len() as f64));
     Estimate { mean, sd: sd(&shares, mean), interval: interval.unwrap_or([0., 1.]) }
 }
 
-/// The share of seeds in which the pair reaches the tier.
-fn share_of_seeds<'a>(seeds: impl ExactSizeIterator<Item = &'a Reached>, pair: usize, tier: usize) -> f64 {
-    let count = seeds.len() as f64;
-    seeds.filter(|reached| reached[pair][tier]).count() as f64 / count
+/// In how many seeds the pair reaches the tier. Sums of such numbers are exact, so that a difference of 0 is 0.
+fn seeds_that_reach<'a>(seeds: impl Iterator<Item = &'a Reached>, pair: usize, tier: usize) -> f64 {
+    seeds.filter(|reached| reached[pair][tier]).count() as f64
 }
 
 fn sd(values: &[f64], mean: f64) -> Option<f64> {
@@ -188,20 +187,21 @@ pub fn differences(
 }
 
 fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tier: usize) -> Difference {
-    let share = |system: usize, pair: usize| share_of_seeds(seeds.iter().map(|both| both[system]), pair, tier);
-    let parts = set.by_group(|pair| share(0, pair) - share(1, pair));
-    let resampled = resamples.ratios(&parts, &set.by_group(|_| 1.));
-    let difference = parts.iter().sum::<f64>() / set.pairs() as f64;
+    let reach = |system: usize, pair: usize| seeds_that_reach(seeds.iter().map(|both| both[system]), pair, tier);
+    let parts = set.by_group(|pair| reach(0, pair) - reach(1, pair));
+    let count = seeds.len() as f64;
+    let resampled = resamples.ratios(&parts, &set.by_group(|_| count));
+    let difference = parts.iter().sum::<f64>() / (count * set.pairs() as f64);
     let interval = percentile_interval(&resampled).unwrap_or([-1., 1.]);
-    let p_values = seeds.iter().map(|[first, second]| {
+    let only_one = seeds.iter().map(|[first, second]| {
         let only = |a: &Reached, b: &Reached| a.iter().zip(b).filter(|(a, b)| a[tier] && !b[tier]).count() as u64;
-        mcnemar_exact(only(first, second), only(second, first))
+        [only(first, second), only(second, first)]
     });
     Difference {
         difference,
         interval,
         bootstrap: PValue::alone(two_sided_p(&resampled)),
-        mcnemar: PValue::alone(combined_p(p_values.collect()).expect("there are seeds")),
+        mcnemar: PValue::alone(mcnemar_over_seeds(&only_one.collect::<Vec<_>>()).expect("there are seeds")),
     }
 }
 
@@ -246,6 +246,21 @@ mod tests {
         assert_eq!((accuracy.difference, accuracy.mcnemar.p), (0.5, 0.5));
         assert_eq!((consistency.difference, consistency.bootstrap.p, consistency.mcnemar.p), (0., 1., 1.));
         assert!(differences(&set(), [&first, &seeds(&[(7, [true; 4])])], &resamples).is_none());
+    }
+
+    /// Over three seeds, four groups with differences of 1, -1, 1 and 0 thirds, of which 1 - 2/3 and 0 - 1/3 don't sum to 0
+    /// in floating-point numbers. Of the 256 draws of four groups, 49 sum to 0 and 47 to less.
+    #[test]
+    fn resampled_differences_of_0_count_on_both_sides() {
+        let of = |count: [usize; 4]| -> BTreeMap<u64, Reached> {
+            (0..3).map(|seed| (seed, count.map(|count| [(seed as usize) < count, false, false]).to_vec())).collect()
+        };
+        let set = PairSet::new((0..4).map(|pair: i64| (pair.to_string(), pair)));
+        let resamples = Resamples::new(4, 40_000, 0);
+        let differences = differences(&set, [&of([3, 0, 1, 1]), &of([2, 1, 0, 1])], &resamples).unwrap();
+        assert_eq!(differences.accuracy.difference, 1. / 12.);
+        let p = differences.accuracy.bootstrap.p;
+        assert!((p - 2. * 96. / 256.).abs() < 0.02, "{p}");
     }
 
     #[test]

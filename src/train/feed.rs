@@ -4,6 +4,7 @@ use super::order::{self, MixtureComponent};
 use super::stream::PairStream;
 use crate::batch::Corpus;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::kernels::unpin;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -56,8 +57,11 @@ impl Feed {
             let (give, made) = sync_channel(AHEAD);
             let (plan, order) = (plan.clone(), order.clone());
             let steps = (from + number as u64..).step_by(workers);
-            let thread =
-                Builder::new().name(format!("pairs {number}")).spawn(move || make(&plan, &order, steps, &give));
+            let work = move || {
+                unpin();
+                make(&plan, &order, steps, &give);
+            };
+            let thread = Builder::new().name(format!("pairs {number}")).spawn(work);
             let failed = |error| {
                 let remedy = "free memory, or raise the limit of processes";
                 Error::new(ErrorKind::Unavailable, format!("a thread can't be started: {error}; {remedy}"))

@@ -33,11 +33,26 @@ impl Network {
         Network { model, skipped: Vec::new(), store }
     }
 
-    /// A trained model, to predict with.
+    /// A trained model, to predict with. Its word table stays in the file.
     pub fn trained(config: &ModelConfig, file: &Path, device: Device) -> Result<Self> {
+        Self::from_file(config, file, device, weights::load_to_predict)
+    }
+
+    /// A trained model, to train on. It does not need the file any more: that of a checkpoint is removed some time, and
+    /// NFS can't remove the folder of a file that is in use.
+    pub fn to_train_on(config: &ModelConfig, file: &Path, device: Device) -> Result<Self> {
+        Self::from_file(config, file, device, weights::load)
+    }
+
+    fn from_file(
+        config: &ModelConfig,
+        file: &Path,
+        device: Device,
+        load: fn(&nn::VarStore, &Path) -> Result<()>,
+    ) -> Result<Self> {
         WeightsFile::open(file)?.require_numbers(config.least_parameters())?;
         let mut network = Self::new(config);
-        weights::load_to_predict(&network.store, file)?;
+        load(&network.store, file)?;
         network.move_to(device);
         Ok(network)
     }

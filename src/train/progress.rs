@@ -33,9 +33,15 @@ impl Progress {
         self.best.map_or(0, |best| self.epochs.len() as u64 - best)
     }
 
+    /// The weights of the best epoch are lost, so that it is one of those to come.
+    pub fn lose_best(&mut self) {
+        self.best = None;
+        self.epochs.iter_mut().for_each(|record| record.is_lost = true);
+    }
+
     /// Adds the record of an epoch that has ended; returns whether it is the best so far.
     pub fn finish_epoch(&mut self, record: EpochRecord) -> bool {
-        let is_best = self.best().is_none_or(|best| record.beats(best));
+        let is_best = !record.is_lost && self.best().is_none_or(|best| record.beats(best));
         if is_best {
             self.best = Some(record.epoch);
         }
@@ -62,6 +68,9 @@ pub struct EpochRecord {
     pub train_seconds: f64,
     /// Spent on the evaluation on dev.
     pub dev_seconds: f64,
+    /// Whether it can't be the best any more: the run resumed after it, and the best weights until then were lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lost: bool,
 }
 
 /// The scores on the dev pairs after an epoch.
@@ -145,8 +154,17 @@ mod tests {
                 calibrated: tiers,
                 metric,
             });
-            let train = LossValues::default();
-            progress.finish_epoch(EpochRecord { epoch, step: epoch, train, dev, train_seconds: 1., dev_seconds: 1. });
+            let (train, is_lost) = (LossValues::default(), false);
+            let seconds = 1.;
+            progress.finish_epoch(EpochRecord {
+                epoch,
+                step: epoch,
+                train,
+                dev,
+                train_seconds: seconds,
+                dev_seconds: seconds,
+                is_lost,
+            });
         }
         progress.best
     }

@@ -73,4 +73,11 @@ fn what_is_encoded_is_kept_for_every_seed_and_changes_nothing() {
     assert!(alone.0.iter().all(|(name, tensor)| weights[name] == *tensor), "other weights than without the file");
     let tf32 = ["--set", "encoder.freeze=['encoder']", "--set", "tf32=true", "--vectors", text(&kept)];
     assert!(stdout(&tiny.train("tf32", &tf32)).contains("is encoded once"), "TF32 gives other vectors");
+    let config = tiny.encoder().join("config.json");
+    let text_of = std::fs::read_to_string(&config).unwrap();
+    let mut other: serde_json::Value = serde_json::from_str(&text_of).unwrap();
+    other["layer_norm_eps"] = serde_json::json!(0.5);
+    std::fs::write(&config, other.to_string()).unwrap();
+    let other = tiny.train("eps", &["--set", "encoder.freeze=['encoder']", "--vectors", text(&kept)]);
+    assert!(stdout(&other).contains("is encoded once"), "so does another epsilon");
 }

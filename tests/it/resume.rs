@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use tch::Device;
 use tiered::checkpoint::{CheckpointStore, Environment, MANIFEST, Manifest};
 use tiered::config::{Config, keys};
 use tiered::durable::Lock;
-use tiered::experiment::flat;
-use tiered::train::EpochRecord;
+use tiered::experiment::{CheckpointKind, RunFolder, flat};
+use tiered::train::{EpochRecord, Network};
 
 /// A finished run of two epochs, which the tests only read or copy.
 fn shared() -> &'static (Tiny, PathBuf) {
@@ -67,10 +68,13 @@ fn a_finished_run_stays_as_it_is() {
     let run = copied("finished");
     let weights = || ["best", "last"].map(|which| fs::read(run.join(which).join("model.safetensors")).unwrap());
     let before = (weights(), records(&run));
+    assert!(tiered(["model", "calibrate", text(&run), "--weights", "last"]).status.success());
+    let calibrated = || fs::read(run.join("last/decode.json")).unwrap();
+    let chosen = calibrated();
     let output = resume(&run, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).contains("resumes from") && stdout(&output).contains("after step 8"), "{output:?}");
-    assert!(before == (weights(), records(&run)));
+    assert!(before == (weights(), records(&run)) && chosen == calibrated());
 }
 
 #[test]
@@ -142,6 +146,35 @@ fn a_finished_run_without_the_checkpoint_of_its_best_epoch_keeps_the_best_weight
     assert!(weights() == before);
     let more = resume(&run, &["--set", "train.epochs=3"]);
     assert!(more.status.success(), "{}", stderr(&more));
+    // The best of the epochs since then, whatever the records of those before say.
+    assert_eq!(records(&run).iter().map(|record| record.is_lost).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(RunFolder::open(&run).unwrap().epoch_of(CheckpointKind::Best).unwrap(), Some(3));
+}
+
+#[test]
+fn a_run_without_its_folders_of_weights_is_gone_on_with() {
+    let run = copied("without");
+    let weights = || ["best", "last"].map(|which| fs::read(run.join(which).join("model.safetensors")).unwrap());
+    let before = weights();
+    ["best", "last"].into_iter().for_each(|which| fs::remove_dir_all(run.join(which)).unwrap());
+    let output = resume(&run, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(before == weights());
+}
+
+/// The folder of a checkpoint can't be removed on NFS while a file in it is in use.
+#[test]
+fn a_model_to_train_on_does_not_need_its_file() {
+    let run = &shared().1;
+    let file = run.join("last/model.safetensors").canonicalize().unwrap();
+    let config = RunFolder::open(run).unwrap().model_config().unwrap();
+    let is_mapped = || fs::read_to_string("/proc/self/maps").unwrap().contains(text(&file));
+    let to_train_on = Network::to_train_on(&config, &file, Device::Cpu).unwrap();
+    assert!(!is_mapped());
+    let trained = Network::trained(&config, &file, Device::Cpu).unwrap();
+    assert!(is_mapped());
+    let [a, b] = [to_train_on, trained].map(|network| network.weights());
+    assert!(a.iter().all(|(name, tensor)| b[name] == *tensor));
 }
 
 #[test]

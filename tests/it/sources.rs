@@ -11,6 +11,7 @@ use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
 use tiered::experiment::Trial;
 use tiered::language::Language;
+use tiered::loss::Losses;
 use tiered::model::{Conflicts, Mode, Precision};
 use tiered::seed::rng;
 use tiered::synthetic::{Kinds, Order, Style, World, make_stories, reorder_stories};
@@ -204,6 +205,32 @@ fn equal_rows_are_one_distinct_row() {
         let (different, _, _) = cells.unique_dim(0, true, false, false);
         assert_eq!(different.size(), cells.size(), "no row is there twice");
         assert_eq!(cells.size()[0] < batch.cells.size()[0], shared);
+    }
+}
+
+/// The joint detector computes the sentences of the longest story only; columns without a sentence change nothing.
+#[test]
+fn the_joint_detector_gives_the_same_in_wider_batches() {
+    for sets in ["{ kind = 'joint', context = 'sentence', inputs = 'both' }", "{ kind = 'joint', entities = true }"] {
+        let tiny = Tiny::new();
+        let sets = [format!("model.detector={sets}"), "loss.single_story=1.0".to_owned()];
+        let trial = Trial::prepare(Config::open(&tiny.config(), &sets).unwrap(), None).unwrap();
+        let longest = trial.train.corpus.max_sentences();
+        let [narrow, wide] = [longest, longest + 3].map(|sentences| {
+            let layout = Layout { sentences, pad_to_entities: None };
+            let (batch, targets) = trial.train.corpus.batch(&[3, 0, 5], layout);
+            let output = tch::no_grad(|| trial.model().forward(&batch, Mode::eval(Precision::Fp32)));
+            let Conflicts::SentencePairs(found) = &output.conflicts else { panic!("the joint detector's") };
+            let n = longest as i64;
+            let probs = found.log_probs.exp();
+            let inside = probs.narrow(2, 0, n).narrow(3, 0, n).contiguous();
+            assert_eq!(probs.size()[3], sentences as i64);
+            assert!((probs.sum(Kind::Float).double_value(&[]) - 3.).abs() < 1e-5);
+            let nowhere = found.single_story.as_ref().unwrap().select(1, -1).contiguous();
+            let stacked = Losses::new(&output, &targets, 0.).stacked();
+            [inside, output.story_scores, nowhere, stacked]
+        });
+        narrow.iter().zip(&wide).for_each(|(a, b)| assert!((a - b).abs().max().double_value(&[]) < 1e-5, "{a} {b}"));
     }
 }
 

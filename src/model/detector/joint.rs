@@ -34,10 +34,29 @@ const TINY: f64 = 1e-37;
 
 /// Scores of sentence pairs.
 struct Scores {
-    /// `[2B, N, N]`
+    /// `[2B, n, n]`
     of_stories: Tensor,
-    /// `[R, N, N]`, if the detector distinguishes entities. The scores of a story are the logsumexp of its rows.
+    /// `[R, n, n]`, if the detector distinguishes entities. The scores of a story are the logsumexp of its rows.
     of_entities: Option<Tensor>,
+}
+
+/// The n columns of a batch in which some story has a sentence. The others, up to N, would only cost time: a score is
+/// computed for every two.
+struct Columns {
+    /// `[R, n]`
+    cells: Tensor,
+    /// `[R, n]` 1.0 where the row's story has that sentence.
+    mask: Tensor,
+    /// `[2B, n]` 1.0 where the story has that sentence.
+    present: Tensor,
+}
+
+impl Columns {
+    fn of(batch: &Batch) -> Self {
+        let longest = batch.distinct.cells.size()[1];
+        let [mask, present] = [batch.mask_f32(), batch.sentences_present()].map(|of_all| of_all.narrow(1, 0, longest));
+        Columns { cells: batch.cells.narrow(1, 0, longest), mask, present }
+    }
 }
 
 impl JointDetector {
@@ -66,10 +85,14 @@ impl JointDetector {
     }
 
     /// The distributions over the sentence pairs of a batch; their shapes are in [`SentencePairs`].
+    ///
+    /// Only as many sentences are computed as the batch's longest story has.
     pub fn forward(&self, input: DetectorInput, batch: &Batch, mode: Mode) -> SentencePairs {
-        let sentences = self.sentences(&input, batch, mode);
-        let Scores { of_stories, of_entities } = self.scores(&sentences, &input, batch, mode);
-        let n = of_stories.size()[1];
+        let columns = Columns::of(batch);
+        let sentences = self.sentences(&input, &columns, batch, mode);
+        let Scores { of_stories, of_entities } = self.scores(&sentences, &input, &columns, batch, mode);
+        let n = batch.cells.size()[1];
+        let (of_stories, of_entities) = (padded(&of_stories, n), of_entities.map(|scores| padded(&scores, n)));
         let of_pairs = of_stories.view([batch.pairs, -1]); // [B, 2·N·N]
         let of_entities = of_entities.map(|scores| {
             let totals = of_pairs.logsumexp(1, false).repeat_interleave_self_int(2, 0, None); // [2B]
@@ -79,24 +102,32 @@ impl JointDetector {
             log_probs: of_pairs.log_softmax(1, Kind::Float).view([batch.pairs, 2, n, n]),
             of_entities,
             single_story: self.no_conflict.as_ref().map(|layer| {
-                let nowhere = linear(&mean_sentence(&sentences, batch), layer, mode).to_kind(Kind::Float); // [2B, 1]
+                let nowhere = linear(&mean_sentence(&sentences, &columns), layer, mode).to_kind(Kind::Float); // [2B, 1]
                 Tensor::cat(&[of_stories.flatten(1, 2), nowhere], 1).log_softmax(1, Kind::Float)
             }),
         }
     }
 
-    fn scores(&self, sentences: &Tensor, input: &DetectorInput, batch: &Batch, mode: Mode) -> Scores {
-        let outside = (sentence_pairs(&batch.sentences_present()) - 1.) * -NO_PAIR;
+    fn scores(
+        &self,
+        sentences: &Tensor,
+        input: &DetectorInput,
+        columns: &Columns,
+        batch: &Batch,
+        mode: Mode,
+    ) -> Scores {
+        let outside = (sentence_pairs(&columns.present) - 1.) * -NO_PAIR;
         let Some(layer) = &self.entity else {
             return Scores { of_stories: self.pair_scores(sentences, mode) + outside, of_entities: None };
         };
-        let (r, n) = batch.cells.size2().expect("cells are [R, N]");
+        let (r, n) = columns.cells.size2().expect("cells are [R, n]");
         let embeddings = dropout(input.embeddings, self.dropout_prob, mode); // [U, H]
-        let of_cells = linear(&embeddings, layer, mode).to_kind(Kind::Float).index_select(0, &batch.cells.view([-1]));
-        let rows = sentences.index_select(0, &batch.row_story) + of_cells.view([r, n, -1]); // [R, N, H]
+        let of_cells =
+            linear(&embeddings, layer, mode).to_kind(Kind::Float).index_select(0, &columns.cells.reshape([-1]));
+        let rows = sentences.index_select(0, &batch.row_story) + of_cells.view([r, n, -1]); // [R, n, H]
         // A row that stands for several entities counts as that many.
         let weights = batch.row_weight.log().view([-1, 1, 1]);
-        let scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&batch.mask_f32()) - 1.) * -NO_PAIR;
+        let scores = self.pair_scores(&rows, mode) + weights + (sentence_pairs(&columns.mask) - 1.) * -NO_PAIR;
         Scores { of_stories: logsumexp_over_rows(&scores, batch) + outside, of_entities: Some(scores) }
     }
 
@@ -110,14 +141,16 @@ impl JointDetector {
         linear(&hidden, &self.out, mode).to_kind(Kind::Float).squeeze_dim(-1)
     }
 
-    /// The vectors of all sentences. -> `[2B, N, H]`
-    fn sentences(&self, input: &DetectorInput, batch: &Batch, mode: Mode) -> Tensor {
+    /// The vectors of all sentences. -> `[2B, n, H]`
+    fn sentences(&self, input: &DetectorInput, columns: &Columns, batch: &Batch, mode: Mode) -> Tensor {
         let embeddings = || match (self.config.context, &batch.stories) {
-            (Context::Story, Some(stories)) => mean_of_tokens(input.tokens, stories, batch.cells.size()[1]),
-            _ => mean_over_entities(input.embeddings, batch),
+            (Context::Story, Some(stories)) => {
+                mean_of_tokens(input.tokens, stories, batch.cells.size()[1]).narrow(1, 0, columns.cells.size()[1])
+            }
+            _ => mean_over_entities(input.embeddings, columns, batch),
         };
         let states = || {
-            let mean = mean_over_entities(&state_probs(input.state_logits), batch);
+            let mean = mean_over_entities(&state_probs(input.state_logits), columns, batch);
             linear(&dropout(&mean, self.dropout_prob, mode), &self.states, mode).to_kind(Kind::Float)
         };
         let sentences = match self.config.inputs {
@@ -125,10 +158,16 @@ impl JointDetector {
             DetectorInputs::States => states(),
             DetectorInputs::Both => embeddings() + states(),
         };
-        let present = only(&batch.sentences_present());
+        let present = only(&columns.present);
         let sentences = dropout(&sentences, self.dropout_prob, mode);
         self.layers.iter().fold(sentences, |sentences, layer| layer.forward(&sentences, &present, mode))
     }
+}
+
+/// Scores of all N sentences. `[S, n, n]` -> `[S, N, N]`
+fn padded(scores: &Tensor, n: i64) -> Tensor {
+    let missing = n - scores.size()[1];
+    scores.pad([0, missing, 0, missing], "constant", NO_PAIR)
 }
 
 /// The logsumexp over the rows of each story. It is exact for every sentence pair, however far apart the scores of
@@ -155,20 +194,21 @@ fn sentence_pairs(present: &Tensor) -> Tensor {
     (present.unsqueeze(2) * present.unsqueeze(1)).triu(1)
 }
 
-/// The mean over the sentences of each story. `[2B, N, H]` -> `[2B, H]`
-fn mean_sentence(sentences: &Tensor, batch: &Batch) -> Tensor {
-    let present = batch.sentences_present().unsqueeze(-1); // [2B, N, 1]
+/// The mean over the sentences of each story. `[2B, n, H]` -> `[2B, H]`
+fn mean_sentence(sentences: &Tensor, columns: &Columns) -> Tensor {
+    let present = columns.present.unsqueeze(-1); // [2B, n, 1]
     let sums = (sentences * &present).sum_dim_intlist(1, false, Kind::Float);
     sums / present.sum_dim_intlist(1, false, Kind::Float)
 }
 
-/// The mean over the entities of each story. `[U, width]` -> `[2B, N, width]`
-fn mean_over_entities(inputs: &Tensor, batch: &Batch) -> Tensor {
-    let (r, n) = batch.cells.size2().expect("cells are [R, N]");
-    let mask = batch.mask_f32();
-    let rows = inputs.index_select(0, &batch.cells.view([-1])).view([r, n, -1]) * mask.unsqueeze(-1); // [R, N, width]
+/// The mean over the entities of each story; a row that stands for several entities counts as that many. `[U, width]` ->
+/// `[2B, n, width]`
+fn mean_over_entities(inputs: &Tensor, Columns { cells, mask, .. }: &Columns, batch: &Batch) -> Tensor {
+    let (r, n) = cells.size2().expect("cells are [R, n]");
+    let weights = mask * batch.row_weight.unsqueeze(-1); // [R, n]
+    let rows = inputs.index_select(0, &cells.reshape([-1])).view([r, n, -1]) * weights.unsqueeze(-1); // [R, n, width]
     let sums = batch.sum_over_rows(&rows);
-    sums / batch.sum_over_rows(&mask).clamp_min(1.).unsqueeze(-1)
+    sums / batch.sum_over_rows(&weights).clamp_min(1.).unsqueeze(-1)
 }
 
 /// The mean of the tokens of each sentence. `[O, H]` -> `[2B, N, H]`
@@ -207,6 +247,31 @@ mod tests {
         assert_eq!(single_story, low);
         both.sum(Kind::Float).backward();
         assert_eq!(low.grad(), Tensor::ones([2, 2, 2], (Kind::Float, Device::Cpu)));
+    }
+
+    /// An entity of the conflict that was drawn alone, and one of the others that was drawn in the place of four.
+    #[test]
+    fn sentences_are_means_over_all_entities_that_rows_stand_for() {
+        let none = || Tensor::zeros([0], (Kind::Int64, Device::Cpu));
+        let batch = Batch {
+            tokens: Tokens::pack([].iter()),
+            read: InputTokens::one_each(2, Device::Cpu),
+            inputs: none(),
+            cells: Tensor::from_slice(&[0i64, 1, 0, 1]).view([4, 1]),
+            mask: Tensor::ones([4, 1], (Kind::Bool, Device::Cpu)),
+            row_story: Tensor::from_slice(&[0i64, 0, 1, 1]),
+            row_weight: Tensor::from_slice(&[1f32, 4., 1., 1.]),
+            distinct: DistinctRows {
+                cells: Tensor::from_slice(&[0i64, 1]).view([2, 1]),
+                mask: Tensor::ones([2, 1], (Kind::Bool, Device::Cpu)),
+                of_row: Tensor::from_slice(&[0i64, 1, 0, 1]),
+            },
+            pairs: 1,
+            stories: None,
+        };
+        let inputs = Tensor::from_slice(&[10f32, 20.]).view([2, 1]);
+        let means = mean_over_entities(&inputs, &Columns::of(&batch), &batch);
+        assert_eq!(Vec::<f32>::try_from(means.view([-1])).unwrap(), [18., 15.]);
     }
 
     #[test]

@@ -54,6 +54,28 @@ pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
     }
 }
 
+/// The cores that this process had before [`pin`].
+#[cfg(target_os = "linux")]
+static ALLOWED: std::sync::OnceLock<rustix::thread::CpuSet> = std::sync::OnceLock::new();
+
+/// The number of cores that this process may use.
+pub fn cores() -> usize {
+    #[cfg(target_os = "linux")]
+    if let Some(allowed) = ALLOWED.get() {
+        return allowed.count() as usize;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Lets a thread that does not compute run on every core again: it was started by one that [`pin`] has bound.
+pub fn unpin() {
+    #[cfg(target_os = "linux")]
+    if let Some(allowed) = ALLOWED.get() {
+        // If that fails, the thread is slower and no result changes.
+        let _ = rustix::thread::sched_setaffinity(None, allowed);
+    }
+}
+
 /// Binds each computing thread to a core of its own, as long as the process runs. Some matmuls divide their work by the
 /// core that a thread runs on (MKL's with AVX-512 on Intel), and with it the order of their sums.
 ///
@@ -65,7 +87,6 @@ pub fn pin() -> Result<(), String> {
     use std::sync::OnceLock;
     let failed = |error: rustix::io::Errno| format!("threads can't be bound to cores: {error}");
     // Read once only: afterwards this thread is allowed one core.
-    static ALLOWED: OnceLock<CpuSet> = OnceLock::new();
     let allowed = match ALLOWED.get() {
         Some(allowed) => allowed,
         None => {
