@@ -23,6 +23,7 @@ mod language;
 mod make;
 mod nature;
 mod noun;
+mod number;
 mod plot;
 mod random;
 mod rates;

@@ -1,6 +1,6 @@
 //! The styles of synthetic stories.
 
-use super::rates::{rate, weights};
+use super::number::{rate, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
