@@ -239,7 +239,7 @@ fn figures_are_those_of_the_program_to_12_digits() {
     assert_eq!(report.models[0].model, "google/gemma-2-27b");
     let tallies: Vec<_> = report.models[0].tiers.iter().map(|tally| (tally.asked, tally.right, tally.ties)).collect();
     assert_eq!(tallies, [(356, 161, 8), (66, 15, 1), (15, 4, 0)]);
-    let pairs = report.models[0].pairs.as_ref().unwrap().accuracy;
+    let pairs = report.models[0].pairs.as_ref().unwrap().accuracy.unwrap();
     assert_eq!((pairs.cloze.right, pairs.cloze.tied, pairs.cloze.total), (63, 0, 117));
     assert_eq!((pairs.order.right, pairs.order.tied, pairs.order.total), (69, 0, 121));
 }
@@ -511,9 +511,28 @@ fn sample() -> PathBuf {
 
 /// Records of protocol pairs on the sample stories, by a model that draws its answers, and their folder.
 pub fn recorded_pairs(folder: &Path, wording: Wording) -> StorySet {
+    recorded_by(&Drawn::new(5), folder, wording)
+}
+
+/// Answers in words: always the last option.
+struct Talking;
+
+impl Scorer for Talking {
+    fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
+        let last = request.continuations.len() - 1;
+        Ok((0..=last).map(|option| OptionScore::Said(option == last)).collect())
+    }
+}
+
+/// The same in words, without log-probabilities.
+pub fn said_pairs(folder: &Path, wording: Wording) -> StorySet {
+    recorded_by(&Talking, folder, wording)
+}
+
+fn recorded_by(scorer: &dyn Scorer, folder: &Path, wording: Wording) -> StorySet {
     let set = read_stories(&sample(), Protocol::Pairs, None).unwrap();
     let plan = Plan { wording, ..Plan::new(Protocol::Pairs, PromptStyle::Plain) };
-    let tiers = ask(&set.stories, &plan, &Drawn::new(5), &|_| ()).unwrap();
+    let tiers = ask(&set.stories, &plan, scorer, &|_| ()).unwrap();
     let facts = RunFacts { model: "drawn".into(), date: "2026-01-31T12-00-00".into(), ..RunFacts::default() };
     write_records(folder, &set.stories, &plan, &tiers, &facts).unwrap();
     set
@@ -568,6 +587,37 @@ fn options_in_the_other_order_are_another_prompt_and_agreement_is_counted() {
     assert!(shares(&other).iter().all(|&share| 0.2 < share && share < 0.8), "drawn anew: {:?}", shares(&other));
     let departures = stdout(&tiered(["llm", "score", second]));
     assert!(departures.contains("drawn (options named in the other order)"), "{departures}");
+}
+
+/// Answers in words have no margin: what ranks pairs by it is not known, and not 0 %.
+#[test]
+fn answers_in_words_rank_no_pairs() {
+    let folders = [Wording::TrueOrFalse, Wording::FalseOrTrue].map(|wording| {
+        let folder = TempDir::new().unwrap();
+        said_pairs(folder.path(), wording);
+        folder
+    });
+    let [first, second] = folders.each_ref().map(|folder| text(folder.path()));
+    let printed = |format: &str| {
+        let output = tiered(["llm", "score", first, "--swapped", second, "--format", format]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let report: Value = serde_json::from_str(&printed("json")).unwrap();
+    let (pairs, agreement) = (&report["models"][0]["pairs"], &report["agreement"]);
+    let later = &pairs["later"];
+    let unknown = [&pairs["accuracy"], &pairs["undecided"], &later["consistency_gated"], &later["verifiability_gated"]];
+    assert_eq!(unknown, [&Value::Null; 4]);
+    assert!(later["consistency_ungated"]["overall"]["total"].as_u64().unwrap() > 0, "{later}");
+    assert_eq!([&agreement["stories"], &agreement["pairs"], &agreement["both_right"]], [&Value::Null; 3]);
+    let table = printed("text");
+    let line = |what: &str| table.lines().find(|line| line.contains(what)).unwrap();
+    assert_eq!(line("drawn: accuracy").matches('–').count(), 3, "{table}");
+    assert_eq!(line("drawn: consistency, gated").matches('–').count(), 3, "{table}");
+    assert!(!line("drawn: consistency, ungated").contains('–'), "{table}");
+    for words in ["stories alike", "drawn: pairs can't be ranked (–), because answers in words have no"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
 }
 
 #[test]

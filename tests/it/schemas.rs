@@ -2,7 +2,7 @@
 //! of a newer version.
 
 use crate::annotate::rig::{ADA, Rig as AnnotationRig};
-use crate::llm::recorded_pairs;
+use crate::llm::{recorded_pairs, said_pairs};
 use crate::llm_piqa;
 use crate::llm_server::mock::{Speaks, setup, start};
 use crate::support::{clean_file, stderr, stdout, text, tiered, write};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
 use tiered::annotate::Direction;
-use tiered::llm::Wording;
+use tiered::llm::{StorySet, Wording};
 
 /// Real documents by the name of their schema.
 type Documents = BTreeMap<&'static str, Vec<Value>>;
@@ -135,12 +135,15 @@ fn of_commands(tiny: &Tiny, run: &Path) -> Documents {
     .into()
 }
 
-/// Scores of a language model, with all that the command can print.
+/// Scores of a language model by likelihood and in words, with all that the command can print.
 fn llm_scores() -> Vec<Value> {
-    let folder = tempfile::TempDir::new().unwrap();
-    recorded_pairs(folder.path(), Wording::TrueOrFalse);
-    let more = ["--swapped", text(folder.path()), "--published", "calamita", "--format", "json"];
-    values(&said(&tiered(["llm", "score", text(folder.path())].into_iter().chain(more))), false)
+    let scores = |record: fn(&Path, Wording) -> StorySet| {
+        let folder = tempfile::TempDir::new().unwrap();
+        record(folder.path(), Wording::TrueOrFalse);
+        let more = ["--swapped", text(folder.path()), "--published", "calamita", "--format", "json"];
+        values(&said(&tiered(["llm", "score", text(folder.path())].into_iter().chain(more))), false).remove(0)
+    };
+    vec![scores(recorded_pairs), scores(said_pairs)]
 }
 
 /// The folders of a language model on a server, by all protocols and with what differs from them, and what is printed

@@ -14,13 +14,13 @@ pub struct Agreement {
     /// The model that was run twice.
     pub model: String,
     /// Stories that are judged alike, by the sign of the margin. Unknown margins agree with nothing. `None` if both
-    /// stories of a pair stand in one prompt.
+    /// stories of a pair stand in one prompt, or a run has no margins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stories: Option<Share>,
-    /// Pairs that are ranked alike. Ties and unknown margins agree with nothing.
-    pub pairs: Share,
-    /// Pairs ranked rightly both times.
-    pub both_right: Share,
+    /// Pairs that are ranked alike. Ties and unknown margins agree with nothing. `None` if a run has no margins.
+    pub pairs: Option<Share>,
+    /// Pairs ranked rightly both times. `None` if a run has no margins.
+    pub both_right: Option<Share>,
 }
 
 /// Compares two runs.
@@ -31,6 +31,9 @@ pub fn agreement(first: &Linked, second: &Linked) -> Result<Agreement> {
     if !first.has_same_stories(second) {
         let problem = "the two runs were asked about other stories; agreement needs the same";
         return Err(Error::data(format!("{}: {problem}", second.model)));
+    }
+    if !first.has_margins() || !second.has_margins() {
+        return Ok(Agreement { model: first.model.clone(), stories: None, pairs: None, both_right: None });
     }
     let groups = StoryGroups::of_numbers(first.stories.iter().map(|story| story.group));
     let sign = |margin: Option<f64>| margin.filter(|margin| *margin != 0.).map(f64::is_sign_positive);
@@ -45,8 +48,8 @@ pub fn agreement(first: &Linked, second: &Linked) -> Result<Agreement> {
     Ok(Agreement {
         model: first.model.clone(),
         stories: Some(stories),
-        pairs: share(&|a, b| alike(a.difference, b.difference)),
-        both_right: share(&|a, b| right(a) && right(b)),
+        pairs: Some(share(&|a, b| alike(a.difference, b.difference))),
+        both_right: Some(share(&|a, b| right(a) && right(b))),
     })
 }
 
@@ -75,10 +78,31 @@ pub fn agreement_of_pairs(model: &str, first: &[LabelledPair], second: &[Labelle
         let [first, second] = pair.prediction.story_probs;
         first != second
     };
+    let alike = share(&|a, b| is_decided(a) && is_decided(b) && a.prediction.plausible == b.prediction.plausible);
     Ok(Agreement {
         model: model.to_owned(),
         stories: None,
-        pairs: share(&|a, b| is_decided(a) && is_decided(b) && a.prediction.plausible == b.prediction.plausible),
-        both_right: share(&|a, b| a.is_accurate() && b.is_accurate()),
+        pairs: Some(alike),
+        both_right: Some(share(&|a, b| a.is_accurate() && b.is_accurate())),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pairs::tests::linked;
+    use super::*;
+
+    #[test]
+    fn runs_without_margins_have_no_agreement() {
+        let (words, scored) = (linked([None; 4]), linked([Some(1.), Some(-1.), Some(1.), Some(-1.)]));
+        for (first, second) in [(&words, &words), (&scored, &words), (&words, &scored)] {
+            let agreement = agreement(first, second).unwrap();
+            assert_eq!((agreement.stories, agreement.pairs, agreement.both_right), (None, None, None));
+            let table = agreement.table().to_text();
+            assert!(table.contains("stories alike") && table.matches('–').count() == 3, "{table}");
+        }
+        let known = agreement(&scored, &scored).unwrap();
+        assert_eq!(known.stories.unwrap().count, 4);
+        assert_eq!(known.pairs.unwrap().count, 2);
+    }
 }

@@ -29,6 +29,11 @@ pub struct Linked {
 }
 
 impl Linked {
+    /// Whether any story has a margin. Answers in words have none.
+    pub fn has_margins(&self) -> bool {
+        self.margins.iter().any(Option::is_some)
+    }
+
     /// Whether a story reached a tier: its answer there and in all tiers before is right.
     pub fn reached(&self, tier: Tier, story: usize) -> bool {
         Tier::ALL.iter().filter(|&&other| other <= tier).all(|&tier| self.is_right(tier, story))

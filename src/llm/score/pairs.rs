@@ -53,13 +53,13 @@ pub struct RankShares<T> {
 /// pairs in which this tier's answer is right, whatever the tiers before said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairFigures {
-    /// Pairs that are ranked rightly: tier 1 of pairs.
-    pub accuracy: RankShares<RankShare>,
+    /// Pairs that are ranked rightly: tier 1 of pairs. `null` if no story has a margin, so that nothing can be ranked.
+    pub accuracy: Option<RankShares<RankShare>>,
     /// Only if every implausible story was asked about in tiers 2 and 3. A tied pair does not pass the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later: Option<LaterFigures>,
-    /// Pairs with a margin that is not known; they count as wrong.
-    pub undecided: u64,
+    /// Pairs with a margin that is not known; they count as wrong. `null` if nothing can be ranked.
+    pub undecided: Option<u64>,
     /// Implausible stories without a plausible one in their group; they are in no pair.
     pub unpaired: u64,
 }
@@ -67,12 +67,12 @@ pub struct PairFigures {
 /// Consistency and verifiability of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LaterFigures {
-    /// RankedPair rightly, and right in tier 2.
-    pub consistency_gated: RankShares<Share>,
+    /// Ranked rightly, and right in tier 2. `null` if nothing can be ranked.
+    pub consistency_gated: Option<RankShares<Share>>,
     /// Right in tier 2.
     pub consistency_ungated: RankShares<Share>,
-    /// RankedPair rightly, and right in tiers 2 and 3.
-    pub verifiability_gated: RankShares<Share>,
+    /// Ranked rightly, and right in tiers 2 and 3. `null` if nothing can be ranked.
+    pub verifiability_gated: Option<RankShares<Share>>,
     /// Right in tier 3.
     pub verifiability_ungated: RankShares<Share>,
 }
@@ -104,7 +104,7 @@ fn kind(story: &AskedStory, plausible: &AskedStory) -> Kind {
 impl PairFigures {
     /// `None` if no story has a counterpart.
     pub fn of(linked: &Linked) -> Option<Self> {
-        let pairs = ranked_pairs(linked);
+        let (pairs, has_ranks) = (ranked_pairs(linked), linked.has_margins());
         let groups = StoryGroups::of_numbers(linked.stories.iter().map(|story| story.group));
         let group = |pair: &RankedPair| linked.stories[pair.implausible].group;
         let rank = |pairs: &[&RankedPair]| rank(pairs, &groups, &group);
@@ -115,16 +115,17 @@ impl PairFigures {
         let is_ranked = |pair: &RankedPair| pair.difference.is_some_and(|difference| difference > 0.);
         let consistent = |pair: &RankedPair| is_ranked(pair) && is_right(Tier::Conflict, pair);
         let later = (!linked.cascade && linked.known[2]).then(|| LaterFigures {
-            consistency_gated: share(&consistent),
+            consistency_gated: has_ranks.then(|| share(&consistent)),
             consistency_ungated: share(&|pair| is_right(Tier::Conflict, pair)),
-            verifiability_gated: share(&|pair| consistent(pair) && is_right(Tier::State, pair)),
+            verifiability_gated: has_ranks.then(|| share(&|pair| consistent(pair) && is_right(Tier::State, pair))),
             verifiability_ungated: share(&|pair| is_right(Tier::State, pair)),
         });
+        let undecided = pairs.iter().filter(|pair| pair.difference.is_none()).count() as u64;
         let implausible = linked.stories.iter().filter(|story| !story.plausible).count();
         (!pairs.is_empty()).then(|| PairFigures {
-            accuracy: by_kind(&pairs, rank),
+            accuracy: has_ranks.then(|| by_kind(&pairs, rank)),
             later,
-            undecided: pairs.iter().filter(|pair| pair.difference.is_none()).count() as u64,
+            undecided: has_ranks.then_some(undecided),
             unpaired: (implausible - pairs.len()) as u64,
         })
     }
@@ -153,5 +154,51 @@ fn rank(pairs: &[&RankedPair], groups: &StoryGroups, group: &dyn Fn(&RankedPair)
         total: pairs.len() as u64,
         fraction: share.fraction(),
         interval_95: share.interval,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::llm::tier::Protocol;
+    use serde_json::json;
+
+    /// Two pairs, each the plausible story first, by a model that is right in tiers 2 and 3.
+    pub fn linked(margins: [Option<f64>; 4]) -> Linked {
+        let story = |row: usize| {
+            let (group, plausible) = (row / 2, row.is_multiple_of(2));
+            let id = if plausible { group.to_string() } else { format!("{group}-C0") };
+            let sentences = [format!("Story {row}."), "Then.".to_owned()];
+            let doc = json!({"story_id": group, "example_id": id, "plausible": plausible, "sentences": sentences, "breakpoint": -1});
+            AskedStory::from_doc(row, &doc).unwrap()
+        };
+        Linked {
+            model: "model".to_owned(),
+            protocol: Protocol::Pairs,
+            cascade: false,
+            said: false,
+            stories: (0..4).map(story).collect(),
+            right: [(); 3].map(|()| vec![Some(true); 4]),
+            known: [true; 3],
+            margins: margins.to_vec(),
+        }
+    }
+
+    #[test]
+    fn without_any_margin_nothing_is_ranked() {
+        let figures = PairFigures::of(&linked([None; 4])).unwrap();
+        let later = figures.later.unwrap();
+        assert_eq!((figures.accuracy, figures.undecided), (None, None));
+        assert_eq!((later.consistency_gated, later.verifiability_gated), (None, None));
+        let ungated = later.verifiability_ungated.overall;
+        assert_eq!((ungated.count, ungated.total), (2, 2), "needs no rank");
+    }
+
+    #[test]
+    fn beside_others_an_unknown_margin_counts_as_wrong() {
+        let figures = PairFigures::of(&linked([Some(1.), Some(-1.), None, None])).unwrap();
+        let accuracy = figures.accuracy.unwrap().overall;
+        assert_eq!((accuracy.right, accuracy.total, figures.undecided), (1, 2, Some(1)));
+        assert_eq!(figures.later.unwrap().consistency_gated.unwrap().overall.count, 1);
     }
 }

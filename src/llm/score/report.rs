@@ -94,6 +94,11 @@ const CALAMITA: [(&str, [f64; 3]); 4] = [
     ("Llama-3.1-70B-Instruct", [0.88, 0.65, 0.36]),
 ];
 
+/// Why figures that need ranks are not known.
+const WORDS: &str = "pairs can't be ranked (–), because answers in words have no log-probabilities";
+const NO_MARGINS: &str = "pairs can't be ranked (–), because no story has a known log-probability of both \"true\" and \
+                          \"false\"";
+
 /// The rows of the CALAMITA leaderboard.
 pub fn calamita_leaderboard() -> Vec<CalamitaRow> {
     let row = |(system, [accuracy, consistency, verifiability]): (&str, [f64; 3])| CalamitaRow {
@@ -154,15 +159,18 @@ impl ModelScores {
         let [accuracy, consistency, verifiability] = story_figures(linked);
         let departures = records.facts.facts.get("departures").and_then(serde_json::Value::as_array);
         let departures = departures.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned));
+        let pairs = PairFigures::of(linked);
+        let is_unranked = pairs.as_ref().is_some_and(|pairs| pairs.accuracy.is_none());
+        let why = is_unranked.then(|| if linked.said { WORDS } else { NO_MARGINS }.to_owned());
         let tally = |tier: Tier| records.tiers.get(&tier).map(|samples| TierTally::of(tier, samples));
         ModelScores {
             model: linked.model.clone(),
             departures: departures.collect(),
-            remarks: records.remarks.clone(),
+            remarks: records.remarks.iter().cloned().chain(why).collect(),
             accuracy: accuracy.unwrap_or_default(),
             consistency,
             verifiability,
-            pairs: PairFigures::of(linked),
+            pairs,
             tiers: Tier::ALL.into_iter().filter_map(tally).collect(),
         }
     }

@@ -20,6 +20,9 @@ const OF_PAIRS: &str = "Pairs: an implausible story and the plausible one of its
                         \"true\" over \"false\"; a tie counts half. Kinds are by type. Not the protocol of \
                         GITA4CALAMITA.";
 
+const NO_AGREEMENT: &str = "Agreement is counted by the margin of \"true\" over \"false\", which is not known of both runs \
+                            (–): answers in words have none.";
+
 const LEADERBOARD: &str = "The CALAMITA leaderboard was measured in another way: prompts plain even for instruct \
                            models, kinds by type, consistency and verifiability of 239 stories, survivors by \
                            example_id.";
@@ -58,6 +61,9 @@ impl ScoreReport {
         }
         if self.models.iter().any(|model| model.pairs.is_some()) {
             notes.push(OF_PAIRS.to_owned());
+        }
+        if self.agreement.as_ref().is_some_and(|agreement| agreement.pairs.is_none()) {
+            notes.push(NO_AGREEMENT.to_owned());
         }
         if !self.calamita_leaderboard.is_empty() {
             notes.push(LEADERBOARD.to_owned());
@@ -110,13 +116,13 @@ impl ScoreReport {
         for model in &self.models {
             let Some(pairs) = &model.pairs else { continue };
             let row = |what: &str, cells: [String; 3]| [format!("{}: {what}", model.name())].into_iter().chain(cells);
-            table.push(row("accuracy", of_kinds(&pairs.accuracy, rank)));
+            table.push(row("accuracy", of_kinds(pairs.accuracy.as_ref(), rank)));
             let Some(later) = &pairs.later else { continue };
             for (what, shares) in [
-                ("consistency, gated", &later.consistency_gated),
-                ("verifiability, gated", &later.verifiability_gated),
-                ("consistency, ungated", &later.consistency_ungated),
-                ("verifiability, ungated", &later.verifiability_ungated),
+                ("consistency, gated", later.consistency_gated.as_ref()),
+                ("verifiability, gated", later.verifiability_gated.as_ref()),
+                ("consistency, ungated", Some(&later.consistency_ungated)),
+                ("verifiability, ungated", Some(&later.verifiability_ungated)),
             ] {
                 table.push(row(what, of_kinds(shares, share)));
             }
@@ -150,13 +156,15 @@ impl ScoreReport {
 impl Agreement {
     /// One row, for the run beside the one in the other order.
     pub fn table(&self) -> Table {
-        let (what, stories) = match self.stories {
-            Some(_) => ("options in the other order, %", Some("stories alike")),
-            None => ("stories in the other order, %", None),
+        let is_of_pairs = self.stories.is_none() && self.pairs.is_some();
+        let (what, stories) = match is_of_pairs {
+            false => ("options in the other order, %", Some("stories alike")),
+            true => ("stories in the other order, %", None),
         };
         let header = [what].into_iter().chain(stories).chain(["pairs alike", "pairs right twice"]);
         let mut table = Table::new(header);
-        let cells = self.stories.into_iter().chain([self.pairs, self.both_right]).map(|counted| share(&counted));
+        let counted = stories.map(|_| self.stories).into_iter().chain([self.pairs, self.both_right]);
+        let cells = counted.map(|counted| counted.as_ref().map_or_else(|| UNKNOWN.to_owned(), share));
         table.push([self.model.clone()].into_iter().chain(cells));
         table
     }
@@ -192,7 +200,8 @@ fn cells(shares: &KindShares) -> Vec<String> {
     all.iter().flatten().map(share).collect()
 }
 
-fn of_kinds<T>(shares: &RankShares<T>, cell: fn(&T) -> String) -> [String; 3] {
+fn of_kinds<T>(shares: Option<&RankShares<T>>, cell: fn(&T) -> String) -> [String; 3] {
+    let Some(shares) = shares else { return [UNKNOWN; 3].map(str::to_owned) };
     [cell(&shares.overall), cell(&shares.cloze), cell(&shares.order)]
 }
 
