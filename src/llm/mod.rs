@@ -26,6 +26,7 @@ pub mod server;
 mod shots;
 mod story;
 mod template;
+mod thought;
 mod tier;
 
 pub use cascade::{AskedQuestion, OnStep, QuestionAnswer, TierAnswers, ask, ask_all, stories_of};

@@ -1,5 +1,6 @@
 //! Reads a model's answer: a JSON object with the key `answer`.
 
+use crate::llm::thought::split_thought;
 use serde_json::{Map, Value};
 
 /// What stands in a submission where a model gave no answer. It is wrong for every item.
@@ -15,10 +16,7 @@ pub fn read_answer(text: &str) -> Option<u8> {
     if let Ok(object) = serde_json::from_str::<Map<String, Value>>(&text) {
         return answer(&object);
     }
-    let said = match text.rsplit_once("</think>") {
-        Some((_, said)) => said,
-        None => text.split("<think>").next().unwrap_or_default(),
-    };
+    let (said, _) = split_thought(&text);
     objects(said).filter(|object| object.contains_key("answer")).last().as_ref().and_then(answer)
 }
 
@@ -76,6 +74,7 @@ mod tests {
         assert_eq!(read_answer("<think>Perhaps {\"answer\": 0}?</think>\n\n{\"answer\": 1}"), Some(1));
         assert_eq!(read_answer("<think>Perhaps {\"answer\": 0}? Or"), None);
         assert_eq!(read_answer("<think>{\"answer\": 0}</think> I don't know."), None);
+        assert_eq!(read_answer("<think>Hm.</think> Or: <think>{\"answer\": 0}?"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::client::{LlmClient, Reply};
 use super::kind::ServerKind;
 use crate::error::{Error, Result};
 use crate::llm::Message;
+use crate::llm::thought::split_thought;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -106,21 +107,31 @@ fn leave_out(body: &mut Value, name: &str) {
     }
 }
 
-/// Which of the options an answer is: the one that it is word for word, or the only one whose words stand in it. Case
-/// and punctuation don't count.
+/// What denies the words after it, as [`words`] has it: "not", the end of "isn't", and the Italian "non" and "non è",
+/// also where the accent is a character of its own.
+const NEGATIONS: [&str; 5] = [" not", "n t", " non", " non è", " non e"];
+
+/// Which of the options an answer is: the one that it is word for word, or the only one whose words stand in it. Case,
+/// punctuation and thoughts don't count. None if a thought has no end, or if the option is denied in the same clause.
 pub fn option_said(text: &str, options: &[&str]) -> Option<usize> {
-    let words = |text: &str| {
-        let plain = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
-        format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "))
-    };
-    let (text, options) = (words(text), options.iter().map(|option| words(option)).collect::<Vec<_>>());
+    let (said, None) = split_thought(text) else { return None };
+    let (text, options) = (words(said), options.iter().map(|option| words(option)).collect::<Vec<_>>());
     let exact = options.iter().position(|option| *option == text);
     let mut within = options.iter().enumerate().filter(|(_, option)| text.contains(option.as_str()));
+    let clauses: Vec<String> = said.split(['.', '!', '?', ':', ';', ',', '\n']).map(words).collect();
+    let denies = |clause: &String, option: &str| NEGATIONS.iter().any(|not| clause.contains(&format!("{not}{option}")));
+    let is_denied = |option: &str| clauses.iter().any(|clause| denies(clause, option));
     let only = match (within.next(), within.next()) {
-        (Some((number, _)), None) => Some(number),
+        (Some((number, option)), None) if !is_denied(option) => Some(number),
         _ => None,
     };
     exact.or(only)
+}
+
+/// In lower case, without punctuation, a blank around each word.
+fn words(text: &str) -> String {
+    let plain = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
+    format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn read(answer: &Value) -> Result<String> {
@@ -155,6 +166,36 @@ mod tests {
             (said("Sentences 0 and 1"), said("10 and 1"), said("true or false"), said("")),
             (Some(3), None, None, None)
         );
+    }
+
+    #[test]
+    fn what_is_denied_is_no_option_and_not_the_other_one() {
+        let said = |text: &str| option_said(text, &["false", "true", "in pieces", "0 and 1"]);
+        for text in [
+            "The story is not true.",
+            "Not true",
+            "It isn't true.",
+            "It ISN’T **false**!",
+            "True? No, it is not true.",
+            "La storia non è true.",
+            "La storia non e\u{300} true.",
+            "non in pieces",
+            "Not 0 and 1",
+            "It is not false, but true.",
+        ] {
+            assert_eq!(said(text), None, "{text}");
+        }
+        assert_eq!((said("I am not sure, but true"), said("The answer is: false")), (Some(1), Some(0)));
+        assert_eq!((said("Is it odd? It is not. True"), said("Non so:\nfalse")), (Some(1), Some(0)));
+    }
+
+    #[test]
+    fn thoughts_are_not_said() {
+        let said = |text: &str| option_said(text, &["false", "true"]);
+        assert_eq!(said("<think>Is it false?</think>\n\nTrue."), Some(1));
+        assert_eq!(said("Is it false?</think>True."), Some(1), "opened in the prompt");
+        assert_eq!((said("<think>It may be true, because"), said("<think>True.</think>")), (None, None));
+        assert_eq!(said("true <think>or"), None);
     }
 
     #[test]
