@@ -169,7 +169,9 @@ pub(super) mod tests {
             let (group, plausible) = (row / 2, row.is_multiple_of(2));
             let id = if plausible { group.to_string() } else { format!("{group}-C0") };
             let sentences = [format!("Story {row}."), "Then.".to_owned()];
-            let doc = json!({"story_id": group, "example_id": id, "plausible": plausible, "sentences": sentences, "breakpoint": -1});
+            let doc = json!({
+                "story_id": group, "example_id": id, "plausible": plausible, "sentences": sentences, "breakpoint": -1,
+            });
             AskedStory::from_doc(row, &doc).unwrap()
         };
         Linked {
