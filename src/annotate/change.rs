@@ -86,6 +86,11 @@ pub enum Change {
         story: String,
         done: bool,
     },
+    /// An answer of another pass than that of the edit: a new sentence took the place of the one that it is about.
+    InPass {
+        pass: String,
+        answer: Box<Change>,
+    },
 }
 
 /// Which field a change sets.
@@ -116,11 +121,21 @@ impl Change {
             Change::Label { entity, sentence, attribute, .. } => Field::Label(*entity, *sentence, *attribute),
             Change::Conflict { story, .. } => Field::Conflict(story.clone()),
             Change::Done { story, .. } => Field::Done(story.clone()),
+            Change::InPass { answer, .. } => answer.field(),
+        }
+    }
+
+    /// The pass in which it is set, by an edit in `pass`, and what is set there.
+    pub(super) fn within<'c>(&'c self, pass: &'c str) -> (&'c str, &'c Change) {
+        match self {
+            Change::InPass { pass, answer } => (pass, answer),
+            change => (pass, change),
         }
     }
 
     /// Whether it is an answer, of which every pass has its own.
     pub fn is_answer(&self) -> bool {
-        matches!(self, Change::Label { .. } | Change::Conflict { .. } | Change::Done { .. })
+        use Change::{Conflict, Done, InPass, Label};
+        matches!(self, Label { .. } | Conflict { .. } | Done { .. } | InPass { .. })
     }
 }

@@ -25,17 +25,15 @@ pub(super) fn describe(change: &Change, group: &Group, story: &str) -> String {
         }
         Change::Conflict { story, .. } => format!("the conflict of story {story}"),
         Change::Done { story, .. } => format!("whether story {story} is done"),
+        Change::InPass { pass, .. } => format!("answers in the pass {pass:?}"),
     }
 }
 
-/// The first of the changes, and how many more there are.
-pub(super) fn describe_all<'c>(
-    mut changes: impl ExactSizeIterator<Item = &'c Change>,
-    group: &Group,
-    story: &str,
-) -> String {
+/// The first of the changes, and how many more there are. What moves in another pass is nobody's business in this one.
+pub(super) fn describe_all(changes: &[Change], group: &Group, story: &str) -> String {
+    let mut changes = changes.iter().filter(|change| !matches!(change, Change::InPass { .. }));
     let first = changes.next().map_or("nothing".into(), |first| describe(first, group, story));
-    match changes.len() {
+    match changes.count() {
         0 => first,
         more => format!("{first}, and {more} more"),
     }

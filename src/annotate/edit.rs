@@ -176,7 +176,7 @@ impl Project {
             pass: sender.pass.to_owned(),
             group: number,
             story: story.clone(),
-            what: what.unwrap_or_else(|| describe_all(changes.iter(), &group, &story)),
+            what: what.unwrap_or_else(|| describe_all(&changes, &group, &story)),
             undoes,
             redoes,
             changes,

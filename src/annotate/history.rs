@@ -37,6 +37,7 @@ struct Stacks {
 }
 
 fn place(group: i64, pass: &str, change: &Change) -> Place {
+    let (pass, change) = change.within(pass);
     let pass = if change.is_answer() { pass } else { "" };
     (group, pass.to_owned(), change.field())
 }
@@ -82,7 +83,8 @@ impl History {
     /// Adds an edit that was made.
     pub fn push(&mut self, edit: Edit) {
         let EditEntry { revision, who, window, n, pass, group, undoes, redoes, changes, .. } = &edit.entry;
-        for change in changes {
+        // Who moves the answers of another pass with a sentence gives no answer there.
+        for change in changes.iter().filter(|change| !matches!(change, Change::InPass { .. })) {
             self.touched.insert(place(*group, pass, change), *revision);
         }
         self.groups.insert(*group, *revision);

@@ -65,20 +65,27 @@ impl EditEntry {
         if !(0..=i64::MAX / 2).contains(&self.group) {
             return Err(format!("group {} is out of range", self.group));
         }
-        let is_fair = |number: u32| (1..=MAX_NUMBER).contains(&number);
-        let fair_change = |change: &Change| match change {
-            Change::Order { sentences, .. } => sentences.iter().all(|sentence| is_fair(sentence.0)),
-            Change::Member { entity, .. } | Change::Entity { entity, .. } => is_fair(entity.0),
-            Change::Text { sentence, .. } => is_fair(sentence.0),
-            Change::Label { entity, sentence, attribute, label } => {
-                is_fair(entity.0) && is_fair(sentence.0) && label.is_none_or(|label| label <= attribute.max_label())
-            }
-            _ => true,
-        };
-        match self.changes.iter().position(|change| !fair_change(change)) {
+        match self.changes.iter().position(|change| !is_fair(change)) {
             Some(number) => Err(format!("changes[{number}] has a number or a label that is out of range")),
             None => Ok(()),
         }
+    }
+}
+
+fn is_fair(change: &Change) -> bool {
+    let is_id = |number: u32| (1..=MAX_NUMBER).contains(&number);
+    match change {
+        Change::Order { sentences, .. } => sentences.iter().all(|sentence| is_id(sentence.0)),
+        Change::Member { entity, .. } | Change::Entity { entity, .. } => is_id(entity.0),
+        Change::Text { sentence, .. } => is_id(sentence.0),
+        Change::Label { entity, sentence, attribute, label } => {
+            is_id(entity.0) && is_id(sentence.0) && label.is_none_or(|label| label <= attribute.max_label())
+        }
+        Change::InPass { pass, answer } => {
+            let is_plain_answer = answer.is_answer() && !matches!(**answer, Change::InPass { .. });
+            is_plain(pass) && is_plain_answer && is_fair(answer)
+        }
+        _ => true,
     }
 }
 
@@ -202,6 +209,8 @@ pub(super) mod tests {
             (EditEntry { group: i64::MAX, ..entry(1) }, "group 9223372036854775807 is out of range"),
             (with(vec![label(1, 2), label(1, 3)]), "changes[1]"),
             (with(vec![label(u32::MAX, 2)]), "changes[0]"),
+            (with(vec![Change::InPass { pass: "second".into(), answer: Box::new(label(1, 3)) }]), "changes[0]"),
+            (with(vec![Change::InPass { pass: "../x".into(), answer: Box::new(label(1, 2)) }]), "changes[0]"),
             (with(vec![Change::Order { story: "1".into(), sentences: vec![SentenceId(0)] }]), "changes[0]"),
         ];
         for (number, (entry, expected)) in cases.into_iter().enumerate() {

@@ -67,7 +67,7 @@ pub enum Op {
         /// Which ones.
         sentences: [SentenceId; 2],
     },
-    /// Gives a version a copy of its own of a sentence that it shares, with the labels of this pass.
+    /// Gives a version a copy of its own of a sentence that it shares, with its labels in every pass.
     Own {
         /// Which one.
         sentence: SentenceId,

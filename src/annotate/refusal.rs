@@ -93,5 +93,7 @@ pub(super) fn value(change: &Change) -> serde_json::Value {
         Change::Label { label, .. } => json!(label),
         Change::Conflict { conflict, .. } => json!(conflict),
         Change::Done { done, .. } => json!(done),
+        // A pass shows nothing of another one.
+        Change::InPass { .. } => json!(null),
     }
 }

@@ -1,7 +1,7 @@
 //! What the program writes keeps to the schemas of `docs/schemas/`, and is read with more fields than there are, but not
 //! of a newer version.
 
-use crate::annotate::rig::{ADA, Rig as AnnotationRig};
+use crate::annotate::rig::{ADA, BO, By, Rig as AnnotationRig};
 use crate::llm::{recorded_pairs, said_pairs};
 use crate::llm_piqa;
 use crate::llm_server::mock::{Speaks, setup, start};
@@ -198,6 +198,9 @@ fn of_annotation() -> Vec<Value> {
     project.ada("1-C0", json!([{"op": "conflict", "evidence": null, "breakpoint": null}]));
     project.go(&ADA, Direction::Undo).unwrap();
     project.go(&ADA, Direction::Redo).unwrap();
+    let label = json!([{"op": "labels", "entity": 2, "sentence": 2, "values": {"open": 2}}]);
+    project.send(&By { pass: "second", ..BO }, "1-C0", label).unwrap();
+    project.ada("1-C0", json!([{"op": "own", "sentence": 2}]));
     project.ada("1-O0", json!([{"op": "remove_story"}]));
     read(&project.folder().join("journal.jsonl"))
 }

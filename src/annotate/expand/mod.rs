@@ -51,6 +51,14 @@ impl<'p> Expansion<'p> {
         self.put(change, true);
     }
 
+    /// Makes an answer of any pass that follows from what is there now.
+    fn merge_answer(&mut self, pass: &str, answer: Change) {
+        self.merge(match pass == self.pass {
+            true => answer,
+            false => Change::InPass { pass: pass.to_owned(), answer: Box::new(answer) },
+        });
+    }
+
     fn put(&mut self, change: Change, merges: bool) {
         let before = self.group.apply(self.pass, &change);
         if before != change {
@@ -63,7 +71,8 @@ impl<'p> Expansion<'p> {
         let mut steps: Vec<EditStep> = Vec::with_capacity(self.steps.len());
         let mut places = HashMap::new();
         for step in self.steps {
-            let place = *places.entry(step.change.field()).or_insert(steps.len());
+            let (pass, change) = step.change.within(self.pass);
+            let place = *places.entry((pass.to_owned(), change.field())).or_insert(steps.len());
             match steps.get_mut(place) {
                 Some(earlier) => {
                     earlier.change = step.change;

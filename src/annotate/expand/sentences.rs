@@ -33,13 +33,16 @@ impl Expansion<'_> {
         let mut sentences = self.draft()?.sentences.clone();
         let old = std::mem::replace(&mut sentences[position], sentence);
         self.merge(Change::Order { story: self.story.clone(), sentences });
-        // A conflict that was marked stays marked at this position.
-        if let Some(&MarkedConflict { evidence, breakpoint }) = self.group.answers(self.pass).conflicts.get(&self.story)
-        {
-            let moved = |id| if id == old { sentence } else { id };
+        // A conflict that was marked stays marked at this position, in every pass: all have the same sentences.
+        let moved = |id| if id == old { sentence } else { id };
+        let story = self.story.clone();
+        let marked = self.group.answers.iter().filter_map(|(pass, answers)| {
+            let &MarkedConflict { evidence, breakpoint } = answers.conflicts.get(&story)?;
             let conflict = Some(MarkedConflict { evidence: moved(evidence), breakpoint: moved(breakpoint) });
-            self.set(Change::Conflict { story: self.story.clone(), conflict });
-        }
+            Some((pass.clone(), Change::Conflict { story: story.clone(), conflict }))
+        });
+        let marked: Vec<_> = marked.collect();
+        marked.into_iter().for_each(|(pass, conflict)| self.merge_answer(&pass, conflict));
         Ok(())
     }
 
@@ -100,15 +103,22 @@ impl Expansion<'_> {
         let text = self.group.text(sentence).to_owned();
         let copy = self.new_sentence(&text)?;
         self.put_in_place(position, copy)?;
-        let labels: Vec<_> =
-            self.group.answers(self.pass).labels.iter().map(|(cell, labels)| (*cell, *labels)).collect();
-        for ((entity, _), labels) in labels.into_iter().filter(|((_, of), _)| *of == sentence) {
-            for attribute in Attribute::ALL {
-                if let label @ Some(_) = labels[attribute.index()] {
-                    self.set(Change::Label { entity, sentence: copy, attribute, label });
+        self.copy_labels(sentence, copy);
+        Ok(())
+    }
+
+    /// Gives a sentence the labels of another one, in every pass.
+    fn copy_labels(&mut self, from: SentenceId, to: SentenceId) {
+        let mut copied = Vec::new();
+        for (pass, answers) in &self.group.answers {
+            for (&(entity, _), labels) in answers.labels.iter().filter(|((_, of), _)| *of == from) {
+                for attribute in Attribute::ALL {
+                    if let label @ Some(_) = labels[attribute.index()] {
+                        copied.push((pass.clone(), Change::Label { entity, sentence: to, attribute, label }));
+                    }
                 }
             }
         }
-        Ok(())
+        copied.into_iter().for_each(|(pass, label)| self.merge_answer(&pass, label));
     }
 }
