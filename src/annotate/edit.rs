@@ -1,17 +1,16 @@
-//! Edits of a project: checked, written into the journal, made, undone and redone.
+//! Edits of a project: checked, written into the journal, and made.
 
-use super::change::{Change, EntityText};
+use super::change::Change;
 use super::describe::{describe, describe_all};
 use super::expand::{EditStep, Expansion};
 use super::group::Group;
-use super::history::{Direction, Edit};
+use super::history::Edit;
 use super::journal::EditEntry;
-use super::merge::merged;
 use super::op::Op;
 use super::project::Project;
 use super::refusal::{Clash, EditRefusal, value};
 use super::sender::{Edited, OnClash, Sender};
-use std::collections::BTreeSet;
+use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -19,14 +18,15 @@ use time::format_description::well_known::Rfc3339;
 pub(super) const MAX_WANTED: i64 = 1 << 30;
 
 /// What is about to be done.
-struct Planned<'a> {
-    sender: Sender<'a>,
-    number: i64,
-    story: String,
-    steps: Vec<EditStep>,
-    what: Option<String>,
-    undoes: Option<u64>,
-    redoes: Option<u64>,
+pub(super) struct Planned<'a> {
+    pub sender: Sender<'a>,
+    pub number: i64,
+    pub story: String,
+    pub steps: Vec<EditStep>,
+    /// In words, unless the changes say it.
+    pub what: Option<String>,
+    pub undoes: Option<u64>,
+    pub redoes: Option<u64>,
 }
 
 impl Project {
@@ -49,38 +49,8 @@ impl Project {
             expansion.add(op)?;
         }
         let (story, steps) = (expansion.story.clone(), expansion.into_steps());
-        let steps = self.without_clashes(sender, number, &story, steps, |project, step| {
-            let last = project.history.last(number, sender.pass, &step.change);
-            !step.merges && last.is_some_and(|last| last.entry.revision > base && last.entry.window != sender.window)
-        })?;
+        let steps = self.without_clashes(sender, base, number, &story, steps)?;
         self.commit(Planned { sender, number, story, steps, what: None, undoes: None, redoes: None })
-    }
-
-    /// Undoes the last edit of the annotator in this pass, or redoes the one that was undone last.
-    ///
-    /// # Errors
-    /// `Gone` if there is none; a clash if somebody changed the same since.
-    pub fn go(&mut self, sender: Sender, direction: Direction) -> Result<Edited, EditRefusal> {
-        if let Some(done) = self.check(sender, 0)? {
-            return Ok(done);
-        }
-        let gone = || EditRefusal::Gone(format!("{} has nothing to {} here", sender.who, direction.name()));
-        let edit = self.history.next(sender.who, sender.pass, direction).ok_or_else(gone)?;
-        let EditEntry { revision, group: number, story, changes, what, .. } = &edit.entry;
-        let (revision, number, story) = (*revision, *number, story.clone());
-        let what = format!("{}: {what}", direction.name());
-        let group = &self.stories.groups[&number];
-        let pairs = changes.iter().zip(&edit.before);
-        let steps = pairs.map(|(after, before)| match direction {
-            Direction::Undo => step_between(group, sender.pass, after, before),
-            Direction::Redo => step_between(group, sender.pass, before, after),
-        });
-        let steps = steps.filter(|step| step.change != step.before).collect();
-        let steps = self.without_clashes(sender, number, &story, steps, |_, step| !step.merges)?;
-        require_names(self.stories.group(number), sender.pass, &steps)?;
-        let (undoes, redoes) =
-            if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
-        self.commit(Planned { sender, number, story, steps, what: Some(what), undoes, redoes })
     }
 
     /// Adds a group that was read from a story file, as one edit. It gets the number that is wanted; if that is
@@ -103,7 +73,7 @@ impl Project {
     }
 
     /// Checks who sends an edit. What became of it, if it was sent before.
-    fn check(&self, sender: Sender, base: u64) -> Result<Option<Edited>, EditRefusal> {
+    pub(super) fn check(&self, sender: Sender, base: u64) -> Result<Option<Edited>, EditRefusal> {
         sender.check()?;
         if base > self.revision() {
             let message = format!("the page has seen revision {base}, but the project has {}", self.revision());
@@ -121,37 +91,55 @@ impl Project {
     fn without_clashes(
         &self,
         sender: Sender,
+        base: u64,
         number: i64,
         story: &str,
         steps: Vec<EditStep>,
-        is_others: impl Fn(&Self, &EditStep) -> bool,
     ) -> Result<Vec<EditStep>, EditRefusal> {
-        let (clashing, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| is_others(self, step));
+        let is_others = |step: &EditStep| {
+            let last = self.history.last(number, sender.pass, &step.change);
+            !step.merges && last.is_some_and(|last| last.entry.revision > base && last.entry.window != sender.window)
+        };
+        let (clashing, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(is_others);
         match sender.on_clash {
             _ if clashing.is_empty() => Ok(rest),
             OnClash::Override => Ok(clashing.into_iter().chain(rest).collect()),
             OnClash::Keep => Ok(rest),
             OnClash::Tell => {
-                Err(EditRefusal::Clash(clashing.iter().map(|step| self.clash(sender, number, story, step)).collect()))
+                let clashes = clashing.iter().map(|step| self.clash(sender.pass, number, story, step));
+                Err(EditRefusal::Clash(clashes.collect()))
             }
         }
     }
 
-    fn clash(&self, sender: Sender, number: i64, story: &str, step: &EditStep) -> Clash {
-        let (entity, sentence, attribute) = match &step.change {
+    /// A step that sets what somebody else set.
+    pub(super) fn clash(&self, pass: &str, number: i64, story: &str, step: &EditStep) -> Clash {
+        let last = self.history.last(number, pass, &step.change).map(|edit| &edit.entry);
+        self.told(number, story, &step.change, [value(&step.change), value(&step.before)], last)
+    }
+
+    /// A field in words, with the values of two annotators. The second one's is of `last`.
+    pub(super) fn told(
+        &self,
+        number: i64,
+        story: &str,
+        change: &Change,
+        [yours, theirs]: [Value; 2],
+        last: Option<&EditEntry>,
+    ) -> Clash {
+        let (entity, sentence, attribute) = match change {
             Change::Label { entity, sentence, attribute, .. } => (Some(*entity), Some(*sentence), Some(*attribute)),
             Change::Text { sentence, .. } => (None, Some(*sentence), None),
             Change::Entity { entity, .. } | Change::Member { entity, .. } => (Some(*entity), None, None),
             _ => (None, None, None),
         };
-        let last = self.history.last(number, sender.pass, &step.change).map(|edit| &edit.entry);
         Clash {
-            what: describe(&step.change, &self.stories.groups[&number], story),
+            what: describe(change, &self.stories.groups[&number], story),
             entity,
             sentence,
             attribute,
-            yours: value(&step.change),
-            theirs: value(&step.before),
+            yours,
+            theirs,
             who: last.map_or_else(String::new, |last| last.who.clone()),
             at: last.map_or_else(String::new, |last| last.at.clone()),
         }
@@ -159,7 +147,7 @@ impl Project {
 
     /// Writes an edit into the journal, then makes it. An undo is written even if nothing of it is left to do: the next
     /// one then takes the edit before it.
-    fn commit(&mut self, planned: Planned) -> Result<Edited, EditRefusal> {
+    pub(super) fn commit(&mut self, planned: Planned) -> Result<Edited, EditRefusal> {
         let Planned { sender, number, story, steps, what, undoes, redoes } = planned;
         if steps.is_empty() && undoes.is_none() && redoes.is_none() {
             return Ok(Edited { revision: self.revision(), story, repeated: false });
@@ -185,35 +173,6 @@ impl Project {
         self.make(entry);
         Ok(Edited { revision: self.revision(), story, repeated: false })
     }
-}
-
-/// # Errors
-/// `Data` if two entities would have one name: another one may have got it since.
-fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(), EditRefusal> {
-    steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
-    let mut names = BTreeSet::new();
-    match group.entities.values().flatten().find(|entity| !names.insert(&entity.name)) {
-        Some(EntityText { name, .. }) => Err(EditRefusal::data(format!(
-            "another entity of these stories is named {name:?} by now; rename that one first"
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Sets a field back from `from` to `to`. It merges if nobody set the field since, or if the sentences of a story can be
-/// merged; otherwise it clashes.
-fn step_between(group: &Group, pass: &str, from: &Change, to: &Change) -> EditStep {
-    let before = group.current(pass, to);
-    let merged = match (from, to, &before) {
-        _ if before == *from || before == *to => Some(to.clone()),
-        (
-            Change::Order { sentences: from, .. },
-            Change::Order { story, sentences: to },
-            Change::Order { sentences, .. },
-        ) => merged(from, to, sentences).map(|sentences| Change::Order { story: story.clone(), sentences }),
-        _ => None,
-    };
-    EditStep { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
 }
 
 fn now() -> String {

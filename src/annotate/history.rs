@@ -13,7 +13,7 @@ pub(super) struct Edit {
 }
 
 /// A field of a group; of an answer also the pass.
-type Place = (i64, String, Field);
+pub(super) type Place = (i64, String, Field);
 
 /// All edits, in their order.
 #[derive(Default)]
@@ -36,7 +36,7 @@ struct Stacks {
     redo: Vec<u64>,
 }
 
-fn place(group: i64, pass: &str, change: &Change) -> Place {
+pub(super) fn place(group: i64, pass: &str, change: &Change) -> Place {
     let (pass, change) = change.within(pass);
     let pass = if change.is_answer() { pass } else { "" };
     (group, pass.to_owned(), change.field())
@@ -61,6 +61,22 @@ impl History {
     /// The last edit of a field, if there is one.
     pub fn last(&self, group: i64, pass: &str, change: &Change) -> Option<&Edit> {
         self.edit(*self.touched.get(&place(group, pass, change))?)
+    }
+
+    /// The fields of a group that others than `who` set since a revision, with the last edit that did.
+    pub fn by_others(&self, group: i64, who: &str, since: u64) -> HashMap<Place, &EditEntry> {
+        let start = usize::try_from(since).unwrap_or(usize::MAX).min(self.edits.len());
+        let later = self.edits[start..].iter().map(|edit| &edit.entry);
+        let others = later.filter(|entry| entry.group == group && entry.who != who);
+        others
+            .flat_map(|entry| entry.changes.iter().map(move |change| (place(group, &entry.pass, change), entry)))
+            .collect()
+    }
+
+    /// The revision in which the edit of this revision was undone last; that one if it was not.
+    pub fn undone(&self, revision: u64) -> u64 {
+        let undo = self.edits.iter().rev().find(|edit| edit.entry.undoes == Some(revision));
+        undo.map_or(revision, |undo| undo.entry.revision)
     }
 
     /// The revision of the last edit of a group; 0 if there is none.

@@ -8,7 +8,7 @@
 //!   has them on the disk before anybody hears that the edit was made.
 //! - Edits carry the revision that the annotator last saw. Those of different fields merge. Those of the same field are
 //!   told as a clash, with both values.
-//! - Whatever an annotator did can be undone, back to the beginning, but for what somebody else changed since.
+//! - Whatever an annotator did can be undone, back to the beginning, but for what somebody else changed or built on since.
 
 mod change;
 mod describe;
@@ -21,6 +21,7 @@ mod hint;
 mod history;
 mod import;
 mod journal;
+mod lost;
 mod mention;
 mod merge;
 mod op;
@@ -33,6 +34,7 @@ mod refusal;
 mod run;
 mod sender;
 mod stories;
+mod undo;
 mod view;
 
 pub use change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};

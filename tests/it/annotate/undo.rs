@@ -97,3 +97,119 @@ fn an_insertion_is_undone_though_others_inserted_since() {
     rig.go(&ADA, Direction::Redo).unwrap();
     assert_eq!(ids(&mut rig), [1, 4, 5, 2, 3]);
 }
+
+const SECOND: By = By { who: "Bea", window: "c", pass: "second", ..ADA };
+
+/// What a clash tells: whose it is, and what.
+fn told(clashes: &[Value]) -> Vec<(&str, &str)> {
+    clashes.iter().map(|clash| (clash["who"].as_str().unwrap(), clash["what"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn an_entity_that_others_labelled_is_not_taken_away_silently() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "entity", "name": "lid"}]));
+    let label = |label: u8| json!([{"op": "labels", "entity": 4, "sentence": 1, "values": {"open": label}}]);
+    rig.send(&BO, "1", label(4)).unwrap();
+    rig.send(&SECOND, "1", label(3)).unwrap();
+    let revision = rig.project().revision();
+    let clashes = clash(rig.go(&ADA, Direction::Undo));
+    assert_eq!(
+        told(&clashes),
+        [("Bo", "label open of \"lid\" in sentence 1"), ("Bea", "answers in the pass \"second\""),]
+    );
+    assert_eq!((&clashes[0]["yours"], &clashes[0]["theirs"]), (&json!(null), &json!(4)));
+    assert_eq!((&clashes[1]["theirs"], &clashes[1]["entity"]), (&json!(null), &json!(null)), "a pass is blind");
+    assert_eq!(rig.project().revision(), revision, "nothing changed");
+    rig.go(&By { on_clash: OnClash::Keep, ..ADA }, Direction::Undo).unwrap();
+    let view = rig.view("1");
+    assert_eq!((view.entities.len(), view.labels.len()), (4, 1));
+    assert!(!view.undo.unwrap().contains("lid"), "the next undo takes the edit before");
+    rig.go(&ADA, Direction::Redo).unwrap();
+    rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Undo).unwrap();
+    assert_eq!(rig.view("1").entities.len(), 3);
+    rig.go(&ADA, Direction::Redo).unwrap();
+    assert_eq!(rig.view("1").labels.len(), 1, "redo brings the labels back");
+}
+
+#[test]
+fn an_entity_whose_labels_others_took_back_can_be_undone() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "entity", "name": "lid"}]));
+    rig.ada("1", json!([{"op": "labels", "entity": 4, "sentence": 1, "values": {"wet": 1}}]));
+    rig.send(&BO, "1", json!([{"op": "labels", "entity": 4, "sentence": 1, "values": {"open": 4}}])).unwrap();
+    rig.go(&BO, Direction::Undo).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    assert_eq!(rig.view("1").entities.len(), 3);
+}
+
+#[test]
+fn a_version_or_story_on_which_others_worked_is_not_taken_away_silently() {
+    let version = json!([{"op": "version", "kind": "cloze", "sentence": 1, "text": "Rosa locked the box."}]);
+    let entity = json!([{"op": "entity", "name": "lid"}]);
+    let works = [
+        (&SECOND, json!([{"op": "done", "done": true}]), ("Bea", "answers in the pass \"second\"")),
+        (
+            &SECOND,
+            json!([{"op": "conflict", "evidence": 4, "breakpoint": 3}]),
+            ("Bea", "answers in the pass \"second\""),
+        ),
+        (&BO, json!([{"op": "conflict", "evidence": 4, "breakpoint": 3}]), ("Bo", "the conflict of story 1-C0")),
+        (&BO, json!([{"op": "swap", "sentences": [2, 3]}]), ("Bo", "the sentences of story 1-C0")),
+    ];
+    for (by, ops, expected) in works {
+        let mut rig = Rig::new();
+        rig.with_story();
+        rig.ada("1", version.clone());
+        rig.send(by, "1-C0", ops.clone()).unwrap();
+        let before = rig.content("1-C0", by.pass);
+        assert_eq!(told(&clash(rig.go(&ADA, Direction::Undo))), [expected], "{ops}");
+        assert_eq!(rig.content("1-C0", by.pass), before);
+        rig.go(by, Direction::Undo).unwrap();
+        rig.go(&ADA, Direction::Undo).unwrap();
+        assert!(rig.project().story("1-C0", "main", "Ada").is_err());
+    }
+    let mut rig = Rig::new();
+    rig.ada("", json!([{"op": "add_story", "sentences": ["Rosa opened the box."]}]));
+    rig.send(&BO, "1", version).unwrap();
+    rig.send(&BO, "1", entity).unwrap();
+    let clashes = clash(rig.go(&ADA, Direction::Undo));
+    let whats: Vec<_> = told(&clashes).into_iter().map(|(_, what)| what).collect();
+    assert!(whats.contains(&"story 1-C0") && whats.contains(&"entity \"lid\""), "{whats:?}");
+    assert_eq!(rig.project().view("main").stories.len(), 2);
+}
+
+#[test]
+fn an_inserted_sentence_that_others_labelled_is_not_taken_away_silently() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "insert", "after": 1, "text": "Ada's."}]));
+    rig.send(&BO, "1", json!([{"op": "labels", "entity": 2, "sentence": 4, "values": {"open": 2}}])).unwrap();
+    assert_eq!(told(&clash(rig.go(&ADA, Direction::Undo))), [("Bo", "label open of \"box\" in sentence 2")]);
+    assert_eq!(rig.view("1").sentences.len(), 4);
+}
+
+/// A redo of a removal takes as much away as an undo of an addition.
+#[test]
+fn what_others_did_after_an_undo_is_not_taken_away_by_redo() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "drop", "entity": 3}]));
+    rig.go(&ADA, Direction::Undo).unwrap();
+    rig.send(&BO, "1", json!([{"op": "labels", "entity": 3, "sentence": 2, "values": {"location": 6}}])).unwrap();
+    assert_eq!(told(&clash(rig.go(&ADA, Direction::Redo))), [("Bo", "label location of \"pen\" in sentence 2")]);
+}
+
+/// The mark moved with the copy, which is nobody's answer.
+#[test]
+fn a_mark_that_moved_with_a_copy_of_its_sentence_can_be_undone() {
+    let mut rig = Rig::new();
+    rig.with_versions();
+    rig.send(&SECOND, "1-C0", json!([{"op": "conflict", "evidence": 4, "breakpoint": 3}])).unwrap();
+    rig.ada("1-C0", json!([{"op": "own", "sentence": 3}]));
+    rig.go(&SECOND, Direction::Undo).unwrap();
+    assert_eq!(rig.content("1-C0", "second")["conflict"], json!(null));
+}

@@ -1,0 +1,144 @@
+//! Edits that are undone and redone: what somebody else changed, or has built on them since, is told.
+
+use super::change::{Change, EntityText};
+use super::edit::Planned;
+use super::expand::EditStep;
+use super::group::Group;
+use super::history::{Direction, Edit, Place, place};
+use super::journal::EditEntry;
+use super::lost::{Seen, lost};
+use super::merge::merged;
+use super::project::Project;
+use super::refusal::{Clash, EditRefusal, value};
+use super::sender::{Edited, OnClash, Sender};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// What is about to be undone or redone.
+struct Way<'a> {
+    sender: Sender<'a>,
+    number: i64,
+    story: &'a str,
+    /// The revision since which others may have built on it.
+    since: u64,
+    /// What the annotator left.
+    from: &'a [Change],
+}
+
+impl Project {
+    /// Undoes the last edit of the annotator in this pass, or redoes the one that was undone last.
+    ///
+    /// # Errors
+    /// `Gone` if there is none; a clash if somebody changed the same since, or has built on what would go.
+    pub fn go(&mut self, sender: Sender, direction: Direction) -> Result<Edited, EditRefusal> {
+        if let Some(done) = self.check(sender, 0)? {
+            return Ok(done);
+        }
+        let gone = || EditRefusal::Gone(format!("{} has nothing to {} here", sender.who, direction.name()));
+        let edit = self.history.next(sender.who, sender.pass, direction).ok_or_else(gone)?;
+        let Edit { entry: EditEntry { revision, group: number, story, changes, what, .. }, before } = edit;
+        let (revision, number) = (*revision, *number);
+        let what = Some(format!("{}: {what}", direction.name()));
+        let (from, to, since) = match direction {
+            Direction::Undo => (changes, before, revision),
+            Direction::Redo => (before, changes, self.history.undone(revision)),
+        };
+        let steps = from.iter().zip(to).map(|(from, to)| self.step_between(number, sender.pass, revision, from, to));
+        let steps = steps.filter(|step| step.change != step.before).collect();
+        let way = Way { sender, number, story, since, from };
+        let steps = self.settled(&way, steps)?;
+        require_names(self.stories.group(number), sender.pass, &steps)?;
+        let (undoes, redoes) =
+            if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
+        let story = story.clone();
+        self.commit(Planned { sender, number, story, steps, what, undoes, redoes })
+    }
+
+    /// Sets a field back from `from` to `to`. It merges if nobody set the field since the edit of this revision, or if
+    /// the sentences of a story can be merged; otherwise it clashes.
+    fn step_between(&self, number: i64, pass: &str, revision: u64, from: &Change, to: &Change) -> EditStep {
+        let before = self.stories.groups[&number].current(pass, to);
+        let last = self.history.last(number, pass, to).map(|edit| &edit.entry);
+        // A mark that moved with its sentence in another pass was set by nobody else.
+        let is_own = last.is_some_and(|last| [Some(last.revision), last.undoes, last.redoes].contains(&Some(revision)));
+        let merged = match (from, to, &before) {
+            _ if before == *from || before == *to => Some(to.clone()),
+            (
+                Change::Order { sentences: from, .. },
+                Change::Order { story, sentences: to },
+                Change::Order { sentences, .. },
+            ) => merged(from, to, sentences).map(|sentences| Change::Order { story: story.clone(), sentences }),
+            (Change::Conflict { .. }, ..) if is_own => Some(to.clone()),
+            _ => None,
+        };
+        EditStep { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
+    }
+
+    /// The steps that are made, as the annotator wants it if they clash with what others did.
+    fn settled(&self, way: &Way, steps: Vec<EditStep>) -> Result<Vec<EditStep>, EditRefusal> {
+        match way.sender.on_clash {
+            OnClash::Override => Ok(steps),
+            OnClash::Keep => {
+                let rest: Vec<_> = steps.into_iter().filter(|step| step.merges).collect();
+                // What others built on stays as a whole: a part of it would be nothing to build on.
+                Ok(if self.built_on(way, &rest).is_empty() { rest } else { Vec::new() })
+            }
+            OnClash::Tell => {
+                let Way { sender, number, story, .. } = *way;
+                let clashing = steps.iter().filter(|step| !step.merges);
+                let mut clashes: Vec<Clash> =
+                    clashing.map(|step| self.clash(sender.pass, number, story, step)).collect();
+                clashes.extend(self.built_on(way, &steps));
+                if clashes.is_empty() { Ok(steps) } else { Err(EditRefusal::Clash(clashes)) }
+            }
+        }
+    }
+
+    /// What others did since, and what could not be seen any more after the steps.
+    fn built_on(&self, way: &Way, steps: &[EditStep]) -> Vec<Clash> {
+        let Way { sender, number, story, since, from } = *way;
+        let before = &self.stories.groups[&number];
+        let mut after = self.stories.group(number);
+        steps.iter().for_each(|step| drop(after.apply(sender.pass, &step.change)));
+        let own_place = |change: &Change| place(number, sender.pass, change);
+        let as_left: HashMap<Place, &Change> =
+            from.iter().map(|change| (own_place(change), change.within(sender.pass).1)).collect();
+        let told: HashSet<Place> =
+            steps.iter().filter(|step| !step.merges).map(|step| own_place(&step.change)).collect();
+        let others = self.history.by_others(number, sender.who, since);
+        let (mut clashes, mut hidden) = (Vec::new(), BTreeMap::new());
+        for seen in lost(number, before, &after) {
+            let place = seen.place(number);
+            let Seen { pass, change } = seen;
+            let Some(&entry) = others.get(&place) else { continue };
+            if told.contains(&place) || as_left.get(&place) == Some(&&change) {
+                continue;
+            }
+            if change.is_answer() && pass != sender.pass {
+                let answer = Box::new(change);
+                hidden.insert((pass.clone(), &entry.who), (Change::InPass { pass, answer }, entry));
+            } else {
+                clashes.push(self.lost_clash(number, story, &change, entry));
+            }
+        }
+        clashes.extend(hidden.into_values().map(|(change, entry)| self.lost_clash(number, story, &change, entry)));
+        clashes
+    }
+
+    fn lost_clash(&self, number: i64, story: &str, change: &Change, entry: &EditEntry) -> Clash {
+        self.told(number, story, change, [Value::Null, value(change)], Some(entry))
+    }
+}
+
+/// # Errors
+/// `Data` if two entities would have one name: another one may have got it since.
+fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(), EditRefusal> {
+    steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
+    let mut names = BTreeSet::new();
+    match group.entities.values().flatten().find(|entity| !names.insert(&entity.name)) {
+        Some(EntityText { name, .. }) => Err(EditRefusal::data(format!(
+            "another entity of these stories is named {name:?} by now; rename that one first"
+        ))),
+        None => Ok(()),
+    }
+}
