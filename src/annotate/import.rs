@@ -34,7 +34,7 @@ pub struct ImportedStory {
 
 impl Project {
     /// Takes the stories of one split, or of all, with their labels as answers of the sender's pass. A group whose number
-    /// is taken gets another one. Each group is an edit.
+    /// is taken gets another one. Each group is an edit. An import that was interrupted goes on if it is sent again.
     ///
     /// # Errors
     /// `Data` if there is no such split, or the import was made before; `Io`. Groups before the error were taken.
@@ -42,9 +42,6 @@ impl Project {
         sender.check()?;
         // Its edits have numbers of their own.
         let window = format!("{}-{}", sender.window, sender.n);
-        if self.history.sent(&window, 1).is_some() {
-            return Err(EditRefusal::data("this import was made before"));
-        }
         let stories: Vec<&Story> = match split {
             Some(split) => file.split(split)?.iter().collect(),
             None => file.splits.iter().flat_map(|(_, stories)| stories).collect(),
@@ -54,11 +51,20 @@ impl Project {
         // Groups that give way don't take the numbers of others.
         let above = stories.iter().map(|story| story.group).filter(|&group| group < MAX_WANTED);
         let above = above.max().map_or(1, |last| last + 1);
-        for (n, members) in (1..).zip(groups(&stories, &mut imported.left_out)) {
-            let sender = Sender { window: &window, n, ..sender };
+        let groups = groups(&stories, &mut imported.left_out);
+        let is_made = |n: usize| self.history.sent(&window, n as u64).is_some();
+        if !groups.is_empty() && (1..=groups.len()).all(is_made) {
+            return Err(EditRefusal::data("this import was made before"));
+        }
+        for (n, members) in (1..).zip(groups) {
             let mut reader = GroupReader::default();
-            let wanted = members[0].group;
-            self.add_group(sender, wanted, above, |number| reader.read(number, &members))?;
+            match self.history.sent(&window, n).and_then(|revision| self.history.edit(revision)) {
+                Some(made) => drop(reader.read(made.entry.group, &members)),
+                None => {
+                    let sender = Sender { window: &window, n, ..sender };
+                    self.add_group(sender, members[0].group, above, |number| reader.read(number, &members))?;
+                }
+            }
             imported.stories.extend(
                 reader
                     .keys

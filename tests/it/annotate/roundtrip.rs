@@ -118,6 +118,30 @@ fn a_taken_number_gives_way_and_an_import_is_made_once() {
     assert_eq!(rig.project().revision(), revision);
 }
 
+/// The program was killed after some of the groups.
+#[test]
+fn an_interrupted_import_goes_on_with_the_groups_that_are_missing() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    let before = rig.project().revision() as usize;
+    let file = read_file(&sample("en-dev.json")).unwrap();
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let whole = rig.project().import(sender, &file, None).unwrap();
+    let stories = rig.project().view("main").stories;
+    let journal = rig.folder().join("journal.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    for groups in [0, 1, 7] {
+        rig.project = None;
+        let kept: String = lines.split_inclusive('\n').take(before + groups).collect();
+        std::fs::write(&journal, kept).unwrap();
+        rig.reopen();
+        let again = rig.project().import(sender, &file, None).unwrap();
+        assert_eq!(again, whole, "after {groups} groups");
+        assert_eq!(rig.project().view("main").stories, stories, "after {groups} groups");
+        assert!(rig.project().import(sender, &file, None).unwrap_err().to_string().contains("before"));
+    }
+}
+
 #[test]
 fn a_number_that_is_too_large_is_not_kept() {
     let mut rig = Rig::new();
