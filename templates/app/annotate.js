@@ -44,8 +44,17 @@ export function annotatePage(models) {
     try {
       return await work();
     } catch (error) {
-      say(error.message || t("unreachable"));
+      tell(error.message || t("unreachable"));
       return null;
+    }
+  };
+  /** Says what went wrong, even if it is that the story can't be drawn: then the list of stories is shown alone. */
+  const tell = (text) => {
+    try {
+      say(text);
+    } catch {
+      state.view = null;
+      fill(element, h("p", { class: "card wrong", role: "alert" }, text), h("div", { class: "annotate" }, storyList(state, actions)));
     }
   };
 
@@ -85,8 +94,12 @@ export function annotatePage(models) {
     await propose();
   });
   const propose = async () => {
-    const { story, entities } = state.view;
-    if (!models.length || !entities.length) return;
+    const { story, entities, sentences } = state.view;
+    if (!models.length) return;
+    if (!entities.length || !sentences.length) {
+      state.proposals = null;
+      return;
+    }
     const proposals = await ask("annotate/propose", { body: { story, run: run() } });
     if (state.view?.story === story) state.proposals = proposals;
     show();

@@ -28,6 +28,7 @@ export const accepted = (proposals) => Object.fromEntries(proposals.map(({ attri
 export function grid(state, actions) {
   const { view } = state;
   if (!view.entities.length) return h("p", { class: "soft" }, t("need_entities"));
+  if (!view.sentences.length) return h("p", { class: "soft" }, t("need_sentences"));
   const head = h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, t("sentences")), view.entities.map((entity) =>
     h("th", { scope: "col", role: "columnheader", lang: view.language }, entity.name)));
   const row = (sentence, n) => h("tr", { role: "row" }, h("th", { scope: "row", role: "rowheader", class: "text", lang: view.language }, `${n + 1}. ${sentence.text}`),

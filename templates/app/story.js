@@ -49,10 +49,20 @@ function sentences(state, actions) {
   };
   const bound = h("select", { id: "bound", "data-key": "bound", onchange: (event) => { state.bound = Number(event.target.value); actions.show(); } }, BOUNDS.map((value) => h("option", { value }, percent(value))));
   bound.value = String(state.bound);
-  return h("div", {}, h("ol", { class: "editing" }, view.sentences.map(item)),
+  return h("div", {}, view.sentences.length ? h("ol", { class: "editing" }, view.sentences.map(item)) : firstSentence(view, actions),
     state.proposals ? h("p", { class: "controls" }, h("label", { for: "bound" }, t("bound")), bound) : null,
     proposedConflicts(state, actions),
     view.kind ? null : h("p", { class: "fine" }, t("swap_version")));
+}
+
+/** A story without sentences has none after which one could be inserted. */
+function firstSentence(view, actions) {
+  const input = h("input", { id: "first-sentence", required: true, autocomplete: "off", lang: view.language, "data-key": "first-sentence" });
+  const submit = (event) => {
+    event.preventDefault();
+    actions.edit([{ op: "insert", after: null, text: input.value.trim() }]);
+  };
+  return h("form", { class: "controls", onsubmit: submit }, h("p", {}, h("label", { for: "first-sentence" }, t("first_sentence")), input), h("button", {}, t("add")));
 }
 
 /** The sentence pairs that the run takes for the conflict, while none is marked. */
