@@ -104,10 +104,11 @@ export function annotatePage(models) {
     if (state.view?.story === story) state.proposals = proposals;
     show();
   };
-  const edit = (ops, { story = state.view?.story ?? null, then } = {}) => attempt(async () => {
+  // The list may be newer than the story that is shown, and a form older: what was seen is what counts.
+  const edit = (ops, { story = state.view?.story ?? null, then, base = story ? state.view?.revision : undefined } = {}) => attempt(async () => {
     const shape = (view) => JSON.stringify([view?.story, view?.sentences, view?.entities]);
     const before = state.view;
-    const answer = await edits.edit(story, ops);
+    const answer = await edits.edit(story, ops, base);
     if (answer.view?.story !== before?.story) {
       await reload();
       const next = answer.view ? answer.story : state.project.stories[0]?.story;

@@ -11,9 +11,9 @@ export class Edits {
     this.queue = Promise.resolve();
   }
 
-  /** Changes a story; all operations are one edit. */
-  edit(story, ops) {
-    return this.send("annotate/edit", { story, ops });
+  /** Changes a story; all operations are one edit. `base` is the revision of what the annotator looked at. */
+  edit(story, ops, base) {
+    return this.send("annotate/edit", { story, ops, base });
   }
 
   undo() { return this.send("annotate/undo", {}); }
@@ -28,7 +28,7 @@ export class Edits {
   async deliver(path, request, on_clash = "tell") {
     const { who, pass, window } = this;
     this.number += 1;
-    const body = { ...request, who, pass, window, n: this.number, base: this.base, on_clash };
+    const body = { ...request, who, pass, window, n: this.number, base: request.base ?? this.base, on_clash };
     for (;;) {
       try {
         const answer = await ask(path, { body });

@@ -44,7 +44,7 @@ function sentences(state, actions) {
       h("span", { class: "grow", lang: view.language }, sentence.text),
       state.proposals ? h("button", { type: "button", class: "chip", "data-key": `row ${sentence.id}`, "aria-label": t("accept_row_of", n + 1), onclick: () => actions.acceptSentence(sentence.id) }, t("accept_row", percent(state.bound))) : null,
       h("button", { type: "button", class: "chip", "data-key": `edit ${sentence.id}`, "aria-expanded": String(isOpen), "aria-label": t("edit", n + 1),
-        onclick: () => { state.form = isOpen ? null : { kind: "sentence", id: sentence.id }; actions.show(); document.getElementById("sentence-text")?.focus(); } }, "✎"),
+        onclick: () => { state.form = isOpen ? null : { kind: "sentence", id: sentence.id, base: view.revision }; actions.show(); document.getElementById("sentence-text")?.focus(); } }, "✎"),
       isOpen ? sentenceForm(state, actions, sentence, n) : null);
   };
   const bound = h("select", { id: "bound", "data-key": "bound", onchange: (event) => { state.bound = Number(event.target.value); actions.show(); } }, BOUNDS.map((value) => h("option", { value }, percent(value))));
@@ -93,10 +93,11 @@ function swap({ view }, actions, a, b) {
 function sentenceForm(state, actions, sentence, n) {
   const { view } = state;
   const input = h("input", { id: "sentence-text", value: state.form.text ?? sentence.text, lang: view.language, "data-key": "sentence-text", oninput: (event) => { state.form.text = event.target.value; } });
+  const { base } = state.form; // others may have changed since what is being corrected
   const send = (op) => {
     const text = input.value.trim();
     state.form = null;
-    actions.edit([{ ...op, sentence: sentence.id, ...("text" in op ? { text } : {}) }]);
+    actions.edit([{ ...op, sentence: sentence.id, ...("text" in op ? { text } : {}) }], { base });
   };
   const button = (name, op) => h("button", { type: "button", "data-key": `sentence ${name}`, onclick: () => send(op) }, t(name));
   const insert = () => {
