@@ -6,6 +6,7 @@ use super::stories::Stories;
 use crate::data::{Severity, read_bytes};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::untrusted::MAX_NAME;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -34,8 +35,13 @@ impl Stories {
     /// The stories of a pass. Those that are not complete are left out.
     ///
     /// # Errors
-    /// `Internal` if a story can't be written as JSON.
+    /// `Data` if a split can't have this name; `Internal` if a story can't be written as JSON.
     pub fn export(&self, pass: &str, format: StoryFormat, split: &str) -> Result<Export> {
+        let length = split.chars().count();
+        if length > MAX_NAME {
+            let message = format!("the name of the split has {length} characters; shorten it to at most {MAX_NAME}");
+            return Err(Error::data(message));
+        }
         let mut why: BTreeMap<(i64, &str), String> = BTreeMap::new();
         for (&number, group) in &self.groups {
             for (key, draft) in group.present() {

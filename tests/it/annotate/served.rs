@@ -122,6 +122,26 @@ fn what_is_refused_says_why() {
     assert_eq!(served.server.post("/api/annotate/edit", &huge.to_string()).status, 413);
 }
 
+/// The file would be refused by `tiered data check`.
+#[test]
+fn an_export_with_a_split_name_that_is_too_long_is_refused() {
+    let mut served = Served::start(&[]);
+    served.edit(
+        None,
+        json!([{"op": "add_story", "sentences": SENTENCES}, {"op": "entity", "name": "box", "person": false}]),
+    );
+    let fair = "è".repeat(200);
+    let export = served.get(&format!("export?split={}", "%C3%A8".repeat(200)));
+    assert_eq!((&export["left_out"], export["file"][fair].as_object().unwrap().len()), (&json!([]), 1));
+    for length in [201, 251] {
+        let answered = served.server.get(&format!("/api/annotate/export?split={}", "x".repeat(length)));
+        assert_eq!(answered.status, 422, "{}", answered.body);
+        assert_eq!(answered.json()["error"]["kind"], json!("data"));
+        let message = answered.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("shorten it to at most 200"), "{message}");
+    }
+}
+
 #[test]
 fn a_second_server_on_a_project_is_refused() {
     let served = Served::start(&[]);
