@@ -1,6 +1,6 @@
 //! Edits that are undone and redone: what somebody else changed, or has built on them since, is told.
 
-use super::change::{Change, EntityText};
+use super::change::{Change, EntityText, MarkedConflict};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
@@ -69,6 +69,12 @@ impl Project {
                 Change::Order { sentences, .. },
             ) => merged(from, to, sentences).map(|sentences| Change::Order { story: story.clone(), sentences }),
             (Change::Conflict { .. }, ..) if is_own => Some(to.clone()),
+            (
+                Change::InPass { answer: from, .. },
+                Change::InPass { answer: to, .. },
+                Change::InPass { pass, answer },
+            ) => moved_back(from, to, answer)
+                .map(|answer| Change::InPass { pass: pass.clone(), answer: Box::new(answer) }),
             _ => None,
         };
         EditStep { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
@@ -128,6 +134,25 @@ impl Project {
     fn lost_clash(&self, number: i64, story: &str, change: &Change, entry: &EditEntry) -> Clash {
         self.told(number, story, change, [Value::Null, value(change)], Some(entry))
     }
+}
+
+/// A mark of another pass goes back with its sentence, whatever was marked there since.
+fn moved_back(from: &Change, to: &Change, current: &Change) -> Option<Change> {
+    let (Change::Conflict { conflict: Some(from), .. }, Change::Conflict { conflict: Some(to), .. }) = (from, to)
+    else {
+        return None;
+    };
+    let Change::Conflict { story, conflict } = current else { return None };
+    let moved = |id| match id {
+        id if id == from.evidence => to.evidence,
+        id if id == from.breakpoint => to.breakpoint,
+        id => id,
+    };
+    let moved = |MarkedConflict { evidence, breakpoint }| MarkedConflict {
+        evidence: moved(evidence),
+        breakpoint: moved(breakpoint),
+    };
+    Some(Change::Conflict { story: story.clone(), conflict: conflict.map(moved) })
 }
 
 /// # Errors

@@ -213,3 +213,19 @@ fn a_mark_that_moved_with_a_copy_of_its_sentence_can_be_undone() {
     rig.go(&SECOND, Direction::Undo).unwrap();
     assert_eq!(rig.content("1-C0", "second")["conflict"], json!(null));
 }
+
+/// What Bea marked since stays, and the mark goes back with its sentence.
+#[test]
+fn a_copy_is_undone_though_another_pass_marked_another_conflict_since() {
+    for (marked, expected) in [([2, 5], [2, 3]), ([4, 2], [4, 2])] {
+        let mut rig = Rig::new();
+        rig.with_versions();
+        let mark = |[evidence, breakpoint]: [u32; 2]| json!([{"op": "conflict", "evidence": evidence, "breakpoint": breakpoint}]);
+        rig.send(&SECOND, "1-C0", mark([4, 3])).unwrap();
+        rig.ada("1-C0", json!([{"op": "own", "sentence": 3}]));
+        rig.send(&SECOND, "1-C0", mark(marked)).unwrap();
+        rig.go(&ADA, Direction::Undo).unwrap();
+        let conflict = json!({"evidence": expected[0], "breakpoint": expected[1]});
+        assert_eq!(rig.content("1-C0", "second")["conflict"], conflict);
+    }
+}
