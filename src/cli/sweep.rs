@@ -218,12 +218,12 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize) -> Result<()> {
         counted(done, "run"),
         failed.len()
     );
-    let again = format!("run the same command again to resume: tiered sweep run {}", arguments(sweep));
+    let again = format!("run the same command again to resume: tiered sweep run {}", sweep.arguments());
     let lines: String =
         failed.iter().map(|(run, e)| format!("\n  task {} ({}): {e}", run.number, run.name())).collect();
     match (stopped, failed.first()) {
         (0, None) => {
-            say!("compare them with: tiered sweep table {}", arguments(sweep));
+            say!("compare them with: tiered sweep table {}", sweep.arguments());
             Ok(())
         }
         (0, Some((_, first))) => {
@@ -232,14 +232,5 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize) -> Result<()> {
             Err(Error::new(first.kind, message))
         }
         _ => Err(Error::new(ErrorKind::Resumable, format!("stopped before all runs were done; {again}{lines}"))),
-    }
-}
-
-/// The arguments that name the sweep and its folder on a command line.
-fn arguments(sweep: &Sweep) -> String {
-    let (file, folder) = (sweep.path.display(), sweep.folder.display());
-    match sweep.folder == Sweep::default_folder(&sweep.file.name) {
-        true => file.to_string(),
-        false => format!("{file} --output {folder}"),
     }
 }

@@ -5,7 +5,7 @@ use crate::calibrate::Calibrated;
 use crate::config::expand;
 use crate::data::{self, Fold, Pair};
 use crate::decode::{Decode, StateDecode};
-use crate::durable::{self, FileDigest};
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, TrainedRun, evaluation_name, json_bytes};
 use crate::metrics::{Calibration, StateCounts};
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetRecord {
     /// Of the story file.
-    sha256: String,
+    pub sha256: String,
     split: String,
     kind: String,
 }
@@ -26,19 +26,13 @@ pub struct SetRecord {
 impl SetRecord {
     pub const FILE: &str = "set.json";
 
-    pub fn is_of(&self, set: &EvaluationSet, sha256: Option<&str>) -> bool {
-        self.split == set.split_name()
-            && self.kind == set.kind_name()
-            && sha256.is_none_or(|sha256| self.sha256 == sha256)
+    /// Whether it is of the same split and kind. The file may have changed.
+    pub fn is_of(&self, set: &EvaluationSet) -> bool {
+        self.split == set.split_name() && self.kind == set.kind_name()
     }
 }
 
 impl EvaluationSet {
-    /// The SHA-256 of its file.
-    pub fn sha256(&self) -> Result<String> {
-        FileDigest::of_file(&expand(&self.file)?).map(|digest| digest.sha256)
-    }
-
     /// Its pairs; of them, those of the fold.
     ///
     /// # Errors

@@ -9,6 +9,7 @@
 //! SWEEP/logs/            output of the processes of `--jobs`
 //! ```
 
+mod digests;
 mod evaluate;
 mod file;
 mod folds;
@@ -29,6 +30,7 @@ pub use sweep_run::{Shard, SweepRun};
 pub use table::{Selection, compared};
 
 use crate::error::{Error, Result};
+use digests::Digests;
 use run_files::RunFiles;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,6 +45,7 @@ pub struct Sweep {
     pub folder: PathBuf,
     /// In the order of their numbers.
     pub runs: Vec<SweepRun>,
+    digests: Digests,
 }
 
 impl Sweep {
@@ -69,7 +72,7 @@ impl Sweep {
             }
         }
         let folder = folder.map_or_else(|| Self::default_folder(&file.name), Path::to_owned);
-        Ok(Sweep { path: path.to_owned(), file, folder, runs })
+        Ok(Sweep { path: path.to_owned(), file, folder, runs, digests: Digests::default() })
     }
 
     /// The default folder of the runs of a sweep.
@@ -89,12 +92,30 @@ impl Sweep {
         })
     }
 
-    /// The state of a run.
+    /// The state of a run. Of a set whose file can't be read, any version counts as evaluated.
     ///
     /// # Errors
     /// `Io`, `Data` if files of the run can't be read.
     pub fn state(&self, run: &SweepRun) -> Result<RunState> {
-        self.files(run).state(run, &self.file.evaluate)
+        let sets = self.file.evaluate.iter().map(|set| (set, self.digest(set).ok()));
+        self.files(run).state(run, &sets.collect::<Vec<_>>())
+    }
+
+    /// The SHA-256 of a set's file, as it is now.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`; `Config` if a variable in its path is not set.
+    pub fn digest(&self, set: &EvaluationSet) -> Result<String> {
+        self.digests.of(&set.file)
+    }
+
+    /// The arguments that name the sweep and its folder on a command line.
+    pub fn arguments(&self) -> String {
+        let (file, folder) = (self.path.display(), self.folder.display());
+        match self.folder == Self::default_folder(&self.file.name) {
+            true => file.to_string(),
+            false => format!("{file} --output {folder}"),
+        }
     }
 
     /// Why a run failed when it was last tried.

@@ -67,12 +67,12 @@ impl Sweep {
             // Report a set that can't be evaluated before hours of training.
             self.file.evaluate.iter().try_for_each(|set| set.pairs(0, run.fold).map(drop))?;
             if !files.path.exists() {
-                require_held_out(run, &self.digests()?)?;
+                require_held_out(run, &self.set_digests()?)?;
             }
             train(run, files, &self.folder.with_file_name("vectors"), stop, on)?;
             files.note_trained(&self.file.name, run)?;
         }
-        let mut todo = self.digests()?;
+        let mut todo = self.set_digests()?;
         todo.retain(|(set, sha256)| !files.is_evaluated(set, Some(sha256)));
         if todo.is_empty() && was_trained {
             files.remove_checkpoints()?;
@@ -92,8 +92,8 @@ impl Sweep {
     }
 
     /// The SHA-256 of each set's file, as it is now.
-    fn digests(&self) -> Result<Vec<(&EvaluationSet, String)>> {
-        self.file.evaluate.iter().map(|set| Ok((set, set.sha256()?))).collect()
+    fn set_digests(&self) -> Result<Vec<(&EvaluationSet, String)>> {
+        self.file.evaluate.iter().map(|set| Ok((set, self.digest(set)?))).collect()
     }
 
     /// Those of the runs with something left to do: to train them, or to evaluate them on the sets as they are now.
@@ -101,12 +101,10 @@ impl Sweep {
     /// # Errors
     /// As [`Sweep::state`]; `MissingInput` or `Io` if a set can't be read.
     pub fn unfinished<'a>(&self, runs: &[&'a SweepRun]) -> Result<Vec<&'a SweepRun>> {
-        let sets = self.digests()?;
+        self.set_digests()?;
         let mut unfinished = Vec::new();
         for &run in runs {
-            let files = self.files(run);
-            let is_evaluated = || sets.iter().all(|(set, sha256)| files.is_evaluated(set, Some(sha256)));
-            if self.state(run)? != RunState::Done || !is_evaluated() {
+            if self.state(run)? != RunState::Done {
                 unfinished.push(run);
             }
         }

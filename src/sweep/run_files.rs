@@ -97,11 +97,12 @@ impl RunFiles {
         self.lock.exists() && matches!(Lock::try_take(&self.lock), Ok(None))
     }
 
-    pub fn state(&self, run: &SweepRun, sets: &[EvaluationSet]) -> Result<RunState> {
+    /// `sets` come with the SHA-256 of their files, as far as these can be read.
+    pub fn state(&self, run: &SweepRun, sets: &[(&EvaluationSet, Option<String>)]) -> Result<RunState> {
         if !self.path.exists() {
             return Ok(if self.is_held() { RunState::Held } else { RunState::Waiting });
         }
-        let evaluated = sets.iter().filter(|set| self.is_evaluated(set, None)).count();
+        let evaluated = sets.iter().filter(|(set, sha256)| self.is_evaluated(set, sha256.as_deref())).count();
         Ok(match self.is_trained(run)? {
             true if evaluated == sets.len() => RunState::Done,
             _ if self.is_held() => RunState::Held,
@@ -151,8 +152,13 @@ impl RunFiles {
 
     /// Whether the run was evaluated on this set. The story file is compared only if its SHA-256 is given.
     pub fn is_evaluated(&self, set: &EvaluationSet, sha256: Option<&str>) -> bool {
+        self.evaluated_file(set).is_some_and(|evaluated| sha256.is_none_or(|sha256| evaluated == sha256))
+    }
+
+    /// The SHA-256 that the story file had when the run was evaluated on this set. `None` if it was not.
+    pub fn evaluated_file(&self, set: &EvaluationSet) -> Option<String> {
         let record = read::<SetRecord>(&self.evaluation(set).join(SetRecord::FILE)).ok().flatten();
-        record.is_some_and(|record| record.is_of(set, sha256))
+        record.filter(|record| record.is_of(set)).map(|record| record.sha256)
     }
 
     pub fn evaluation(&self, set: &EvaluationSet) -> PathBuf {

@@ -10,6 +10,7 @@ use crate::prediction::read_predictions;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::report::{PublishedRow, published};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The evaluations and decodings to show.
 #[derive(Debug, Clone, Default)]
@@ -51,11 +52,13 @@ impl Sweep {
     /// Compares the runs that were evaluated. The others are shown as missing.
     ///
     /// # Errors
-    /// `Usage` if a set does not exist; `Data` if predictions can't be read, or runs were evaluated on different pairs.
+    /// `Usage` if a set does not exist; `Data` if predictions can't be read, or runs were evaluated on different pairs or
+    /// on different versions of a story file.
     pub fn compare(&self, selection: &Selection, compared: &Compared) -> Result<Comparison> {
         let decodings = self.decodings(selection);
         let mut sections = Vec::new();
         for set in self.sets(selection)? {
+            self.require_one_version(set)?;
             sections.extend(self.sections(set, &decodings)?);
         }
         Ok(Comparison::new(&self.file.name, sections, compared))
@@ -79,6 +82,32 @@ impl Sweep {
         let conflicts = if selection.decode.is_empty() { &self.file.decode } else { &selection.decode };
         let states = if selection.states.is_empty() { &self.file.states } else { &selection.states };
         conflicts.iter().flat_map(|&conflict| states.iter().map(move |&state| (conflict, state))).collect()
+    }
+
+    /// # Errors
+    /// `Data` if two runs were evaluated on different versions of the set's story file.
+    fn require_one_version(&self, set: &EvaluationSet) -> Result<()> {
+        let mut first: Option<(PathBuf, String)> = None;
+        for run in &self.runs {
+            let files = self.files(run);
+            let Some(sha256) = files.evaluated_file(set) else { continue };
+            if !files.is_trained(run)? {
+                continue;
+            }
+            let (path, of_first) = first.get_or_insert_with(|| (files.path.clone(), sha256.clone()));
+            if *of_first != sha256 {
+                return Err(Error::data(format!(
+                    "{}: its evaluation {} is of another version of {} (another SHA-256) than that of {}; evaluate \
+                     anew with `tiered sweep run {}`",
+                    files.path.display(),
+                    set.name,
+                    set.file.display(),
+                    path.display(),
+                    self.arguments()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The sections of a set, one for each decoding.
@@ -137,7 +166,7 @@ impl Sweep {
         let (mut predictions, mut calibrated) = (Vec::new(), StateDecode::default());
         for fold in folds {
             let files = self.files(fold);
-            if !files.is_trained(fold)? || !files.is_evaluated(set, None) {
+            if !files.is_trained(fold)? || files.evaluated_file(set).is_none() {
                 return Ok(None);
             }
             predictions.extend(read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs);

@@ -381,11 +381,40 @@ fn a_set_whose_file_has_changed_is_evaluated_anew() {
     rig.succeeds("run", "anew", &["--shard", "1/4"]);
     for (change, jobs) in [(" ", "1"), ("  ", "2")] {
         fs::write(&set, fs::read_to_string(rig.tiny.stories()).unwrap() + change).unwrap();
+        let status = rig.succeeds("status", "anew", &[]);
+        assert!(status.contains("2 of 3 sets evaluated") && status.contains("0 of 4 runs are done"), "{status}");
         let said = rig.succeeds("run", "anew", &["--shard", "1/4", "--jobs", jobs]);
         assert!(said.contains("1 run done now"), "{said}");
     }
     let said = rig.succeeds("run", "anew", &["--shard", "1/4", "--jobs", "2"]);
     assert!(said.contains("1 done before"), "{said}");
+}
+
+#[test]
+fn runs_that_were_evaluated_on_other_versions_of_a_set_have_no_table() {
+    let rig = Rig::new("");
+    let set = rig.tiny.path("set.json");
+    fs::copy(rig.tiny.stories(), &set).unwrap();
+    let sweep = fs::read_to_string(&rig.file).unwrap();
+    let evaluate = format!("\n[[evaluate]]\nname = 'own'\nfile = '{}'\nsplit = 'dev'\n", set.display());
+    fs::write(&rig.file, sweep + &evaluate).unwrap();
+    rig.succeeds("run", "versions", &["--task", "1"]);
+    fs::write(&set, fs::read_to_string(rig.tiny.stories()).unwrap() + " ").unwrap();
+    rig.succeeds("run", "versions", &["--task", "2"]);
+    let table = rig.run("table", "versions", &[]);
+    assert_eq!(table.status.code(), Some(65), "{}", stderr(&table));
+    let said = stderr(&table);
+    let second = rig.sweep("versions").runs.remove(1).hash;
+    assert!(said.contains(&second) && said.contains("tiered sweep run") && said.contains("--output"), "{said}");
+    rig.succeeds("table", "versions", &["--evaluation", "dev"]);
+    rig.succeeds("run", "versions", &["--task", "1"]);
+    rig.table("versions");
+    // Where the file is not there, the table is, and the status says what it does not know.
+    fs::remove_file(&set).unwrap();
+    rig.table("versions");
+    let status = rig.run("status", "versions", &[]);
+    assert!(stdout(&status).contains("2 of 4 runs are done"), "{}", stdout(&status));
+    assert!(stderr(&status).contains("as it is now is not known"), "{}", stderr(&status));
 }
 
 #[test]

@@ -3,11 +3,17 @@
 use crate::cli::output::print;
 use crate::error::Result;
 use crate::report::Table;
+use crate::say::aside;
 use crate::sweep::{RunState, Sweep};
 
 pub(in crate::cli) fn show(sweep: &Sweep) -> Result<()> {
     let mut table = Table::new(["task", "run", "state", "folder"]);
     let (mut done, mut failures) = (0, String::new());
+    for set in &sweep.file.evaluate {
+        if let Err(error) = sweep.digest(set) {
+            aside!("warning: {error}; whether runs are evaluated on {} as it is now is not known", set.name);
+        }
+    }
     for run in &sweep.runs {
         let state = sweep.state(run)?;
         let failure = sweep.failure(run).filter(|_| !matches!(state, RunState::Done | RunState::Held));
