@@ -20,6 +20,7 @@ mod run_files;
 mod submit;
 mod sweep_run;
 mod table;
+mod trained_on;
 
 pub use file::{ConflictChoice, EvaluationSet, StateChoice, SweepFile};
 pub use jobs::{Job, JobEnd, JobGpus, run_jobs};
@@ -97,8 +98,12 @@ impl Sweep {
     /// # Errors
     /// `Io`, `Data` if files of the run can't be read.
     pub fn state(&self, run: &SweepRun) -> Result<RunState> {
+        let files = self.files(run);
+        if files.is_trained(run)? && self.other_file(run, &files)?.is_some() {
+            return Ok(RunState::OtherData);
+        }
         let sets = self.file.evaluate.iter().map(|set| (set, self.digest(set).ok()));
-        self.files(run).state(run, &sets.collect::<Vec<_>>())
+        files.state(run, &sets.collect::<Vec<_>>())
     }
 
     /// The SHA-256 of a set's file, as it is now.

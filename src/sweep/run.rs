@@ -63,7 +63,9 @@ impl Sweep {
     ) -> Result<RunOutcome> {
         check_ledger()?;
         let was_trained = files.is_trained(run)?;
-        if !was_trained {
+        if was_trained {
+            self.require_trained_on(run, files)?;
+        } else {
             // Report a set that can't be evaluated before hours of training.
             self.file.evaluate.iter().try_for_each(|set| set.pairs(0, run.fold).map(drop))?;
             if !files.path.exists() {

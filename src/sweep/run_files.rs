@@ -29,6 +29,8 @@ pub enum RunState {
         /// How many sets it is evaluated on.
         evaluated: usize,
     },
+    /// Its training has ended, but on other story files than its config names now.
+    OtherData,
     /// Its training was started.
     Begun {
         /// How many epochs are completed.

@@ -418,6 +418,48 @@ fn runs_that_were_evaluated_on_other_versions_of_a_set_have_no_table() {
 }
 
 #[test]
+fn a_finished_run_that_was_trained_on_other_data_is_refused() {
+    let rig = Rig::new("");
+    // The sets are in a file of their own, which stays as it is.
+    let (stories, sets) = (rig.tiny.stories(), rig.tiny.path("sets.json"));
+    fs::copy(&stories, &sets).unwrap();
+    let sweep = fs::read_to_string(&rig.file).unwrap();
+    fs::write(&rig.file, sweep.replace(text(&stories), text(&sets))).unwrap();
+    rig.succeeds("run", "data", &["--task", "1"]);
+    let weights = rig.sweep("data").run_folder(&rig.sweep("data").runs[0]).join("best/model.safetensors");
+    let trained = fs::read(&weights).unwrap();
+
+    let before = fs::read_to_string(&stories).unwrap();
+    fs::write(&stories, before.clone() + " ").unwrap();
+    for jobs in ["1", "2"] {
+        let refused = rig.run("run", "data", &["--shard", "1/4", "--jobs", jobs]);
+        assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+        let said = stderr(&refused);
+        assert!(said.contains("the file of data.train has changed") && said.contains(text(&stories)), "{said}");
+        assert!(said.contains("restore it") && said.contains("--output"), "{said}");
+    }
+    assert!(rig.succeeds("status", "data", &[]).contains("trained on other data, failed"));
+    assert_eq!(fs::read(&weights).unwrap(), trained);
+    // Restored, or gone: the evaluation does not need it.
+    fs::write(&stories, &before).unwrap();
+    assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
+    fs::remove_file(&stories).unwrap();
+    assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
+    fs::write(&stories, &before).unwrap();
+
+    // Another file of the same name, and only as dev.
+    fs::create_dir(rig.tiny.path("elsewhere")).unwrap();
+    let other = rig.tiny.path("elsewhere/stories.json");
+    fs::write(&other, before + " ").unwrap();
+    let base = fs::read_to_string(rig.tiny.path("tiny.toml")).unwrap();
+    let dev = |file: &Path| format!("dev = {{ file = '{}'", file.display());
+    fs::write(rig.tiny.path("tiny.toml"), base.replace(&dev(&stories), &dev(&other))).unwrap();
+    let refused = rig.run("run", "data", &["--task", "1"]);
+    assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("the file of data.dev") && stderr(&refused).contains("elsewhere"));
+}
+
+#[test]
 fn a_dry_run_lists_the_runs_and_writes_nothing() {
     let rig = shared();
     let said = rig.succeeds("run", "nothing", &["--dry-run"]);

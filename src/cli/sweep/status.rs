@@ -21,6 +21,7 @@ pub(in crate::cli) fn show(sweep: &Sweep) -> Result<()> {
             RunState::Done => "done".to_owned(),
             RunState::Held => "running".to_owned(),
             RunState::Trained { evaluated } => format!("{evaluated} of {} sets evaluated", sweep.file.evaluate.len()),
+            RunState::OtherData => "trained on other data".to_owned(),
             RunState::Begun { epochs } => format!("{epochs} of {} epochs", run.config.train.epochs),
             RunState::Waiting => "waiting".to_owned(),
         };
