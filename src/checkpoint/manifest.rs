@@ -1,5 +1,6 @@
 //! The manifest of a checkpoint: what it holds, what it was made from, and the checksums of every file.
 
+use crate::data::Kind;
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, SchemaVersion};
@@ -59,6 +60,12 @@ pub struct SeenSource {
     pub split: String,
     /// Whether it was trained on; else the best epoch was chosen on it.
     pub trained_on: bool,
+    /// If set, only pairs of this kind were read. Older runs don't say so of what was seen earlier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// If set, at most so many pairs were read: the first ones of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<usize>,
 }
 
 /// What the last digits of a run's numbers depend on.

@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
     data.pairs = recorded.len() as u64;
-    data.seen = run.seen(data.sha256.as_deref().unwrap_or_default(), &set.split)?;
+    data = data.with_seen(&run.seen(&set.scored()?)?);
     data.without_states = without_states(&recorded);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
     run.note_scoring(&report)?;

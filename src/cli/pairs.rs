@@ -2,8 +2,8 @@
 
 use crate::data::{self, Kind, Pair, Severity, StoryFile};
 use crate::error::{Error, Result};
-use crate::experiment::{CheckpointKind, evaluation_name};
-use crate::report::{DataDescription, Seen};
+use crate::experiment::{CheckpointKind, ScoredSplit, evaluation_name};
+use crate::report::DataDescription;
 use crate::say::aside;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -37,11 +37,19 @@ impl PairKind {
         }
     }
 
-    fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
+    /// The kind, unless it is all.
+    const fn only(self) -> Option<Kind> {
         match self {
-            PairKind::Cloze => data::of_kind(pairs, Kind::Cloze),
-            PairKind::Order => data::of_kind(pairs, Kind::Order),
-            PairKind::All => pairs,
+            PairKind::Cloze => Some(Kind::Cloze),
+            PairKind::Order => Some(Kind::Order),
+            PairKind::All => None,
+        }
+    }
+
+    fn of(self, pairs: Vec<Pair>) -> Vec<Pair> {
+        match self.only() {
+            Some(kind) => data::of_kind(pairs, kind),
+            None => pairs,
         }
     }
 }
@@ -87,6 +95,11 @@ impl LoadedPairs<'_> {
         Ok(pairs)
     }
 
+    /// The split, to find out what a run has seen of these pairs.
+    pub fn scored(&self) -> Result<ScoredSplit<'_>> {
+        ScoredSplit::new(&self.file, &self.split, self.args.kind.only())
+    }
+
     pub fn path(&self) -> &Path {
         &self.args.data
     }
@@ -98,10 +111,7 @@ impl LoadedPairs<'_> {
             split: Some(self.split.clone()),
             kind: self.args.kind.name().to_owned(),
             pairs: pairs as u64,
-            limited: false,
-            seen: Seen::Nothing,
-            entities_found: false,
-            without_states: 0,
+            ..DataDescription::default()
         }
     }
 }

@@ -78,14 +78,14 @@ pub fn check_ledger() -> Result<()> {
 }
 
 impl TrainedRun {
-    /// Notes a scoring in the run folder, and in the ledger if there is one. Scores of pairs that the run was trained
+    /// Notes a scoring in the run folder, and in the ledger if there is one. Scores of pairs that the run was all trained
     /// or chosen on are not noted.
     ///
     /// # Errors
     /// `Io` if the weights can't be read or the ledger can't be written. A run folder that can't be written to is only
     /// warned of.
     pub fn note_scoring(&self, report: &Report) -> Result<()> {
-        if report.data.seen != Seen::Nothing {
+        if report.data.seen != Seen::Nothing && !report.data.seen_in_part {
             return Ok(());
         }
         let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);

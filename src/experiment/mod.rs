@@ -43,7 +43,7 @@ pub use ledger::check_ledger;
 pub use plan::RunPlan;
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::TrainedRun;
-pub use seen::seen_before;
+pub use seen::{ScoredSplit, seen_before};
 pub use trial::Trial;
 
 use crate::batch::Corpus;

@@ -4,9 +4,10 @@ use super::fit::own_decode;
 use super::folder::{CheckpointKind, RunFolder};
 use super::json::json_bytes;
 use super::run::TrainedRun;
-use super::seen::seen_by;
+use super::seen::{ScoredSplit, seen_by};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};
+use crate::data::Kind;
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -72,15 +73,12 @@ impl TrainedRun {
         }
     }
 
-    /// What training has seen of a split of a story file: that of the run, or of the one with whose weights it started.
+    /// What training has seen of each of the scored pairs: that of the run, or of the one with whose weights it started.
     ///
     /// # Errors
     /// `Io` or `Data` if the run's input files can't be read.
-    pub fn seen(&self, sha256: &str, split: &str) -> Result<Seen> {
-        let seen = seen_by(&self.folder, &self.config)?;
-        let of_split = seen.iter().filter(|source| source.sha256 == sha256 && source.split == split);
-        let each = of_split.map(|source| if source.trained_on { Seen::TrainedOn } else { Seen::ChosenOn });
-        Ok(each.max().unwrap_or_default())
+    pub fn seen(&self, scored: &ScoredSplit) -> Result<Vec<Seen>> {
+        Ok(scored.seen(&seen_by(&self.folder, &self.config)?))
     }
 
     /// Saves an evaluation in the run folder and returns the path of the predictions. If it is of the best weights,
@@ -137,9 +135,13 @@ impl TrainedRun {
             pairs: predictions.len() as u64,
             limited: at_most(source, self.folder.inputs()?.as_ref()).is_some_and(|limit| limit == predictions.len()),
             sha256: sha256.map(str::to_owned),
-            seen: sha256.map_or(Ok(Seen::ChosenOn), |sha256| self.seen(sha256, split))?,
-            entities_found: false,
-            without_states: 0,
+            seen: Seen::ChosenOn,
+            ..DataDescription::default()
+        };
+        let kinds = predictions.iter().filter_map(|pair| Kind::from_name(&pair.kind)).collect();
+        let data = match sha256 {
+            Some(sha256) => data.with_seen(&self.seen(&ScoredSplit { sha256, split, kinds, scored: None })?),
+            None => data,
         };
         let recorded = own_decode(&self.config).apply(predictions);
         let report = self.report(data, &recorded, &Decode::REPORTED, &self.states(), Vec::new());

@@ -65,6 +65,9 @@ pub struct DataDescription {
     /// What training has seen of them.
     #[serde(default, skip_serializing_if = "Seen::is_nothing")]
     pub seen: Seen,
+    /// Whether it has seen only some of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seen_in_part: bool,
     /// Whether the entities were found in the sentences, not given by the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub entities_found: bool,
@@ -83,7 +86,15 @@ impl DataDescription {
         let limited = if self.limited { ", only the first of its pairs were scored" } else { "" };
         let without_states = if self.has_states() { "" } else { ", without state labels" };
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
-        format!("{limited}{}{found}{without_states}", self.seen.remark())
+        let in_part = if self.seen_in_part { " in part" } else { "" };
+        format!("{limited}{}{in_part}{found}{without_states}", self.seen.remark())
+    }
+
+    /// The same with what training has seen of each pair.
+    #[must_use]
+    pub fn with_seen(self, each: &[Seen]) -> Self {
+        let seen = each.iter().copied().max().unwrap_or_default();
+        DataDescription { seen, seen_in_part: !seen.is_nothing() && each.contains(&Seen::Nothing), ..self }
     }
 
     /// Whether every pair has state labels.

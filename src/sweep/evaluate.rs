@@ -3,11 +3,11 @@
 use super::file::EvaluationSet;
 use crate::calibrate::Calibrated;
 use crate::config::expand;
-use crate::data::{self, Fold, Pair};
+use crate::data::{self, Fold, Pair, StoryFile};
 use crate::decode::{Decode, StateDecode};
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::experiment::{CheckpointKind, TrainedRun, evaluation_name, json_bytes};
+use crate::experiment::{CheckpointKind, ScoredSplit, TrainedRun, evaluation_name, json_bytes};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{LabelledPair, without_states, write_predictions};
 use crate::report::{DataDescription, Report, Seen, TierRow, published};
@@ -33,13 +33,20 @@ impl SetRecord {
 }
 
 impl EvaluationSet {
-    /// Its pairs; of them, those of the fold.
+    /// Reads its file.
     ///
     /// # Errors
-    /// `MissingInput`, `Io`; `Data` if there are no such pairs, if two have the same id, or if they are not the pairs of
+    /// `MissingInput`, `Io`, `Data`; `Config` if a variable in its path is not set.
+    pub(super) fn read(&self) -> Result<StoryFile> {
+        data::read_file(&expand(&self.file)?)
+    }
+
+    /// Its pairs, of its file; of them, those of the fold.
+    ///
+    /// # Errors
+    /// `Data` if there are no such pairs, if two have the same id, or if they are not the pairs of
     /// the published scores.
-    pub(super) fn pairs(&self, seed: u64, fold: Option<Fold>) -> Result<Vec<Pair>> {
-        let file = data::read_file(&expand(&self.file)?)?;
+    pub(super) fn pairs(&self, file: &StoryFile, seed: u64, fold: Option<Fold>) -> Result<Vec<Pair>> {
         let mut pairs = Vec::new();
         for split in &self.splits {
             pairs.extend(data::pairs(file.split(split)?, seed));
@@ -83,7 +90,8 @@ impl EvaluationSet {
 
 /// Writes `eval/SET/` with predictions.jsonl, report.json and, last, set.json. Returns the number of pairs.
 pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
-    let pairs = set.pairs(run.config.seed, run.config.data.leave_out)?;
+    let file = set.read()?;
+    let pairs = set.pairs(&file, run.config.seed, run.config.data.leave_out)?;
     let is_of = |kept: &Vec<LabelledPair>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
     let predictions = match of_dev(run, set, &sha256).filter(is_of) {
         Some(predictions) => predictions,
@@ -95,7 +103,8 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
         durable::remove_file(&record)?;
     }
     write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
-    let report = report(run, set, &sha256, &recorded)?;
+    let seen = seen(run, set, &file)?;
+    let report = report(run, set, &sha256, &recorded, &seen);
     run.note_scoring(&report)?;
     run.folder.write_evaluation(&set.name, "report.json", &report.to_json())?;
     let made = SetRecord { sha256, split: set.split_name(), kind: set.kind_name().to_owned() };
@@ -111,36 +120,35 @@ fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<Lab
     run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)
 }
 
-/// What the run has seen of the pairs that it is evaluated on: in cross-validation, nothing of them.
-fn seen(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Result<Seen> {
+/// What the run has seen of each pair that it is evaluated on: in cross-validation, nothing of them.
+fn seen(run: &TrainedRun, set: &EvaluationSet, file: &StoryFile) -> Result<Vec<Seen>> {
     if run.config.data.leave_out.is_some() {
-        return Ok(Seen::HeldOut);
+        return Ok(vec![Seen::HeldOut]);
     }
-    let of_splits: Result<Vec<Seen>> = set.splits.iter().map(|split| run.seen(sha256, split)).collect();
-    Ok(of_splits?.into_iter().max().unwrap_or_default())
+    let of_split = |split: &String| run.seen(&ScoredSplit::new(file, split, set.kind)?);
+    Ok(set.splits.iter().map(of_split).collect::<Result<Vec<_>>>()?.concat())
 }
 
-fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[LabelledPair]) -> Result<Report> {
+fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[LabelledPair], seen: &[Seen]) -> Report {
     let calibrated = run.calibrated.as_ref();
     let states = calibrated.map(|calibrated| calibrated.states).filter(|&states| states != StateDecode::Argmax);
     let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();
     let temperatures = std::iter::once(1.).chain(calibrated.map(|&Calibrated { temperature, .. }| temperature));
-    Ok(Report {
+    Report {
         system: run.folder.path().display().to_string(),
         data: DataDescription {
             file: Some(set.file.display().to_string()),
             split: Some(set.split_name()),
             kind: set.kind_name().to_owned(),
             pairs: predictions.len() as u64,
-            limited: false,
-            seen: seen(run, set, sha256)?,
             sha256: Some(sha256.to_owned()),
-            entities_found: false,
             without_states: without_states(predictions),
-        },
+            ..DataDescription::default()
+        }
+        .with_seen(seen),
         rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
         states: StateCounts::of(predictions).scores(),
         calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
         published: set.published.map(published).unwrap_or_default(),
-    })
+    }
 }

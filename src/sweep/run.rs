@@ -67,7 +67,7 @@ impl Sweep {
             self.require_trained_on(run, files)?;
         } else {
             // Report a set that can't be evaluated before hours of training.
-            self.file.evaluate.iter().try_for_each(|set| set.pairs(0, run.fold).map(drop))?;
+            self.check_sets(&[run])?;
             if !files.path.exists() {
                 require_held_out(run, &self.set_digests()?)?;
             }
@@ -91,6 +91,22 @@ impl Sweep {
         }
         files.remove_checkpoints()?;
         Ok(RunOutcome::Done)
+    }
+
+    /// Reads every set, as these runs would.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`; `Config` if a variable in the path of a set is not set; `Data` if a set lacks a split or
+    /// pairs.
+    pub fn check_sets(&self, runs: &[&SweepRun]) -> Result<()> {
+        let mut folds: Vec<_> = runs.iter().map(|run| run.fold).collect();
+        folds.sort_unstable_by_key(|fold| fold.map(|fold| fold.fold));
+        folds.dedup();
+        for set in &self.file.evaluate {
+            let file = set.read()?;
+            folds.iter().try_for_each(|&fold| set.pairs(&file, 0, fold).map(drop))?;
+        }
+        Ok(())
     }
 
     /// The SHA-256 of each set's file, as it is now.

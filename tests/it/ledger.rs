@@ -76,6 +76,56 @@ fn every_scoring_of_unseen_pairs_is_noted_in_the_run_and_in_the_ledger() {
 }
 
 #[test]
+fn a_scoring_of_pairs_beyond_the_kind_or_the_first_of_dev_is_noted() {
+    let rig = Rig::new();
+    let dev =
+        format!("data.dev={{ file = '{}', split = 'dev', kind = 'cloze', pairs = 1 }}", rig.tiny.stories().display());
+    let run = rig.tiny.trained("first", &["--set", "train.epochs=1", "--set", &dev]);
+    let rig = Rig { run, ..rig };
+    let eval = |kind: &str| rig.eval(&rig.tiny.stories(), &["--kind", kind]);
+    eval("order");
+    let [order] = rig.scorings().try_into().unwrap();
+    assert!(order["data"].get("seen").is_none() && order["data"].get("seen_in_part").is_none(), "{order}");
+    eval("cloze");
+    eval("all");
+    for scoring in &rig.scorings()[1..] {
+        let seen = (&scoring["data"]["seen"], &scoring["data"]["seen_in_part"]);
+        assert_eq!(seen, (&json!("chosen_on"), &json!(true)), "the first of two pairs of its kind");
+    }
+    assert_eq!(lines(&rig.ledger), rig.scorings());
+    let stories = rig.tiny.stories();
+    let arguments = ["eval", text(&rig.run), "--data", text(&stories), "--split", "dev"];
+    let said = stdout(&rig.tiered(&rig.ledger, &arguments));
+    assert!(said.contains(", the epoch was chosen on this set in part"), "{said}");
+    // A run that starts from it has seen as much.
+    let from = format!("init_from={}", text(&rig.run));
+    let other = format!("data.dev={{ file = '{}', split = 'dev' }}", rig.unseen.display());
+    let run = rig.tiny.trained("second", &["--set", "train.epochs=1", "--set", &other, "--set", &from]);
+    let rig = Rig { run, ..rig };
+    rig.eval(&rig.tiny.stories(), &["--kind", "cloze"]);
+    let [scoring] = rig.scorings().try_into().unwrap();
+    assert_eq!(scoring["data"]["seen_in_part"], json!(true));
+}
+
+#[test]
+fn a_sweep_notes_a_set_of_which_dev_is_a_part() {
+    let rig = Rig::new();
+    let (sweep, stories) = (rig.tiny.path("sweep.toml"), rig.tiny.stories());
+    let toml = format!(
+        "name = 's'\nbase = '{}'\nset = {{ train.epochs = 1, data.dev = {{ kind = 'cloze' }} }}\n\
+         [[evaluate]]\nname = 'cloze'\nfile = '{stories}'\nsplit = 'dev'\nkind = 'cloze'\n\
+         [[evaluate]]\nname = 'all'\nfile = '{stories}'\nsplit = 'dev'\n",
+        rig.tiny.config().display(),
+        stories = stories.display()
+    );
+    std::fs::write(&sweep, toml).unwrap();
+    let output = rig.tiered(&rig.ledger, &["sweep", "run", text(&sweep), "--output", text(&rig.tiny.path("s"))]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let [all] = lines(&rig.ledger).try_into().unwrap();
+    assert_eq!((&all["data"]["kind"], &all["data"]["seen_in_part"]), (&json!("all"), &json!(true)));
+}
+
+#[test]
 fn a_ledger_that_can_t_be_written_stops_the_evaluation_before_a_score_is_seen() {
     let rig = Rig::new();
     let nowhere = rig.tiny.path("no-such-folder/ledger.jsonl");
