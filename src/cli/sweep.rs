@@ -53,7 +53,7 @@ pub(super) struct RunArgs {
     /// Run only the run of this number
     #[arg(long, value_name = "N")]
     task: Option<usize>,
-    /// Check and list the runs, and write nothing
+    /// Check and list the runs, read their sets, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -127,6 +127,7 @@ fn run_runs(args: &RunArgs) -> Result<()> {
         (None, shard) => sweep.runs.iter().filter(|run| shard.is_none_or(|shard| shard.takes(run))).collect(),
     };
     if args.dry_run {
+        sweep.check_sets(&runs)?;
         return list(&sweep, &runs);
     }
     sweep.write_index()?;

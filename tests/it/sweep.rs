@@ -468,6 +468,22 @@ fn a_dry_run_lists_the_runs_and_writes_nothing() {
 }
 
 #[test]
+fn a_dry_run_reads_the_sets() {
+    let rig = Rig::new("");
+    let sweep = fs::read_to_string(&rig.file).unwrap();
+    for (from, to, code, said) in [
+        ("split = 'dev'", "split = 'devel'", 65, "devel"),
+        (text(&rig.tiny.stories()), "no/such/stories.json", 66, "no/such/stories.json"),
+    ] {
+        fs::write(&rig.file, sweep.replace(from, to)).unwrap();
+        let output = rig.run("run", "nothing", &["--dry-run"]);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert!(!rig.tiny.path("nothing").exists());
+    }
+}
+
+#[test]
 fn cross_validation_scores_every_pair_once_by_a_run_that_has_not_seen_it() {
     let tiny = Tiny::new();
     let mut stories: Value = serde_json::from_str(&fs::read_to_string(tiny.stories()).unwrap()).unwrap();
