@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 /// Say which of two stories is plausible, which sentences conflict and why
 ///
 /// The input is text or JSON. Text has one sentence a line and a blank line between two stories. A story in text may
-/// begin with a line `entities: a, b`; where none are named, they are found in the sentences. Lines that begin with # are left out. Bullets and numbers are removed if all
-/// lines of a story have them. JSON is {"stories": [{"sentences": [...], "entities": [...]}, ...]}, or one object of
-/// that list. Stories and sentences are numbered from 1 in text and from 0 in JSON.
+/// begin with a line `entities: a, b`. The list of the first story is also that of a second one without a list. Where
+/// none are named, they are found in the sentences. Lines that begin with # are left out. Bullets and numbers are
+/// removed if all lines of a story have them. JSON is {"stories": [{"sentences": [...], "entities": [...]}, ...]}, or
+/// one object of that list. Stories and sentences are numbered from 1 in text and from 0 in JSON.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, made by `tiered train`
@@ -30,8 +31,8 @@ pub(super) struct Args {
     /// The file of the stories; "-" or no file for standard input
     #[arg(conflicts_with = "pair")]
     file: Option<PathBuf>,
-    /// The people and things in the stories, separated by commas or semicolons [default: those of the stories' own
-    /// lists, else those found in the sentences]
+    /// The people and things in the stories, separated by commas or semicolons, in the place of the stories' own lists
+    /// [default: those of the lists, else those found in the sentences]
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
     /// The language in which people and things are found [default: by the function words]

@@ -31,8 +31,8 @@ pub struct Typed {
     pub left_out: LeftOut,
 }
 
-/// Reads stories from text or JSON. `source` names the input in errors. `entities` are used for stories that name none
-/// themselves; if there are none either, `find` finds them in the story's sentences.
+/// Reads stories from text or JSON. `source` names the input in errors. `entities`, if any, are those of every story,
+/// whatever the stories name. Where nobody names entities, `find` finds them in the story's sentences.
 ///
 /// Text has one sentence on each line, and a blank line between stories. A story may begin with a line `entities: a,
 /// b`; the entities of the first story are also those of later stories that name none. Lines end in LF, CRLF or CR.
@@ -68,14 +68,14 @@ pub fn read_plain(
     for draft in &mut drafts {
         draft.entities = distinct(draft.entities.iter().map(String::as_str));
     }
-    // Entities that stand above the first story apply to every story that names none.
+    // Entities that stand above the first story apply to every story that names none: a person types a list once.
     let first = drafts.first().map(|draft| draft.entities.clone()).unwrap_or_default();
-    let entities = if entities.is_empty() { &first } else { entities };
     let mut memory = MAX_STORY_MEMORY;
-    let finish = |(i, draft): (usize, Draft)| {
+    let finish = |(i, mut draft): (usize, Draft)| {
         let place = format!("{source}: story {}", i + 1);
-        let is_found = draft.entities.is_empty() && entities.is_empty();
-        let story = draft.finish(i + 1, entities, find).map_err(|message| Error::data(format!("{place}{message}")))?;
+        draft.name_entities(entities, &first);
+        let is_found = draft.entities.is_empty();
+        let story = draft.finish(i + 1, find).map_err(|message| Error::data(format!("{place}{message}")))?;
         memory = memory.checked_sub(story.memory()).ok_or_else(|| {
             let most = MAX_STORY_MEMORY >> 20;
             Error::data(format!("{place}: this story and those before it take more than {most} MiB; split the input"))
@@ -113,13 +113,17 @@ impl Draft {
         self.sentences = self.sentences.iter().flat_map(split).collect();
     }
 
+    /// The caller's entities win over the story's own, and these over those of the first story.
+    fn name_entities(&mut self, callers: &[String], first: &[String]) {
+        if !callers.is_empty() {
+            self.entities = callers.to_vec();
+        } else if self.entities.is_empty() {
+            self.entities = first.to_vec();
+        }
+    }
+
     /// Returns the story, or what is wrong with it; that text follows "story 1".
-    fn finish(
-        self,
-        number: usize,
-        default: &[String],
-        find: &dyn Fn(&[String]) -> Vec<String>,
-    ) -> Result<Story, String> {
+    fn finish(self, number: usize, find: &dyn Fn(&[String]) -> Vec<String>) -> Result<Story, String> {
         let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
         if sentences.is_empty() {
             return Err(" has no sentences".into());
@@ -127,12 +131,7 @@ impl Draft {
         if let Some(blank) = sentences.iter().position(String::is_empty) {
             return Err(format!(": sentence {} is blank; remove it or fill it in", blank + 1));
         }
-        let own = self.entities;
-        let entities = match (own.is_empty(), default) {
-            (false, _) => own,
-            (true, []) => find(&sentences),
-            (true, default) => default.to_vec(),
-        };
+        let entities = if self.entities.is_empty() { find(&sentences) } else { self.entities };
         if entities.is_empty() {
             let remedy = "give them with --entities \"a, b\", or with a line `entities: a, b` (in JSON a list \
                           \"entities\") in the story";
@@ -262,9 +261,13 @@ mod tests {
     }
 
     #[test]
-    fn default_entities_are_for_stories_without_their_own() {
+    fn the_callers_entities_win_and_the_first_storys_are_for_stories_without_their_own() {
         let stories = read("A.\n\nentities: cup\nA.", "plate, cup").unwrap();
-        assert_eq!([names(&stories[0]), names(&stories[1])], [vec!["plate", "cup"], vec!["cup"]]);
+        assert_eq!([names(&stories[0]), names(&stories[1])], [["plate", "cup"], ["plate", "cup"]]);
+        let json = r#"{"sentences": ["A."], "entities": ["cup"]}"#;
+        assert_eq!(names(&read(json, "plate").unwrap()[0]), ["plate"]);
+        let stories = read("entities: cup\nA.\n\nA.\n\nentities: jar\nA.", "").unwrap();
+        assert_eq!(stories.iter().map(names).collect::<Vec<_>>(), [["cup"], ["cup"], ["jar"]]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct PairQuestion {
 /// How a text is read.
 #[derive(Debug, Clone)]
 pub struct TextOptions {
-    /// The entities of stories that name none.
+    /// The entities of every story; none: those that the stories name, else those found in their sentences.
     pub entities: Vec<String>,
     /// Where sentences end.
     pub sentences: Sentences,

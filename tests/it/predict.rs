@@ -149,6 +149,12 @@ fn names_begin_a_story_and_are_those_of_the_next_one_too() {
     ] {
         assert_eq!(answer, json(&predict(&input, &["--format=json"])), "{input}");
     }
+    // --entities replaces what the text says.
+    let other = predict(
+        &format!("entities: cup\n{PLAUSIBLE}\nentities: jar\n{IMPLAUSIBLE}"),
+        &["--entities", "Mia, spoon, drawer", "--format=json"],
+    );
+    assert_eq!(answer, json(&other));
     let alone = predict(&format!("{names}{PLAUSIBLE}"), &[]);
     assert!(stderr(&alone).contains("read as one story of 2 sentences"), "{}", stderr(&alone));
 }
