@@ -1,4 +1,4 @@
-//! The language of a story.
+//! The language of a story, and the titles of both languages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,14 @@ const ITALIAN: [&str; 43] = [
     "che", "si", "è", "ha", "e", "sul", "alla", "allo", "alle", "agli", "sulla", "sulle", "dello", "dei", "degli",
     "delle", "nei", "nelle", "negli", "non", "ho", "hanno", "sono", "suo", "sua", "anche", "più",
 ];
+
+/// Titles of both languages, which a point shortens: it ends no sentence.
+const TITLES: [&str; 8] = ["mr", "mrs", "ms", "dr", "st", "sig", "dott", "prof"];
+
+/// Whether a word in lower case is a title such as "mr", whose point ends no sentence, since a name follows.
+pub fn is_before_name(word: &str) -> bool {
+    TITLES.contains(&word)
+}
 
 impl Language {
     /// Guesses the language from function words, because story files and predictions do not state it. English if there

@@ -1,24 +1,15 @@
 //! Reads stories without labels, as a person types them: sentences and entities.
 
 use super::markup::{LeftOut, is_comment, is_rule, take_off_markers};
+use super::sentences::{Sentences, split};
 use super::story::Story;
 use crate::error::{Error, Result};
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
 use serde::Deserialize;
 use std::collections::HashSet;
-use unicode_segmentation::UnicodeSegmentation;
 
 /// The beginning of a line that names the entities of a story.
 const ENTITIES: &str = "entities:";
-
-/// Where sentences end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sentences {
-    /// At the end of a line; in JSON, at the end of a string.
-    AsGiven,
-    /// Also where Unicode's rules end a sentence (UAX #29). They take the point of "Mr. Hill" for an end.
-    Split,
-}
 
 /// Stories as a person typed them.
 #[derive(Debug)]
@@ -109,8 +100,7 @@ struct Draft {
 
 impl Draft {
     fn split(&mut self) {
-        let split = |sentence: &String| sentence.unicode_sentences().map(str::to_owned).collect::<Vec<_>>();
-        self.sentences = self.sentences.iter().flat_map(split).collect();
+        self.sentences = self.sentences.iter().flat_map(|line| split(line)).collect();
     }
 
     /// The caller's entities win over the story's own, and these over those of the first story.

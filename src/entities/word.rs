@@ -1,11 +1,8 @@
 //! The words of a sentence.
 
-use crate::language::Language;
+use crate::language::{Language, is_before_name};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
-
-/// Before a point these end no sentence.
-const TITLES: [&str; 8] = ["mr", "mrs", "ms", "dr", "st", "sig", "dott", "prof"];
 
 const APOSTROPHES: [char; 2] = ['\'', '’'];
 
@@ -82,7 +79,7 @@ fn split(word: &str, language: Language) -> Option<usize> {
 
 fn gap(between: &str, last: Option<&Word>) -> Gap {
     let Some(last) = last else { return Gap::Stop };
-    let is_title = TITLES.contains(&last.lower.as_str()) && between.trim() == ".";
+    let is_title = is_before_name(&last.lower) && between.trim() == ".";
     let opens_quote = between.ends_with(['"', '\'', '“', '‘', '«']);
     match between {
         _ if is_title || between.trim().is_empty() => Gap::Blank,

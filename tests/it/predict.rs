@@ -173,6 +173,16 @@ fn what_is_no_part_of_a_sentence_is_taken_off_and_said() {
 }
 
 #[test]
+fn titles_end_no_sentence() {
+    let paragraph = "Mr. Hill opened the drawer. Il sig. Rossi took a spoon out of the drawer.";
+    let more = ["--split-sentences", "--entities", "Mr. Hill, drawer, spoon", "--format=json"];
+    let answer = json(&predict(paragraph, &more));
+    let sentences = answer["stories"][0]["sentences"].as_array().unwrap();
+    let texts: Vec<&str> = sentences.iter().map(|sentence| sentence["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["Mr. Hill opened the drawer.", "Il sig. Rossi took a spoon out of the drawer."]);
+}
+
+#[test]
 fn many_questions_are_answered_a_line_each() {
     let story = |text: &str| serde_json::json!({"sentences": text.lines().collect::<Vec<_>>(), "entities": ["Mia", "spoon", "drawer"]});
     let pair = serde_json::json!({"stories": [story(PLAUSIBLE), story(IMPLAUSIBLE)]}).to_string();
