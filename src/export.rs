@@ -48,15 +48,15 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     let folder = RunFolder::open(run)?;
+    let weights_file = folder.required_weights(which)?;
     let (run_config, model) = (Config::open(&folder.config_file(), &[])?, folder.model_config()?);
     let config = read_json(&folder.encoder_folder().join("config.json"), MAX_CONFIG)?;
     let tokenizer_file = folder.tokenizer_file();
     let tokenizer = read_json(&tokenizer_file, MAX_TOKENIZER)?;
-    let (encoder, heads) = split(weights::read(&folder.weights_file(which))?, model.encoder.prefix());
+    let (encoder, heads) = split(weights::read(&weights_file)?, model.encoder.prefix());
     if encoder.is_empty() || heads.is_empty() {
-        let path = folder.weights_file(which);
         let problem = "lacks the weights of the encoder or of the heads; train again";
-        return Err(Error::config(format!("{}: {problem}", path.display())));
+        return Err(Error::config(format!("{}: {problem}", weights_file.display())));
     }
     let tokens = tokenizer::special_tokens(&tokenizer, &config);
     let settings = tokenizer::settings(&tokens, &config, model.encoder.max_tokens());

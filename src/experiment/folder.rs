@@ -189,6 +189,35 @@ impl RunFolder {
         self.path.join(which.name()).join(WEIGHTS)
     }
 
+    /// The path of the best or last `model.safetensors`, to be read.
+    ///
+    /// # Errors
+    /// `MissingInput`, with the remedies, if the run was stopped before it had these weights.
+    pub fn required_weights(&self, which: CheckpointKind) -> Result<PathBuf> {
+        let file = self.weights_file(which);
+        let is_there = |which| self.weights_file(which).symlink_metadata().is_ok();
+        if is_there(which) || self.has_ended() {
+            return Ok(file);
+        }
+        let reason = match which {
+            CheckpointKind::Best if self.epochs()?.is_empty() => "no epoch of this run has ended yet",
+            CheckpointKind::Best => "no epoch since its last resumption has ended yet",
+            CheckpointKind::Last => "this run has no checkpoint yet",
+        };
+        let newest = match which {
+            CheckpointKind::Best if is_there(CheckpointKind::Last) => {
+                ", or use its newest checkpoint: `eval`, `predict`, `model calibrate` and `model export` take --weights last"
+            }
+            _ => "",
+        };
+        let message = format!(
+            "{}: there are no such weights, since {reason}; go on with `tiered train --resume {}`{newest}",
+            file.display(),
+            self.path.display()
+        );
+        Err(Error::new(ErrorKind::MissingInput, message))
+    }
+
     /// The calibration of these weights; `None` if there is none.
     ///
     /// # Errors

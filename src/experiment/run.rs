@@ -44,6 +44,7 @@ impl TrainedRun {
     /// `MissingInput` if it is not a run folder or lacks these weights; `Config` if the weights don't fit.
     pub fn open(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
         let folder = RunFolder::open(path)?;
+        let weights = folder.required_weights(which)?;
         let mut config = Config::open(&folder.config_file(), &[])?;
         if let Some(device) = device {
             config.device = device.clone();
@@ -52,7 +53,7 @@ impl TrainedRun {
         let (model_config, epoch) = (folder.model_config()?, folder.epoch_of(which)?);
         let (tokenizer, network) = both(
             || InputTokenizer::open(&folder.tokenizer_file()),
-            || Network::trained(&model_config, &folder.weights_file(which), compute.device),
+            || Network::trained(&model_config, &weights, compute.device),
         )?;
         let (tokenizer, network) = (tokenizer?, network?);
         let calibrated = folder.calibrated(which)?;

@@ -74,8 +74,8 @@ fn starting(
         network.model.set_output_bias(&train.corpus.class_frequencies());
     }
     if let Some(run) = &config.init_from {
-        let weights = RunFolder::open(&expand(run)?)?.weights_file(CheckpointKind::Best);
-        network.load(&weights).map_err(|error| error.about("init_from"))?;
+        let weights = RunFolder::open(&expand(run)?)?.required_weights(CheckpointKind::Best);
+        weights.and_then(|file| network.load(&file)).map_err(|error| error.about("init_from"))?;
     }
     network.move_to(device);
     choose_trained(&network, &config.encoder.freeze, train);

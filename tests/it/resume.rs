@@ -100,6 +100,44 @@ fn metrics_have_each_epoch_once_and_as_without_the_stop() {
 }
 
 #[test]
+fn a_run_without_an_epoch_says_how_to_go_on() {
+    let tiny = Tiny::new();
+    let (config, run, data) = (tiny.config(), tiny.path("begun"), tiny.stories());
+    let every = ["--set", "checkpoint.every=1 steps"];
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
+    child.args(["train", "--config", text(&config), "--output", text(&run), "--resume"]).args(every);
+    // After the first checkpoint, before the end of the first epoch.
+    let stops = (20..).step_by(5).take(40).find(|operation| {
+        let _ = fs::remove_dir_all(&run);
+        child.env("TIERED_FAIL_POINT", format!("abort:{operation}")).output().unwrap();
+        run.join("last/model.safetensors").exists()
+    });
+    assert!(stops.is_some() && !run.join("metrics.jsonl").exists(), "the run stops within its first epoch");
+    let resumption = format!("no epoch of this run has ended yet; go on with `tiered train --resume {}`", text(&run));
+    let from = format!("init_from={}", text(&run));
+    let exported = tiny.path("exported");
+    let of_data = ["--data", text(&data), "--split", "dev"];
+    for arguments in [
+        [&["eval", text(&run)][..], &of_data].concat(),
+        [&["report", "text", text(&run)][..], &of_data].concat(),
+        vec!["model", "calibrate", text(&run)],
+        vec!["model", "export", text(&run), "--output", text(&exported)],
+        vec!["train", "--config", text(&config), "--output", text(&exported), "--set", &from],
+    ] {
+        let output = tiered(arguments.iter().copied());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(66), "{arguments:?}: {said}");
+        assert!(said.contains(&resumption) && said.contains("--weights last"), "{arguments:?}: {said}");
+    }
+    let last = tiered([&["eval", text(&run), "--weights", "last"][..], &of_data].concat());
+    assert!(last.status.success(), "{}", stderr(&last));
+    // Without a checkpoint there is only one remedy.
+    fs::remove_file(run.join("last/model.safetensors")).unwrap();
+    let said = stderr(&tiered(["model", "calibrate", text(&run)]));
+    assert!(said.contains(&resumption) && !said.contains("--weights last"), "{said}");
+}
+
+#[test]
 fn training_ends_where_it_does_not_get_better() {
     let tiny = Tiny::new();
     // At this rate nothing changes.
