@@ -1,10 +1,11 @@
 //! `[encoder]`: the pretrained encoder.
 
 use super::expand::expand;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::fetch::{Cache, ModelName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 use std::path::PathBuf;
 
 /// The pretrained encoder.
@@ -29,15 +30,38 @@ impl EncoderSource {
     /// Nothing is downloaded.
     ///
     /// # Errors
-    /// `Config` if an environment variable in the path is not set; `MissingInput`, with the command to fetch it, if the
-    /// path is the id of a model that is not in the cache.
+    /// `Config` if the path is empty or an environment variable in it is not set; `MissingInput`, with the remedy, if the
+    /// path is the id of a model that is not in the cache, or if there is no folder.
     pub fn folder(&self) -> Result<PathBuf> {
         let folder = expand(&self.path)?;
         match folder.to_str().and_then(|text| text.parse::<ModelName>().ok()) {
             Some(model) if !folder.exists() => Cache::from_environment()?.find(&model),
-            _ => Ok(folder),
+            _ if folder.as_os_str().is_empty() => Err(no_folder(ErrorKind::Config, "is empty")),
+            _ if folder.is_dir() => Ok(folder),
+            _ => {
+                let what = if folder.exists() { "is no folder" } else { "does not exist" };
+                Err(no_folder(ErrorKind::MissingInput, format!("{} {what}", folder.display())))
+            }
         }
     }
+
+    /// Like [`EncoderSource::folder`], with the encoder's `config.json` in it.
+    ///
+    /// # Errors
+    /// Like [`EncoderSource::folder`]; `MissingInput`, with the remedy, if there is no `config.json`.
+    pub fn folder_with_config(&self) -> Result<PathBuf> {
+        let folder = self.folder()?;
+        match folder.join("config.json").exists() {
+            true => Ok(folder),
+            false => Err(no_folder(ErrorKind::MissingInput, format!("{} has no config.json", folder.display()))),
+        }
+    }
+}
+
+fn no_folder(kind: ErrorKind, problem: impl Display) -> Error {
+    let remedy = "name the folder of an encoder; `tiered model fetch ORG/NAME --output DIR`, scripts/get-encoder.py \
+                  (multilingual-e5-small) and `tiered model export RUN --output DIR` make one (docs/encoders.md)";
+    Error::new(kind, format!("encoder.path: {problem}; {remedy}"))
 }
 
 /// A part of the encoder that is not trained: `embeddings`; `layers:K`, the lowest K layers; or `encoder`, all of it.

@@ -64,7 +64,7 @@ impl RunPlan {
     pub fn new(config: Config, out: &Path, limit: Option<usize>) -> Result<Self> {
         require_new(out)?;
         let compute = Compute::resolve(&config)?;
-        let encoder_folder = config.encoder.folder()?;
+        let encoder_folder = config.encoder.folder_with_config()?;
         let (out, begins) = (out.to_owned(), PlannedStart::New);
         Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings: Vec::new() })
     }

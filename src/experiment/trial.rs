@@ -47,8 +47,9 @@ impl Trial {
     /// Like [`Trial::prepare`].
     pub fn with_detector(config: Config, random_encoder: Option<EncoderConfig>, detector: NewDetector) -> Result<Self> {
         let compute = Compute::resolve(&config)?;
-        let encoder_folder = config.encoder.folder()?;
         let is_random_encoder = random_encoder.is_some();
+        let encoder = &config.encoder;
+        let encoder_folder = if is_random_encoder { encoder.folder()? } else { encoder.folder_with_config()? };
         let inputs = match random_encoder {
             Some(encoder) => PreparedInputs::for_encoder(encoder, &config, &encoder_folder, None)?,
             None => PreparedInputs::read(&config, &encoder_folder, None)?,

@@ -51,6 +51,24 @@ fn files_that_do_not_exist() {
 }
 
 #[test]
+fn a_path_of_the_encoder_that_is_no_folder_of_one() {
+    let tiny = Tiny::new();
+    let (file, folder) = (tiny.stories(), tiny.path("without-config"));
+    std::fs::create_dir(&folder).unwrap();
+    for (path, code, problem) in [
+        ("checkpoints/encoders/no-such", 66, "encoder.path: checkpoints/encoders/no-such does not exist".to_owned()),
+        (text(&file), 66, format!("encoder.path: {} is no folder", text(&file))),
+        (text(&folder), 66, format!("encoder.path: {} has no config.json", text(&folder))),
+        ("", 78, "encoder.path: is empty".to_owned()),
+    ] {
+        let remedies =
+            ["tiered model fetch ORG/NAME --output DIR", "scripts/get-encoder.py", "tiered model export RUN"];
+        let said = [&[problem.as_str()][..], &remedies].concat();
+        refuses(&tiny, &["--set", &format!("encoder.path='{path}'")], code, &said);
+    }
+}
+
+#[test]
 fn stories_that_are_malformed() {
     refuses_stories("{\n  \"test\": {,}\n}", 65, &["bad.json", "line 2 column 12"]);
     let place = |field: &'static str| ["bad.json", "test/1-C0", field];
