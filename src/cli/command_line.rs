@@ -6,7 +6,9 @@ use super::{
     baseline, bench, compare, completions, data, doctor, eval, init, llm, man, model, predict, report, score, sweep,
     train,
 };
-use clap::error::ContextKind;
+use crate::config::{ConfigKey, keys};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// As clap's own, but without empty lines: the list of commands fits a screen of 24 lines.
@@ -84,10 +86,51 @@ const RENAMED_FLAGS: [(&str, &str); 12] = [
 
 /// Parses the command line. On a usage error it prints the error and ends the program.
 pub(super) fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| match renamed(&error) {
+    Cli::try_parse().unwrap_or_else(|error| match renamed(&error).or_else(|| key_of_config(&error)) {
         Some(message) => Cli::command().error(error.kind(), message).exit(),
-        None => error.exit(),
+        None => without_false_tip(error).exit(),
     })
+}
+
+/// Whether the error is an unknown flag of `train`.
+fn is_flag_of_train(error: &clap::Error) -> bool {
+    let command = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    error.kind() == ErrorKind::UnknownArgument && command.is_some_and(|command| command == "train")
+}
+
+/// A message with the way to set it, if an unknown flag of `train` has the name of a key of the config.
+fn key_of_config(error: &clap::Error) -> Option<String> {
+    let flag = error.get(ContextKind::InvalidArg).filter(|_| is_flag_of_train(error))?.to_string();
+    let name = flag.strip_prefix("--")?.replace('-', "_");
+    let value = value_of(&flag, std::env::args()).unwrap_or_else(|| "VALUE".to_owned());
+    let is_named = |key: &&ConfigKey| key.name == name || key.name.rsplit('.').next() == Some(name.as_str());
+    let ways = keys().iter().filter(is_named).map(|key| format!("`--set {}={value}`", key.name));
+    let ways = ways.collect::<Vec<_>>().join(" or ");
+    (!ways.is_empty()).then(|| format!("`train` has no `{flag}`; it is a key of the config: write {ways}"))
+}
+
+/// The value of a flag, if it can stand in a shell as it is.
+fn value_of(flag: &str, arguments: impl Iterator<Item = String>) -> Option<String> {
+    let mut rest = arguments.skip_while(|argument| argument.split('=').next() != Some(flag));
+    let value = match rest.next()?.split_once('=') {
+        Some((_, value)) => value.to_owned(),
+        None => rest.next()?,
+    };
+    let is_plain =
+        value.starts_with(char::is_alphanumeric) && value.chars().all(|c| c.is_alphanumeric() || "+-._/:".contains(c));
+    is_plain.then_some(value)
+}
+
+/// The same error of `train` without clap's tip to pass an unknown flag after "--": `train` refuses what stands there.
+fn without_false_tip(mut error: clap::Error) -> clap::Error {
+    if is_flag_of_train(&error) {
+        error.remove(ContextKind::Suggested);
+        if error.get(ContextKind::SuggestedArg).is_none() {
+            let tip = StyledStr::from("keys of the config are set with '--set KEY=VALUE'");
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        }
+    }
+    error
 }
 
 /// A message with the new name, if the unknown argument on the command line is a former name.
@@ -106,4 +149,20 @@ fn renamed(error: &clap::Error) -> Option<String> {
     }
     let (old, new) = RENAMED.iter().find(|(old, _)| unknown == *old && first == unknown)?;
     Some(format!("`tiered {old}` is `tiered {new}` now"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_repeated_where_a_shell_reads_it_as_it_is() {
+        let value = |arguments: &str| value_of("--epochs", arguments.split('|').map(str::to_owned));
+        assert_eq!(value("tiered|train|--epochs|3").as_deref(), Some("3"));
+        assert_eq!(value("tiered|train|--epochs=1e-3|--seed|1").as_deref(), Some("1e-3"));
+        for none in ["tiered|train|--epochs", "tiered|train|--epochs|--seed|1", "train|--epochs|$(x)", "train|--seed|1"]
+        {
+            assert_eq!(value(none), None, "{none}");
+        }
+    }
 }

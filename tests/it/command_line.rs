@@ -85,6 +85,22 @@ fn the_name_that_a_flag_had_leads_to_the_one_that_it_has() {
 }
 
 #[test]
+fn a_key_of_the_config_is_no_flag_of_train() {
+    for (flags, said) in [
+        (vec!["--epochs", "3"], "`train` has no `--epochs`; it is a key of the config: write `--set train.epochs=3`"),
+        (vec!["--learning-rate=1e-5"], "write `--set train.learning_rate=1e-5`"),
+        (vec!["--model.detector.kind", "joint"], "write `--set model.detector.kind=joint`"),
+        (vec!["--no-such-thing"], "keys of the config are set with '--set KEY=VALUE'"),
+        (vec!["--outputs", "x"], "'--output'"),
+    ] {
+        let output = tiered(["train", "--config", "configs/demo.toml"].into_iter().chain(flags));
+        assert_eq!(output.status.code(), Some(2));
+        let message = stderr(&output);
+        assert!(message.contains(said) && !message.contains("as a value"), "{message}");
+    }
+}
+
+#[test]
 fn bash_completes_commands_and_flags() {
     let directory = tempfile::TempDir::new().unwrap();
     let script = directory.path().join("completions.sh");
