@@ -11,7 +11,9 @@ pub(super) fn read_input(file: Option<&Path>, most: u64) -> Result<(String, Stri
     let (bytes, source) = match file.filter(|file| *file != Path::new("-")) {
         Some(path) => {
             let bytes = untrusted::read(path, most).map_err(|error| match error.kind() {
-                std::io::ErrorKind::FileTooLarge => Error::data(format!("{}: {error}", path.display())),
+                std::io::ErrorKind::FileTooLarge => {
+                    Error::data(format!("{}: {error}", path.display())).caused_by(error)
+                }
                 _ => Error::reading(path, &error),
             })?;
             (bytes, path.display().to_string())

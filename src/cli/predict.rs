@@ -6,7 +6,7 @@ use super::input::read_input;
 use super::output::{print, warn_unless_ended};
 use super::pairs::split_name;
 use crate::config::Config;
-use crate::data::{self, Pair, Sentences, split_names};
+use crate::data::{self, OF_STORY_FILES, Pair, Sentences, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
@@ -15,6 +15,7 @@ use crate::machine::{self, DeviceChoice};
 use crate::question::{Decoding, Judged, PairQuestion, TextOptions, judge};
 use crate::say::aside;
 use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Say which of two stories is plausible, which sentences conflict and why
@@ -147,8 +148,17 @@ fn question(args: &Args) -> Result<PairQuestion> {
         let pair = pair_of_file(file, args.split.as_deref(), id, seed)?;
         return Ok(PairQuestion::of_pair(pair, file.display().to_string()));
     }
-    let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN)?;
+    let (text, source) = read_input(args.file.as_deref(), MAX_PLAIN).map_err(about_large_files)?;
     typed_question(args, &text, source)
+}
+
+/// A file that is too large for typed stories is probably a story file.
+fn about_large_files(error: Error) -> Error {
+    let cause = error.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
+    match cause.is_some_and(|cause| cause.kind() == io::ErrorKind::FileTooLarge) {
+        true => Error { message: format!("{}; {OF_STORY_FILES}", error.message), ..error },
+        false => error,
+    }
 }
 
 /// A question from text or JSON that a person typed.

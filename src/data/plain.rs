@@ -1,10 +1,11 @@
 //! Reads stories without labels, as a person types them: sentences and entities.
 
 use super::markup::{LeftOut, is_comment, is_rule, take_off_markers};
+use super::plain_json::from_json;
 use super::sentences::{Sentences, split};
 use super::story::Story;
 use crate::error::{Error, Result};
-use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, json_error, shown};
+use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, MAX_STORY_MEMORY, shown};
 use serde::Deserialize;
 use std::collections::HashSet;
 
@@ -91,11 +92,11 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Draft {
+pub(super) struct Draft {
     #[serde(default)]
-    sentences: Vec<String>,
+    pub(super) sentences: Vec<String>,
     #[serde(default)]
-    entities: Vec<String>,
+    pub(super) entities: Vec<String>,
 }
 
 impl Draft {
@@ -176,35 +177,6 @@ fn from_lines(text: &str) -> (Vec<Draft>, LeftOut) {
 fn entities_of(line: &str) -> Option<&str> {
     let head = line.get(..ENTITIES.len())?;
     head.eq_ignore_ascii_case(ENTITIES).then(|| &line[ENTITIES.len()..])
-}
-
-/// Both forms in one struct, so that the parser's message keeps its line and column.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    stories: Option<Vec<Draft>>,
-    #[serde(default)]
-    sentences: Vec<String>,
-    #[serde(default)]
-    entities: Vec<String>,
-}
-
-fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
-    let document: Document = serde_json::from_str(text).map_err(|error| {
-        let shape = "must be {\"sentences\": [...], \"entities\": [...]} or {\"stories\": [...]} with one or two such";
-        Error::data(format!("{source}: {}; the JSON {shape}", json_error(&error))).caused_by(error)
-    })?;
-    let Document { stories, sentences, entities } = document;
-    match stories {
-        None => Ok(vec![Draft { sentences, entities }]),
-        Some(stories) if sentences.is_empty() && entities.is_empty() => Ok(stories),
-        Some(_) => {
-            let message = format!(
-                "{source}: has both \"stories\" and its own \"sentences\" or \"entities\"; put these into the stories"
-            );
-            Err(Error::data(message))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -313,6 +285,11 @@ mod tests {
             ("{\n \"sentences\": [1]}", "at line 2 column 16"),
             ("{\n \"sentence\": []}", "unknown field `sentence`"),
             ("[1]", "the JSON must be"),
+            (
+                "{\"test\": {\"1\": {\"sentences\": [\"A.\"], \"states\": []}}}",
+                "input: is a story file, as TRIP's and GITA's are; a pair of a story file is predicted with --data FILE --pair ID",
+            ),
+            ("{\"test\": {}}", "unknown field `test`"),
             ("{\"stories\": [], \"entities\": [\"a\"]}", "put these into the stories"),
         ];
         for (text, message) in cases {

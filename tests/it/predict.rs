@@ -321,6 +321,14 @@ fn questions_that_make_no_sense_are_refused() {
         assert!(stderr(&output).contains(said) && output.stdout.is_empty(), "{}", stderr(&output));
     }
     let stories = tiny.stories();
+    let large = tiny.path("large.json");
+    std::fs::write(&large, " ".repeat((2 << 20) + 1)).unwrap();
+    for file in [&stories, &large] {
+        let output = tiered(["predict", text(run), text(file)]);
+        assert_eq!(output.status.code(), Some(65));
+        let said = stderr(&output);
+        assert!(said.contains("--data FILE --pair ID") && said.contains("tiered eval RUN --data FILE"), "{said}");
+    }
     let output = tiered(["predict", text(run), "--data", text(&stories), "--split", "dev", "--pair", "99-C0"]);
     assert_eq!(output.status.code(), Some(65));
     assert!(stderr(&output).contains("has no pair \"99-C0\"; its ids are 0-C0"), "{}", stderr(&output));
