@@ -38,9 +38,9 @@ pub struct Args {
     /// none
     #[arg(long, value_name = "RUN", num_args = 0..=1)]
     resume: Option<Option<PathBuf>>,
-    /// Use only the first N pairs of train and the first N of dev
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    /// Use only the first N pairs of each source of train and of dev
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
     /// Read and check everything, print what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -136,10 +136,11 @@ fn plan(args: &Args) -> Result<RunPlan> {
         (_, None, Some(config)) => default_out(config),
         (_, None, None) => return Err(usage("--resume has no run; name it: --resume RUN")),
     };
+    let limit = args.limit.map(|limit| limit as usize);
     let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
     match config {
-        config if begun => RunPlan::resume(&out, config, &overrides, args.limit),
-        Some(config) => RunPlan::new(config, &out, args.limit),
+        config if begun => RunPlan::resume(&out, config, &overrides, limit),
+        Some(config) => RunPlan::new(config, &out, limit),
         None => Err(usage(format!("{}: no run to resume; start one with --config FILE", out.display()))),
     }
 }

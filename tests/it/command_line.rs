@@ -101,6 +101,13 @@ fn a_key_of_the_config_is_no_flag_of_train() {
 }
 
 #[test]
+fn no_pairs_are_no_limit() {
+    let output = tiered(["train", "--config", "configs/demo.toml", "--limit", "0", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("'--limit <N>'"), "{}", stderr(&output));
+}
+
+#[test]
 fn bash_completes_commands_and_flags() {
     let directory = tempfile::TempDir::new().unwrap();
     let script = directory.path().join("completions.sh");
