@@ -79,17 +79,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", twice.1)).into());
     }
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
-    for set in sets(args, &systems)? {
-        let predictions = predictions(&systems, &set)?;
+    let sets = sets(args, &systems)?;
+    for set in &sets {
+        let predictions = predictions(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
         for (conflicts, states) in decodings(args) {
             if states != StateDecode::Argmax {
-                require_probabilities(&set, &names, &predictions)?;
+                require_probabilities(set, &names, &predictions)?;
             }
             let decoding = format!("{}, states {states}", conflicts.name());
             let decoded: Vec<Vec<LabelledPair>> =
                 predictions.iter().map(|of_run| states.apply(&conflicts.apply(of_run))).collect();
             let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
-            differing.push(differing_pairs(&set, &decoding, &decoded[0], &outcomes));
+            differing.push(differing_pairs(set, &decoding, &decoded[0], &outcomes));
             // The same key for all runs, whatever their seeds, so that their predictions of a pair are compared.
             let system = |(name, outcome): (&String, Reached)| System {
                 name: name.clone(),
@@ -295,6 +296,16 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
         all.push(predicted);
     }
     Ok(all)
+}
+
+/// Adds to what is wrong with one set the sets that can be compared.
+fn with_others(error: Error, systems: &[Predictor], sets: &[String], wrong: &str) -> Error {
+    let others = sets.iter().filter(|set| *set != wrong && predictions(systems, set).is_ok());
+    let others = others.map(|set| format!("--evaluation {set}")).collect::<Vec<_>>().join(" ");
+    match others.is_empty() {
+        true => error,
+        false => Error { message: format!("{}, or compare without it: {others}", error.message), ..error },
+    }
 }
 
 /// What two predictions of a pair must share to be comparable: the gold conflict and the implausible story's sentences.

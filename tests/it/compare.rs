@@ -48,6 +48,17 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     assert!(evaluated.status.success(), "{}", stderr(&evaluated));
     let output = compare(&[text(&a), text(&b)]);
     assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("--evaluation"), "no other set is shared: {}", stderr(&output));
+    // Sets that can be compared are named.
+    for run in [&a, &b] {
+        let evaluated = tiered(["eval", text(run), "--data", text(&tiny.stories()), "--split", "train"]);
+        assert!(evaluated.status.success(), "{}", stderr(&evaluated));
+    }
+    let output = compare(&[text(&a), text(&b)]);
+    let remedy = "or compare without it: --evaluation stories-train-all\n";
+    assert!(output.status.code() == Some(65) && stderr(&output).ends_with(remedy), "{}", stderr(&output));
+    let output = compare(&[text(&a), text(&b), "--evaluation", "stories-train-all"]);
+    assert!(output.status.success(), "{}", stderr(&output));
     // The same ids, told otherwise.
     let retold = tiny.path("retold.json");
     std::fs::write(&retold, std::fs::read_to_string(tiny.stories()).unwrap().replace(".\"", "!\"")).unwrap();
