@@ -48,7 +48,7 @@ pub fn read_plain(
     let (mut drafts, left_out) =
         if is_json { (from_json(text, source)?, LeftOut::default()) } else { from_lines(text) };
     if sentences == Sentences::Split {
-        drafts.iter_mut().for_each(Draft::split);
+        drafts.iter_mut().for_each(TypedStory::split);
     }
     if drafts.is_empty() {
         return Err(Error::data(match text.lines().count() {
@@ -63,7 +63,7 @@ pub fn read_plain(
     // Entities that stand above the first story apply to every story that names none: a person types a list once.
     let first = drafts.first().map(|draft| draft.entities.clone()).unwrap_or_default();
     let mut memory = MAX_STORY_MEMORY;
-    let finish = |(i, mut draft): (usize, Draft)| {
+    let finish = |(i, mut draft): (usize, TypedStory)| {
         let place = format!("{source}: story {}", i + 1);
         draft.name_entities(entities, &first);
         let is_found = draft.entities.is_empty();
@@ -92,14 +92,14 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Draft {
+pub(super) struct TypedStory {
     #[serde(default)]
     pub(super) sentences: Vec<String>,
     #[serde(default)]
     pub(super) entities: Vec<String>,
 }
 
-impl Draft {
+impl TypedStory {
     fn split(&mut self) {
         self.sentences = self.sentences.iter().flat_map(|line| split(line)).collect();
     }
@@ -142,8 +142,8 @@ impl Draft {
     }
 }
 
-fn from_lines(text: &str) -> (Vec<Draft>, LeftOut) {
-    let (mut drafts, mut left_out): (Vec<Draft>, _) = (Vec::new(), LeftOut::default());
+fn from_lines(text: &str) -> (Vec<TypedStory>, LeftOut) {
+    let (mut drafts, mut left_out): (Vec<TypedStory>, _) = (Vec::new(), LeftOut::default());
     let mut at_head = true;
     for line in text.replace("\r\n", "\n").split(['\n', '\r']).map(str::trim) {
         if is_comment(line) {
@@ -160,7 +160,7 @@ fn from_lines(text: &str) -> (Vec<Draft>, LeftOut) {
         // ignored.
         let has_begun = drafts.last().is_some_and(|draft| draft.sentences.is_empty());
         if (at_head || names.is_some()) && !has_begun {
-            drafts.push(Draft::default());
+            drafts.push(TypedStory::default());
         }
         let Some(draft) = drafts.last_mut() else { continue };
         match names {

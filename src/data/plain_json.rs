@@ -1,6 +1,6 @@
 //! Stories without labels in JSON.
 
-use super::plain::Draft;
+use super::plain::TypedStory;
 use crate::error::{Error, Result};
 use crate::untrusted::{MAX_PLAIN, json_error};
 use serde::Deserialize;
@@ -15,14 +15,14 @@ pub(crate) const OF_STORY_FILES: &str = "a pair of a story file is predicted wit
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
-    stories: Option<Vec<Draft>>,
+    stories: Option<Vec<TypedStory>>,
     #[serde(default)]
     sentences: Vec<String>,
     #[serde(default)]
     entities: Vec<String>,
 }
 
-pub(super) fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
+pub(super) fn from_json(text: &str, source: &str) -> Result<Vec<TypedStory>> {
     let document: Document = serde_json::from_str(text).map_err(|error| {
         if is_story_file(text) {
             return Error::data(format!("{source}: is a story file, as TRIP's and GITA's are; {OF_STORY_FILES}"));
@@ -32,7 +32,7 @@ pub(super) fn from_json(text: &str, source: &str) -> Result<Vec<Draft>> {
     })?;
     let Document { stories, sentences, entities } = document;
     match stories {
-        None => Ok(vec![Draft { sentences, entities }]),
+        None => Ok(vec![TypedStory { sentences, entities }]),
         Some(stories) if sentences.is_empty() && entities.is_empty() => Ok(stories),
         Some(_) => {
             let message = format!(
