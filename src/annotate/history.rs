@@ -13,14 +13,14 @@ pub(super) struct Edit {
 }
 
 /// A field of a group; of an answer also the pass.
-pub(super) type Place = (i64, String, Field);
+pub(super) type FieldPlace = (i64, String, Field);
 
 /// All edits, in their order.
 #[derive(Default)]
 pub(super) struct History {
     pub edits: Vec<Edit>,
     /// The revision in which a field was set last.
-    touched: HashMap<Place, u64>,
+    touched: HashMap<FieldPlace, u64>,
     /// By annotator and pass.
     stacks: HashMap<(String, String), Stacks>,
     /// The revision of the last edit of each group.
@@ -36,7 +36,7 @@ struct Stacks {
     redo: Vec<u64>,
 }
 
-pub(super) fn place(group: i64, pass: &str, change: &Change) -> Place {
+pub(super) fn place(group: i64, pass: &str, change: &Change) -> FieldPlace {
     let (pass, change) = change.within(pass);
     let pass = if change.is_answer() { pass } else { "" };
     (group, pass.to_owned(), change.field())
@@ -63,14 +63,15 @@ impl History {
         self.edit(*self.touched.get(&place(group, pass, change))?)
     }
 
-    /// The fields of a group that others than `who` set since a revision, with the last edit that did.
-    pub fn by_others(&self, group: i64, who: &str, since: u64) -> HashMap<Place, &EditEntry> {
+    /// The fields of a group that others than `who` set since a revision, with the last edit that did. An answer that moved
+    /// with its sentence is still that of its pass.
+    pub fn by_others(&self, group: i64, who: &str, since: u64) -> HashMap<FieldPlace, &EditEntry> {
         let start = usize::try_from(since).unwrap_or(usize::MAX).min(self.edits.len());
         let later = self.edits[start..].iter().map(|edit| &edit.entry);
         let others = later.filter(|entry| entry.group == group && entry.who != who);
-        others
-            .flat_map(|entry| entry.changes.iter().map(move |change| (place(group, &entry.pass, change), entry)))
-            .collect()
+        let set = others.flat_map(|entry| entry.changes.iter().map(move |change| (change, entry)));
+        let own = set.filter(|(change, _)| !matches!(change, Change::InPass { .. }));
+        own.map(|(change, entry)| (place(group, &entry.pass, change), entry)).collect()
     }
 
     /// The revision in which the edit of this revision was undone last; that one if it was not.

@@ -3,7 +3,7 @@
 
 use super::change::{Change, EntityId, SentenceId};
 use super::group::{Answers, Group};
-use super::history::{Place, place};
+use super::history::{FieldPlace, place};
 use crate::attribute::Attribute;
 use std::collections::HashSet;
 
@@ -14,14 +14,14 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub fn place(&self, number: i64) -> Place {
+    pub fn place(&self, number: i64) -> FieldPlace {
         place(number, &self.pass, &self.change)
     }
 }
 
 /// What can be seen before and not after.
 pub(super) fn lost(number: i64, before: &Group, after: &Group) -> Vec<Seen> {
-    let stays: HashSet<Place> = seen(after).iter().map(|seen| seen.place(number)).collect();
+    let stays: HashSet<FieldPlace> = seen(after).iter().map(|seen| seen.place(number)).collect();
     let mut lost = seen(before);
     lost.retain(|seen| !stays.contains(&seen.place(number)));
     lost

@@ -4,7 +4,7 @@ use super::change::{Change, EntityText, MarkedConflict};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
-use super::history::{Direction, Edit, Place, place};
+use super::history::{Direction, Edit, FieldPlace, place};
 use super::journal::EditEntry;
 use super::lost::{Seen, lost};
 use super::merge::merged;
@@ -107,9 +107,9 @@ impl Project {
         let mut after = self.stories.group(number);
         steps.iter().for_each(|step| drop(after.apply(sender.pass, &step.change)));
         let own_place = |change: &Change| place(number, sender.pass, change);
-        let as_left: HashMap<Place, &Change> =
+        let as_left: HashMap<FieldPlace, &Change> =
             from.iter().map(|change| (own_place(change), change.within(sender.pass).1)).collect();
-        let told: HashSet<Place> =
+        let told: HashSet<FieldPlace> =
             steps.iter().filter(|step| !step.merges).map(|step| own_place(&step.change)).collect();
         let others = self.history.by_others(number, sender.who, since);
         let (mut clashes, mut hidden) = (Vec::new(), BTreeMap::new());
@@ -117,7 +117,7 @@ impl Project {
             let place = seen.place(number);
             let Seen { pass, change } = seen;
             let Some(&entry) = others.get(&place) else { continue };
-            if told.contains(&place) || as_left.get(&place) == Some(&&change) {
+            if told.contains(&place) || as_left.get(&place) == Some(&&change) || follows(&change, entry) {
                 continue;
             }
             if change.is_answer() && pass != sender.pass {
@@ -166,4 +166,9 @@ fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(),
         ))),
         None => Ok(()),
     }
+}
+
+/// Whether a version only followed an edit of another story, which has it still.
+fn follows(change: &Change, entry: &EditEntry) -> bool {
+    matches!(change, Change::Order { story, .. } | Change::Member { story, .. } if *story != entry.story)
 }

@@ -161,7 +161,7 @@ impl CheckpointStore {
         }
         let list: Vec<String> = skipped.iter().map(|skipped| skipped.why.to_string()).collect();
         let message = format!(
-            "{}: no checkpoint is intact: {}; restore one from a copy, or remove the folder to start again",
+            "{}: no checkpoint is intact: {}; restore one from a copy, or start another run",
             self.folder.display(),
             list.join("; ")
         );
@@ -193,14 +193,15 @@ impl CheckpointStore {
         let earlier_bests: Vec<String> = names.iter().take(keep).filter_map(best_of).collect();
         let kept =
             |name: &&String| best == Some(name.as_str()) || before_best == Some(name) || earlier_bests.contains(name);
+        // What can't be removed does not keep the others.
+        let mut done = Vec::new();
         for name in names.iter().skip(keep).filter(|name| !kept(name)) {
             // In two steps, so that a half-removed folder is not taken for a damaged checkpoint.
-            durable::rename(&self.path(name), &self.path(&format!(".{name}.old")))?;
+            done.push(durable::rename(&self.path(name), &self.path(&format!(".{name}.old"))));
         }
         let leftovers = self.names()?.into_iter().filter(|name| name.starts_with(".step-"));
-        // One that can't be removed does not keep the others.
-        let removed: Vec<Result<()>> = leftovers.map(|name| durable::remove_folder(&self.path(&name))).collect();
-        removed.into_iter().collect()
+        done.extend(leftovers.map(|name| durable::remove_folder(&self.path(&name))));
+        done.into_iter().collect()
     }
 
     fn newest_first(&self) -> Result<Vec<String>> {

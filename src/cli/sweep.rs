@@ -127,8 +127,8 @@ fn run_runs(args: &RunArgs) -> Result<()> {
         (None, shard) => sweep.runs.iter().filter(|run| shard.is_none_or(|shard| shard.takes(run))).collect(),
     };
     if args.dry_run {
-        sweep.check_sets(&runs)?;
-        return list(&sweep, &runs);
+        list(&sweep, &runs)?;
+        return sweep.check_sets(&runs);
     }
     sweep.write_index()?;
     let signals = Signals::watch()?;

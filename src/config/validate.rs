@@ -95,15 +95,10 @@ fn of_detector(detector: &DetectorConfig) -> [Check; 3] {
 }
 
 /// Values that need others.
-fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 4] {
+fn together(train: &TrainConfig, loss: &LossConfig, detector: &DetectorConfig) -> [Check; 3] {
     let is_real = loss.normalization == Normalization::Real;
     [
         (train.entities.is_none() || is_real, "train.entities needs loss.normalization = \"real\""),
-        (
-            train.entities != Some(1) || !detector.entities,
-            "train.entities must be at least 2 with model.detector.entities = true: a step needs an entity of the conflict \
-             and one of the others",
-        ),
         (
             train.state_sample_ratio == 1. || !detector.reads_inputs() && is_real,
             "train.state_sample_ratio below 1 needs a detector that reads whole stories only (model.detector: kind = \

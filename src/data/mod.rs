@@ -35,6 +35,7 @@ mod shared;
 mod states;
 mod stats;
 mod story;
+mod typed_story;
 mod unlabelled;
 
 pub use check::{Code, Finding, Severity};

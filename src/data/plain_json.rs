@@ -1,6 +1,6 @@
 //! Stories without labels in JSON.
 
-use super::plain::TypedStory;
+use super::typed_story::TypedStory;
 use crate::error::{Error, Result};
 use crate::untrusted::{MAX_PLAIN, json_error};
 use serde::Deserialize;

@@ -24,9 +24,13 @@ pub(super) fn split(text: &str) -> Vec<String> {
     sentences
 }
 
+/// English titles are capitalised: "5 ms." and "the dr." end sentences.
+const SMALL_TITLES: [&str; 3] = ["sig", "dott", "prof"];
+
 fn ends_with_title(piece: &str) -> bool {
     let word = piece.trim_end().strip_suffix('.').and_then(|text| text.rsplit(|c: char| !c.is_alphanumeric()).next());
-    word.is_some_and(|word| is_before_name(&word.to_lowercase()))
+    let is_capital = |word: &str| word.chars().next().is_some_and(char::is_uppercase);
+    word.is_some_and(|word| is_before_name(&word.to_lowercase()) && (is_capital(word) || SMALL_TITLES.contains(&word)))
 }
 
 #[cfg(test)]
@@ -41,7 +45,7 @@ mod tests {
         assert_eq!(split(text), sentences);
         let italian = "Il sig. Rossi saluta il Prof. Bianchi. Poi la sig.ra Verdi esce.";
         assert_eq!(split(italian), ["Il sig. Rossi saluta il Prof. Bianchi. ", "Poi la sig.ra Verdi esce."]);
-        assert_eq!(split("She saw the dr. Mr."), ["She saw the dr. Mr."]);
+        assert_eq!(split("It took 5 ms. She saw the dr. Mr."), ["It took 5 ms. ", "She saw the dr. ", "Mr."]);
         assert_eq!(split("Two programs. Ann slept."), ["Two programs. ", "Ann slept."]);
         assert!(split(" ... ").is_empty());
     }

@@ -278,6 +278,10 @@ impl RunFolder {
             return Ok(());
         }
         self.forget_calibrated(which)?;
+        let folder = self.path.join(which.name());
+        if !folder.exists() {
+            durable::create_folder(&folder)?; // a run may have been copied without it
+        }
         durable::link(weights, &kept)
     }
 

@@ -96,7 +96,7 @@ impl TrainedRun {
             run: &report.system,
             config: digest(&self.folder.config_file())?,
             weights: digest(&self.folder.weights_file(self.which))?,
-            epoch: self.folder.epoch_of(self.which)?,
+            epoch: self.epoch,
             data: &report.data,
             rows: report.rows.iter().map(Score::of).collect(),
         };

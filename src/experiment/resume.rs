@@ -1,22 +1,23 @@
 //! What an earlier start of a run left, and whether it fits the current inputs and machine.
 
-use super::folder::RunFolder;
+use super::folder::{CheckpointKind, RunFolder};
 use super::save::CONFIG;
 use super::seen::chosen_on;
 use crate::checkpoint::{Environment, Inputs, LatestCheckpoint, SeenSource};
 use crate::config::Config;
-use crate::durable::{Lock, create_folder, remove_leftovers};
+use crate::durable::{Lock, remove_leftovers};
 use crate::error::{Error, Result};
 use crate::model::pretrained::WEIGHTS;
 use std::path::{Path, PathBuf};
 
 /// The weights alone do not say where the training was. A sweep removes the checkpoints of a run that has finished.
-fn without_checkpoints(run: &Path) -> Error {
-    Error::data(format!(
-        "{run}: has weights, but no checkpoint any more, so it can't be resumed; start another run from its weights with \
-         --set init_from={run}",
-        run = run.display()
-    ))
+fn without_checkpoints(folder: &RunFolder) -> Error {
+    let run = folder.path().display();
+    let remedy = match folder.weights_file(CheckpointKind::Best).exists() {
+        true => format!("start another run from its weights with --set init_from={run}"),
+        false => "start another run".to_owned(),
+    };
+    Error::data(format!("{run}: has weights, but no checkpoint any more, so it can't be resumed; {remedy}"))
 }
 
 /// A run that was started before. While this exists, no other process can resume it.
@@ -44,14 +45,13 @@ impl Resumed {
         }
         let lock = folder.lock()?;
         for folder in [path.to_owned(), path.join("best"), path.join("last")] {
-            if !folder.exists() {
-                create_folder(&folder)?; // a run may be copied without it
+            if folder.exists() {
+                remove_leftovers(&folder)?;
             }
-            remove_leftovers(&folder)?;
         }
         let found = folder.checkpoints().newest()?;
         if found.is_none() && folder.has_weights() {
-            return Err(without_checkpoints(path));
+            return Err(without_checkpoints(&folder));
         }
         let (inputs, config_file) = match &found {
             Some(found) => (found.checkpoint.manifest.inputs.clone(), found.checkpoint.file(CONFIG)),

@@ -99,7 +99,8 @@ impl Sweep {
     /// `Io`, `Data` if files of the run can't be read.
     pub fn state(&self, run: &SweepRun) -> Result<RunState> {
         let files = self.files(run);
-        if files.is_trained(run)? && self.other_file(run, &files)?.is_some() {
+        // What it was trained on may not be known any more: `sweep run` says so where it matters.
+        if files.is_trained(run)? && self.other_file(run, &files).is_ok_and(|other| other.is_some()) {
             return Ok(RunState::OtherData);
         }
         let sets = self.file.evaluate.iter().map(|set| (set, self.digest(set).ok()));

@@ -98,7 +98,7 @@ impl Sweep {
             if *of_first != sha256 {
                 return Err(Error::data(format!(
                     "{}: its evaluation {} is of another version of {} (another SHA-256) than that of {}; evaluate \
-                     anew with `tiered sweep run {}`",
+                     anew with `tiered sweep run {}`; it says so if a run was trained on another version, too",
                     files.path.display(),
                     set.name,
                     set.file.display(),

@@ -93,6 +93,7 @@ function swap({ view }, actions, a, b) {
 function sentenceForm(state, actions, sentence, n) {
   const { view } = state;
   const input = h("input", { id: "sentence-text", value: state.form.text ?? sentence.text, lang: view.language, "data-key": "sentence-text", oninput: (event) => { state.form.text = event.target.value; } });
+  if (state.form.text === undefined) state.form.base = view.revision; // nothing was typed yet
   const { base } = state.form; // others may have changed since what is being corrected
   const send = (op) => {
     const text = input.value.trim();

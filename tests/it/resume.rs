@@ -201,6 +201,19 @@ fn a_run_without_its_folders_of_weights_is_gone_on_with() {
     assert!(before == weights());
 }
 
+/// As of a finished run of a sweep.
+#[test]
+fn a_run_with_weights_but_without_checkpoints_is_not_started_anew() {
+    let run = copied("stripped");
+    fs::remove_dir_all(run.join("checkpoints")).unwrap();
+    let before = (fs::read(run.join("best/model.safetensors")).unwrap(), records(&run));
+    let output = resume(&run, &["--set", "train.epochs=3"]);
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(65) && said.contains("no checkpoint any more"), "{said}");
+    assert!(said.contains("--set init_from=") && before.1 == records(&run), "{said}");
+    assert!(before.0 == fs::read(run.join("best/model.safetensors")).unwrap());
+}
+
 /// The folder of a checkpoint can't be removed on NFS while a file in it is in use.
 #[test]
 fn a_model_to_train_on_does_not_need_its_file() {

@@ -4,6 +4,7 @@ use crate::support::{random_prediction, real_data, rng, stderr, stdout, text, ti
 use serde_json::Value;
 use tempfile::TempDir;
 use tiered::attribute::Attribute;
+use tiered::decode::Decode;
 use tiered::metrics::TierCounts;
 use tiered::prediction::{
     LabelledPair, PredictionFormat, StateCandidate, mean_predictions, read_predictions, write_predictions,
@@ -159,7 +160,10 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report.system.starts_with("mean of 2: "), "{}", report.system);
+    assert!(report.rows.iter().all(|row| row.decoding != "as recorded"), "nothing was recorded of a mean");
     let mean = read_predictions(&saved).unwrap().pairs;
+    let of_joint = mean.iter().all(|pair| !pair.prediction.stories[0].sentence_pairs.is_empty());
+    assert_eq!(mean, if of_joint { Decode::Pair } else { Decode::Threshold }.apply(&mean));
     assert_eq!(report.rows[0].accuracy.count, TierCounts::of(&mean).accurate);
     assert!(mean.iter().all(LabelledPair::has_state_probabilities));
 

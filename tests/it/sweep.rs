@@ -447,16 +447,14 @@ fn a_finished_run_that_was_trained_on_other_data_is_refused() {
     assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
     fs::write(&stories, &before).unwrap();
 
-    // Another file of the same name, and only as dev.
+    // Another file as dev, which changes no weights.
     fs::create_dir(rig.tiny.path("elsewhere")).unwrap();
     let other = rig.tiny.path("elsewhere/stories.json");
     fs::write(&other, before + " ").unwrap();
     let base = fs::read_to_string(rig.tiny.path("tiny.toml")).unwrap();
     let dev = |file: &Path| format!("dev = {{ file = '{}'", file.display());
     fs::write(rig.tiny.path("tiny.toml"), base.replace(&dev(&stories), &dev(&other))).unwrap();
-    let refused = rig.run("run", "data", &["--task", "1"]);
-    assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("the file of data.dev") && stderr(&refused).contains("elsewhere"));
+    assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
 }
 
 #[test]

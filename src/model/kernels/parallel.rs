@@ -58,13 +58,10 @@ pub fn run<K: Rows>(kernel: &K, parts: &[Range<usize>]) {
 #[cfg(target_os = "linux")]
 static ALLOWED: std::sync::OnceLock<rustix::thread::CpuSet> = std::sync::OnceLock::new();
 
-/// The number of cores that this process may use.
+/// The number of cores that this process may use, also after [`pin`].
 pub fn cores() -> usize {
-    #[cfg(target_os = "linux")]
-    if let Some(allowed) = ALLOWED.get() {
-        return allowed.count() as usize;
-    }
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Lets a thread that does not compute run on every core again: it was started by one that [`pin`] has bound.
@@ -85,6 +82,7 @@ pub fn unpin() {
 pub fn pin() -> Result<(), String> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     use std::sync::OnceLock;
+    cores(); // counted before this thread has one only
     let failed = |error: rustix::io::Errno| format!("threads can't be bound to cores: {error}");
     // Read once only: afterwards this thread is allowed one core.
     let allowed = match ALLOWED.get() {
