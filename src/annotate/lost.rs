@@ -8,19 +8,19 @@ use crate::attribute::Attribute;
 use std::collections::HashSet;
 
 /// A field that has a value, with the pass if it is an answer.
-pub(super) struct Seen {
+pub(super) struct VisibleField {
     pub pass: String,
     pub change: Change,
 }
 
-impl Seen {
+impl VisibleField {
     pub fn place(&self, number: i64) -> FieldPlace {
         place(number, &self.pass, &self.change)
     }
 }
 
 /// What can be seen before and not after.
-pub(super) fn lost(number: i64, before: &Group, after: &Group) -> Vec<Seen> {
+pub(super) fn lost(number: i64, before: &Group, after: &Group) -> Vec<VisibleField> {
     let stays: HashSet<FieldPlace> = seen(after).iter().map(|seen| seen.place(number)).collect();
     let mut lost = seen(before);
     lost.retain(|seen| !stays.contains(&seen.place(number)));
@@ -28,13 +28,13 @@ pub(super) fn lost(number: i64, before: &Group, after: &Group) -> Vec<Seen> {
 }
 
 /// All that can be seen of a group. Versions are nothing without their plausible story.
-fn seen(group: &Group) -> Vec<Seen> {
+fn seen(group: &Group) -> Vec<VisibleField> {
     if group.present().all(|(_, draft)| draft.kind.is_some()) {
         return Vec::new();
     }
-    let shared = texts(group).into_iter().map(|change| Seen { pass: String::new(), change });
+    let shared = texts(group).into_iter().map(|change| VisibleField { pass: String::new(), change });
     let answers = group.answers.iter().flat_map(|(pass, answers)| {
-        answered(group, answers).into_iter().map(|change| Seen { pass: pass.clone(), change })
+        answered(group, answers).into_iter().map(|change| VisibleField { pass: pass.clone(), change })
     });
     shared.chain(answers).collect()
 }

@@ -6,7 +6,7 @@ use super::expand::EditStep;
 use super::group::Group;
 use super::history::{Direction, Edit, FieldPlace, place};
 use super::journal::EditEntry;
-use super::lost::{Seen, lost};
+use super::lost::{VisibleField, lost};
 use super::merge::merged;
 use super::project::Project;
 use super::refusal::{Clash, EditRefusal, value};
@@ -115,7 +115,7 @@ impl Project {
         let (mut clashes, mut hidden) = (Vec::new(), BTreeMap::new());
         for seen in lost(number, before, &after) {
             let place = seen.place(number);
-            let Seen { pass, change } = seen;
+            let VisibleField { pass, change } = seen;
             let Some(&entry) = others.get(&place) else { continue };
             if told.contains(&place) || as_left.get(&place) == Some(&&change) || follows(&change, entry) {
                 continue;
