@@ -61,6 +61,7 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
     let tokens = tokenizer::special_tokens(&tokenizer, &config);
     let settings = tokenizer::settings(&tokens, &config, model.encoder.max_tokens());
     let exported = Exported { encoder_tensors: encoder.len(), head_tensors: heads.len() };
+    let calibrated = folder.calibrated(which)?;
     let part = beside(out)?;
     let write_tensors = |name: &str, tensors: &NamedTensors| {
         durable::write_with(&part.join(name), |path| weights::write(path, tensors))
@@ -72,7 +73,7 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
     durable::write(&part.join("tokenizer.json"), &read(&tokenizer_file, MAX_TOKENIZER)?)?;
     write_json("tokenizer_config.json", &settings)?;
     write_json("special_tokens_map.json", &Value::Object(tokens))?;
-    write_json("tiered.json", &description(&run_config, &model, folder.calibrated(which)?))?;
+    write_json("tiered.json", &description(&run_config, &model, calibrated))?;
     durable::write(&part.join("read_export.py"), READER.as_bytes())?;
     durable::write(&part.join("README.md"), model_card::card(&run_config, &model).as_bytes())?;
     durable::sync_folder(&part)?;

@@ -53,6 +53,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(published) = args.published_set {
         published.check(pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
     }
+    if args.shuffled && pairs(0)?.len() < 2 {
+        return Err(Error::data(format!(
+            "{}: has one pair; --shuffled gives each pair the labels of another one, so name a file of at least two",
+            set.path().display()
+        ))
+        .into());
+    }
     let contrast = args.contrast.then_some(Baseline::Contrast);
     let shuffled = args.shuffled.then_some(Baseline::Shuffled);
     let kinds: Vec<Baseline> = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled).collect();

@@ -170,7 +170,10 @@ impl<'a> Predictor<'a> {
         let is_last = set.ends_with(CheckpointKind::Last.suffix());
         let which = if is_last { CheckpointKind::Last } else { CheckpointKind::Best };
         match self {
-            Predictor::Run(folder) => folder.predictions(set, which),
+            Predictor::Run(folder) => folder.predictions(set, which).map_err(|error| Error {
+                message: format!("{}; evaluate again with `tiered eval`", error.message),
+                ..error
+            }),
             Predictor::File(_, pairs) => Ok(Some(pairs.clone())),
         }
     }
@@ -180,7 +183,7 @@ impl<'a> Predictor<'a> {
         let path = self.path().display();
         Error::data(match self {
             Predictor::Run(_) => format!("{path}: its evaluation {set} {problem}; evaluate again with `tiered eval`"),
-            Predictor::File(..) => format!("{path}: {problem}; name a file of the same pairs"),
+            Predictor::File(..) => format!("{path}: {problem}; name a file of the same pairs and labels"),
         })
     }
 }
@@ -283,12 +286,17 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
             predicted = in_order_of(first, predicted);
         }
         if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predicted)) {
-            return Err(wrong(&format!("is of other pairs than that of {}", systems[0].path().display())));
+            let same_ids = all[0].iter().map(|pair| &pair.id).eq(predicted.iter().map(|pair| &pair.id));
+            let what = match same_ids {
+                true => "differs in its story groups, or in which pairs have gold states, from",
+                false => "is of other pairs than that of",
+            };
+            return Err(wrong(&format!("{what} {}", systems[0].path().display())));
         }
         let first = all.first().map(Vec::as_slice).unwrap_or_default();
-        if let Some((pair, _)) = first.iter().zip(&predicted).find(|(one, other)| question(one) != question(other)) {
+        if let Some((pair, _)) = first.iter().zip(&predicted).find(|(one, other)| !one.asks_the_same(other)) {
             return Err(wrong(&format!(
-                "has a pair {} with another conflict or other sentences than that of {}",
+                "has a pair {} with another conflict, other gold states or other sentences than that of {}",
                 pair.id,
                 systems[0].path().display()
             )));
@@ -306,11 +314,6 @@ fn with_others(error: Error, systems: &[Predictor], sets: &[String], wrong: &str
         true => error,
         false => Error { message: format!("{}, or compare without it: {others}", error.message), ..error },
     }
-}
-
-/// What two predictions of a pair must share to be comparable: the gold conflict and the implausible story's sentences.
-fn question(pair: &LabelledPair) -> ([usize; 2], &[String]) {
-    (pair.gold.conflict, &pair.implausible_story().prediction.sentences)
 }
 
 fn differing_pairs(set: &str, decoding: &str, pairs: &[LabelledPair], outcomes: &[Reached]) -> Differing {

@@ -7,7 +7,7 @@ use crate::attribute::Attribute;
 use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
 use crate::report::{Table, TableFormat};
-use crate::say::counted;
+use crate::say::{aside, counted, on_one_line};
 use crate::schema;
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -67,7 +67,7 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 fn check(args: &CheckArgs) -> Result<()> {
-    let files = read_files(&args.files)?;
+    let (files, unread) = partition(args.files.iter().map(|path| read_file(path)));
     let mut output = String::new();
     let findings = files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity <= args.severity);
     match (args.format.is_json(), args.verbose) {
@@ -85,6 +85,12 @@ fn check(args: &CheckArgs) -> Result<()> {
         output.push_str(&format!("{}\n", Severity::ALL.map(|s| format!("{s}s: {}", count(s))).join(", ")));
     }
     print(&output)?;
+    // A file that can't be read must not hide what is wrong with the others.
+    let mut unread = unread.into_iter();
+    if let Some(first) = unread.next() {
+        unread.for_each(|error| aside!("error: {error}"));
+        return Err(first);
+    }
     match count(Severity::Error) {
         0 => Ok(()),
         errors => Err(Error::data(format!("some stories can't be used (errors: {errors}); correct or remove them"))),
@@ -116,7 +122,7 @@ fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
 fn summary(file: &StoryFile) -> impl Iterator<Item = String> {
     file.splits.iter().map(|(split, stories)| {
         let (stories, pairs) = (counted(stories.len(), "story"), counted(pairs(stories, 0).len(), "pair"));
-        format!("{}: {split}: {stories} and {pairs} can be used\n", file.path.display())
+        format!("{}: {}: {stories} and {pairs} can be used\n", file.path.display(), on_one_line(split))
     })
 }
 
@@ -129,6 +135,18 @@ fn stats(args: &StatsArgs) -> Result<()> {
         (Some(format), false) => stats.iter().map(|file| file.tables(format)).collect(),
     };
     print(&output)
+}
+
+/// The results that are good, and the errors.
+fn partition<T>(results: impl Iterator<Item = Result<T>>) -> (Vec<T>, Vec<Error>) {
+    let (mut good, mut errors) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => good.push(value),
+            Err(error) => errors.push(error),
+        }
+    }
+    (good, errors)
 }
 
 fn read_files(paths: &[PathBuf]) -> Result<Vec<StoryFile>> {
@@ -166,7 +184,7 @@ impl FileStats {
 
     fn tables(&self, format: TableFormat) -> String {
         let split = |stats: &SplitStats| {
-            let title = format!("{}, {}", self.file.display(), stats.split);
+            let title = format!("{}, {}", self.file.display(), on_one_line(&stats.split));
             format!("{}\n", format(&table(&title, stats)))
         };
         self.splits.iter().map(split).collect()

@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(args.unit == Unit::Story)?;
     let set = args.pairs.read()?;
     args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
-    let name = name(args, &set)?;
+    let name = args.output.is_none().then(|| name(args, &set)).transpose()?;
     check_ledger()?;
     let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     warn_unless_ended(&run.folder);
@@ -149,8 +149,15 @@ fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
 }
 
 /// Decides where to save before anything is computed, so that an error comes early.
-fn destination(args: &Args, data: &DataDescription, folder: &RunFolder, name: String) -> Result<Destination> {
-    if let Some(output) = &args.output {
+fn destination(args: &Args, data: &DataDescription, folder: &RunFolder, name: Option<String>) -> Result<Destination> {
+    let (None, Some(name)) = (&args.output, name) else {
+        let output = args.output.as_ref().expect("without it there is a name");
+        if output.is_file() {
+            return Err(Error::new(
+                ErrorKind::CantCreate,
+                format!("{}: is not a folder; choose another path", output.display()),
+            ));
+        }
         let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
         if let Some(existing) = existing.filter(|_| !args.force) {
             let message = format!("{}: exists; --force replaces it", existing.display());
@@ -158,7 +165,7 @@ fn destination(args: &Args, data: &DataDescription, folder: &RunFolder, name: St
         }
         durable::create_folder(output)?;
         return Ok(Destination::Folder(output.clone()));
-    }
+    };
     if let Some(other) = folder.other_evaluated(&name, data)?.filter(|_| !args.force) {
         let message = format!(
             "{}: already has an evaluation named {name}, of {other}; --tag NAME saves this one under another name, \

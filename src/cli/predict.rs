@@ -194,7 +194,11 @@ fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result
         } else {
             format!("its ids are {}, ...", examples.join(", "))
         };
-        Error::data(format!("{}: split {split:?} has no pair {id:?}; {shown}", path.display()))
+        let left_out = match file.require_clean() {
+            Ok(()) => String::new(),
+            Err(error) => format!(" ({error})"),
+        };
+        Error::data(format!("{}: split {split:?} has no pair {id:?}; {shown}{left_out}", path.display()))
     })?;
     Ok(pairs.swap_remove(position))
 }

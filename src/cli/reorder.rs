@@ -2,6 +2,7 @@
 
 use super::out_file::{OutFile, Replacing};
 use crate::data;
+use crate::error::{Error, ErrorKind};
 use crate::say::{aside, counted};
 use crate::synthetic::reorder_stories;
 use std::path::PathBuf;
@@ -24,6 +25,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let out = OutFile::new(&args.output, args.replacing)?;
+    if args.output.canonicalize().is_ok_and(|output| args.data.canonicalize().is_ok_and(|data| data == output)) {
+        let message =
+            format!("{}: is the file of --data, which would be lost; name another --output", args.output.display());
+        return Err(Error::new(ErrorKind::Usage, message).into());
+    }
     let file = data::read_file(&args.data)?;
     file.require_clean()?;
     let mut bytes = Vec::new();

@@ -1,8 +1,10 @@
 //! `tiered data synthesize`: writes labelled stories from the tables of `data/world/`.
 
 use super::out_file::{OutFile, Replacing};
+use crate::error::{Error, ErrorKind};
 use crate::language::Language;
 use crate::synthetic::{Kinds, Order, Style, World, make_stories};
+use crate::untrusted::component;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -35,6 +37,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    component(&args.split).map_err(|error| {
+        Error::new(ErrorKind::Usage, format!("--split: {error}; evaluations are saved in folders of this name"))
+    })?;
     let out = OutFile::new(&args.output, args.replacing)?;
     let world = World::load()?;
     let order = Order {

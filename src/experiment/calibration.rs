@@ -2,6 +2,7 @@
 
 use super::fit::own_decode;
 use super::origin;
+use super::record::require_evaluation_names;
 use super::run::TrainedRun;
 use super::sources::{OpenedSources, PairSelection};
 use crate::calibrate::{Calibrated, ChosenOn, StateTrial, best, fit_temperature, try_states};
@@ -25,9 +26,11 @@ impl TrainedRun {
     /// The pairs of the run's dev sources, as many as training used (`--limit`), and which of them each source has.
     ///
     /// # Errors
-    /// `Config` if the run has no dev sources; errors of reading the files.
+    /// `Config` if the run has no dev sources; `Refused` if their evaluations can't be saved under their names; errors of
+    /// reading the files.
     pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<MixtureComponent>)> {
         let mut sources = self.dev_sources()?.clone();
+        require_evaluation_names(&sources)?;
         origin::follow(sources.0.iter_mut().filter_map(|source| source.file.as_mut()), self.folder.path());
         let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
         let selection = PairSelection { seed: self.config.seed, leave_out: self.config.data.leave_out, limit };

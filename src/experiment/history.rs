@@ -8,7 +8,7 @@ use crate::say::aside;
 use crate::schema::{self, SchemaVersion};
 use crate::tensorboard::{self, EVENT_FILE};
 use crate::train::EpochRecord;
-use crate::untrusted::{self, MAX_METRICS, json_error};
+use crate::untrusted::{self, MAX_METRICS, json_line_error};
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ impl RunFolder {
         let text = untrusted::text(&bytes).map_err(wrong)?;
         let record = |(i, line): (usize, &str)| {
             schema::from_str(line)
-                .map_err(|error| wrong(format!("line {}: {}", i + 1, json_error(&error))).caused_by(error))
+                .map_err(|error| wrong(format!("line {}: {}", i + 1, json_line_error(&error))).caused_by(error))
         };
         text.lines().enumerate().map(record).collect()
     }

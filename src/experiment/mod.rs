@@ -89,8 +89,10 @@ impl RunPlan {
     /// Reads and checks everything that the run needs. Writes nothing.
     ///
     /// # Errors
-    /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed.
+    /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed; `Refused` if
+    /// the dev evaluation can't be saved under the name of its file and split.
     pub fn prepare(mut self) -> Result<Experiment> {
+        self.config.data.dev.iter().try_for_each(record::require_evaluation_names)?;
         let Prepared { inputs, mut facts, network, start } = self.read()?;
         let RunPlan { compute, out, mut warnings, .. } = self;
         let PreparedInputs { model_config, train, dev, dev_parts, .. } = inputs;

@@ -32,13 +32,27 @@ pub fn evaluation_name(data: &Path, split: &str, kind: &str, which: CheckpointKi
     for part in [stem.as_ref(), split, &name] {
         component(part).map_err(|error| {
             let message = format!(
-                "{}: {error}; predictions are saved in a folder named after file and split; rename",
+                "{}: {error}; predictions are saved in a folder named after file and split; rename them (`tiered eval \
+                 --tag` gives the folder another name)",
                 data.display()
             );
             Error::new(ErrorKind::Refused, message)
         })?;
     }
     Ok(name)
+}
+
+/// Checks before training, or before anything is saved, that evaluations on these dev sources can be saved.
+///
+/// # Errors
+/// Like [`evaluation_name`].
+pub(super) fn require_evaluation_names(Sources(sources): &Sources) -> Result<()> {
+    sources.iter().try_for_each(|source| name_of(source, CheckpointKind::Best).map(|_| ()))
+}
+
+fn name_of(source: &DataSource, which: CheckpointKind) -> Result<String> {
+    let (file, split) = source.story_file().expect("dev sources are files: the config was validated");
+    evaluation_name(file, split, source.kind.map_or("all", |kind| kind.name()), which)
 }
 
 impl TrainedRun {
@@ -127,7 +141,7 @@ impl TrainedRun {
     fn record_source(&self, source: &DataSource, sha256: Option<&str>, predictions: &[LabelledPair]) -> Result<()> {
         let kind = source.kind.map_or("all", |kind| kind.name());
         let (file, split) = source.story_file().expect("dev sources are files: the config was validated");
-        let name = evaluation_name(file, split, kind, self.which)?;
+        let name = name_of(source, self.which)?;
         let data = DataDescription {
             file: Some(file.display().to_string()),
             split: Some(split.to_owned()),

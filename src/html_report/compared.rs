@@ -63,6 +63,7 @@ fn sections(runs: &[ReportedRun]) -> Vec<SectionData> {
 
 fn has_same_pairs(first: &EvaluatedSet, other: &EvaluatedSet) -> bool {
     first.predictions.iter().map(key).eq(other.predictions.iter().map(key))
+        && first.predictions.iter().zip(&other.predictions).all(|(one, other)| one.asks_the_same(other))
 }
 
 /// A run as a system. All runs have the same key, whatever their seeds, so that their predictions are compared.

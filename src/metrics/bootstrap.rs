@@ -120,6 +120,12 @@ pub fn two_sided_p(resampled: &[f64]) -> f64 {
     (2. * (1 + not_above.min(not_below)) as f64 / (1 + resampled.len()) as f64).min(1.)
 }
 
+/// The smallest two-sided p-value of an exact sign-flip test, if `differing` story groups differ: that of differences
+/// which all have one sign. Resampling says less the fewer groups differ, but its p-value falls below this.
+pub fn smallest_p(differing: usize) -> f64 {
+    (2. * 0.5f64.powf(differing as f64)).min(1.)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +194,6 @@ mod tests {
         assert_eq!(two_sided_p(&[0.; 99]), 1.);
         assert_eq!(two_sided_p(&[1.; 99]), 0.02);
         assert_eq!(two_sided_p(&[-1.; 99]), 0.02);
+        assert_eq!([0, 1, 2, 5].map(smallest_p), [1., 1., 0.5, 0.0625]);
     }
 }

@@ -29,8 +29,12 @@ impl Calibration {
     /// For recorded predictions; their probabilities have temperature 1.
     pub fn of(predictions: &[LabelledPair], temperature: f64) -> Self {
         let probs = |pair: &LabelledPair| tempered(pair.prediction.story_probs, temperature);
-        let gold_probs: Vec<f64> = predictions.iter().map(|pair| probs(pair)[pair.gold.plausible]).collect();
-        let nlls: Vec<f64> = gold_probs.iter().map(|p| -p.max(SMALLEST).ln()).collect();
+        let nll = |pair: &LabelledPair| {
+            let scores = scores(pair.prediction.story_probs, temperature);
+            let (gold, other) = (scores[pair.gold.plausible], scores[1 - pair.gold.plausible]);
+            gold.max(other) - gold + (-(gold - other).abs()).exp().ln_1p()
+        };
+        let nlls: Vec<f64> = predictions.iter().map(nll).collect();
         let choice = |pair: &LabelledPair| (probs(pair)[pair.prediction.plausible], pair.is_accurate());
         let choices: Vec<(f64, bool)> = predictions.iter().map(choice).collect();
         Calibration { temperature, nll: mean(&nlls), ece: expected_calibration_error(&choices) }
@@ -75,9 +79,12 @@ fn bin(confidence: f64) -> usize {
 
 /// Probabilities after dividing the scores behind them by a temperature: p^(1/T), normalised.
 pub fn tempered(probs: [f32; 2], temperature: f64) -> [f64; 2] {
-    let [first, second] = probs.map(|p| f64::from(p).max(SMALLEST).ln() / temperature);
-    let p = 1. / (1. + (second - first).exp());
-    [p, 1. - p]
+    let [first, second] = scores(probs, temperature);
+    [1. / (1. + (second - first).exp()), 1. / (1. + (first - second).exp())]
+}
+
+fn scores(probs: [f32; 2], temperature: f64) -> [f64; 2] {
+    probs.map(|p| f64::from(p).max(SMALLEST).ln() / temperature)
 }
 
 /// Computed from (confidence, whether the choice was correct).
@@ -110,5 +117,9 @@ mod tests {
         assert!(close(tempered([0.2, 0.8], 1.), [0.2, 0.8]));
         assert!(close(tempered([0.2, 0.8], 0.5), [0.04 / 0.68, 0.64 / 0.68]));
         assert!(close(tempered([0., 1.], 1.), [0., 1.]));
+        // However small it is, in either place.
+        let small = f64::from(1e-18_f32);
+        assert!(((tempered([1e-18, 1.], 1.)[0] - small) / small).abs() < 1e-6);
+        assert!(((tempered([1., 1e-18], 1.)[1] - small) / small).abs() < 1e-6);
     }
 }

@@ -15,7 +15,7 @@ mod tiered;
 pub(crate) mod undefined;
 
 pub use agreement::{Coefficient, LabelAgreement, LabelCounts, LabelledUnit};
-pub use bootstrap::{BOOTSTRAP_SEED, RESAMPLES, Resamples, percentile_interval, two_sided_p};
+pub use bootstrap::{BOOTSTRAP_SEED, RESAMPLES, Resamples, percentile_interval, smallest_p, two_sided_p};
 pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
 pub use count::{Confusion, Share};
 pub use groups::StoryGroups;

@@ -1,6 +1,6 @@
 //! The scores of a system over several seeds, their intervals, and the difference between two systems.
 
-use super::bootstrap::{Resamples, percentile_interval, two_sided_p};
+use super::bootstrap::{Resamples, percentile_interval, smallest_p, two_sided_p};
 use super::count::mean;
 use super::mcnemar::mcnemar_over_seeds;
 use super::tiered::Tiered;
@@ -119,7 +119,7 @@ pub struct Difference {
     /// By resampling the same story groups for both systems.
     #[serde(rename = "interval_95")]
     pub interval: [f64; 2],
-    /// Two-sided, from the resampled differences ([`two_sided_p`]).
+    /// Two-sided, from the resampled differences ([`two_sided_p`]), but not below [`smallest_p`].
     pub bootstrap: PValue,
     /// McNemar's exact test over pairs, of all seeds together ([`mcnemar_over_seeds`]).
     pub mcnemar: PValue,
@@ -189,6 +189,7 @@ pub fn differences(
 fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tier: usize) -> Difference {
     let reach = |system: usize, pair: usize| seeds_that_reach(seeds.iter().map(|both| both[system]), pair, tier);
     let parts = set.by_group(|pair| reach(0, pair) - reach(1, pair));
+    let differing = parts.iter().filter(|&&part| part != 0.).count();
     let count = seeds.len() as f64;
     let resampled = resamples.ratios(&parts, &set.by_group(|_| count));
     let difference = parts.iter().sum::<f64>() / (count * set.pairs() as f64);
@@ -200,7 +201,7 @@ fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tie
     Difference {
         difference,
         interval,
-        bootstrap: PValue::alone(two_sided_p(&resampled)),
+        bootstrap: PValue::alone(two_sided_p(&resampled).max(smallest_p(differing))),
         mcnemar: PValue::alone(mcnemar_over_seeds(&only_one.collect::<Vec<_>>()).expect("there are seeds")),
     }
 }

@@ -10,7 +10,7 @@ impl LabelledPair {
         let LabelledPair { gold, prediction, .. } = self;
         within("gold_plausible", gold.plausible, 2)?;
         within("plausible", prediction.plausible, 2)?;
-        finite("story_probs", &prediction.story_probs)?;
+        fractions("story_probs", &prediction.story_probs)?;
         let sentences = self.implausible_story().prediction.sentences.len();
         for sentence in gold.conflict {
             within("gold_conflict", sentence, sentences)?;
@@ -43,7 +43,7 @@ impl LabelledStory<'_> {
             one_a_sentence("sentence_pairs", story.sentence_pairs.len(), sentences)?;
             for row in &story.sentence_pairs {
                 one_a_sentence("sentence_pairs", row.len(), sentences)?;
-                finite("sentence_pairs", row)?;
+                fractions("sentence_pairs", row)?;
             }
         }
         if !story.subjects.is_empty() {
@@ -68,7 +68,7 @@ impl LabelledEntity<'_> {
         let (conflict_probs, gold_conflicts) = (&self.prediction.conflict_probs, &self.gold.conflicts);
         one_a_sentence("conflict_probs", conflict_probs.len(), sentences)?;
         one_a_sentence("gold_conflicts", gold_conflicts.len(), sentences)?;
-        finite("conflict_probs", conflict_probs)?;
+        fractions("conflict_probs", conflict_probs)?;
         for &conflict_prob in gold_conflicts {
             within("gold_conflicts", conflict_prob.into(), 2)?;
         }
@@ -129,6 +129,10 @@ fn one_a_sentence(field: &str, length: usize, sentences: usize) -> Result<(), St
     if length == sentences { Ok(()) } else { Err(format!("{field}: has {length} items for {sentences} sentences")) }
 }
 
-fn finite(field: &str, values: &[f32]) -> Result<(), String> {
-    if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(format!("{field}: a value is not finite")) }
+/// Probabilities and their sums, as far as float32 computes them.
+fn fractions(field: &str, values: &[f32]) -> Result<(), String> {
+    match values.iter().find(|value| !(-1e-3..=1.001).contains(*value)) {
+        None => Ok(()),
+        Some(value) => Err(format!("{field}: {value} is not between 0 and 1")),
+    }
 }

@@ -3,7 +3,8 @@
 use super::{LabelledPair, published};
 use crate::error::{Error, Result};
 use crate::schema;
-use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
+use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error};
+use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -46,7 +47,13 @@ pub fn parse_predictions(path: &Path, bytes: &[u8]) -> Result<PredictionFile> {
     let (format, pairs) = match text.trim_start().chars().next() {
         Some('[') => (PredictionFormat::Published, published::parse(text)),
         Some('{') => (PredictionFormat::Lines, parse_lines(text)),
-        _ => (PredictionFormat::Lines, Err("contains no predictions: it is neither JSON lines nor a JSON list".into())),
+        _ => (PredictionFormat::Lines, Ok(Vec::new())),
+    };
+    let pairs = match pairs {
+        Ok(pairs) if pairs.is_empty() => {
+            Err("contains no predictions, neither as JSON lines nor as a JSON list".into())
+        }
+        pairs => pairs,
     };
     Ok(PredictionFile { format, pairs: pairs.map_err(|message| wrong(path, &message))? })
 }
@@ -79,12 +86,20 @@ pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[LabelledPai
 }
 
 fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
-    let parsed = |(number, line)| parse_line(line).map_err(|error| format!("line {number}: {error}"));
+    let mut line_of = HashMap::new();
+    let parsed = |(number, line)| {
+        let at_line = |error| format!("line {number}: {error}");
+        let pair = parse_line(line).map_err(at_line)?;
+        match line_of.insert(pair.id.clone(), number) {
+            None => Ok(pair),
+            Some(first) => Err(at_line(format!("pair {:?} is on line {first} too; remove one of them", pair.id))),
+        }
+    };
     untrusted::lines(text).map(parsed).collect()
 }
 
 fn parse_line(line: &str) -> Result<LabelledPair, String> {
-    let pair: LabelledPair = schema::from_str(line).map_err(|error| json_error(&error))?;
+    let pair: LabelledPair = schema::from_str(line).map_err(|error| json_line_error(&error))?;
     pair.check()?;
     Ok(pair)
 }

@@ -7,8 +7,8 @@ use crate::attribute::Attribute;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The pairs of the first system, in its order, with the probabilities averaged over all systems: those of stories, of
-/// sentence pairs or conflicts, and of states. The most likely class of a state is the one that most systems predict;
-/// on a tie, the one that comes first. Probabilities below [`CANDIDATE_FLOOR`] are not recorded and count as 0. The
+/// sentence pairs or conflicts, and of states. The most likely class of a state is the one that most systems predict; of
+/// several, the one of the highest average probability. Probabilities below [`CANDIDATE_FLOOR`] are not recorded and count as 0. The
 /// entity of a sentence pair is left out. No conflict is decoded.
 ///
 /// # Errors
@@ -80,40 +80,73 @@ fn mean_states(members: &[&PredictedStates]) -> PredictedStates {
     let mut classes = members[0].classes.clone();
     for (sentence, classes) in classes.iter_mut().enumerate() {
         for (attribute, class) in classes.iter_mut().enumerate() {
-            *class = commonest(members.iter().map(|states| states.classes[sentence][attribute]));
+            *class = most_voted(members, sentence, Attribute::ALL[attribute]);
         }
     }
     let labels: BTreeSet<(usize, usize)> =
         members.iter().flat_map(|states| &states.candidates).map(|c| (c.sentence, c.attribute.index())).collect();
-    let candidates =
-        labels.into_iter().filter_map(|(sentence, a)| mean_candidate(members, sentence, Attribute::ALL[a]));
-    PredictedStates { classes, candidates: candidates.collect() }
+    let candidates = labels.into_iter().filter_map(|(sentence, a)| {
+        let attribute = Attribute::ALL[a];
+        mean_candidate(members, sentence, attribute, attribute.is_nontrivial(classes[sentence][a]))
+    });
+    let candidates = candidates.collect();
+    PredictedStates { classes, candidates }
+}
+
+/// The class that most systems predict; of several, the one of the highest average probability, of which a trivial
+/// class has all that nontrivial ones leave.
+fn most_voted(members: &[&PredictedStates], sentence: usize, attribute: Attribute) -> u8 {
+    let votes: Vec<u8> = members.iter().map(|states| states.classes[sentence][attribute.index()]).collect();
+    let probability = |class: u8| {
+        let here = candidates_at(members, sentence, attribute);
+        let share = |is_meant: &dyn Fn(u8) -> bool| {
+            here.iter().filter(|c| is_meant(c.class)).map(|c| f64::from(c.probability)).sum::<f64>()
+        };
+        if attribute.is_nontrivial(class) {
+            share(&|other| other == class)
+        } else {
+            members.len() as f64 - share(&|_| true)
+        }
+    };
+    let by_probability = |a: &u8, b: &u8| probability(*a).total_cmp(&probability(*b)).then(b.cmp(a));
+    commonest(&votes).into_iter().max_by(by_probability).unwrap_or(0)
+}
+
+fn candidates_at<'a>(
+    members: &[&'a PredictedStates],
+    sentence: usize,
+    attribute: Attribute,
+) -> Vec<&'a StateCandidate> {
+    let is_here = |c: &&StateCandidate| (c.sentence, c.attribute) == (sentence, attribute);
+    members.iter().flat_map(|states| &states.candidates).filter(is_here).collect()
 }
 
 /// The nontrivial class of a label with the highest average probability. `None` if that probability is too low to be
 /// recorded and the class is not predicted.
-fn mean_candidate(members: &[&PredictedStates], sentence: usize, attribute: Attribute) -> Option<StateCandidate> {
-    let is_here = |c: &&StateCandidate| (c.sentence, c.attribute) == (sentence, attribute);
-    let here: Vec<_> = members.iter().flat_map(|states| &states.candidates).filter(is_here).collect();
+fn mean_candidate(
+    members: &[&PredictedStates],
+    sentence: usize,
+    attribute: Attribute,
+    is_predicted: bool,
+) -> Option<StateCandidate> {
+    let here = candidates_at(members, sentence, attribute);
     let share = |class: u8| here.iter().filter(|c| c.class == class).map(|c| c.probability).sum::<f32>();
     let class = here.iter().map(|c| c.class).max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
     let probability = share(class) / members.len() as f32;
-    let predicted = |states: &&PredictedStates| states.classes[sentence][attribute.index()];
-    let is_predicted = attribute.is_nontrivial(commonest(members.iter().map(predicted)));
     (probability >= CANDIDATE_FLOOR || is_predicted).then(|| StateCandidate {
         sentence,
         attribute,
         class,
         probability,
-        otherwise: commonest(here.iter().map(|c| c.otherwise)),
+        otherwise: commonest(&here.iter().map(|c| c.otherwise).collect::<Vec<_>>())[0],
     })
 }
 
-/// The most frequent class; on a tie, the one that comes first.
-fn commonest(classes: impl Iterator<Item = u8> + Clone) -> u8 {
-    let times = |class: u8| classes.clone().filter(|&other| other == class).count();
-    let most = classes.clone().map(times).max().unwrap_or(0);
-    classes.clone().find(|&class| times(class) == most).unwrap_or(0)
+/// The most frequent classes, in ascending order: one, or several on a tie.
+fn commonest(classes: &[u8]) -> Vec<u8> {
+    let times = |class: u8| classes.iter().filter(|&&other| other == class).count();
+    let most = classes.iter().map(|&class| times(class)).max().unwrap_or(0);
+    classes.iter().copied().filter(|&class| times(class) == most).collect::<BTreeSet<u8>>().into_iter().collect()
 }
 
 fn mean(values: impl Iterator<Item = f32> + Clone) -> f32 {

@@ -52,9 +52,10 @@ impl Sweep {
     /// Compares the runs that were evaluated. The others are shown as missing.
     ///
     /// # Errors
-    /// `Usage` if a set does not exist; `Data` if predictions can't be read, or runs were evaluated on different pairs or
-    /// on different versions of a story file.
+    /// `Usage` if a set does not exist; `Data` if predictions can't be read, or runs were evaluated on different pairs, or
+    /// trained or evaluated on different versions of a story file.
     pub fn compare(&self, selection: &Selection, compared: &Compared) -> Result<Comparison> {
+        self.require_one_training_data()?;
         let decodings = self.decodings(selection);
         let mut sections = Vec::new();
         for set in self.sets(selection)? {

@@ -1,4 +1,4 @@
-//! Whether a finished run was trained on the story files that its config names now.
+//! Whether finished runs were trained on the same story files: those that their configs name now, and each other's.
 //!
 //! The folder of a run does not depend on what its files contain, nor on the folders that they are in.
 
@@ -7,6 +7,7 @@ use super::run_files::RunFiles;
 use super::{Sweep, SweepRun};
 use crate::config::{DataSource, Sources};
 use crate::error::{Error, Result};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 impl Sweep {
@@ -24,6 +25,33 @@ impl Sweep {
         }
     }
 
+    /// # Errors
+    /// `Data` if two runs, whose training has ended, were trained on different versions of a story file.
+    pub(super) fn require_one_training_data(&self) -> Result<()> {
+        let mut first: BTreeMap<&Path, (PathBuf, String)> = BTreeMap::new();
+        for run in &self.runs {
+            let files = self.files(run);
+            if !files.is_trained(run)? {
+                continue;
+            }
+            let Some(inputs) = files.folder()?.inputs()? else { continue };
+            for (file, sha256) in story_files(&run.config.data.train, &inputs.train) {
+                let (path, of_first) = first.entry(file).or_insert_with(|| (files.path.clone(), sha256.to_owned()));
+                if of_first != sha256 {
+                    return Err(Error::data(format!(
+                        "{}: was trained on another version of {} (another SHA-256) than {}; remove the folder of \
+                         the older one and train it again with `tiered sweep run {}`",
+                        files.path.display(),
+                        file.display(),
+                        path.display(),
+                        self.arguments()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The first story file of a run's `data.train` that has changed since its training. A file that can't be read, and is
     /// not needed any more, counts as unchanged.
     ///
@@ -35,11 +63,13 @@ impl Sweep {
     }
 }
 
-/// The first file whose SHA-256 is not the one that it had. Synthetic sources have no file.
-fn changed<'a>(now: &Digests, Sources(sources): &'a Sources, then: &str) -> Option<&'a Path> {
-    let is_changed = |(source, then): (&'a DataSource, &str)| {
-        let file = source.file.as_deref()?;
-        now.of(file).is_ok_and(|now| now != then).then_some(file)
-    };
-    sources.iter().zip(then.split(' ')).find_map(is_changed)
+/// The first file whose SHA-256 is not the one that it had.
+fn changed<'a>(now: &Digests, sources: &'a Sources, then: &str) -> Option<&'a Path> {
+    story_files(sources, then).find_map(|(file, then)| now.of(file).is_ok_and(|now| now != then).then_some(file))
+}
+
+/// The files of `data.train` with the SHA-256 that they had. Synthetic sources have no file.
+fn story_files<'a, 'b>(Sources(sources): &'a Sources, then: &'b str) -> impl Iterator<Item = (&'a Path, &'b str)> {
+    let of_file = |(source, then): (&'a DataSource, &'b str)| Some((source.file.as_deref()?, then));
+    sources.iter().zip(then.split(' ')).filter_map(of_file)
 }

@@ -85,10 +85,24 @@ pub fn shown(text: &str, most: usize) -> String {
 
 /// An error in a JSON file, with its line and column. The message may quote the file.
 pub fn json_error(error: &serde_json::Error) -> String {
+    format!("{} at line {} column {}", json_problem(error), error.line(), error.column())
+}
+
+/// [`json_error`] of one line of a file, whose number the caller knows.
+pub fn json_line_error(error: &serde_json::Error) -> String {
+    format!("{} at column {}", json_problem(error), error.column())
+}
+
+fn json_problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&place).unwrap_or(&message);
-    format!("{}{place}", shown(message, 300))
+    let plain = plain_types(message.strip_suffix(&place).unwrap_or(&message));
+    shown(&plain, 300).to_string()
+}
+
+/// Replaces Rust's names of types.
+fn plain_types(text: &str) -> String {
+    TYPES.iter().fold(text.to_owned(), |text, (name, words)| text.replace(name, words))
 }
 
 /// What `serde` expects, in plainer words.
@@ -104,7 +118,7 @@ const TYPES: [(&str, &str); 7] = [
 
 /// An error in a TOML file, with its line and column. The message quotes a few short lines of the file.
 pub fn toml_error(error: &toml::de::Error) -> String {
-    let text = TYPES.iter().fold(error.to_string(), |text, (name, words)| text.replace(name, words));
+    let text = plain_types(&error.to_string());
     let lines = text.lines().take(6).map(|line| shown(line, 400));
     lines.collect::<Vec<_>>().join("\n")
 }

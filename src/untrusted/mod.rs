@@ -9,7 +9,7 @@ mod name;
 mod stream;
 
 pub use digest::{hex, sha256};
-pub use file::{json_error, lines, read, read_if_there, read_regular, shown, text, toml_error};
+pub use file::{json_error, json_line_error, lines, read, read_if_there, read_regular, shown, text, toml_error};
 pub use name::{UnsafeName, component, model_id, relative, within};
 pub use stream::{BYTE_ORDER_MARK, Mark, TextStream};
 

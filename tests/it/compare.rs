@@ -4,7 +4,7 @@ use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::Value;
 use tiered::metrics::Tiered;
-use tiered::prediction::read_predictions;
+use tiered::prediction::{read_predictions, write_predictions};
 
 #[test]
 fn two_runs_are_compared_on_what_both_were_evaluated_on() {
@@ -103,6 +103,22 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
     assert_eq!((&differing["set"], &differing["differ"]), (&"predictions".into(), &serde_json::json!([])));
     let output = tiered(["compare", text(&dev), text(&train)]);
     assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
+    // The same pairs, but other gold states: verifiability can't be compared.
+    let mut relabelled = read_predictions(&dev).unwrap().pairs;
+    for class in relabelled[0].gold.stories.iter_mut().flat_map(|story| &mut story.entities[0].effects[0]) {
+        *class = u8::from(*class == 0);
+    }
+    let relabelled_file = tiny.path("relabelled.jsonl");
+    write_predictions(&relabelled_file, &relabelled).unwrap();
+    let output = tiered(["compare", text(&dev), text(&relabelled_file)]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("other gold states"), "{}", stderr(&output));
+    for entity in relabelled.iter_mut().flat_map(|pair| &mut pair.gold.stories).flat_map(|story| &mut story.entities) {
+        (entity.preconditions, entity.effects) = (Vec::new(), Vec::new());
+    }
+    write_predictions(&relabelled_file, &relabelled).unwrap();
+    let output = tiered(["compare", text(&dev), text(&relabelled_file)]);
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(65) && said.contains("in which pairs have gold states"), "{said}");
     let output = tiered(["compare", text(&dev), text(&other), "--evaluation", "stories-dev-all"]);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("leave it out"), "{}", stderr(&output));
 }

@@ -106,6 +106,44 @@ fn missing_and_broken_files_have_their_exit_codes() {
         }
     }
     assert_eq!(tiered(["data", "check"]).status.code(), Some(2));
+    // What is wrong with one file hides nothing of the others.
+    let faulty = write(&directory, "faulty.json", &faulty_file());
+    let output = tiered(["data", "check", "no-such-file.json", text(&faulty), text(&broken)]);
+    assert_eq!(output.status.code(), Some(66));
+    assert!(
+        stdout(&output).contains("label-out-of-range") && stdout(&output).contains("errors: 1"),
+        "{}",
+        stdout(&output)
+    );
+    let said = stderr(&output);
+    assert!(said.contains("no-such-file.json") && said.contains("line 2 column 12"), "{said}");
+}
+
+#[test]
+fn the_name_of_a_split_is_on_one_line() {
+    let directory = TempDir::new().unwrap();
+    let file = clean_file().to_string().replacen("\"test\":", "\"a\\nerrors: 0\":", 1);
+    let path = write(&directory, "split.json", &file);
+    for command in ["check", "stats"] {
+        let shown = stdout(&tiered(["data", command, text(&path)]));
+        assert!(shown.contains("a\\nerrors: 0") && !shown.contains("\nerrors: 0:"), "{shown}");
+    }
+}
+
+#[test]
+fn new_stories_have_a_split_that_can_be_a_folder_and_do_not_replace_what_they_come_from() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("new.json");
+    let make = ["data", "synthesize", "--lang", "en", "--pairs", "4", "--output", text(&path)];
+    for split in ["../x", ""] {
+        let output = tiered(make.into_iter().chain(["--split", split]));
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    }
+    assert!(!path.exists() && tiered(make).status.success());
+    let before = std::fs::read(&path).unwrap();
+    let output = tiered(["data", "reorder", "--data", text(&path), "--output", text(&path), "--force"]);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("would be lost"), "{}", stderr(&output));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
 #[test]

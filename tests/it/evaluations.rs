@@ -54,6 +54,18 @@ fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     assert_eq!(eval(&run, &tiny.stories(), "train", &kept).status.code(), Some(73));
     succeeds(&eval(&run, &tiny.stories(), "train", &[&kept[..], &["--force"]].concat()));
 
+    // A name that can't be that of a folder is no hindrance to a folder of one's own, nor is training begun with it.
+    let odd = tiny.path("a:b.json");
+    std::fs::copy(tiny.stories(), &odd).unwrap();
+    succeeds(&eval(&run, &odd, "train", &[&kept[..], &["--force"]].concat()));
+    let refused = eval(&run, &odd, "train", &[]);
+    assert!(refused.status.code() == Some(77) && stderr(&refused).contains("--tag"), "{}", stderr(&refused));
+    let dev = format!("data.dev.file={}", odd.display());
+    let refused = tiny.train("odd", &["--set", &dev]);
+    assert!(refused.status.code() == Some(77) && !tiny.path("odd").exists(), "{}", stderr(&refused));
+    let file = ["--output", text(&odd)];
+    assert_eq!(eval(&run, &tiny.stories(), "train", &file).status.code(), Some(73));
+
     // Nothing can be made in a file, whoever asks.
     std::fs::remove_dir_all(run.join("eval")).unwrap();
     std::fs::write(run.join("eval"), "").unwrap();

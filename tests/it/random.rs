@@ -32,6 +32,21 @@ fn predictions_hold_together_and_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn one_pair_has_no_labels_of_other_pairs() {
+    let mut stories: serde_json::Value = serde_json::from_slice(&std::fs::read(sample()).unwrap()).unwrap();
+    let split = stories.as_object_mut().unwrap().values_mut().next().unwrap().as_object_mut().unwrap();
+    let (first, pair) = (split["0"].clone(), split["0-C0"].clone());
+    split.clear();
+    split.extend([("0".to_owned(), first), ("0-C0".to_owned(), pair)]);
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("one.json");
+    std::fs::write(&file, stories.to_string()).unwrap();
+    assert!(tiered(["baseline", "--data", text(&file), "--seeds=1"]).status.success());
+    let refused = tiered(["baseline", "--data", text(&file), "--seeds=1", "--shuffled"]);
+    assert!(refused.status.code() == Some(65) && stderr(&refused).contains("one.json"), "{}", stderr(&refused));
+}
+
+#[test]
 fn decoding_finds_the_conflict_that_was_drawn() {
     for (baseline, decodings) in [(Baseline::Random, &Decode::REPORTED[..]), (Baseline::Contrast, &Decode::ALL[..])] {
         for pair in baseline.predict(&sample_pairs(1), 1) {

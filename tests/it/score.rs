@@ -120,29 +120,47 @@ fn several_systems_score_as_the_mean_of_them() {
 #[test]
 fn the_class_of_a_state_is_what_most_systems_say() {
     let pairs = named_predictions();
-    let state = |pairs: &mut Vec<LabelledPair>, class: u8| {
+    let state = |pairs: &mut Vec<LabelledPair>, class: u8, probability: f32| {
         let effects = &mut pairs[0].prediction.stories[0].entities[0].effects;
         effects.candidates.retain(|candidate| candidate.sentence > 0);
         effects.classes[0] = [0; 20];
         effects.classes[0][Attribute::Open.index()] = class;
         if class > 0 {
-            let (sentence, attribute, probability) = (0, Attribute::Open, 0.9);
+            let (sentence, attribute) = (0, Attribute::Open);
             effects.candidates.insert(0, StateCandidate { sentence, attribute, class, probability, otherwise: 0 });
         }
     };
-    let says = |classes: [u8; 3]| {
-        let systems = classes.map(|class| {
+    let say = |systems: &[(u8, f32)]| {
+        let system = |&(class, probability): &(u8, f32)| {
             let mut system = pairs.clone();
-            state(&mut system, class);
+            state(&mut system, class, probability);
             system
-        });
-        let effects = mean_predictions(&systems).unwrap()[0].prediction.stories[0].entities[0].effects.clone();
+        };
+        let effects = mean_predictions(&systems.iter().map(system).collect::<Vec<_>>()).unwrap()[0].prediction.stories
+            [0]
+        .entities[0]
+            .effects
+            .clone();
         let probability = effects.candidates.iter().find(|c| (c.sentence, c.attribute) == (0, Attribute::Open));
         (effects.classes[0][Attribute::Open.index()], probability.map(|c| (c.class, (c.probability * 100.).round())))
     };
+    let says = |classes: [u8; 3]| say(&classes.map(|class| (class, 0.9)));
     assert_eq!(says([2, 0, 2]), (2, Some((2, 60.))));
     assert_eq!(says([0, 1, 0]), (0, Some((1, 30.))));
     assert_eq!(says([0, 0, 0]), (0, None));
+    // Where as many say one as the other, the likelier class, in any order of the systems.
+    for turn in [false, true] {
+        let either_way = |mut systems: Vec<(u8, f32)>| {
+            if turn {
+                systems.reverse();
+            }
+            say(&systems)
+        };
+        assert_eq!(either_way(vec![(2, 0.9), (0, 0.)]), (0, Some((2, 45.))));
+        assert_eq!(either_way(vec![(2, 0.9), (1, 0.6)]), (2, Some((2, 45.))));
+        assert_eq!(either_way(vec![(2, 1.), (2, 0.9), (0, 0.), (0, 0.)]), (0, Some((2, 48.))));
+        assert_eq!(either_way(vec![(2, 0.9), (1, 0.6), (0, 0.)]), (0, Some((2, 30.))));
+    }
 }
 
 #[test]
@@ -207,9 +225,17 @@ fn wrong_predictions_are_refused_with_their_place() {
         ),
         (line(&|p| p.prediction.stories[0].entities[0].effects.classes[0][0] = 3), "effects.predicted: h_location: 3"),
         (line(&|p| p.prediction.story_probs[0] = f32::NAN), "line 3"),
+        (line(&|p| p.prediction.story_probs = [5., -3.]), "line 3: story_probs: 5 is not between 0 and 1"),
+        (
+            line(&|p| p.prediction.stories[1].entities[0].conflict_probs[0] = 7.),
+            "conflict_probs: 7 is not between 0 and 1",
+        ),
+        (line(&|p| p.id.clone_from(&predictions()[1].id)), "is on line 1 too"),
         ("{\"id\": 1}".into(), "line 1"),
         ("[{\"id\": 1}]".into(), "not a list of predictions as published with GITA"),
         ("".into(), "contains no predictions"),
+        ("[]".into(), "contains no predictions"),
+        ("{\"id\"".into(), "line 1: EOF while parsing an object at column 5"),
     ];
     for (content, message) in cases {
         let path = write(&directory, "wrong.jsonl", &content);

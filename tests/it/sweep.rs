@@ -40,6 +40,16 @@ impl Rig {
         Rig { tiny, file }
     }
 
+    /// A set more, of a story file of its own.
+    fn add_set(&self) -> PathBuf {
+        let set = self.tiny.path("set.json");
+        fs::copy(self.tiny.stories(), &set).unwrap();
+        let sweep = fs::read_to_string(&self.file).unwrap();
+        let evaluate = format!("\n[[evaluate]]\nname = 'own'\nfile = '{}'\nsplit = 'dev'\n", set.display());
+        fs::write(&self.file, sweep + &evaluate).unwrap();
+        set
+    }
+
     fn command(&self, what: &str, out: &str, more: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
         command.args(["sweep", what, text(&self.file), "--output", text(&self.tiny.path(out))]).args(more);
@@ -373,11 +383,7 @@ fn another_evaluation_set_is_evaluated_and_nothing_trained() {
 #[test]
 fn a_set_whose_file_has_changed_is_evaluated_anew() {
     let rig = Rig::new("");
-    let set = rig.tiny.path("set.json");
-    fs::copy(rig.tiny.stories(), &set).unwrap();
-    let sweep = fs::read_to_string(&rig.file).unwrap();
-    let evaluate = format!("\n[[evaluate]]\nname = 'own'\nfile = '{}'\nsplit = 'dev'\n", set.display());
-    fs::write(&rig.file, sweep + &evaluate).unwrap();
+    let set = rig.add_set();
     rig.succeeds("run", "anew", &["--shard", "1/4"]);
     for (change, jobs) in [(" ", "1"), ("  ", "2")] {
         fs::write(&set, fs::read_to_string(rig.tiny.stories()).unwrap() + change).unwrap();
@@ -393,11 +399,7 @@ fn a_set_whose_file_has_changed_is_evaluated_anew() {
 #[test]
 fn runs_that_were_evaluated_on_other_versions_of_a_set_have_no_table() {
     let rig = Rig::new("");
-    let set = rig.tiny.path("set.json");
-    fs::copy(rig.tiny.stories(), &set).unwrap();
-    let sweep = fs::read_to_string(&rig.file).unwrap();
-    let evaluate = format!("\n[[evaluate]]\nname = 'own'\nfile = '{}'\nsplit = 'dev'\n", set.display());
-    fs::write(&rig.file, sweep + &evaluate).unwrap();
+    let set = rig.add_set();
     rig.succeeds("run", "versions", &["--task", "1"]);
     fs::write(&set, fs::read_to_string(rig.tiny.stories()).unwrap() + " ").unwrap();
     rig.succeeds("run", "versions", &["--task", "2"]);
@@ -440,6 +442,14 @@ fn a_finished_run_that_was_trained_on_other_data_is_refused() {
     }
     assert!(rig.succeeds("status", "data", &[]).contains("trained on other data, failed"));
     assert_eq!(fs::read(&weights).unwrap(), trained);
+    // A table of runs that were trained on different stories would mislead.
+    rig.table("data");
+    rig.succeeds("run", "data", &["--task", "2"]);
+    let table = rig.run("table", "data", &[]);
+    assert_eq!(table.status.code(), Some(65), "{}", stderr(&table));
+    let said = stderr(&table);
+    let second = rig.sweep("data").runs.remove(1).hash;
+    assert!(said.contains(&second) && said.contains("another version") && said.contains(text(&stories)), "{said}");
     // Restored, or gone: the evaluation does not need it.
     fs::write(&stories, &before).unwrap();
     assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
