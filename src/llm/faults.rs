@@ -1,6 +1,9 @@
 //! Contradictions in a story file that are survived and reported.
 
-use super::story::{AskedStory, StoryKind};
+use super::options::{STATES, pair_answer, sentence_pairs};
+use super::story::{AskedStory, GoldStates, StoryKind};
+use crate::say::counted;
+use crate::untrusted::shown;
 use std::collections::BTreeMap;
 
 /// One line for each contradiction, with the row that names the story.
@@ -44,5 +47,53 @@ fn of_story(story: &AskedStory) -> Vec<String> {
     if !story.plausible && story.conflict.is_none() {
         faults.push("is implausible, but names no conflict; it can't be asked about in tier 2".to_owned());
     }
+    faults.extend(impossible_answers(story));
     faults
+}
+
+/// Answers that are none of the options, so that no model can be right.
+fn impossible_answers(story: &AskedStory) -> Vec<String> {
+    let mut faults = Vec::new();
+    if story.plausible {
+        return faults;
+    }
+    let sentences = story.sentences.len();
+    if let Some(conflict) = story.conflict.filter(|conflict| !sentence_pairs(sentences).contains(conflict)) {
+        let (answer, sentences) = (pair_answer(conflict), counted(sentences as u64, "sentence"));
+        faults.push(format!(
+            "its conflict {answer:?} (`confl_sents` and `breakpoint`, from 0) is no pair of its {sentences}; no answer \
+             of tier 2 is right"
+        ));
+    }
+    if let GoldStates::Named(state) = &story.states
+        && !STATES.contains(&state.as_str())
+    {
+        let state = shown(state, 40);
+        faults.push(format!("its `states` {state:?} is no option; no answer of tier 3 is right"));
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn answers_that_are_no_options_are_told() {
+        let told = |breakpoint: i64, state: &str, plausible: bool| {
+            let doc = json!({
+                "story_id": 3, "example_id": "3-C0", "type": "cloze", "sentences": ["a", "b", "c"],
+                "plausible": plausible, "breakpoint": breakpoint, "confl_sents": [1], "states": state,
+            });
+            faults(&[AskedStory::from_doc(7, &doc).unwrap()])
+        };
+        assert!(told(2, "open", false).is_empty());
+        let both = told(77, "magic", false);
+        assert_eq!(both.len(), 2, "{both:?}");
+        assert!(both[0].starts_with("row 7 (3-C0): its conflict \"1 and 77\"") && both[0].contains("3 sentences"));
+        assert!(both[1].contains("\"magic\" is no option"), "{both:?}");
+        assert_eq!(told(1, "open", false).len(), 1, "a sentence is in no conflict with itself");
+        assert!(!told(77, "magic", true).join("").contains("is right"), "tiers 2 and 3 don't ask about plausible ones");
+    }
 }

@@ -53,9 +53,7 @@ pub fn questions(
     asked: &[usize],
 ) -> Result<(Vec<Question>, Option<String>)> {
     if let Some(&story) = asked.iter().find(|&&index| tier > Tier::Story && stories[index].conflict.is_none()) {
-        let problem = "is implausible, but names no sentences in conflict, which tier 2 needs; add its `confl_sents` \
-                       and `breakpoint`, or leave it out";
-        return Err(Error::data(format!("{}: {problem}", stories[story].name())));
+        return Err(no_conflict(&stories[story]));
     }
     let (shots, remark) = shots(stories, plan, tier, asked);
     let question = |(&index, shots): (&usize, Vec<&AskedStory>)| {
@@ -64,6 +62,13 @@ pub fn questions(
         Ok(Question::new(tier, (index, story), prompt, plan))
     };
     Ok((asked.iter().zip(shots).map(question).collect::<Result<_>>()?, remark))
+}
+
+/// The error of an implausible story that tiers 2 and 3 can't be asked about.
+pub(super) fn no_conflict(story: &AskedStory) -> Error {
+    let problem = "is implausible, but names no sentences in conflict, which tier 2 needs; add its `confl_sents` and \
+                   `breakpoint`, leave it out, or ask about tier 1 only";
+    Error::data(format!("{}: {problem}", story.name()))
 }
 
 /// The shots of each story, and a remark if some story has too few.

@@ -1,6 +1,7 @@
 //! Reads story files for language models: the official JSON lines of GITA4CALAMITA, and files with dense states.
 
 use super::faults::faults;
+use super::question::no_conflict;
 use super::story::{AskedStory, GoldStates};
 use super::tier::Protocol;
 use crate::data::{self, Severity};
@@ -143,6 +144,27 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
 }
 
 impl StorySet {
+    /// Keeps the first stories only, and the warnings about them. Whether others were left out.
+    pub fn keep_first(&mut self, most: usize) -> bool {
+        let is_cut = most < self.stories.len();
+        self.stories.truncate(most);
+        // The warnings about checked stories are about the whole file.
+        if is_cut && self.checked.is_empty() {
+            self.warnings = faults(&self.stories);
+        }
+        is_cut
+    }
+
+    /// Refuses the second tier where an implausible story names no sentences in conflict.
+    ///
+    /// # Errors
+    /// `Data`, with what to do.
+    pub fn require_conflicts(&self) -> Result<()> {
+        let lacks = |story: &&AskedStory| !story.plausible && story.conflict.is_none();
+        let refused = |story: &AskedStory| Err(no_conflict(story).about(self.path.display()));
+        self.stories.iter().find(lacks).map_or(Ok(()), refused)
+    }
+
     /// Refuses the third tier where an implausible story does not tell its states.
     ///
     /// # Errors

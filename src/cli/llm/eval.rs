@@ -17,12 +17,12 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let set = stories(args)?;
+    let (set, is_cut) = stories(args)?;
     if args.protocol == Protocol::Har {
         return har::run(args, &set);
     }
     let plan = plan(args, &set)?;
-    let run = Session::begin(args, asked(args, &set, &plan))?;
+    let run = Session::begin(args, asked(args, &set, &plan, is_cut))?;
     let answers = ask(&set.stories, &plan, &run.server, &|step| run.step(step));
     let answers = run.ended(answers)?;
     let first = answers.iter().flat_map(|tier| &tier.answers).next();
@@ -40,11 +40,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The stories to ask about, with what is odd about them on standard error.
-fn stories(args: &Args) -> Result<StorySet> {
+/// The stories to ask about, with what is odd about them on standard error, and whether others were left out.
+fn stories(args: &Args) -> Result<(StorySet, bool)> {
     let mut set = read_stories(&args.plan.data, args.protocol, args.plan.split.as_deref())?;
-    if let Some(limit) = args.limit {
-        set.stories.truncate(limit as usize);
+    let is_cut = args.limit.is_some_and(|limit| set.keep_first(limit as usize));
+    // Before anything is asked, because answers may cost something.
+    if args.tiers >= 2 && args.protocol != Protocol::Har {
+        set.require_conflicts()?;
     }
     if args.tiers == 3 && args.protocol != Protocol::Har {
         set.require_states(args.protocol)?;
@@ -52,7 +54,7 @@ fn stories(args: &Args) -> Result<StorySet> {
     set.warnings.iter().for_each(|warning| aside!("warning: {}: {warning}", args.plan.data.display()));
     match set.stories.is_empty() {
         true => Err(Error::data(format!("{}: has no stories to ask about", args.plan.data.display()))),
-        false => Ok(set),
+        false => Ok((set, is_cut)),
     }
 }
 
@@ -69,19 +71,19 @@ fn plan(args: &Args, set: &StorySet) -> Result<Plan> {
 }
 
 /// What is asked, for `run.json`.
-fn asked(args: &Args, set: &StorySet, plan: &Plan) -> Map<String, Value> {
+fn asked(args: &Args, set: &StorySet, plan: &Plan, is_cut: bool) -> Map<String, Value> {
     let mut asked = args.plan.settled(plan);
     let rest = json!({
         "data": args.plan.data.display().to_string(), "data_sha256": set.sha256, "split": set.split, "stories": set.stories.len(), "limit": args.limit,
-        "protocol": plan.protocol, "departures": departures(args, plan), "cascade": plan.cascade, "tiers": args.tiers,
+        "protocol": plan.protocol, "departures": departures(args, plan, is_cut), "cascade": plan.cascade, "tiers": args.tiers,
     });
     asked.extend(rest.as_object().cloned().unwrap_or_default());
     asked
 }
 
-fn departures(args: &Args, plan: &Plan) -> Vec<String> {
+fn departures(args: &Args, plan: &Plan, is_cut: bool) -> Vec<String> {
     let mut departures = plan.departures();
-    departures.extend(args.limit.map(|limit| format!("only the first {}", counted(limit, "story"))));
+    departures.extend(args.limit.filter(|_| is_cut).map(|limit| format!("only the first {}", counted(limit, "story"))));
     departures.extend(match args.way {
         Some(Way::Said) => Some("answers in words, not by likelihood".to_owned()),
         Some(Way::TopChat) => Some("by the first token of a chat, without a blank before an option".to_owned()),

@@ -31,8 +31,8 @@ struct HarSummary<'a> {
 }
 
 pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
-    let (asked, shots) = (asked_pairs(args, set)?, args.plan.har_shots()?);
-    let run = Session::begin(args, settings(args, set, &asked, &shots)?)?;
+    let ((asked, is_cut), shots) = (asked_pairs(args, set)?, args.plan.har_shots()?);
+    let run = Session::begin(args, settings(args, set, &asked, &shots, is_cut)?)?;
     let concurrency = args.concurrency.into();
     let answers = ask_har(&asked, &shots, args.plan.swapped, concurrency, &run.server, &|step| run.step(step));
     let answers = run.ended(answers)?;
@@ -51,26 +51,31 @@ pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
     write(&run, &answers, &summary)
 }
 
-fn asked_pairs(args: &Args, set: &StorySet) -> Result<Vec<Pair>> {
+/// The pairs to ask about, and whether others were left out.
+fn asked_pairs(args: &Args, set: &StorySet) -> Result<(Vec<Pair>, bool)> {
     let path = args.plan.data.display();
     if args.no_cascade || args.tiers != 3 || args.way.is_some_and(Way::chats) {
         let why = "protocol har is one text with all tiers: no --no-cascade, --tiers, --way said or top-chat";
         return Err(Error::new(ErrorKind::Usage, format!("{path}: {why}")));
     }
     let mut asked = args.plan.har_pairs(set)?;
-    asked.truncate(args.limit.map_or(asked.len(), |limit| limit as usize));
+    let all = asked.len();
+    asked.truncate(args.limit.map_or(all, |limit| limit as usize));
     match asked.is_empty() {
         true => Err(Error::data(format!("{path}: has no pairs to ask about"))),
-        false => Ok(asked),
+        false => {
+            let is_cut = asked.len() < all;
+            Ok((asked, is_cut))
+        }
     }
 }
 
-fn settings(args: &Args, set: &StorySet, asked: &[Pair], shots: &[Pair]) -> Result<Map<String, Value>> {
+fn settings(args: &Args, set: &StorySet, asked: &[Pair], shots: &[Pair], is_cut: bool) -> Result<Map<String, Value>> {
     let told: String = shots.iter().map(demonstration).collect::<Result<_>>()?;
     let mut departures = vec!["every step a choice among options by likelihood".to_owned()];
     departures.extend(args.plan.names_shots().then(|| "other examples than HAR's".to_owned()));
     departures.extend(args.plan.swapped.then(|| "the second story of every pair first".to_owned()));
-    departures.extend(args.limit.map(|limit| format!("only the first {}", counted(limit, "pair"))));
+    departures.extend(args.limit.filter(|_| is_cut).map(|limit| format!("only the first {}", counted(limit, "pair"))));
     let asked = json!({
         "data": args.plan.data.display().to_string(), "data_sha256": set.sha256, "split": set.split, "pairs": asked.len(), "limit": args.limit,
         "protocol": Protocol::Har, "departures": departures, "swapped": args.plan.swapped,

@@ -73,7 +73,10 @@ fn question(args: &Args, set: &StorySet) -> Result<Question> {
         let why = if story.plausible { "it is plausible" } else { "the tier before did not get it right" };
         return Err(about(format!("{tier} does not ask about {}: {why}", story.name())));
     }
-    let (questions, _) = questions(&set.stories, &plan, tier, &asked)?;
+    let (questions, _) = questions(&set.stories, &plan, tier, &asked).map_err(|error| match error.kind {
+        ErrorKind::Data => error.about(path),
+        _ => error,
+    })?;
     Ok(questions.into_iter().find(|question| question.story == args.row).expect("it is asked"))
 }
 
