@@ -52,9 +52,9 @@ impl SampleRecord {
         self.scores[self.options.iter().position(|other| other == option)?].exact()
     }
 
-    /// In tier 1: the margin of "true" over "false", if both are known exactly.
+    /// In tier 1: the margin of "true" over "false", if both are known exactly. Two that are "-inf" have none.
     pub fn margin(&self) -> Option<f64> {
-        Some(self.logprob("true")? - self.logprob("false")?)
+        Some(self.logprob("true")? - self.logprob("false")?).filter(|margin| !margin.is_nan())
     }
 
     /// Whether the model answered in words.

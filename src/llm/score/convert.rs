@@ -74,7 +74,7 @@ fn answers(records: &Records) -> BTreeMap<String, Answers<'_>> {
 fn prediction(pair: &Pair, answers: [Answers; 2]) -> LabelledPair {
     let margins = answers.map(|answers| answers.judged.and_then(SampleRecord::margin));
     let (plausible, story_probs) = match margins {
-        [Some(first), Some(second)] => {
+        [Some(first), Some(second)] if !(first - second).is_nan() => {
             let first = logistic(first - second);
             (usize::from(first < 0.5), [first as f32, 1. - first as f32])
         }

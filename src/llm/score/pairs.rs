@@ -18,7 +18,8 @@ pub struct RankedPair {
     pub implausible: usize,
     /// How the implausible story was made.
     pub kind: Kind,
-    /// The plausible story's margin less the implausible one's; `None` where one of them is not known.
+    /// The plausible story's margin less the implausible one's; `None` where one of them is not known, or both are the
+    /// same infinity.
     pub difference: Option<f64>,
 }
 
@@ -55,7 +56,7 @@ pub struct RankShares<T> {
 pub struct PairFigures {
     /// Pairs that are ranked rightly: tier 1 of pairs. `null` if no story has a margin, so that nothing can be ranked.
     pub accuracy: Option<RankShares<RankShare>>,
-    /// Only if every implausible story was asked about in tiers 2 and 3. A tied pair does not pass the gate.
+    /// Only if every implausible story was asked about in tier 2. A tied pair does not pass the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later: Option<LaterFigures>,
     /// Pairs with a margin that is not known; they count as wrong. `null` if nothing can be ranked.
@@ -71,10 +72,10 @@ pub struct LaterFigures {
     pub consistency_gated: Option<RankShares<Share>>,
     /// Right in tier 2.
     pub consistency_ungated: RankShares<Share>,
-    /// Ranked rightly, and right in tiers 2 and 3. `null` if nothing can be ranked.
+    /// Ranked rightly, and right in tiers 2 and 3. `null` if nothing can be ranked, or tier 3 was not asked.
     pub verifiability_gated: Option<RankShares<Share>>,
-    /// Right in tier 3.
-    pub verifiability_ungated: RankShares<Share>,
+    /// Right in tier 3. `null` if it was not asked.
+    pub verifiability_ungated: Option<RankShares<Share>>,
 }
 
 /// Every implausible story with the first plausible story of its group.
@@ -86,6 +87,7 @@ pub fn ranked_pairs(linked: &Linked) -> Vec<RankedPair> {
     let pair = |(implausible, story): (usize, &AskedStory)| {
         let &plausible = first.get(&story.group)?;
         let difference = linked.margins[plausible].zip(linked.margins[implausible]).map(|(a, b)| a - b);
+        let difference = difference.filter(|difference| !difference.is_nan());
         Some(RankedPair { plausible, implausible, kind: kind(story, &linked.stories[plausible]), difference })
     };
     linked.stories.iter().enumerate().filter(|(_, story)| !story.plausible).filter_map(pair).collect()
@@ -114,11 +116,13 @@ impl PairFigures {
         let is_right = |tier: Tier, pair: &RankedPair| linked.is_right(tier, pair.implausible);
         let is_ranked = |pair: &RankedPair| pair.difference.is_some_and(|difference| difference > 0.);
         let consistent = |pair: &RankedPair| is_ranked(pair) && is_right(Tier::Conflict, pair);
-        let later = (!linked.cascade && linked.known[2]).then(|| LaterFigures {
+        let verifiable = |pair: &RankedPair| is_right(Tier::State, pair);
+        let has_states = linked.known[Tier::State as usize];
+        let later = (!linked.cascade && linked.known[Tier::Conflict as usize]).then(|| LaterFigures {
             consistency_gated: has_ranks.then(|| share(&consistent)),
             consistency_ungated: share(&|pair| is_right(Tier::Conflict, pair)),
-            verifiability_gated: has_ranks.then(|| share(&|pair| consistent(pair) && is_right(Tier::State, pair))),
-            verifiability_ungated: share(&|pair| is_right(Tier::State, pair)),
+            verifiability_gated: (has_ranks && has_states).then(|| share(&|pair| consistent(pair) && verifiable(pair))),
+            verifiability_ungated: has_states.then(|| share(&verifiable)),
         });
         let undecided = pairs.iter().filter(|pair| pair.difference.is_none()).count() as u64;
         let implausible = linked.stories.iter().filter(|story| !story.plausible).count();
@@ -192,7 +196,7 @@ pub(super) mod tests {
         let later = figures.later.unwrap();
         assert_eq!((figures.accuracy, figures.undecided), (None, None));
         assert_eq!((later.consistency_gated, later.verifiability_gated), (None, None));
-        let ungated = later.verifiability_ungated.overall;
+        let ungated = later.verifiability_ungated.unwrap().overall;
         assert_eq!((ungated.count, ungated.total), (2, 2), "needs no rank");
     }
 
@@ -202,5 +206,21 @@ pub(super) mod tests {
         let accuracy = figures.accuracy.unwrap().overall;
         assert_eq!((accuracy.right, accuracy.total, figures.undecided), (1, 2, Some(1)));
         assert_eq!(figures.later.unwrap().consistency_gated.unwrap().overall.count, 1);
+    }
+
+    #[test]
+    fn equal_infinite_margins_rank_nothing() {
+        let lowest = Some(f64::NEG_INFINITY);
+        let figures = PairFigures::of(&linked([lowest, lowest, Some(1.), lowest])).unwrap();
+        let accuracy = figures.accuracy.unwrap().overall;
+        assert_eq!((accuracy.right, accuracy.tied, figures.undecided), (1, 0, Some(1)));
+    }
+
+    #[test]
+    fn without_tier_3_there_is_consistency_and_no_verifiability() {
+        let of_two = Linked { known: [true, true, false], ..linked([Some(1.), Some(-1.), Some(1.), Some(-1.)]) };
+        let later = PairFigures::of(&of_two).unwrap().later.unwrap();
+        assert_eq!((later.consistency_gated.unwrap().overall.count, later.consistency_ungated.overall.count), (2, 2));
+        assert_eq!((later.verifiability_gated, later.verifiability_ungated), (None, None));
     }
 }

@@ -122,7 +122,7 @@ impl ScoreReport {
                 ("consistency, gated", later.consistency_gated.as_ref()),
                 ("verifiability, gated", later.verifiability_gated.as_ref()),
                 ("consistency, ungated", Some(&later.consistency_ungated)),
-                ("verifiability, ungated", Some(&later.verifiability_ungated)),
+                ("verifiability, ungated", later.verifiability_ungated.as_ref()),
             ] {
                 table.push(row(what, of_kinds(shares, share)));
             }
