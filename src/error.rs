@@ -60,13 +60,16 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::Usage as u8, "usage error"),
     (ErrorKind::Data as u8, "a data file that was read or fetched is invalid, or no checkpoint is intact"),
     (ErrorKind::MissingInput as u8, "an input file or folder does not exist"),
-    (ErrorKind::Unavailable as u8, "something needed is not available here, such as a GPU, or a server that answers"),
+    (
+        ErrorKind::Unavailable as u8,
+        "something needed is not available here, such as a GPU or a server to download from, or a server refuses",
+    ),
     (ErrorKind::Internal as u8, "a bug of ours (101 likewise)"),
     (ErrorKind::CantCreate as u8, "an output can't be created, exists already or is in use"),
     (ErrorKind::Io as u8, "reading or writing failed"),
     (
         ErrorKind::Resumable as u8,
-        "stopped before its end; resume with `train --resume`, or with the same `sweep run` or `llm eval`",
+        "stopped before its end, or a model's server is away; resume with `train --resume`, or with the same `sweep run` or `llm eval`",
     ),
     (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
     (

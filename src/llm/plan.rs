@@ -4,6 +4,7 @@ use super::prompt::{PromptStyle, Wording};
 use super::shots::SEED;
 use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
+use crate::say::counted;
 
 /// Where shots come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +64,7 @@ impl Plan {
         let protocol = Plan::new(self.protocol, PromptStyle::Plain);
         let mut departures = Vec::new();
         if self.shots != protocol.shots {
-            departures.push(format!("{} shots", self.shots));
+            departures.push(counted(self.shots as u64, "shot"));
         }
         match &self.source {
             ShotSource::Own => (),
@@ -78,5 +79,17 @@ impl Plan {
         ];
         departures.extend(differences.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what));
         departures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn departures_are_named_by_their_number() {
+        let departures = |shots| Plan { shots, ..Plan::new(Protocol::Trip, PromptStyle::Plain) }.departures();
+        assert_eq!([departures(0), departures(1)], [["0 shots"], ["1 shot"]]);
+        assert!(departures(3).is_empty());
     }
 }

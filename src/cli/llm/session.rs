@@ -29,7 +29,8 @@ impl Session {
             &args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.model)),
         )?;
         let (progress, signals) = (Arc::new(QuestionBar::new(what)), Signals::watch()?);
-        let server = Server::connect(client(settings, &progress, signals), &choices(args, &folder)?)?;
+        let client = client(settings, &progress, signals).with_shorter(shorter(args, &asked));
+        let server = Server::connect(client, &choices(args, &folder)?)?;
         say!("{}", told(&server));
         let settled = folder.settle(Settled::now(&server, asked, args.bos))?;
         let server = server.with_journal(folder.journal()?);
@@ -70,6 +71,16 @@ fn client(settings: ServerSettings, progress: &Arc<QuestionBar>, signals: Signal
         progress.note(&format!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil()));
     };
     LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait))
+}
+
+/// How prompts become shorter, if they have shots.
+fn shorter(args: &Args, asked: &Map<String, Value>) -> Option<&'static str> {
+    let has_shots = asked.get("shots").and_then(Value::as_u64).is_some_and(|shots| shots > 0);
+    let how = match args.plan.names_shots() || args.protocol == Protocol::Har {
+        true => "show fewer with --shot",
+        false => "use a smaller --shots",
+    };
+    has_shots.then_some(how)
 }
 
 /// A run that goes on keeps the way that was taken when it began.

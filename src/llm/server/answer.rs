@@ -66,6 +66,16 @@ pub fn list<'a>(answer: &'a Value, pointer: &str) -> Result<&'a Vec<Value>> {
     value.as_array().ok_or_else(|| Error::data(format!("the server's `{pointer}` is not a list")))
 }
 
+/// Of an answer that is an error in spite of its status: the status that it should have had, if it says one. Gateways
+/// pass on so what the service behind them said.
+pub fn error_within(answer: &Value) -> Option<Option<u16>> {
+    let error = answer.get("error").filter(|error| !error.is_null())?;
+    let has_choice = answer["choices"].get(0).is_some();
+    let code = error.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+    let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
+    (!has_choice).then_some(status)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +91,15 @@ mod tests {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
         assert!(logprob(None).unwrap_err().message.contains("missing"));
+    }
+
+    #[test]
+    fn an_answer_may_be_an_error_with_a_status_or_without() {
+        let of = |text: &str| error_within(&serde_json::from_str(text).unwrap());
+        assert_eq!(of(r#"{"error": {"message": "busy", "code": 429}}"#), Some(Some(429)));
+        assert_eq!(of(r#"{"error": {"message": "busy", "code": "503"}, "choices": []}"#), Some(Some(503)));
+        assert_eq!(of(r#"{"error": {"message": "busy", "code": "rate_limit"}}"#), Some(None));
+        assert_eq!((of(r#"{"error": "busy"}"#), of(r#"{"error": {"code": 200}}"#)), (Some(None), Some(None)));
+        assert_eq!((of(r#"{"error": null}"#), of(r#"{"error": "x", "choices": [{}]}"#), of("[]")), (None, None, None));
     }
 }

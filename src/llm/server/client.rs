@@ -1,5 +1,6 @@
 //! Asks one server, and reads JSON back: the key for this origin only, limits, tries.
 
+use super::answer::error_within;
 use crate::error::{Error, ErrorKind, Result};
 use crate::http::{
     Address, ApiKey, Connection, Failure, Tries, Wait, asked_pause, authorities, broken, failure, first_pause,
@@ -92,12 +93,19 @@ pub struct LlmClient {
     settings: ServerSettings,
     should_stop: ShouldStop,
     on_wait: OnWait,
+    shorter: Option<&'static str>,
 }
 
 impl LlmClient {
     /// No request is sent yet.
     pub fn new(settings: ServerSettings, should_stop: ShouldStop, on_wait: OnWait) -> Self {
-        LlmClient { agent: settings.connection.agent(), settings, should_stop, on_wait }
+        LlmClient { agent: settings.connection.agent(), settings, should_stop, on_wait, shorter: None }
+    }
+
+    /// With a way to make prompts shorter, for the message about one that is too long: "use a smaller --shots".
+    #[must_use]
+    pub fn with_shorter(self, shorter: Option<&'static str>) -> Self {
+        LlmClient { shorter, ..self }
     }
 
     /// The answer to a request that has to succeed.
@@ -157,10 +165,18 @@ impl LlmClient {
         let (parts, body) = response.into_parts();
         let bytes = read(address, body)?;
         let status = parts.status.as_u16();
-        if (200..300).contains(&status) {
-            return Ok(Reply::Done(self.parse(address, &bytes)?));
+        if !(200..300).contains(&status) {
+            return self.judged(address, status, &parts.headers, &bytes);
         }
-        self.judged(address, status, &parts.headers, &bytes)
+        let answer = self.parse(address, &bytes)?;
+        match error_within(&answer) {
+            None => Ok(Reply::Done(answer)),
+            Some(Some(status)) => self.judged(address, status, &parts.headers, &bytes),
+            Some(None) => {
+                let message = format!("{address}: the server answered with an error: {}", self.own_words(&bytes));
+                Err(Failure::Final(Error::data(message)))
+            }
+        }
     }
 
     /// Text of an answer, for a message: an answer may repeat the request with its key.
@@ -243,8 +259,9 @@ impl LlmClient {
             }
             404 | 405 | 410 | 501 => (ErrorKind::Unavailable, "; check --server and --model".to_owned()),
             _ if is_about_length(message) => {
-                let remedy = "; the prompt is too long for it: start it with a larger context, or use --shots";
-                (ErrorKind::Config, remedy.to_owned())
+                let or_shorter = self.shorter.map(|how| format!(", or {how}")).unwrap_or_default();
+                let remedy = "; the prompt is too long for it: start it with a larger context";
+                (ErrorKind::Config, format!("{remedy}{or_shorter}"))
             }
             _ => (ErrorKind::Config, String::new()),
         };
@@ -315,5 +332,9 @@ mod tests {
         let long = of(400, "request (9 tokens) exceeds the available context size (8 tokens)", None);
         assert!(long.kind == ErrorKind::Config && long.message.contains("larger context"), "{long}");
         assert!(!of(422, "bad value", None).message.contains("context"));
+        assert!(long.message.ends_with("a larger context"), "{long}");
+        let shorter = client(None).with_shorter(Some("use a smaller --shots"));
+        let long = shorter.refusal("/v1/completions", 400, "the prompt is too long");
+        assert!(long.message.ends_with("a larger context, or use a smaller --shots"), "{long}");
     }
 }

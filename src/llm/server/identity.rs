@@ -3,7 +3,7 @@
 use super::client::{LlmClient, Reply};
 use super::kind::ServerKind;
 use crate::durable::sha256;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,12 +76,13 @@ impl Identity {
     }
 }
 
-/// An answer that a server need not have; null without it.
+/// An answer that a server need not have; null without it. Some services answer any path with a web page.
 fn optional(client: &LlmClient, path: &str) -> Result<Value> {
-    match client.ask(path, None)? {
-        Reply::Done(answer) => Ok(answer),
-        Reply::Refused { status: status @ (401 | 403), message } => Err(client.refusal(path, status, &message)),
-        Reply::Refused { .. } => Ok(Value::Null),
+    match client.ask(path, None) {
+        Ok(Reply::Done(answer)) => Ok(answer),
+        Ok(Reply::Refused { status: status @ (401 | 403), message }) => Err(client.refusal(path, status, &message)),
+        Err(error) if error.kind != ErrorKind::Data => Err(error),
+        Ok(Reply::Refused { .. }) | Err(_) => Ok(Value::Null),
     }
 }
 
@@ -94,16 +95,20 @@ fn kind(client: &LlmClient, props: &Value, models: &Value) -> Result<ServerKind>
         return Ok(ServerKind::Vllm);
     }
     let body = serde_json::json!({"input": "a"});
-    match client.ask("/extras/tokenize", Some(&body))? {
-        Reply::Done(answer) if answer["tokens"].is_array() => Ok(ServerKind::LlamaCppPython),
+    match client.ask("/extras/tokenize", Some(&body)) {
+        Ok(Reply::Done(answer)) if answer["tokens"].is_array() => Ok(ServerKind::LlamaCppPython),
+        Err(error) if error.kind != ErrorKind::Data => Err(error),
         _ => Ok(ServerKind::Other),
     }
 }
 
-/// The model's entry in the server's list. llama.cpp has one model and answers to any name.
+/// The model's entry in the server's list. llama.cpp has one model and answers to any name; Ollama lists a model that is
+/// named without a tag as `NAME:latest`.
 fn entry(kind: ServerKind, models: &Value, model: &str) -> Result<Value> {
     let Some(list) = models["data"].as_array().filter(|list| !list.is_empty()) else { return Ok(Value::Null) };
-    if let Some(entry) = list.iter().find(|entry| entry["id"] == model) {
+    let latest = format!("{model}:latest");
+    let named = |name: &str| list.iter().find(|entry| entry["id"] == name);
+    if let Some(entry) = named(model).or_else(|| named(&latest)) {
         return Ok(entry.clone());
     }
     match list.as_slice() {
@@ -144,5 +149,9 @@ mod tests {
         assert_eq!(entry(ServerKind::LlamaCpp, &one, "c").unwrap()["id"], "a");
         assert!(entry(ServerKind::Vllm, &one, "c").is_err());
         assert!(entry(ServerKind::Other, &json!({}), "c").unwrap().is_null());
+        let tagged = json!({"data": [{"id": "a:1b"}, {"id": "a:latest"}, {"id": "b:latest"}, {"id": "b"}]});
+        let id = |model| entry(ServerKind::Other, &tagged, model).unwrap()["id"].clone();
+        assert_eq!((id("a"), id("b"), id("a:1b")), (json!("a:latest"), json!("b"), json!("a:1b")));
+        assert!(entry(ServerKind::Other, &tagged, "a:2b").is_err());
     }
 }

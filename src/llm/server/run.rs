@@ -26,7 +26,8 @@ use time::OffsetDateTime;
 const SETTLED: &str = "run.json";
 const JOURNAL: &str = "journal.jsonl";
 /// Fields that may differ when a run goes on, or are compared in another way: the file of stories may have moved.
-const NOT_COMPARED: [&str; 5] = ["date", "probe", "server", "data", "refused_ways"];
+/// Departures are words for what other fields say, and an earlier version may have had others.
+const NOT_COMPARED: [&str; 6] = ["date", "probe", "server", "data", "refused_ways", "departures"];
 
 /// What a run is. When it goes on, all of it must be as it was, but for float noise in the probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -224,7 +225,11 @@ mod tests {
         let probe = Probe { prompt: "a".into(), token: "b".into(), generated, by_way: generated, unlikely: -20. };
         Settled {
             date: "2026-01-31T12-00-00".into(),
-            asked: Map::from_iter([("protocol".into(), json!("pairs")), ("shots".into(), json!(3))]),
+            asked: Map::from_iter([
+                ("protocol".into(), json!("pairs")),
+                ("shots".into(), json!(3)),
+                ("departures".into(), json!(["1 shots"])),
+            ]),
             server: Identity {
                 kind: ServerKind::Vllm,
                 model: "toy".into(),
@@ -247,8 +252,9 @@ mod tests {
         let path = folder.path().join("run");
         let run = LlmRunFolder::open(&path).unwrap();
         assert_eq!(run.settle(settled(-1.)).unwrap(), settled(-1.));
-        let later = Settled { date: "2026-02-01T12-00-00".into(), ..settled(-1.01) };
-        assert_eq!(run.settle(later).unwrap(), settled(-1.), "float noise and another day");
+        let mut later = Settled { date: "2026-02-01T12-00-00".into(), ..settled(-1.01) };
+        later.asked.insert("departures".into(), json!(["1 shot"]));
+        assert_eq!(run.settle(later).unwrap(), settled(-1.), "float noise, another day and other words");
         let mut other = Settled { way: Way::Top, ..settled(-2.) };
         other.asked.insert("shots".into(), json!(1));
         let error = run.settle(other).unwrap_err();
