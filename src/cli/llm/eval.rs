@@ -8,7 +8,7 @@ use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{RunFacts, records_in, write_records};
 use crate::llm::score::{link, pair_predictions};
-use crate::llm::server::Way;
+use crate::llm::server::{Way, left_out_remark};
 use crate::llm::{Plan, Protocol, StorySet, Tier, TierAnswers, ask, read_stories};
 use crate::prediction::write_predictions;
 use crate::say::{aside, counted, say};
@@ -30,11 +30,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
         settled: &run.settled,
         bos_seen: run.bos_seen(first.map(|answer| answer.question.asked().0))?,
         unaligned: run.server.unaligned(),
+        left_out: run.server.left_out(),
         tiers: answers.iter().map(|tier| TierSummary::of(tier, &set.stories)).collect(),
     };
     write(run.folder.path(), &set, &plan, &answers, &summary)?;
     summary.tiers.iter().for_each(|tier| say!("{}", tier.lines()));
-    run.server.left_out().iter().for_each(|name| say!("the server refuses `{name}`, so it was left out"));
+    summary.left_out.iter().for_each(|name| say!("{}", left_out_remark(name)));
     let folder = run.folder.path().display();
     say!("{folder}: the records and results.json; `tiered llm score {folder}` scores them");
     Ok(())
@@ -99,6 +100,9 @@ fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], su
     let mut facts = settled.flat();
     facts.insert("bos_seen".to_owned(), json!(summary.bos_seen));
     facts.insert("unaligned".to_owned(), json!(summary.unaligned));
+    if !summary.left_out.is_empty() {
+        facts.insert("left_out".to_owned(), json!(summary.left_out));
+    }
     let facts = RunFacts { model: settled.server.model.clone(), date: settled.date.clone(), facts };
     write_records(folder, &set.stories, plan, answers, &facts)?;
     let has_pairs = plan.protocol == Protocol::Pairs && plan.last == Tier::State && settled.way != Way::Said;

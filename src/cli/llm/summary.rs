@@ -14,6 +14,9 @@ pub(super) struct AnswerSummary<'a> {
     pub bos_seen: usize,
     /// Scored options whose prompt's tokens are not the first tokens of prompt and option.
     pub unaligned: u64,
+    /// Parameters of questions that the server refused, so that they were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<&'static str>,
     pub tiers: Vec<TierSummary>,
 }
 

@@ -54,6 +54,7 @@ fn making(dataset: &PiqaSet, protocol: PiqaProtocol, predictions: &[Option<u8>],
         prompts_sha256: prompts_sha256(&dataset.items),
         unanswered: predictions.iter().filter(|prediction| prediction.is_none()).count(),
         ties,
+        left_out: Vec::new(),
     }
 }
 

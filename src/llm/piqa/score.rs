@@ -126,6 +126,7 @@ mod tests {
                 prompts_sha256,
                 unanswered: 0,
                 ties: 0,
+                left_out: Vec::new(),
             };
             score(&Submission::new("x", "piqa-hr", &[Some(0)], making), &dataset)
         };

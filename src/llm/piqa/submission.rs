@@ -80,6 +80,9 @@ pub struct Making {
     /// Items whose solutions are equally likely; predicted 0.
     #[serde(default)]
     pub ties: usize,
+    /// Parameters of questions in words that the server refused, so that they were left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 impl Submission {
@@ -139,7 +142,15 @@ mod tests {
 
     fn making(protocol: PiqaProtocol) -> Making {
         let [data_sha256, prompts_sha256] = ["aa", "bb"].map(str::to_owned);
-        Making { schema_version: SchemaVersion, protocol, data_sha256, prompts_sha256, unanswered: 1, ties: 0 }
+        Making {
+            schema_version: SchemaVersion,
+            protocol,
+            data_sha256,
+            prompts_sha256,
+            unanswered: 1,
+            ties: 0,
+            left_out: Vec::new(),
+        }
     }
 
     #[test]

@@ -112,7 +112,12 @@ fn records(files: &[PathBuf], folder: PathBuf) -> Result<Records> {
     let results: Vec<PathBuf> =
         entries(beside)?.into_iter().filter(|path| is_named(path, "results_", "json")).collect();
     let all: Vec<RunFacts> = results.iter().map(|path| read_facts(path)).collect::<Result<_>>()?;
-    let remarks = all.iter().flat_map(RunFacts::remarks).collect();
+    let mut remarks: Vec<String> = Vec::new();
+    for remark in all.iter().flat_map(RunFacts::remarks) {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
     let facts = all.into_iter().next().unwrap_or_default();
     let of_folder =
         || folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::llm::cascade::TierAnswers;
 use crate::llm::plan::Plan;
 use crate::llm::prompt::PromptStyle;
+use crate::llm::server::left_out_remark;
 use crate::llm::story::AskedStory;
 use crate::untrusted::{self, MAX_INDEX, json_error};
 use serde_json::{Map, Value, json};
@@ -23,8 +24,9 @@ pub struct RunFacts {
 impl RunFacts {
     /// What must stand beside the figures of its tier.
     pub fn remarks(&self) -> Vec<String> {
-        let remarks = self.facts.get("remarks").and_then(Value::as_array);
-        remarks.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+        let texts = |field: &str| self.facts.get(field).and_then(Value::as_array).into_iter().flatten();
+        let remarks = texts("remarks").filter_map(|text| text.as_str().map(str::to_owned));
+        remarks.chain(texts("left_out").filter_map(Value::as_str).map(left_out_remark)).collect()
     }
 }
 

@@ -86,6 +86,12 @@ impl Refused {
         self.held().iter().copied().collect()
     }
 
+    /// Adds those that it refused when the run began.
+    pub fn add(&self, names: &[String]) {
+        let known = ["temperature", "chat_template_kwargs"];
+        self.held().extend(known.into_iter().filter(|known| names.iter().any(|name| name == known)));
+    }
+
     /// Leaves out what the server refuses, as far as the question stays the same. Whether anything changed.
     fn adapt(&self, body: &mut Value, message: &str) -> bool {
         let name = match message.contains("max_completion_tokens") {

@@ -1,7 +1,7 @@
 //! Connects to a server: finds out what it is, chooses a way that tells the truth, and then answers requests.
 
 use super::asker::Asker;
-use super::chat::{self, Conversation, Refused};
+use super::chat::Refused;
 use super::chat_top::FirstTokens;
 use super::client::LlmClient;
 use super::cut::Cutter;
@@ -12,12 +12,9 @@ use super::probe::{ProbeReport, probe};
 use super::scored::Scored;
 use super::tokenizer::{Bos, Tokenizer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::llm::{Message, OptionScore, Request, Scorer};
+use crate::llm::{OptionScore, Request, Scorer};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The most tokens of an answer in words; the longest option has some.
-const MOST_SAID: u32 = 32;
 
 /// What the user chooses.
 #[derive(Debug, Clone, Default)]
@@ -34,17 +31,17 @@ pub struct Choices {
 
 /// A model on a server that passed the probe.
 pub struct Server {
-    asker: Asker,
+    pub(super) asker: Asker,
     /// `None` for the way `said`.
     probe: Option<ProbeReport>,
     /// Why other ways were not taken.
     refusals: Vec<String>,
     /// Parameters that it refused.
-    refused: Refused,
+    pub(super) refused: Refused,
     bos: Option<u32>,
-    journal: Journal,
+    pub(super) journal: Journal,
     unaligned: AtomicU64,
-    asked: AtomicU64,
+    pub(super) asked: AtomicU64,
 }
 
 impl Server {
@@ -119,9 +116,10 @@ impl Server {
         Err(Error::new(ErrorKind::Unavailable, message))
     }
 
-    /// Keeps its answers in this journal, and asks only for those that are not in it.
+    /// Keeps its answers in this journal, and asks only for those that are not in it, and as these were asked for.
     #[must_use]
     pub fn with_journal(self, journal: Journal) -> Self {
+        self.refused.add(&journal.left_out());
         Server { journal, ..self }
     }
 
@@ -143,12 +141,6 @@ impl Server {
     /// Why other ways were not taken, one line each.
     pub fn refusals(&self) -> &[String] {
         &self.refusals
-    }
-
-    /// Parameters of questions in words that the server refused, so that they were left out. (`max_tokens` is not left out
-    /// but has another name there.)
-    pub fn left_out(&self) -> Vec<&'static str> {
-        self.refused.names().into_iter().filter(|name| *name != "max_tokens").collect()
     }
 
     /// The answers so far.
@@ -186,7 +178,7 @@ impl Server {
     }
 
     /// The key of an answer: all that it depends on.
-    fn key(&self, prompt: &str, continuation: &str) -> String {
+    pub(super) fn key(&self, prompt: &str, continuation: &str) -> String {
         let Identity { kind, model, build, template_sha256, .. } = &self.asker.identity;
         let bos = self.bos.map_or("own".to_owned(), |bos| bos.to_string());
         key(&[
@@ -204,11 +196,11 @@ impl Server {
     }
 
     /// What stands in the journal about a continuation.
-    fn kept(&self, key: &str) -> Result<Option<Scored>> {
+    pub(super) fn kept(&self, key: &str) -> Result<Option<Scored>> {
         match self.journal.get(key) {
             None => Ok(None),
             Some(Entry::Scored(scored)) => Ok(Some(scored)),
-            Some(Entry::Said { .. }) => Err(Error::data(format!("the journal has words where {key} is a score"))),
+            Some(_) => Err(Error::data(format!("the journal has words where {key} is a score"))),
         }
     }
 
@@ -250,8 +242,7 @@ impl Server {
             Ok(())
         })?;
         if keys.len() > 1 && zeros.len() == keys.len() {
-            let why = "all options have log-probability 0, so the first would win: the server ignores what it is asked";
-            return Err(Error::data(why));
+            return Err(all_zero());
         }
         for (number, scored) in zeros {
             scores[number] = Some(self.keep(&keys[number], scored)?);
@@ -259,58 +250,21 @@ impl Server {
         Ok(())
     }
 
-    fn keep(&self, key: &str, scored: Scored) -> Result<Scored> {
+    pub(super) fn keep(&self, key: &str, scored: Scored) -> Result<Scored> {
         if self.journal.get(key).is_none() {
             self.asked.fetch_add(1, Ordering::Relaxed);
         }
         match self.journal.keep(key, Entry::Scored(scored.clone()))? {
             Entry::Scored(first) => Ok(first),
-            Entry::Said { .. } => Ok(scored),
+            _ => Ok(scored),
         }
     }
+}
 
-    /// What the model says; what it said before if that stands in the journal.
-    ///
-    /// # Errors
-    /// As [`LlmClient::ask`], with the name of what is asked.
-    pub fn say(&self, asked: &Conversation) -> Result<String> {
-        let form = asked.form.map_or_else(String::new, ToString::to_string);
-        let messages = serde_json::json!(asked.messages).to_string();
-        let key = self.key(&messages, &format!("{} tokens, {form}", asked.max_tokens));
-        if let Some(Entry::Said { text }) = self.journal.get(&key) {
-            return Ok(text);
-        }
-        let Identity { kind, model, .. } = &self.asker.identity;
-        let text = chat::say(&self.asker.client, *kind, model, asked, &self.refused)
-            .map_err(|error| error.about(asked.name))?;
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        match self.journal.keep(&key, Entry::Said { text: text.clone() })? {
-            Entry::Said { text } => Ok(text),
-            Entry::Scored(_) => Ok(text),
-        }
-    }
-
-    /// The options among the first tokens of the answer to the prompt, which is one turn of the user.
-    fn among_first_tokens(&self, request: &Request) -> Result<Vec<Scored>> {
-        let options = request.continuations.iter().map(|text| text.trim());
-        let keyed: Vec<(&str, String)> = options.map(|option| (option, self.key(request.prompt, option))).collect();
-        let kept = keyed.iter().map(|(_, key)| self.kept(key)).collect::<Result<Vec<Option<Scored>>>>()?;
-        if let Some(kept) = kept.into_iter().collect() {
-            return Ok(kept);
-        }
-        let Asker { client, identity, .. } = &self.asker;
-        let tokens = FirstTokens::ask(client, identity.kind, &identity.model, request.prompt, &self.refused)?;
-        keyed.iter().map(|(option, key)| self.keep(key, tokens.score(option))).collect()
-    }
-
-    /// Which option the model says when the prompt is all that it is told.
-    fn option_said(&self, request: &Request) -> Result<Vec<OptionScore>> {
-        let messages = [Message::user(request.prompt)];
-        let asked = Conversation { name: request.name, messages: &messages, max_tokens: MOST_SAID, form: None };
-        let options: Vec<&str> = request.continuations.iter().map(|text| text.trim()).collect();
-        let said = chat::option_said(&self.say(&asked)?, &options);
-        Ok((0..options.len()).map(|number| OptionScore::Said(said == Some(number))).collect())
-    }
+/// The error of options that are all certain, which no model says.
+pub(super) fn all_zero() -> Error {
+    let why = "all options have log-probability 0, so the first would win: the server ignores what it is asked";
+    Error::data(why)
 }
 
 fn needs_tokenizer() -> Error {

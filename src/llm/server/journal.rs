@@ -1,7 +1,8 @@
 //! The journal: one JSON line an answer, appended as soon as it is there, so that a killed run loses nothing.
 //!
 //! A key is the SHA-256 of all that the answer depends on. A run that is started again asks only for keys that are
-//! missing, and the first answer stays. A last line without a line end was torn by a kill; it is dropped.
+//! missing, and the first answer stays. What the server refused to be told stands before the answers to questions without
+//! it. A last line without a line end was torn by a kill; it is dropped.
 
 use super::scored::Scored;
 use crate::durable::{self, LineFile};
@@ -24,6 +25,10 @@ pub enum Entry {
     /// What the model said.
     Said {
         text: String,
+    },
+    /// A parameter that the server refused; questions were asked without it. No answer.
+    LeftOut {
+        left_out: String,
     },
 }
 
@@ -77,7 +82,7 @@ impl Journal {
 
     /// How many answers it has.
     pub fn len(&self) -> usize {
-        self.held().entries.len()
+        self.held().entries.values().filter(|entry| !matches!(entry, Entry::LeftOut { .. })).count()
     }
 
     /// Whether it has no answers.
@@ -109,6 +114,25 @@ impl Journal {
         Ok(entry)
     }
 
+    /// Keeps that the server refused a parameter.
+    ///
+    /// # Errors
+    /// As [`Journal::keep`].
+    pub fn keep_left_out(&self, name: &str) -> Result<()> {
+        self.keep(&key(&["left out", name]), Entry::LeftOut { left_out: name.to_owned() }).map(drop)
+    }
+
+    /// The parameters that the server refused, in order.
+    pub fn left_out(&self) -> Vec<String> {
+        let name = |entry: &Entry| match entry {
+            Entry::LeftOut { left_out } => Some(left_out.clone()),
+            _ => None,
+        };
+        let mut names: Vec<String> = self.held().entries.values().filter_map(name).collect();
+        names.sort();
+        names
+    }
+
     /// Syncs the file to the disk.
     ///
     /// # Errors
@@ -123,7 +147,8 @@ fn entries(path: &Path, text: &[u8]) -> Result<HashMap<String, Entry>> {
     let mut entries = HashMap::new();
     for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let line: Line = schema::from_slice(line).map_err(|error| {
-            let remedy = "remove this line and those after it, and run the command again";
+            // No line depends on another one.
+            let remedy = "remove this line, and run the command again";
             Error::data(format!("{}: line {}: {}; {remedy}", path.display(), number + 1, json_error(&error)))
                 .caused_by(error)
         })?;
@@ -175,6 +200,23 @@ mod tests {
         fs::write(&path, [&bytes[..second], b"{}\n", &bytes[second..]].concat()).unwrap();
         let error = Journal::open(&path).err().unwrap();
         assert!(error.kind == ErrorKind::Data && error.message.contains("line 3"), "{error}");
+        assert!(error.message.ends_with("remove this line, and run the command again"), "{error}");
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(Journal::open(&path).unwrap().len(), 3, "without this line those after it are kept");
+    }
+
+    #[test]
+    fn what_was_left_out_is_known_again_and_is_no_answer() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let journal = Journal::open(&path).unwrap();
+        for name in ["temperature", "chat_template_kwargs", "temperature"] {
+            journal.keep_left_out(name).unwrap();
+        }
+        journal.keep("a", scored(-0.1)).unwrap();
+        let again = Journal::open(&path).unwrap();
+        assert_eq!((again.len(), again.left_out().join(" ")), (1, "chat_template_kwargs temperature".to_owned()));
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 3);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::llm::piqa::{
 };
 use crate::llm::server::{
     Choices, Conversation, LlmClient, LlmRunFolder, Server, ServerSettings, Settled, Way, default_folder,
+    left_out_remark,
 };
 use crate::report::share;
 use crate::say::{aside, say};
@@ -134,7 +135,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         server.journal().sync()?;
         written?;
     }
-    server.left_out().iter().for_each(|name| say!("the server refuses `{name}`, so it was left out"));
+    server.left_out().into_iter().for_each(|name| say!("{}", left_out_remark(name)));
     say!("score them: tiered llm piqa score {} --data DIR", folder.path().display());
     Ok(())
 }
@@ -181,7 +182,7 @@ fn evaluate(args: &Args, set: &PiqaSet, server: &Server, folder: &Path) -> Resul
     let system = args.system.as_deref().unwrap_or(&args.model);
     let bar = pair_bar(set.items.len() as u64);
     let done = || bar.inc(1);
-    let submissions = match args.likelihood {
+    let mut submissions = match args.likelihood {
         true => by_likelihood(set, system, server, args.concurrency, &done)?.to_vec(),
         false => {
             let (form, max_tokens) = (args.response_format.value(), args.max_tokens);
@@ -192,6 +193,9 @@ fn evaluate(args: &Args, set: &PiqaSet, server: &Server, folder: &Path) -> Resul
         }
     };
     bar.finish_and_clear();
+    for making in submissions.iter_mut().filter_map(|submission| submission.tiered.as_mut()) {
+        making.left_out = server.left_out().into_iter().map(str::to_owned).collect();
+    }
     submissions.iter().try_for_each(|submission| write(submission, set, folder))
 }
 
