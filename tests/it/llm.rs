@@ -511,7 +511,12 @@ fn sample() -> PathBuf {
 
 /// Records of protocol pairs on the sample stories, by a model that draws its answers, and their folder.
 pub fn recorded_pairs(folder: &Path, wording: Wording) -> StorySet {
-    recorded_by(&Drawn::new(5), folder, wording)
+    recorded_by(&Drawn::new(5), folder, wording, Tier::State)
+}
+
+/// The same of `--tiers 2`.
+pub fn pairs_of_two_tiers(folder: &Path, wording: Wording) -> StorySet {
+    recorded_by(&Drawn::new(5), folder, wording, Tier::Conflict)
 }
 
 /// Answers in words: always the last option.
@@ -526,12 +531,12 @@ impl Scorer for Talking {
 
 /// The same in words, without log-probabilities.
 pub fn said_pairs(folder: &Path, wording: Wording) -> StorySet {
-    recorded_by(&Talking, folder, wording)
+    recorded_by(&Talking, folder, wording, Tier::State)
 }
 
-fn recorded_by(scorer: &dyn Scorer, folder: &Path, wording: Wording) -> StorySet {
+fn recorded_by(scorer: &dyn Scorer, folder: &Path, wording: Wording, last: Tier) -> StorySet {
     let set = read_stories(&sample(), Protocol::Pairs, None).unwrap();
-    let plan = Plan { wording, ..Plan::new(Protocol::Pairs, PromptStyle::Plain) };
+    let plan = Plan { wording, last, ..Plan::new(Protocol::Pairs, PromptStyle::Plain) };
     let tiers = ask(&set.stories, &plan, scorer, &|_| ()).unwrap();
     let facts = RunFacts { model: "drawn".into(), date: "2026-01-31T12-00-00".into(), ..RunFacts::default() };
     write_records(folder, &set.stories, &plan, &tiers, &facts).unwrap();
@@ -618,6 +623,43 @@ fn answers_in_words_rank_no_pairs() {
     for words in ["stories alike", "drawn: pairs can't be ranked (–), because answers in words have no"] {
         assert!(table.contains(words), "{words}: {table}");
     }
+}
+
+/// What was asked and paid for is scored, though tier 3 was not asked.
+#[test]
+fn pairs_of_two_tiers_have_consistency_and_no_verifiability() {
+    let folder = TempDir::new().unwrap();
+    pairs_of_two_tiers(folder.path(), Wording::TrueOrFalse);
+    let printed = |format: &str| {
+        let output = tiered(["llm", "score", text(folder.path()), "--format", format]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let report: Value = serde_json::from_str(&printed("json")).unwrap();
+    let later = &report["models"][0]["pairs"]["later"];
+    for consistency in ["consistency_gated", "consistency_ungated"] {
+        assert!(later[consistency]["overall"]["total"].as_u64().unwrap() > 0, "{later}");
+    }
+    assert_eq!([&later["verifiability_gated"], &later["verifiability_ungated"]], [&Value::Null; 2]);
+    let table = printed("text");
+    for (what, dashes) in [("consistency, gated", 0), ("verifiability, gated", 3), ("verifiability, ungated", 3)] {
+        let line = table.lines().find(|line| line.contains(&format!("drawn: {what}"))).unwrap();
+        assert_eq!(line.matches('–').count(), dashes, "{table}");
+    }
+}
+
+/// The harness writes "-inf" where a probability is too small.
+#[test]
+fn equal_infinite_scores_have_no_margin() {
+    let folder = TempDir::new().unwrap();
+    recorded_pairs(folder.path(), Wording::TrueOrFalse);
+    let undecided = || scored(&[folder.path().to_owned()]).unwrap().models[0].pairs.as_ref().unwrap().undecided;
+    assert_eq!(undecided(), Some(0));
+    let path = folder.path().join("samples_story_class_2026-01-31T12-00-00.jsonl");
+    let mut samples = lines(&path);
+    samples[0]["filtered_resps"] = json!([["-inf", "False"], ["-inf", "False"]]);
+    std::fs::write(&path, samples.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    assert!(undecided().unwrap() > 0);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! of a newer version.
 
 use crate::annotate::rig::{ADA, BO, By, Rig as AnnotationRig};
-use crate::llm::{recorded_pairs, said_pairs};
+use crate::llm::{pairs_of_two_tiers, recorded_pairs, said_pairs};
 use crate::llm_piqa;
-use crate::llm_server::mock::{Speaks, setup, start};
+use crate::llm_server::mock::{Speaks, setup, without_temperature};
 use crate::support::{clean_file, stderr, stdout, text, tiered, write};
 use crate::tiny::Tiny;
 use serde_json::{Map, Value, json};
@@ -143,13 +143,14 @@ fn llm_scores() -> Vec<Value> {
         let more = ["--swapped", text(folder.path()), "--published", "calamita", "--format", "json"];
         values(&said(&tiered(["llm", "score", text(folder.path())].into_iter().chain(more))), false).remove(0)
     };
-    vec![scores(recorded_pairs), scores(said_pairs)]
+    vec![scores(recorded_pairs), scores(said_pairs), scores(pairs_of_two_tiers)]
 }
 
 /// The folders of a language model on a server, by all protocols and with what differs from them, and what is printed
 /// of them.
 fn of_language_models() -> Documents {
-    let (server, folder, sets) = (start(setup(Speaks::LlamaCpp)), tempfile::TempDir::new().unwrap(), llm_piqa::data());
+    let server = without_temperature(setup(Speaks::LlamaCpp));
+    let (folder, sets) = (tempfile::TempDir::new().unwrap(), llm_piqa::data());
     let stories = write(&folder, "stories.json", &clean_file().to_string());
     let others = write(&folder, "others.json", &format!("{}\n", clean_file()));
     let set = sets.path().join("piqa-sl.jsonl");

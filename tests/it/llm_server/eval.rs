@@ -1,6 +1,6 @@
 //! `tiered llm eval` from end to end: the files, interruptions of every kind, and going on with the same bytes.
 
-use super::mock::{Setup, Speaks, bent, setup, start, twisted};
+use super::mock::{Setup, Speaks, bent, setup, start, twisted, without_temperature};
 use crate::fetch::{Answer, Request, Server};
 use crate::support::{clean_file, stderr, stdout, text, tiered};
 use serde_json::{Value, json};
@@ -331,6 +331,10 @@ fn har_is_asked_pair_by_pair_and_its_predictions_are_scored() {
     let refused = har("refused", &["--seed", "7"]);
     assert!(refused.status.code() == Some(2) && stderr(&refused).contains("no --chat-template, --shots, --seed"));
 
+    har("limited", &["--limit", "2"]);
+    let departures = |run: &str| rig.json(&format!("{run}/results.json"))["asked"]["departures"].clone();
+    assert_eq!(departures("limited"), departures("har"), "two pairs are all of them");
+
     har("swapped", &["--swapped"]);
     let agreement = |other: &str| {
         let scored =
@@ -426,4 +430,85 @@ fn options_are_looked_for_among_the_first_tokens_of_a_chat() {
     });
     let refused = rig.run(&silent, "silent", &["--way", "top-chat", "--tiers", "1"]);
     assert!(refused.status.code() == Some(69) && stderr(&refused).contains("--way said"), "{}", stderr(&refused));
+}
+
+const LEFT_OUT: &str = "the server refuses `temperature`, so it was left out";
+
+#[test]
+fn a_parameter_that_was_refused_is_named_again_when_the_run_goes_on() {
+    let (rig, server) = (Rig::new(), without_temperature(setup(Speaks::Hosted)));
+    let in_words = ["--way", "said", "--tiers", "1"];
+    let said = |server: &Server| stdout(&rig.done(server, "run", &in_words));
+    assert!(said(&server).contains(LEFT_OUT));
+    let files = rig.files("run");
+    assert_eq!(rig.json("run/results.json")["left_out"], json!(["temperature"]));
+    let asked = |server: &Server| {
+        let chats = server.requests().into_iter().filter(|request| request.path == "/v1/chat/completions");
+        chats.map(|request| serde_json::from_slice::<Value>(&request.body).unwrap()).collect::<Vec<_>>()
+    };
+    server.forget();
+    assert!(said(&server).contains(LEFT_OUT) && rig.files("run") == files && asked(&server).is_empty());
+    let scored = tiered(["llm", "score", text(&rig.path("run"))]);
+    assert_eq!(stdout(&scored).matches(LEFT_OUT).count(), 1, "{}{}", stdout(&scored), stderr(&scored));
+
+    // A server that takes it meanwhile is asked as before.
+    let journal = String::from_utf8(files["journal.jsonl"].clone()).unwrap();
+    let beginning: String = journal.lines().take(4).map(|line| format!("{line}\n")).collect();
+    assert!(beginning.lines().next().unwrap().contains(r#""left_out":"temperature""#), "{beginning}");
+    std::fs::write(rig.path("run/journal.jsonl"), beginning).unwrap();
+    let taking = start(setup(Speaks::Hosted));
+    assert!(said(&taking).contains(LEFT_OUT) && rig.files("run") == files);
+    assert!(asked(&taking).iter().all(|body| body.get("temperature").is_none()));
+}
+
+#[test]
+fn piqa_names_a_parameter_that_was_refused_too() {
+    let (data, folder) = (crate::llm_piqa::data(), TempDir::new().unwrap());
+    let (set, output) = (data.path().join("piqa-sl.jsonl"), folder.path().join("run"));
+    let server = without_temperature(setup(Speaks::Hosted));
+    let asked = ["llm", "piqa", "eval", "--data", text(&set), "--server", &server.url, "--model", "toy"];
+    for time in ["first", "again"] {
+        let run = tiered(asked.into_iter().chain(["--output", text(&output)]));
+        assert!(run.status.success() && stdout(&run).contains(LEFT_OUT), "{time}: {}{}", stdout(&run), stderr(&run));
+    }
+    let submission = std::fs::read(output.join("submission-toy-piqa-sl.json")).unwrap();
+    let submission: Value = serde_json::from_slice(&submission).unwrap();
+    assert_eq!(submission["tiered"]["left_out"], json!(["temperature"]));
+}
+
+#[test]
+fn a_story_without_a_conflict_is_refused_before_anything_is_asked() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    let path = rig.path("stories.jsonl");
+    std::fs::write(&path, stories().replacen(r#""confl_sents":[0]"#, r#""confl_sents":[]"#, 1)).unwrap();
+    let run = rig.run(&server, "run", &["--tiers", "2"]);
+    assert_eq!(run.status.code(), Some(65), "{}", stderr(&run));
+    for part in [text(&path), "row 1 (0-C0)", "names no sentences in conflict"] {
+        assert!(stderr(&run).contains(part), "{part}: {}", stderr(&run));
+    }
+    assert!(server.requests().is_empty() && !rig.path("run").exists());
+    rig.done(&server, "run", &["--tiers", "1"]);
+}
+
+#[test]
+fn a_limit_is_named_only_if_it_leaves_stories_out_and_warnings_are_about_the_others() {
+    let (rig, server) = (Rig::new(), start(llama()));
+    // Rows 6 to 8, of which two are implausible.
+    std::fs::write(rig.path("stories.jsonl"), stories().replace(r#""states":"location""#, r#""states":"magic""#))
+        .unwrap();
+    let limited = |limit: &str| {
+        let run = rig.done(&server, limit, &["--tiers", "1", "--limit", limit]);
+        (stderr(&run), rig.json(&format!("{limit}/results.json"))["asked"]["departures"].to_string())
+    };
+    let (warnings, departures) = limited("3");
+    assert!(
+        departures.contains("only the first 3 stories") && !warnings.contains("warning"),
+        "{departures} {warnings}"
+    );
+    let (warnings, departures) = limited("12");
+    assert!(
+        !departures.contains("only the first") && warnings.matches("magic").count() == 2,
+        "{departures} {warnings}"
+    );
+    assert!(warnings.contains("row 7 (2-C0)"), "{warnings}");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tiered::error::{Error, ErrorKind, Result};
-use tiered::llm::server::{Journal, LlmClient, Server as Asked, Way};
+use tiered::llm::server::{Journal, LlmClient, Server as Asked, ServerKind, Way};
 use tiered::llm::{OptionScore, Request, Scorer};
 
 const PROMPT: &str = "Is the story plausible?";
@@ -195,6 +195,28 @@ fn what_may_pass_is_tried_again() {
 }
 
 #[test]
+fn an_error_in_an_answer_with_status_200_is_tried_again_or_told() {
+    let expected = score(&connect(&start(setup(Speaks::Vllm)), None).unwrap()).unwrap();
+    let busy = r#"{"error": {"message": "upstream overloaded", "code": 429}}"#;
+    let (_server, asked) = failing_at_first(2, move |_| Answer::new(200, busy));
+    assert_eq!(score(&asked).unwrap(), expected);
+    let broken = r#"{"error": {"message": "no GPU is free"}}"#;
+    let (_server, asked) = later(setup(Speaks::Vllm), move |_, _| Answer::new(200, broken));
+    let error = score(&asked).unwrap_err();
+    assert!(error.kind == ErrorKind::Data && error.message.contains("row 54"), "{error}");
+    assert!(error.message.contains("answered with an error: no GPU is free"), "{error}");
+}
+
+#[test]
+fn a_service_may_have_a_web_page_where_others_tell_what_they_are() {
+    let server = twisted(setup(Speaks::Hosted), |request, answer| match request.path.as_str() {
+        "/props" | "/extras/tokenize" => Answer::new(200, "<!doctype html><html></html>"),
+        _ => answer,
+    });
+    assert_eq!(connect(&server, Some(Way::Said)).unwrap().identity().kind, ServerKind::Other);
+}
+
+#[test]
 fn what_does_not_pass_stops_so_that_it_can_go_on() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("journal.jsonl");
@@ -310,6 +332,26 @@ fn options_that_are_all_zero_are_an_error_and_are_not_kept() {
     let error = score(&asked).unwrap_err();
     assert!(error.kind == ErrorKind::Data && error.message.contains("all options have log-probability 0"), "{error}");
     assert!(asked.journal().is_empty());
+}
+
+#[test]
+fn first_tokens_that_are_all_zero_are_not_kept_so_that_a_repaired_server_goes_on() {
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let switch = is_broken.clone();
+    let server = bent(setup(Speaks::Hosted), "/v1/chat/completions", move |answer| {
+        if switch.load(Ordering::SeqCst) {
+            let first = &mut answer["choices"][0]["logprobs"]["content"][0];
+            first["logprob"] = json!(0.0);
+            first["top_logprobs"].as_array_mut().unwrap().iter_mut().for_each(|token| token["logprob"] = json!(0.0));
+        }
+    });
+    let asked = connect(&server, Some(Way::TopChat)).unwrap();
+    is_broken.store(true, Ordering::SeqCst);
+    let error = score(&asked).unwrap_err();
+    assert!(error.kind == ErrorKind::Data && error.message.contains("all options have log-probability 0"), "{error}");
+    assert!(asked.journal().is_empty());
+    is_broken.store(false, Ordering::SeqCst);
+    assert_eq!((score(&asked).unwrap().len(), asked.journal().len()), (2, 2));
 }
 
 #[test]

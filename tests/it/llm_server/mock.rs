@@ -40,6 +40,17 @@ pub fn twisted(setup: Setup, twist: impl Fn(&Request, Answer) -> Answer + Send +
     Server::start(move |request| twist(request, honest(setup, request)))
 }
 
+/// A server that wants to be told no temperature in chats.
+pub fn without_temperature(setup: Setup) -> Server {
+    twisted(setup, |request, answer| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        match request.path == "/v1/chat/completions" && body.get("temperature").is_some() {
+            true => error(400, "'temperature' does not support 0."),
+            false => answer,
+        }
+    })
+}
+
 /// Changes the JSON of answers of one path.
 pub fn bent(setup: Setup, path: &'static str, bend: impl Fn(&mut Value) + Send + Sync + 'static) -> Server {
     twisted(setup, move |request, answer| {
