@@ -67,7 +67,7 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 fn check(args: &CheckArgs) -> Result<()> {
-    let (files, unread) = partition(args.files.iter().map(|path| read_file(path)));
+    let (files, unread) = separate(args.files.iter().map(|path| read_file(path)));
     let mut output = String::new();
     let findings = files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity <= args.severity);
     match (args.format.is_json(), args.verbose) {
@@ -138,7 +138,7 @@ fn stats(args: &StatsArgs) -> Result<()> {
 }
 
 /// The results that are good, and the errors.
-fn partition<T>(results: impl Iterator<Item = Result<T>>) -> (Vec<T>, Vec<Error>) {
+fn separate<T>(results: impl Iterator<Item = Result<T>>) -> (Vec<T>, Vec<Error>) {
     let (mut good, mut errors) = (Vec::new(), Vec::new());
     for result in results {
         match result {
