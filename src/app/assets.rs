@@ -12,7 +12,7 @@ macro_rules! module {
 }
 
 /// Path, type and text of each file.
-const FILES: [(&str, &str, &str); 18] = [
+const FILES: [(&str, &str, &str); 20] = [
     ("/", "text/html; charset=utf-8", include_str!("../../templates/app/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../../templates/app/style.css")),
     module!("annotate-words.js"),
@@ -20,12 +20,14 @@ const FILES: [(&str, &str, &str); 18] = [
     module!("answer.js"),
     module!("api.js"),
     module!("changes.js"),
+    module!("conflict.js"),
     module!("dom.js"),
     module!("edits.js"),
     module!("examples.js"),
     module!("grid.js"),
     module!("keys.js"),
     module!("main.js"),
+    module!("others.js"),
     module!("stories.js"),
     module!("story.js"),
     module!("timeline.js"),

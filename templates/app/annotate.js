@@ -1,10 +1,12 @@
 // Annotate: the stories of a project, and one of them at work.
 import { ask } from "./api.js";
 import "./annotate-words.js";
+import { mark } from "./conflict.js";
 import { announce, fill, h, memory } from "./dom.js";
 import { Edits } from "./edits.js";
 import { accepted, labelsOf, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
+import { clashPanel, listen } from "./others.js";
 import { storyPane } from "./story.js";
 import { storyList } from "./stories.js";
 import { language, t } from "./words.js";
@@ -14,7 +16,7 @@ const POLL = 2000;
 /** Stays when the language changes. */
 const state = {
   who: memory.get("who") ?? "", pass: memory.get("pass") ?? "main", bound: 0.5, by: "project", project: null, view: null, words: [],
-  proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form: null, note: "", clash: null, isUnsaved: false, order: null,
+  proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, isUnsaved: false, order: null,
 };
 let edits;
 
@@ -30,9 +32,23 @@ export function annotatePage(models) {
     if (!state.project) return fill(element, h("p", { class: "soft" }, state.note || t("working")));
     fill(element, h("h2", { class: "sr" }, t("annotate")),
       h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", onclick: () => { state.who = ""; show(); } }, t("change"))),
-      state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash) : null,
+      state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
       h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : h("p", { class: "soft" }, t("nothing"))));
+    if (state.clash && !state.clash.isShown) showClash(state.clash);
+  };
+  /** Nothing is sent until it is decided: it must be seen. After that the annotator goes on where the clash came. */
+  const showClash = (clash) => {
+    clash.isShown = true;
+    const panel = document.getElementById("clash");
+    panel?.scrollIntoView({ block: "center" });
+    panel?.focus({ preventScroll: true });
+  };
+  const decided = (clash, decide) => (decision) => {
+    state.clash = null;
+    show();
+    focusKey(clash.from);
+    decide(decision);
   };
   const say = (text) => {
     state.note = text;
@@ -64,14 +80,15 @@ export function annotatePage(models) {
       if (answer.view) setView(answer.view);
       else if (answer.view === null) state.view = null; // its story was removed
     } else if (what === "clash") {
-      state.clash = { error: answer, decide: (decision) => { state.clash = null; show(); decide(decision); } };
+      const clash = state.clash = { error: answer, from: document.activeElement.dataset.key };
+      clash.decide = decided(clash, decide);
       announce(t("clash"));
     } else if (what === "refused") {
       state.note = answer.message;
       announce(answer.message);
-    } else if (state.isUnsaved === answer) {
+    } else if (what === "waiting" ? !state.clash : state.isUnsaved === answer) {
       return;
-    } else {
+    } else if (what === "unsaved") {
       state.isUnsaved = answer;
     }
     show();
@@ -80,6 +97,7 @@ export function annotatePage(models) {
   const setView = (view) => {
     if (view.story !== state.view?.story) Object.assign(state, { proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form: null });
     state.view = view;
+    if (!view.sentences.some(({ id }) => id === state.half)) state.half = null;
     const line = state.project?.stories.find((other) => other.story === view.story);
     if (line) Object.assign(line, { done: view.done, hints: view.hints.length, has_conflict: Boolean(view.conflict), labelled: view.labels.filter((cell) => Object.keys(cell.values).length).length, cells: view.sentences.length * view.entities.length });
   };
@@ -126,7 +144,7 @@ export function annotatePage(models) {
   const focus = (at) => {
     state.at = at;
     show();
-    document.querySelector(`[data-key="cell ${at.entity} ${at.sentence}"]`)?.focus();
+    focusKey(`cell ${at.entity} ${at.sentence}`);
   };
   const labelsOp = (cells) => cells.map(({ entity, sentence, values }) => ({ op: "labels", entity, sentence, values }));
   const proposed = (cells, bound = 0) => cells.map((at) => ({ ...at, values: accepted(openProposals(state, at.entity, at.sentence).filter(({ probability }) => probability >= bound)) }))
@@ -159,7 +177,7 @@ export function annotatePage(models) {
       if (next) focus({ entity: state.view.entities[0]?.id, sentence: next.id });
     },
     dismiss: ({ entity, sentence }) => { state.dismissed.add(`${entity} ${sentence}`); show(); },
-    mark: (sentence) => mark(state, edit, say, sentence),
+    mark: (sentence) => mark(state, actions, sentence),
     neighbour: (by) => {
       const { stories } = state.project;
       const next = stories[stories.findIndex(({ story }) => story === state.view.story) + by];
@@ -170,18 +188,29 @@ export function annotatePage(models) {
     importText: (text) => edits.send("annotate/import", { text }),
   };
 
+  const showOthers = async (others) => {
+    await reload();
+    if (state.view && others.some((event) => event.group === state.view.group)) {
+      setView(await ask("annotate/story", { story: state.view.story, ...where() }));
+    }
+    const { who, what } = others[others.length - 1];
+    say(t("other", who, what));
+  };
+
   const poll = async () => {
     if (isLeft) return;
     try {
-      if (state.who && state.project && !state.clash) await listen(state, edits, { where, reload, setView, say, show });
+      if (state.who && state.project) await listen(state, edits, { where, showOthers });
     } catch { /* the next edit or the next poll tells whether the server is gone */ }
     timer = setTimeout(poll, POLL);
   };
   const begin = () => attempt(async () => {
     memory.set("who", state.who);
     memory.set("pass", state.pass);
+    const former = edits; // what it has not sent yet is still sent, and told, but is not of this pass
+    if (former) former.told = (what, ...rest) => what !== "view" && told(what, ...rest);
     edits = new Edits(where(), told);
-    Object.assign(state, { project: null, view: null, clash: null });
+    Object.assign(state, { project: null, view: null });
     await load();
   });
   const load = async () => {
@@ -203,38 +232,8 @@ export function annotatePage(models) {
   return { element, leave: () => { isLeft = true; clearTimeout(timer); } };
 }
 
-/** Shows what others changed: the list, and the story that is open. */
-async function listen(state, edits, { where, reload, setView, say, show }) {
-  const { revision, events } = await ask("annotate/events", { since: state.heard ?? edits.base, pass: state.pass });
-  state.heard = revision;
-  const others = events.filter((event) => event.window !== edits.window);
-  if (!others.length) return;
-  await reload();
-  if (state.view && others.some((event) => event.group === state.view.group)) {
-    setView(await ask("annotate/story", { story: state.view.story, ...where() }));
-  }
-  const { who, what } = others[others.length - 1];
-  show();
-  say(t("other", who, what));
-}
-
-/** Marks a sentence as in the conflict: the first one waits for the second. */
-function mark(state, edit, say, sentence) {
-  const { conflict, sentences } = state.view;
-  const place = (id) => sentences.findIndex((other) => other.id === id);
-  const number = place(sentence) + 1;
-  if (conflict) {
-    const isIn = [conflict.evidence, conflict.breakpoint].includes(sentence);
-    state.half = isIn ? [conflict.evidence, conflict.breakpoint].find((id) => id !== sentence) : sentence;
-    return edit([{ op: "conflict", evidence: null, breakpoint: null }], { then: () => say(t("conflict_first", place(state.half) + 1)) });
-  }
-  if (state.half === null || state.half === sentence) {
-    state.half = state.half === sentence ? null : sentence;
-    return say(state.half === null ? t("conflict_none") : t("conflict_first", number));
-  }
-  const [evidence, breakpoint] = [state.half, sentence].sort((a, b) => place(a) - place(b));
-  state.half = null;
-  return edit([{ op: "conflict", evidence, breakpoint }], { then: () => say(t("conflict_set")) });
+function focusKey(key) {
+  if (key) document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }
 
 function whoForm(state, begin) {
@@ -248,12 +247,4 @@ function whoForm(state, begin) {
   return h("form", { class: "card narrow", onsubmit: submit }, h("h2", {}, t("who_title")),
     h("label", { for: "who" }, t("who")), who, h("p", { class: "fine" }, t("who_why")),
     h("label", { for: "pass" }, t("pass")), pass, h("p", { class: "fine" }, t("pass_why")), h("button", {}, t("begin")));
-}
-
-/** Both values of what two people changed, and the choice. */
-function clashPanel({ error, decide }) {
-  const value = (given) => (given === null || given === undefined ? t("none") : JSON.stringify(given));
-  const line = ({ what, yours, theirs, who }) => h("li", {}, t("clash_line", what, value(yours), value(theirs), who));
-  return h("div", { class: "card wrong-edge", role: "alert", id: "clash" }, h("h3", {}, t("clash")), h("ul", {}, (error.body.clash ?? []).map(line)),
-    h("p", {}, h("button", { type: "button", onclick: () => decide("override") }, t("mine")), " ", h("button", { type: "button", onclick: () => decide("keep") }, t("theirs"))));
 }

@@ -3,10 +3,14 @@ import { Refused, ask } from "./api.js";
 
 const AGAIN = 2000;
 
+/** How many requests no server has answered for good. They are lost with the page. */
+let undelivered = 0;
+addEventListener("beforeunload", (event) => { if (undelivered) event.preventDefault(); });
+
 export class Edits {
-  /** `told` gets ("view", answer), ("clash", error, decide), ("refused", error), ("unsaved", true or false). */
+  /** `told` gets ("view", answer), ("clash", error, decide), ("refused", error), ("unsaved", true or false), ("waiting"). */
   constructor({ who, pass }, told) {
-    Object.assign(this, { who, pass, told, base: 0, number: 0 });
+    Object.assign(this, { who, pass, told, base: 0, number: 0, waiting: 0 });
     this.window = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(36)).join("").slice(0, 32);
     this.queue = Promise.resolve();
   }
@@ -20,7 +24,13 @@ export class Edits {
   redo() { return this.send("annotate/redo", {}); }
 
   send(path, request) {
-    const sent = this.queue.then(() => this.deliver(path, request));
+    undelivered += 1;
+    this.waiting += 1;
+    this.told("waiting");
+    const sent = this.queue.then(() => this.deliver(path, request)).finally(() => {
+      undelivered -= 1;
+      this.waiting -= 1;
+    });
     this.queue = sent.catch(() => {}); // what went wrong was told; the next edit follows
     return sent;
   }
@@ -38,11 +48,12 @@ export class Edits {
         return answer;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
+        const isLater = [0, 401].includes(error.status) || ["io", "unreachable"].includes(error.kind); // 401: a server started anew
+        if (!isLater) this.told("unsaved", false);
         if (error.kind === "clash" && on_clash === "tell") {
           const decision = await new Promise((decide) => this.told("clash", error, decide));
           return this.deliver(path, request, decision);
         }
-        const isLater = [0, 401].includes(error.status) || ["io", "unreachable"].includes(error.kind); // 401: a server started anew
         if (!isLater) {
           this.told("refused", error);
           throw error;
