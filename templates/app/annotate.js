@@ -7,34 +7,35 @@ import { Edits } from "./edits.js";
 import { accepted, labelsOf, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
 import { clashPanel, listen } from "./others.js";
-import { storyPane } from "./story.js";
-import { storyList } from "./stories.js";
+import { noStory, storyPane } from "./story.js";
+import { sorted, storyList } from "./stories.js";
 import { language, t } from "./words.js";
 
 const POLL = 2000;
+const NO_PROPOSALS = { run: null, cells: [], conflict: [] };
 
 /** Stays when the language changes. */
 const state = {
   who: memory.get("who") ?? "", pass: memory.get("pass") ?? "main", bound: 0.5, by: "project", project: null, view: null, words: [],
-  proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, isUnsaved: false, order: null,
+  proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, isUnsaved: false, order: null,
 };
 let edits;
 
 export function annotatePage(models) {
   const element = h("div", { class: "wide" });
-  let timer, isLeft = false, isDragging = false;
+  let timer, isLeft = false, isDragging = false, isLoading = false;
   const where = () => ({ pass: state.pass, who: state.who });
   const run = () => state.run ?? models[0]?.name;
 
   const show = () => {
     if (isLeft || isDragging) return; // to rebuild what is dragged would end the dragging
     if (!state.who) return fill(element, whoForm(state, begin));
-    if (!state.project) return fill(element, h("p", { class: "soft" }, state.note || t("working")));
-    fill(element, h("h2", { class: "sr" }, t("annotate")),
-      h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", onclick: () => { state.who = ""; show(); } }, t("change"))),
+    const signed = h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", "data-key": "change", onclick: () => { state.who = ""; show(); } }, t("change")));
+    if (!state.project) return fill(element, signed, h("p", { class: "soft" }, state.note || t("working")));
+    fill(element, h("h2", { class: "sr" }, t("annotate")), signed,
       state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
-      h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : h("p", { class: "soft" }, t("nothing"))));
+      h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions)));
     if (state.clash && !state.clash.isShown) showClash(state.clash);
   };
   /** Nothing is sent until it is decided: it must be seen. After that the annotator goes on where the clash came. */
@@ -95,7 +96,10 @@ export function annotatePage(models) {
   };
 
   const setView = (view) => {
-    if (view.story !== state.view?.story) Object.assign(state, { proposals: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form: null });
+    if (view.story !== state.view?.story) {
+      const form = state.form?.kind === "new" ? state.form : null; // it is of no story
+      Object.assign(state, { proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form });
+    } else if (view.revision < state.view.revision) return; // it was overtaken
     state.view = view;
     if (!view.sentences.some(({ id }) => id === state.half)) state.half = null;
     const line = state.project?.stories.find((other) => other.story === view.story);
@@ -118,25 +122,44 @@ export function annotatePage(models) {
       state.proposals = null;
       return;
     }
-    const proposals = await ask("annotate/propose", { body: { story, run: run() } });
-    if (state.view?.story === story) state.proposals = proposals;
+    const asked = state.asked = {};
+    const keep = (proposals) => {
+      if (state.asked !== asked) return; // the text changed meanwhile, or another story is open
+      Object.assign(state, { proposals, asked: null });
+      if (state.note === t("proposals_wait")) state.note = "";
+      show();
+    };
+    try {
+      keep(await ask("annotate/propose", { body: { story, run: run() } }));
+    } catch (error) {
+      keep([0, 401].includes(error.status) ? state.proposals : NO_PROPOSALS);
+      throw error;
+    }
+  };
+  /** After an edit: another story may be the one to show, or other proposals. */
+  const follow = async (answer, before) => {
+    if (!answer.view) return afterRemoval(answer.story);
+    if (answer.story !== before?.story) {
+      await reload();
+      return open(answer.story);
+    }
+    await reload();
+    if (shape(before) !== shape(answer.view)) await propose();
     show();
+  };
+  /** The plausible story in the place of its version, else the first one. */
+  const afterRemoval = async (story) => {
+    await reload();
+    const { stories } = state.project;
+    const next = stories.find((other) => other.story === story.split("-")[0]) ?? stories[0];
+    if (next) await open(next.story);
+    else show();
   };
   // The list may be newer than the story that is shown, and a form older: what was seen is what counts.
   const edit = (ops, { story = state.view?.story ?? null, then, base = story ? state.view?.revision : undefined } = {}) => attempt(async () => {
-    const shape = (view) => JSON.stringify([view?.story, view?.sentences, view?.entities]);
     const before = state.view;
     const answer = await edits.edit(story, ops, base);
-    if (answer.view?.story !== before?.story) {
-      await reload();
-      const next = answer.view ? answer.story : state.project.stories[0]?.story;
-      if (next) await open(next);
-      else show();
-    } else if (shape(before) !== shape(answer.view)) {
-      await reload();
-      await propose();
-      show();
-    }
+    if (shape(before) !== shape(answer.view)) await follow(answer, before);
     then?.(answer);
     return answer;
   });
@@ -147,12 +170,16 @@ export function annotatePage(models) {
     focusKey(`cell ${at.entity} ${at.sentence}`);
   };
   const labelsOp = (cells) => cells.map(({ entity, sentence, values }) => ({ op: "labels", entity, sentence, values }));
+  const waitForProposals = () => {
+    if (!state.asked) attempt(propose); // the server did not answer
+    say(t("proposals_wait"));
+  };
   const proposed = (cells, bound = 0) => cells.map((at) => ({ ...at, values: accepted(openProposals(state, at.entity, at.sentence).filter(({ probability }) => probability >= bound)) }))
     .filter(({ values }) => Object.keys(values).length);
-  const step = async (undo) => {
-    const answer = await attempt(() => (undo ? edits.undo() : edits.redo()));
-    if (answer?.story) { await reload(); if (state.view?.story !== answer.story || !answer.view) await open(answer.story); else show(); }
-  };
+  const step = (undo) => attempt(async () => {
+    const before = state.view;
+    await follow(await (undo ? edits.undo() : edits.redo()), before);
+  });
 
   const actions = {
     show, edit, open, say, attempt, focus, propose, reload, where, models,
@@ -167,6 +194,7 @@ export function annotatePage(models) {
       const entity = state.view.entities.find((other) => other.id === at.entity);
       const isBlank = !Object.keys(labelsOf(state.view, at.entity, at.sentence)).length && entity.mentioned.includes(at.sentence);
       if (found.length) edit(labelsOp(found));
+      else if (models.length && (state.asked || !state.proposals)) return waitForProposals(); // it is not known yet that nothing is proposed
       else if (isBlank) edit(labelsOp([{ ...at, values: { [entity.person ? "conscious" : "exist"]: 2 } }]));
       focus(next);
     },
@@ -179,7 +207,7 @@ export function annotatePage(models) {
     dismiss: ({ entity, sentence }) => { state.dismissed.add(`${entity} ${sentence}`); show(); },
     mark: (sentence) => mark(state, actions, sentence),
     neighbour: (by) => {
-      const { stories } = state.project;
+      const stories = sorted(state);
       const next = stories[stories.findIndex(({ story }) => story === state.view.story) + by];
       if (next) open(next.story).then(() => state.at && focus(state.at));
     },
@@ -190,17 +218,25 @@ export function annotatePage(models) {
 
   const showOthers = async (others) => {
     await reload();
-    if (state.view && others.some((event) => event.group === state.view.group)) {
-      setView(await ask("annotate/story", { story: state.view.story, ...where() }));
+    const before = state.view;
+    const here = others.filter((event) => event.group === before?.group);
+    const isGone = before && !state.project.stories.some(({ story }) => story === before.story);
+    if (isGone) {
+      state.view = null;
+      await afterRemoval(before.story);
+    } else if (here.length) {
+      setView(await ask("annotate/story", { story: before.story, ...where() }));
     }
-    const { who, what } = others[others.length - 1];
-    say(t("other", who, what));
+    const { who, what } = (isGone && here.length ? here : others).at(-1);
+    say(isGone ? t("other_removed", who, before.story) : t("other", who, what));
+    if (state.view && !isGone && shape(before) !== shape(state.view)) attempt(propose);
   };
 
   const poll = async () => {
     if (isLeft) return;
     try {
-      if (state.who && state.project) await listen(state, edits, { where, showOthers });
+      if (state.who && !state.project && !isLoading) await load();
+      else if (state.who && state.project) await listen(state, edits, { where, showOthers });
     } catch { /* the next edit or the next poll tells whether the server is gone */ }
     timer = setTimeout(poll, POLL);
   };
@@ -210,13 +246,19 @@ export function annotatePage(models) {
     const former = edits; // what it has not sent yet is still sent, and told, but is not of this pass
     if (former) former.told = (what, ...rest) => what !== "view" && told(what, ...rest);
     edits = new Edits(where(), told);
-    Object.assign(state, { project: null, view: null });
+    Object.assign(state, { project: null, view: null, order: null, by: "project" });
     await load();
   });
   const load = async () => {
-    show();
-    state.words = (await ask("annotate/words", { lang: language() })).attributes;
-    await reload();
+    isLoading = true;
+    try {
+      show();
+      state.words = (await ask("annotate/words", { lang: language() })).attributes;
+      await reload();
+    } finally {
+      isLoading = false;
+    }
+    Object.assign(state, { heard: state.project.revision, note: "" });
     const known = state.project.stories.map(({ story }) => story);
     const last = state.view?.story ?? memory.get("story");
     const first = known.includes(last) ? last : known[0];
@@ -231,6 +273,9 @@ export function annotatePage(models) {
   timer = setTimeout(poll, POLL);
   return { element, leave: () => { isLeft = true; clearTimeout(timer); } };
 }
+
+/** What the proposals of a run depend on. */
+const shape = (view) => JSON.stringify([view?.story, view?.sentences, view?.entities]);
 
 function focusKey(key) {
   if (key) document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();

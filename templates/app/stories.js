@@ -20,7 +20,8 @@ export function storyList(state, actions) {
     h("ul", { "data-scroll": "stories" }, sorted(state).map(line)), newStory(state, actions), files(actions));
 }
 
-function sorted({ project, order }) {
+/** The stories in the order that was chosen. */
+export function sorted({ project, order }) {
   if (!order) return project.stories;
   const score = new Map(order.stories.map(({ story, score }) => [story, score]));
   return [...project.stories].sort((a, b) => (score.get(b.story) ?? -1) - (score.get(a.story) ?? -1));

@@ -9,13 +9,21 @@ export function storyPane(state, actions) {
   const { view, proposals } = state;
   const done = h("label", { class: "check" }, h("input", { type: "checkbox", "data-key": "done", checked: view.done,
     onchange: (event) => actions.edit([{ op: "done", done: event.target.checked }]) }), t("story_done"));
-  const step = (name, action) => h("button", { type: "button", id: name, "data-key": name, disabled: !view[name], title: view[name] ?? "", onclick: action }, t(name));
   return h("div", { class: "pane" },
-    h("div", { class: "controls" }, h("h3", { id: "title" }, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), step("undo", actions.undo), step("redo", actions.redo), done,
+    h("div", { class: "controls" }, h("h3", { id: "title" }, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), steps(view, actions), done,
       h("button", { type: "button", "data-key": "remove-story", onclick: () => actions.edit([{ op: "remove_story" }]) }, t("remove_story"))),
     versions(view, actions), sentences(state, actions), entities(state, actions),
-    proposals ? h("p", { class: "fine" }, t("proposals_of", proposals.run)) : null,
+    proposals?.run ? h("p", { class: "fine" }, t("proposals_of", proposals.run)) : null,
     grid(state, actions), cellPanel(state, actions), hints(state, actions), keys());
+}
+
+function steps(view, actions) {
+  return ["undo", "redo"].map((name) => h("button", { type: "button", id: name, "data-key": name, disabled: view !== null && !view[name], title: view?.[name] ?? "", onclick: actions[name] }, t(name)));
+}
+
+/** The last story may have been removed: that can be undone. */
+export function noStory(state, actions) {
+  return h("div", { class: "pane" }, h("div", { class: "controls" }, steps(null, actions)), h("p", { class: "soft" }, t("nothing")));
 }
 
 function versions(view, actions) {
@@ -42,7 +50,7 @@ function sentences(state, actions) {
       handle, view.kind ? h("button", { type: "button", class: "chip", "data-key": `mark ${sentence.id}`, "aria-pressed": String(marked.has(sentence.id)), "aria-label": t("in_conflict_mark", n + 1),
         onclick: () => actions.mark(sentence.id) }, t("in_conflict")) : null,
       h("span", { class: "grow", lang: view.language }, sentence.text),
-      state.proposals ? h("button", { type: "button", class: "chip", "data-key": `row ${sentence.id}`, "aria-label": t("accept_row_of", n + 1), onclick: () => actions.acceptSentence(sentence.id) }, t("accept_row", percent(state.bound))) : null,
+      state.proposals?.run ? h("button", { type: "button", class: "chip", "data-key": `row ${sentence.id}`, "aria-label": t("accept_row_of", n + 1), onclick: () => actions.acceptSentence(sentence.id) }, t("accept_row", percent(state.bound))) : null,
       h("button", { type: "button", class: "chip", "data-key": `edit ${sentence.id}`, "aria-expanded": String(isOpen), "aria-label": t("edit", n + 1),
         onclick: () => { state.form = isOpen ? null : { kind: "sentence", id: sentence.id, base: view.revision }; actions.show(); document.getElementById("sentence-text")?.focus(); } }, "✎"),
       isOpen ? sentenceForm(state, actions, sentence, n) : null);
@@ -50,7 +58,7 @@ function sentences(state, actions) {
   const bound = h("select", { id: "bound", "data-key": "bound", onchange: (event) => { state.bound = Number(event.target.value); actions.show(); } }, BOUNDS.map((value) => h("option", { value }, percent(value))));
   bound.value = String(state.bound);
   return h("div", {}, view.sentences.length ? h("ol", { class: "editing" }, view.sentences.map(item)) : firstSentence(view, actions),
-    state.proposals ? h("p", { class: "controls" }, h("label", { for: "bound" }, t("bound")), bound) : null,
+    state.proposals?.run ? h("p", { class: "controls" }, h("label", { for: "bound" }, t("bound")), bound) : null,
     proposedConflicts(state, actions),
     view.kind ? null : h("p", { class: "fine" }, t("swap_version")));
 }
