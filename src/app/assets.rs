@@ -12,7 +12,7 @@ macro_rules! module {
 }
 
 /// Path, type and text of each file.
-const FILES: [(&str, &str, &str); 20] = [
+const FILES: [(&str, &str, &str); 21] = [
     ("/", "text/html; charset=utf-8", include_str!("../../templates/app/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../../templates/app/style.css")),
     module!("annotate-words.js"),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str, &str); 20] = [
     module!("dom.js"),
     module!("edits.js"),
     module!("examples.js"),
+    module!("forms.js"),
     module!("grid.js"),
     module!("keys.js"),
     module!("main.js"),

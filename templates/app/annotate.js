@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import "./annotate-words.js";
 import { mark } from "./conflict.js";
-import { announce, fill, h, memory } from "./dom.js";
+import { announce, fill, h, memory, putOff } from "./dom.js";
 import { Edits } from "./edits.js";
 import { accepted, labelsOf, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
@@ -28,11 +28,11 @@ export function annotatePage(models) {
   const run = () => state.run ?? models[0]?.name;
 
   const show = () => {
-    if (isLeft || isDragging) return; // to rebuild what is dragged would end the dragging
+    if (isLeft || isDragging || putOff(show)) return; // to rebuild what is dragged would end the dragging
     if (!state.who) return fill(element, whoForm(state, begin));
     const signed = h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", "data-key": "change", onclick: () => { state.who = ""; show(); } }, t("change")));
     if (!state.project) return fill(element, signed, h("p", { class: "soft" }, state.note || t("working")));
-    fill(element, h("h2", { class: "sr" }, t("annotate")), signed,
+    fill(element, h("h2", { class: "sr", tabindex: "-1", "data-stand-in": "" }, t("annotate")), signed,
       state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
       h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions)));
@@ -111,6 +111,7 @@ export function annotatePage(models) {
   };
   const open = (story) => attempt(async () => {
     setView(await ask("annotate/story", { story, ...where() }));
+    state.note = "";
     memory.set("story", story);
     show();
     await propose();
@@ -156,9 +157,10 @@ export function annotatePage(models) {
     else show();
   };
   // The list may be newer than the story that is shown, and a form older: what was seen is what counts.
-  const edit = (ops, { story = state.view?.story ?? null, then, base = story ? state.view?.revision : undefined } = {}) => attempt(async () => {
+  const edit = (ops, { story = state.view?.story ?? null, taken, then, base = story ? state.view?.revision : undefined } = {}) => attempt(async () => {
     const before = state.view;
     const answer = await edits.edit(story, ops, base);
+    taken?.();
     if (shape(before) !== shape(answer.view)) await follow(answer, before);
     then?.(answer);
     return answer;

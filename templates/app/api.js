@@ -1,14 +1,18 @@
 // Asks the server. The token comes with the address that the program printed; it is taken out of the address at once.
 import { memory } from "./dom.js";
 
-const given = new URLSearchParams(location.hash.slice(1)).get("token");
-if (given) {
-  memory.set("token", given);
+let typed = "";
+function takeToken() {
   const rest = new URLSearchParams(location.hash.slice(1));
+  const given = rest.get("token");
+  if (!given) return;
+  typed = given;
+  memory.set("token", given);
   rest.delete("token");
   history.replaceState(null, "", rest.size ? `#${rest}` : location.pathname);
 }
-let typed = given ?? "";
+takeToken();
+addEventListener("hashchange", takeToken); // the address of a server that was started anew, opened in the same tab
 /** Another tab may have opened the address of a server that was started anew. */
 const token = () => memory.get("token") ?? typed;
 

@@ -19,16 +19,48 @@ export function styled(element, property, value) {
   return element;
 }
 
-/** Replaces what an element contains. The focus stays on the element with the same data-key, and what was scrolled stays so. */
+/** The element whose part with the focus went without another one in its place yet. */
+let lost = null;
+
+/** Replaces what an element contains. What was scrolled stays so; the focus stays on the element with the same data-key, with its caret. If that is gone,
+    the focus goes to the one that data-instead names, by its data-key or data-stand-in, else to the last one with an empty data-stand-in. */
 export function fill(element, ...children) {
-  const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  const find = (name, value) => [...element.querySelectorAll(`[data-${name}]`)].find((found) => found.dataset[name] === value);
+  const { activeElement } = document;
+  const active = element.contains(activeElement) ? activeElement : null;
+  const hadFocus = active || (lost === element && activeElement === document.body);
+  const find = (name, value) => (value === undefined ? null : element.querySelector(`[data-${name}="${CSS.escape(value)}"]`));
+  const instead = active?.closest("[data-instead]")?.dataset.instead;
+  const caret = [active?.selectionStart, active?.selectionEnd, active?.selectionDirection];
   const scrolled = [...element.querySelectorAll("[data-scroll]")].map((part) => [part.dataset.scroll, part.scrollLeft, part.scrollTop]);
   const [left, top] = [window.scrollX, window.scrollY];
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   for (const [name, x, y] of scrolled) find("scroll", name)?.scrollTo(x, y);
-  if (key) find("key", key)?.focus({ preventScroll: true });
+  const same = find("key", active?.dataset.key);
+  same?.focus({ preventScroll: true });
+  if (Number.isInteger(caret[0])) same?.setSelectionRange?.(...caret);
+  const isLost = () => hadFocus && !element.contains(document.activeElement);
+  if (isLost()) (find("key", instead) ?? find("stand-in", instead) ?? [...element.querySelectorAll("[data-stand-in='']")].at(-1))?.focus({ preventScroll: true });
+  if (hadFocus) lost = isLost() ? element : null;
   window.scrollTo({ left, top, behavior: "instant" });
+}
+
+let press = null, afterPress = null;
+function release() {
+  clearTimeout(press);
+  press = null;
+  if (afterPress) setTimeout(afterPress); // after the click
+  afterPress = null;
+}
+addEventListener("pointerdown", () => {
+  clearTimeout(press);
+  press = setTimeout(release, 1000); // a list that opens, or a scroll bar, may keep the release to itself
+}, true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, release, true);
+
+/** Whether drawing is put off while a pointer is pressed: a click is lost if what was pressed is replaced before the release. */
+export function putOff(draw) {
+  if (press !== null) afterPress = draw;
+  return press !== null;
 }
 
 /** Says something to screen readers. */

@@ -48,7 +48,7 @@ function cellOf(state, actions, sentence, entity, n) {
     h("span", { class: "proposed" }, h("span", { class: "soft" }, `${attributeName(attribute)} `), inWords(words, attribute, label), h("span", { class: "soft" }, ` ${percent(probability)}`)));
   const is_mentioned = entity.mentioned.includes(sentence.id);
   const hinted = view.hints.some((hint) => hint.entity === entity.id && hint.sentences.includes(sentence.id));
-  return h("td", { role: "gridcell", tabindex: here ? "0" : "-1", "data-key": `cell ${entity.id} ${sentence.id}`, "aria-label": t("cell", entity.name, n + 1) + [...own, ...open].map((part) => `, ${part.textContent}`).join(""),
+  return h("td", { role: "gridcell", tabindex: here ? "0" : "-1", "data-stand-in": here ? "grid" : null, "data-instead": "grid", "data-key": `cell ${entity.id} ${sentence.id}`, "aria-label": t("cell", entity.name, n + 1) + [...own, ...open].map((part) => `, ${part.textContent}`).join(""),
     class: [is_mentioned ? "mentioned" : "", hinted ? "hinted" : "", here ? "here" : ""].join(" ").trim(),
     onfocus: () => actions.go({ entity: entity.id, sentence: sentence.id }), onclick: (event) => event.currentTarget.focus() }, own, open);
 }

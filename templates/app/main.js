@@ -88,4 +88,5 @@ document.getElementById("theme").addEventListener("click", () => {
   memory.set("theme", theme);
   showTheme();
 });
+addEventListener("hashchange", () => { if (!shown) start(); }); // with a token, perhaps
 start();

@@ -1,6 +1,7 @@
 // The list of the project's stories: which comes next, new ones, import and export.
 import { ask } from "./api.js";
 import { h } from "./dom.js";
+import { sendForm, textOf } from "./forms.js";
 import { t } from "./words.js";
 
 const ORDERS = ["project", "unsure", "disagree"];
@@ -48,10 +49,9 @@ function newStory(state, actions) {
   const submit = (event) => {
     event.preventDefault();
     const sentences = text.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    state.form = null;
-    actions.edit([{ op: "add_story", sentences }], { story: null });
+    sendForm(state, actions, [{ op: "add_story", sentences }], { story: null });
   };
-  return h("form", { onsubmit: submit }, h("label", { for: "new-story" }, t("new_story_label")), text,
+  return h("form", { onsubmit: submit, "data-instead": "new" }, h("label", { for: "new-story" }, t("new_story_label")), text,
     h("p", {}, h("button", {}, t("add")), " ", h("button", { type: "button", onclick: () => { state.form = null; actions.show(); } }, t("cancel"))));
 }
 
@@ -66,7 +66,7 @@ function files(actions) {
   const imported = (event) => actions.attempt(async () => {
     const [file] = event.target.files;
     if (!file) return;
-    const { stories, findings } = await actions.importText(await file.text());
+    const { stories, findings } = await actions.importText(await textOf(file, t("not_utf8", file.name)));
     await actions.reload();
     if (stories[0]) await actions.open(stories[0].story);
     actions.say([t("imported", stories.length), ...findings].join(" "));

@@ -1,6 +1,7 @@
 // One story at work: its sentences, entities, labels, conflict, versions and hints.
 import { cellPanel, grid } from "./grid.js";
 import { h } from "./dom.js";
+import { sendForm } from "./forms.js";
 import { percent, t } from "./words.js";
 
 const BOUNDS = [0.3, 0.5, 0.7, 0.9];
@@ -10,7 +11,7 @@ export function storyPane(state, actions) {
   const done = h("label", { class: "check" }, h("input", { type: "checkbox", "data-key": "done", checked: view.done,
     onchange: (event) => actions.edit([{ op: "done", done: event.target.checked }]) }), t("story_done"));
   return h("div", { class: "pane" },
-    h("div", { class: "controls" }, h("h3", { id: "title" }, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), steps(view, actions), done,
+    h("div", { class: "controls" }, h("h3", { id: "title", tabindex: "-1", "data-stand-in": "" }, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), steps(view, actions), done,
       h("button", { type: "button", "data-key": "remove-story", onclick: () => actions.edit([{ op: "remove_story" }]) }, t("remove_story"))),
     versions(view, actions), sentences(state, actions), entities(state, actions),
     proposals?.run ? h("p", { class: "fine" }, t("proposals_of", proposals.run)) : null,
@@ -105,16 +106,14 @@ function sentenceForm(state, actions, sentence, n) {
   const { base } = state.form; // others may have changed since what is being corrected
   const send = (op) => {
     const text = input.value.trim();
-    state.form = null;
-    actions.edit([{ ...op, sentence: sentence.id, ...("text" in op ? { text } : {}) }], { base });
+    sendForm(state, actions, [{ ...op, sentence: sentence.id, ...("text" in op ? { text } : {}) }], { base });
   };
   const button = (name, op) => h("button", { type: "button", "data-key": `sentence ${name}`, onclick: () => send(op) }, t(name));
   const insert = () => {
     const text = input.value.trim();
-    state.form = null;
-    actions.edit([{ op: "insert", after: sentence.id, text }]);
+    sendForm(state, actions, [{ op: "insert", after: sentence.id, text }]);
   };
-  return h("form", { class: "sentence-form", onsubmit: (event) => { event.preventDefault(); send({ op: "text", text: "" }); } },
+  return h("form", { class: "sentence-form", "data-instead": `edit ${sentence.id}`, onsubmit: (event) => { event.preventDefault(); send({ op: "text", text: "" }); } },
     h("label", { for: "sentence-text" }, t("sentence_text", n + 1)), sentence.in.length ? h("span", { class: "fine" }, ` ${t("shared", sentence.in.join(", "))}`) : null, input,
     h("p", {}, h("button", {}, t("correct")), " ", view.kind ? button("replace", { op: "replace", text: "" }) : button("new_version", { op: "version", kind: "cloze", text: "" }), " ",
       view.kind && sentence.in.length ? [button("own", { op: "own" }), " "] : null,
@@ -147,7 +146,7 @@ function location(view, actions) {
 }
 
 function entityForm(state, actions, entity) {
-  const name = h("input", { id: "entity-name", value: entity.name, required: true, "data-key": "entity-name" });
+  const name = h("input", { id: "entity-name", value: state.form.name ?? entity.name, required: true, "data-key": "entity-name", oninput: (event) => { state.form.name = event.target.value; } });
   const person = h("input", { type: "checkbox", checked: entity.person, "data-key": "entity-person" });
   const actor = h("input", { type: "checkbox", checked: state.view.actor === entity.id, "data-key": "entity-actor" });
   const submit = (event) => {
@@ -156,12 +155,12 @@ function entityForm(state, actions, entity) {
     if (name.value.trim() !== entity.name) ops.push({ op: "rename", entity: entity.id, name: name.value.trim() });
     if (person.checked !== entity.person) ops.push({ op: "kind", entity: entity.id, person: person.checked });
     if (actor.checked !== (state.view.actor === entity.id)) ops.push({ op: "actor", entity: actor.checked ? entity.id : null });
+    if (ops.length) return sendForm(state, actions, ops);
     state.form = null;
-    if (ops.length) actions.edit(ops);
-    else actions.show();
+    actions.show();
   };
-  return h("form", { class: "controls", onsubmit: submit }, h("p", {}, h("label", { for: "entity-name" }, t("entity")), name), h("label", { class: "check" }, person, t("person")), h("label", { class: "check" }, actor, t("actor")),
-    h("button", {}, t("rename")), h("button", { type: "button", onclick: () => { state.form = null; actions.edit([{ op: "drop", entity: entity.id }]); } }, t("drop")));
+  return h("form", { class: "controls", "data-instead": `entity ${entity.id}`, onsubmit: submit }, h("p", {}, h("label", { for: "entity-name" }, t("entity")), name), h("label", { class: "check" }, person, t("person")), h("label", { class: "check" }, actor, t("actor")),
+    h("button", {}, t("rename")), h("button", { type: "button", onclick: () => sendForm(state, actions, [{ op: "drop", entity: entity.id }]) }, t("drop")));
 }
 
 function newEntity(actions) {
