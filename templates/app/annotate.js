@@ -32,10 +32,10 @@ export function annotatePage(models) {
     if (!state.who) return fill(element, whoForm(state, begin));
     const signed = h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", "data-key": "change", onclick: () => { state.who = ""; show(); } }, t("change")));
     if (!state.project) return fill(element, signed, h("p", { class: "soft" }, state.note || t("working")));
-    fill(element, h("h2", { class: "sr", tabindex: "-1", "data-stand-in": "" }, t("annotate")), signed,
+    fill(element, () => [h("h2", { class: "sr", tabindex: "-1", "data-stand-in": "" }, t("annotate")), signed,
       state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
-      h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions)));
+      h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions))]);
     if (state.clash && !state.clash.isShown) showClash(state.clash);
   };
   /** Nothing is sent until it is decided: it must be seen. After that the annotator goes on where the clash came. */

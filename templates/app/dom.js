@@ -23,7 +23,8 @@ export function styled(element, property, value) {
 let lost = null;
 
 /** Replaces what an element contains. What was scrolled stays so; the focus stays on the element with the same data-key, with its caret. If that is gone,
-    the focus goes to the one that data-instead names, by its data-key or data-stand-in, else to the last one with an empty data-stand-in. */
+    the focus goes to the one that data-instead names, by its data-key or data-stand-in, else to the last one with an empty data-stand-in.
+    A function that makes the children may take elements over from before. */
 export function fill(element, ...children) {
   const { activeElement } = document;
   const active = element.contains(activeElement) ? activeElement : null;
@@ -33,7 +34,8 @@ export function fill(element, ...children) {
   const caret = [active?.selectionStart, active?.selectionEnd, active?.selectionDirection];
   const scrolled = [...element.querySelectorAll("[data-scroll]")].map((part) => [part.dataset.scroll, part.scrollLeft, part.scrollTop]);
   const [left, top] = [window.scrollX, window.scrollY];
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  const made = children.flatMap((child) => (typeof child === "function" ? child() : child));
+  element.replaceChildren(...made.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   for (const [name, x, y] of scrolled) find("scroll", name)?.scrollTo(x, y);
   const same = find("key", active?.dataset.key);
   same?.focus({ preventScroll: true });

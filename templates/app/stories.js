@@ -10,15 +10,35 @@ export function storyList(state, actions) {
   const order = h("select", { id: "order", "data-key": "order", onchange: (event) => sort(state, actions, event.target.value) },
     ORDERS.map((by) => h("option", { value: by, disabled: by !== "project" && !actions.models.length }, t(`order_${by}`))));
   order.value = state.by;
-  const line = (story) => h("li", {}, h("button", { type: "button", "data-key": `story ${story.story}`, "aria-current": state.view?.story === story.story ? "page" : null,
-    onclick: () => actions.open(story.story) },
-  h("b", {}, story.story), h("span", {}, ` ${t(`kind_${story.kind ?? "plausible"}`)}${story.done ? ` ✓ ${t("done")}` : ""} `),
-  h("span", { class: "first", lang: story.language }, story.first),
-  h("span", {}, ` ${t("progress", story.labelled, story.cells)}${story.hints ? `, ${t("hint_count", story.hints)}` : ""}`)));
   return h("nav", { class: "stories", "aria-label": t("stories") },
     h("p", {}, h("label", { for: "order" }, t("order")), order),
     state.order ? h("p", { class: "fine" }, t("ordering", state.order.ready, state.order.total)) : null,
-    h("ul", { "data-scroll": "stories" }, sorted(state).map(line)), newStory(state, actions), files(actions));
+    lines(state, actions), newStory(state, actions), files(actions));
+}
+
+/** The list as it was drawn for a page, and its lines by story. */
+const drawn = new WeakMap();
+
+/** Hundreds of stories take half a second to draw: only lines that changed are drawn again. */
+function lines(state, actions) {
+  if (!drawn.has(actions)) drawn.set(actions, { list: h("ul", { "data-scroll": "stories" }), known: new Map() });
+  const { list, known } = drawn.get(actions);
+  const all = sorted(state).map((story) => {
+    const isOpen = state.view?.story === story.story;
+    const text = JSON.stringify([isOpen, story]);
+    if (known.get(story.story)?.text !== text) known.set(story.story, { text, line: line(story, isOpen, actions) });
+    return known.get(story.story).line;
+  });
+  const isSame = all.length === list.children.length && all.every((one, i) => one === list.children[i]);
+  if (!isSame) list.replaceChildren(...all);
+  return list;
+}
+
+function line(story, isOpen, actions) {
+  return h("li", {}, h("button", { type: "button", "data-key": `story ${story.story}`, "aria-current": isOpen ? "page" : null, onclick: () => actions.open(story.story) },
+    h("b", {}, story.story), h("span", {}, ` ${t(`kind_${story.kind ?? "plausible"}`)}${story.done ? ` ✓ ${t("done")}` : ""} `),
+    h("span", { class: "first", lang: story.language }, story.first),
+    h("span", {}, ` ${t("progress", story.labelled, story.cells)}${story.hints ? `, ${t("hint_count", story.hints)}` : ""}`)));
 }
 
 /** The stories in the order that was chosen. */
