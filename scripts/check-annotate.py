@@ -237,6 +237,63 @@ def check_two(browser, watch, page, scheme, size):
     other.close()
 
 
+def check_waiting(browser, watch, page, scheme, size):
+    """A clash is seen wherever the grid is; what waits for the choice is counted, is not lost without asking, and is sent after it."""
+    other = watch.open(browser, scheme, size)
+    begin(other, "Cy")
+    other.locator(f"[data-key='story {page.locator('#title').inner_text().split(' ')[0]}']").click()
+    settled(other)
+    page.route("**/api/annotate/events*", deaf)
+    focus(other, 1, 3)
+    other.keyboard.press("x")
+    other.keyboard.press("2")
+    settled(other)
+    focus(page, 1, 3)
+    page.keyboard.press("x")
+    page.keyboard.press("1")
+    page.wait_for_selector("#clash")
+    is_seen = page.evaluate("() => { const { top, bottom } = document.getElementById('clash').getBoundingClientRect(); return bottom > 0 && top < innerHeight; }")
+    expect(is_seen and page.evaluate("document.activeElement.id") == "clash", "the clash is not seen")
+    focus(page, 1, 2)
+    page.keyboard.press("x")
+    page.keyboard.press("2")
+    expect("1 more" in page.locator("#clash").inner_text(), "it is not said that a change waits")
+    asked = "() => { const event = new Event('beforeunload', { cancelable: true }); dispatchEvent(event); return event.defaultPrevented; }"
+    expect(page.evaluate(asked), "the page closes while a change is not saved")
+    page.locator("#clash button").last.click()
+    settled(page)
+    page.unroute("**/api/annotate/events*")
+    expect("not mixed" not in cell(page, 1, 3).inner_text(), "the other's value does not win")
+    page.wait_for_function(f"() => !({asked})()")
+    focus(page, 1, 2)
+    expect(page.locator("[data-key='label mixed']").input_value() == "2", "what waited is not sent")
+    other.close()
+
+
+def check_half_conflict(browser, watch, page, scheme, size):
+    """A conflict that another person marks between the two halves of one's own is a clash."""
+    page.locator("[data-key^='version '][data-key*='-C']").first.click()
+    page.wait_for_function("() => document.getElementById('title').textContent.includes('cloze')")
+    settled(page)
+    other = watch.open(browser, scheme, size)
+    begin(other, "Di")
+    other.locator(f"[data-key='story {page.locator('#title').inner_text().split(' ')[0]}']").click()
+    settled(other)
+    marks = lambda of, *rows: [(of.locator("[data-key^='mark ']").nth(row).click(), settled(of)) for row in rows]
+    pressed = lambda: [mark.get_attribute("aria-pressed") for mark in page.locator("[data-key^='mark ']").all()]
+    marks(page, 0, 2)  # no longer 1 and 2, but 2 and 3
+    marks(page, 1)  # no longer 2; the half is 3
+    other.wait_for_function("() => document.querySelectorAll('.editing .marked').length === 0")
+    marks(other, 0, 3)
+    page.wait_for_function("() => document.querySelectorAll('.editing .marked').length === 3")
+    marks(page, 1)
+    page.wait_for_selector("#clash")
+    page.locator("#clash button").last.click()
+    settled(page)
+    expect(pressed() == ["true", "false", "false", "true"], f"the other's conflict is gone: {pressed()}")
+    other.close()
+
+
 def check_passes(browser, watch, project, program, scheme, size):
     """A second pass shows nothing of the first one. Both are written as story files, which `tiered data agreement` compares."""
     other = watch.open(browser, scheme, size)
@@ -313,6 +370,8 @@ def annotate(browser, arguments, scheme, size):
         check_versions(page, bool(runs))
         check_axe(page, f"annotate, versions, {name}")
         check_two(browser, watch, page, scheme, size)
+        check_waiting(browser, watch, page, scheme, size)
+        check_half_conflict(browser, watch, page, scheme, size)
         check_passes(browser, watch, project, arguments.program, scheme, size)
         check_files(page, arguments.program)
         if runs:
