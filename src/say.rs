@@ -68,14 +68,6 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A name that comes from outside, so that it can't pass for a line of its own.
-pub fn on_one_line(name: &str) -> Cow<'_, str> {
-    match name.contains(['\n', '\t']) {
-        true => name.replace('\n', "\\n").replace('\t', "\\t").into(),
-        false => name.into(),
-    }
-}
-
 /// Whether a character acts on a terminal. All such characters have at most four hexadecimal digits.
 fn acts(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

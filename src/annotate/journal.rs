@@ -7,7 +7,7 @@ use super::change::Change;
 use crate::durable::{self, LineFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, SchemaVersion};
-use crate::untrusted::json_error;
+use crate::untrusted::json_line_error;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -139,7 +139,7 @@ fn entries(path: &Path, text: &[u8]) -> Result<Vec<EditEntry>> {
             Error::data(format!("{}: line {}: {problem}; {remedy}", path.display(), number + 1))
         };
         let Line { entry, .. } =
-            schema::from_slice(line).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
+            schema::from_slice(line).map_err(|error| wrong(json_line_error(&error)).caused_by(error))?;
         if entry.revision != number as u64 + 1 {
             return Err(wrong(format!("has revision {}, but {} comes next", entry.revision, number + 1)));
         }

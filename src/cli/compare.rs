@@ -170,10 +170,7 @@ impl<'a> Predictor<'a> {
         let is_last = set.ends_with(CheckpointKind::Last.suffix());
         let which = if is_last { CheckpointKind::Last } else { CheckpointKind::Best };
         match self {
-            Predictor::Run(folder) => folder.predictions(set, which).map_err(|error| Error {
-                message: format!("{}; evaluate again with `tiered eval`", error.message),
-                ..error
-            }),
+            Predictor::Run(folder) => folder.predictions(set, which),
             Predictor::File(_, pairs) => Ok(Some(pairs.clone())),
         }
     }

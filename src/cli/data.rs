@@ -7,8 +7,9 @@ use crate::attribute::Attribute;
 use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, pairs, read_file};
 use crate::error::{Error, Result};
 use crate::report::{Table, TableFormat};
-use crate::say::{aside, counted, on_one_line};
+use crate::say::{aside, counted};
 use crate::schema;
+use crate::untrusted::{MAX_NAME, shown};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -80,7 +81,7 @@ fn check(args: &CheckArgs) -> Result<()> {
         _ => output += &by_rule(findings),
     }
     let count = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
-    if !args.format.is_json() {
+    if !args.format.is_json() && !files.is_empty() {
         output.extend(files.iter().flat_map(summary));
         output.push_str(&format!("{}\n", Severity::ALL.map(|s| format!("{s}s: {}", count(s))).join(", ")));
     }
@@ -122,7 +123,7 @@ fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
 fn summary(file: &StoryFile) -> impl Iterator<Item = String> {
     file.splits.iter().map(|(split, stories)| {
         let (stories, pairs) = (counted(stories.len(), "story"), counted(pairs(stories, 0).len(), "pair"));
-        format!("{}: {}: {stories} and {pairs} can be used\n", file.path.display(), on_one_line(split))
+        format!("{}: {}: {stories} and {pairs} can be used\n", file.path.display(), shown(split, MAX_NAME))
     })
 }
 
@@ -184,7 +185,7 @@ impl FileStats {
 
     fn tables(&self, format: TableFormat) -> String {
         let split = |stats: &SplitStats| {
-            let title = format!("{}, {}", self.file.display(), on_one_line(&stats.split));
+            let title = format!("{}, {}", self.file.display(), shown(&stats.split, MAX_NAME));
             format!("{}\n", format(&table(&title, stats)))
         };
         self.splits.iter().map(split).collect()

@@ -97,7 +97,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let mut data = set.description(0);
     data.entities_found = args.entities == EntitySource::Found;
-    let destination = destination(args, &data, &run.folder, name)?;
+    let destination = match name {
+        Some(name) => in_run(args, &data, &run.folder, name)?,
+        None => elsewhere(args)?,
+    };
     let pairs = args.entities.of(set.pairs(run.config.seed)?);
     let recorded = evaluated(&run, &set, pairs, args.decode.unwrap_or_else(|| run.own_decode()))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
@@ -148,24 +151,23 @@ fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
     Ok(name + args.weights.suffix())
 }
 
-/// Decides where to save before anything is computed, so that an error comes early.
-fn destination(args: &Args, data: &DataDescription, folder: &RunFolder, name: Option<String>) -> Result<Destination> {
-    let (None, Some(name)) = (&args.output, name) else {
-        let output = args.output.as_ref().expect("without it there is a name");
-        if output.is_file() {
-            return Err(Error::new(
-                ErrorKind::CantCreate,
-                format!("{}: is not a folder; choose another path", output.display()),
-            ));
+/// The folder of `--output`. Decides where to save before anything is computed, so that an error comes early.
+fn elsewhere(args: &Args) -> Result<Destination> {
+    let Some(output) = &args.output else { return Ok(Destination::Nowhere) };
+    let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
+    let problem = match existing.filter(|_| !args.force) {
+        Some(existing) => format!("{}: exists; --force replaces it", existing.display()),
+        None if output.is_file() => format!("{}: is not a folder; choose another path", output.display()),
+        None => {
+            durable::create_folder(output)?;
+            return Ok(Destination::Folder(output.clone()));
         }
-        let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
-        if let Some(existing) = existing.filter(|_| !args.force) {
-            let message = format!("{}: exists; --force replaces it", existing.display());
-            return Err(Error::new(ErrorKind::CantCreate, message));
-        }
-        durable::create_folder(output)?;
-        return Ok(Destination::Folder(output.clone()));
     };
+    Err(Error::new(ErrorKind::CantCreate, problem))
+}
+
+/// A place of this name in the run folder, as early.
+fn in_run(args: &Args, data: &DataDescription, folder: &RunFolder, name: String) -> Result<Destination> {
     if let Some(other) = folder.other_evaluated(&name, data)?.filter(|_| !args.force) {
         let message = format!(
             "{}: already has an evaluation named {name}, of {other}; --tag NAME saves this one under another name, \

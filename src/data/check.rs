@@ -1,7 +1,6 @@
 //! Findings: everything irregular in a story file. Each has a code, a position, and a message that says how it was
 //! read.
 
-use crate::say::on_one_line;
 use crate::schema;
 use crate::untrusted::{
     BYTES_A_NAME_PAIR, MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, STORY_MEMORY_A_BYTE, shown,
@@ -192,7 +191,7 @@ pub struct Finding {
 impl Finding {
     /// `FILE: SPLIT/STORY FIELD`
     pub fn place(&self) -> String {
-        let mut place = format!("{}: {}", self.file.display(), on_one_line(&self.split));
+        let mut place = format!("{}: {}", self.file.display(), self.split);
         if !self.story.is_empty() {
             place += &format!("/{}", self.story);
         }

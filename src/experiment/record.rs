@@ -32,8 +32,8 @@ pub fn evaluation_name(data: &Path, split: &str, kind: &str, which: CheckpointKi
     for part in [stem.as_ref(), split, &name] {
         component(part).map_err(|error| {
             let message = format!(
-                "{}: {error}; predictions are saved in a folder named after file and split; rename them (`tiered eval \
-                 --tag` gives the folder another name)",
+                "{}: {error}; predictions are saved in a folder named after file and split; rename it, and name it \
+                 so in the command or in data.dev",
                 data.display()
             );
             Error::new(ErrorKind::Refused, message)
@@ -227,7 +227,13 @@ impl RunFolder {
         if !path.is_file() || !self.is_current(evaluation, which)? {
             return Ok(None);
         }
-        read_predictions(&path).map(|file| Some(file.pairs))
+        match read_predictions(&path) {
+            Ok(file) => Ok(Some(file.pairs)),
+            Err(Error { kind: ErrorKind::Data, message, .. }) => {
+                Err(Error::data(format!("{message}; evaluate again with `tiered eval`")))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether an evaluation is of the weights that the run has now.

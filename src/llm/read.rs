@@ -7,7 +7,7 @@ use super::tier::Protocol;
 use crate::data::{self, Severity};
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
+use crate::untrusted::{self, MAX_PREDICTIONS, json_error, json_line_error};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn is_official(text: &str) -> bool {
 
 fn of_lines(text: &str) -> Result<Vec<AskedStory>> {
     let read = |(row, (number, line)): (usize, (usize, &str))| {
-        let doc = serde_json::from_str(line).map_err(|error| json_error(&error));
+        let doc = serde_json::from_str(line).map_err(|error| json_line_error(&error));
         let story = doc.and_then(|doc: Value| AskedStory::from_doc(row, &doc));
         story.map_err(|problem| Error::data(format!("line {number}: {problem}")))
     };

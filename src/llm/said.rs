@@ -8,7 +8,7 @@ use super::scorer::OptionScore;
 use super::tier::Tier;
 use crate::error::{Error, Result};
 use crate::schema;
-use crate::untrusted::{self, MAX_PREDICTIONS, json_error};
+use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -88,7 +88,7 @@ pub fn read_said(folder: &Path) -> Result<Vec<Said>> {
     let text = untrusted::text(&bytes).map_err(|problem| Error::data(problem).about(path.display()))?;
     let line = |(number, line): (usize, &str)| {
         let about = |problem: String| Error::data(format!("{}: line {}: {problem}", path.display(), number + 1));
-        schema::from_str(line).map_err(|error| about(json_error(&error)).caused_by(error))
+        schema::from_str(line).map_err(|error| about(json_line_error(&error)).caused_by(error))
     };
     text.lines().enumerate().map(line).collect()
 }

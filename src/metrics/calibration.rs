@@ -29,11 +29,7 @@ impl Calibration {
     /// For recorded predictions; their probabilities have temperature 1.
     pub fn of(predictions: &[LabelledPair], temperature: f64) -> Self {
         let probs = |pair: &LabelledPair| tempered(pair.prediction.story_probs, temperature);
-        let nll = |pair: &LabelledPair| {
-            let scores = scores(pair.prediction.story_probs, temperature);
-            let (gold, other) = (scores[pair.gold.plausible], scores[1 - pair.gold.plausible]);
-            gold.max(other) - gold + (-(gold - other).abs()).exp().ln_1p()
-        };
+        let nll = |pair: &LabelledPair| negative_log(pair.prediction.story_probs, pair.gold.plausible, temperature);
         let nlls: Vec<f64> = predictions.iter().map(nll).collect();
         let choice = |pair: &LabelledPair| (probs(pair)[pair.prediction.plausible], pair.is_accurate());
         let choices: Vec<(f64, bool)> = predictions.iter().map(choice).collect();
@@ -83,6 +79,13 @@ pub fn tempered(probs: [f32; 2], temperature: f64) -> [f64; 2] {
     [1. / (1. + (second - first).exp()), 1. / (1. + (first - second).exp())]
 }
 
+/// Minus the logarithm of one of the tempered probabilities, which may be too small for a number of its own.
+fn negative_log(probs: [f32; 2], of: usize, temperature: f64) -> f64 {
+    let scores = scores(probs, temperature);
+    let (this, other) = (scores[of], scores[1 - of]);
+    this.max(other) - this + (-(this - other).abs()).exp().ln_1p()
+}
+
 fn scores(probs: [f32; 2], temperature: f64) -> [f64; 2] {
     probs.map(|p| f64::from(p).max(SMALLEST).ln() / temperature)
 }
@@ -121,5 +124,13 @@ mod tests {
         let small = f64::from(1e-18_f32);
         assert!(((tempered([1e-18, 1.], 1.)[0] - small) / small).abs() < 1e-6);
         assert!(((tempered([1., 1e-18], 1.)[1] - small) / small).abs() < 1e-6);
+        for temperature in [1., 0.05] {
+            let expected = -small.ln() / temperature;
+            for (probs, of) in [([1e-18, 1.], 0), ([1., 1e-18], 1)] {
+                assert!((negative_log(probs, of, temperature) - expected).abs() < 1e-6);
+                assert!(negative_log(probs, 1 - of, temperature) < 1e-12);
+            }
+        }
+        assert!((negative_log([0.2, 0.8], 0, 1.) + 0.2f64.ln()).abs() < 1e-6);
     }
 }

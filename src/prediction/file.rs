@@ -90,7 +90,9 @@ fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
     let parsed = |(number, line)| {
         let at_line = |error| format!("line {number}: {error}");
         let pair = parse_line(line).map_err(at_line)?;
-        match line_of.insert(pair.id.clone(), number) {
+        // Another story of this name is another pair: one of the published lists has such a pair.
+        let of_pair = (pair.id.clone(), pair.implausible_story().prediction.sentences.clone());
+        match line_of.insert(of_pair, number) {
             None => Ok(pair),
             Some(first) => Err(at_line(format!("pair {:?} is on line {first} too; remove one of them", pair.id))),
         }

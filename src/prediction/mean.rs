@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The pairs of the first system, in its order, with the probabilities averaged over all systems: those of stories, of
 /// sentence pairs or conflicts, and of states. The most likely class of a state is the one that most systems predict; of
-/// several, the one of the highest average probability. Probabilities below [`CANDIDATE_FLOOR`] are not recorded and count as 0. The
+/// several, the one of the highest average probability (trivial ones have all that recorded states leave). Probabilities below [`CANDIDATE_FLOOR`] are not recorded and count as 0. The
 /// entity of a sentence pair is left out. No conflict is decoded.
 ///
 /// # Errors
@@ -93,23 +93,27 @@ fn mean_states(members: &[&PredictedStates]) -> PredictedStates {
     PredictedStates { classes, candidates }
 }
 
-/// The class that most systems predict; of several, the one of the highest average probability, of which a trivial
-/// class has all that nontrivial ones leave.
+/// The class that most systems predict; of several, the one of the highest average probability, as far as it is recorded.
 fn most_voted(members: &[&PredictedStates], sentence: usize, attribute: Attribute) -> u8 {
     let votes: Vec<u8> = members.iter().map(|states| states.classes[sentence][attribute.index()]).collect();
-    let probability = |class: u8| {
-        let here = candidates_at(members, sentence, attribute);
-        let share = |is_meant: &dyn Fn(u8) -> bool| {
-            here.iter().filter(|c| is_meant(c.class)).map(|c| f64::from(c.probability)).sum::<f64>()
-        };
-        if attribute.is_nontrivial(class) {
-            share(&|other| other == class)
-        } else {
-            members.len() as f64 - share(&|_| true)
-        }
-    };
+    let probability =
+        |class: u8| members.iter().map(|states| recorded_probability(states, sentence, attribute, class)).sum::<f32>();
     let by_probability = |a: &u8, b: &u8| probability(*a).total_cmp(&probability(*b)).then(b.cmp(a));
     commonest(&votes).into_iter().max_by(by_probability).unwrap_or(0)
+}
+
+/// Trivial classes have all that the candidate leaves. A class that is predicted without a candidate is certain, as those
+/// of language models are.
+fn recorded_probability(states: &PredictedStates, sentence: usize, attribute: Attribute, class: u8) -> f32 {
+    let predicted = states.classes[sentence][attribute.index()];
+    let certain = (predicted, if attribute.is_nontrivial(predicted) { 1. } else { 0. });
+    let candidate = candidates_at(&[states], sentence, attribute).first().map(|c| (c.class, c.probability));
+    let (nontrivial, probability) = candidate.unwrap_or(certain);
+    match attribute.is_nontrivial(class) {
+        false => 1. - probability,
+        true if class == nontrivial => probability,
+        true => 0.,
+    }
 }
 
 fn candidates_at<'a>(

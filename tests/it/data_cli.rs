@@ -126,7 +126,7 @@ fn the_name_of_a_split_is_on_one_line() {
     let path = write(&directory, "split.json", &file);
     for command in ["check", "stats"] {
         let shown = stdout(&tiered(["data", command, text(&path)]));
-        assert!(shown.contains("a\\nerrors: 0") && !shown.contains("\nerrors: 0:"), "{shown}");
+        assert!(shown.contains("a\\u{a}errors: 0") && !shown.contains("\nerrors: 0:"), "{shown}");
     }
 }
 

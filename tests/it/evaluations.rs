@@ -59,7 +59,7 @@ fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     std::fs::copy(tiny.stories(), &odd).unwrap();
     succeeds(&eval(&run, &odd, "train", &[&kept[..], &["--force"]].concat()));
     let refused = eval(&run, &odd, "train", &[]);
-    assert!(refused.status.code() == Some(77) && stderr(&refused).contains("--tag"), "{}", stderr(&refused));
+    assert!(refused.status.code() == Some(77) && stderr(&refused).contains("rename it"), "{}", stderr(&refused));
     let dev = format!("data.dev.file={}", odd.display());
     let refused = tiny.train("odd", &["--set", &dev]);
     assert!(refused.status.code() == Some(77) && !tiny.path("odd").exists(), "{}", stderr(&refused));

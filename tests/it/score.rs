@@ -125,7 +125,7 @@ fn the_class_of_a_state_is_what_most_systems_say() {
         effects.candidates.retain(|candidate| candidate.sentence > 0);
         effects.classes[0] = [0; 20];
         effects.classes[0][Attribute::Open.index()] = class;
-        if class > 0 {
+        if probability > 0. {
             let (sentence, attribute) = (0, Attribute::Open);
             effects.candidates.insert(0, StateCandidate { sentence, attribute, class, probability, otherwise: 0 });
         }
@@ -144,7 +144,7 @@ fn the_class_of_a_state_is_what_most_systems_say() {
         let probability = effects.candidates.iter().find(|c| (c.sentence, c.attribute) == (0, Attribute::Open));
         (effects.classes[0][Attribute::Open.index()], probability.map(|c| (c.class, (c.probability * 100.).round())))
     };
-    let says = |classes: [u8; 3]| say(&classes.map(|class| (class, 0.9)));
+    let says = |classes: [u8; 3]| say(&classes.map(|class| (class, if class > 0 { 0.9 } else { 0. })));
     assert_eq!(says([2, 0, 2]), (2, Some((2, 60.))));
     assert_eq!(says([0, 1, 0]), (0, Some((1, 30.))));
     assert_eq!(says([0, 0, 0]), (0, None));
@@ -160,6 +160,7 @@ fn the_class_of_a_state_is_what_most_systems_say() {
         assert_eq!(either_way(vec![(2, 0.9), (1, 0.6)]), (2, Some((2, 45.))));
         assert_eq!(either_way(vec![(2, 1.), (2, 0.9), (0, 0.), (0, 0.)]), (0, Some((2, 48.))));
         assert_eq!(either_way(vec![(2, 0.9), (1, 0.6), (0, 0.)]), (0, Some((2, 30.))));
+        assert_eq!(either_way(vec![(2, 0.), (1, 0.6)]), (2, Some((1, 30.))), "without a probability it is certain");
     }
 }
 

@@ -117,7 +117,7 @@ fn set_name(path: &Path) -> Result<String> {
 }
 
 fn item(line: &str) -> Result<Item, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| untrusted::json_error(&error))?;
+    let line: Line = serde_json::from_str(line).map_err(|error| untrusted::json_line_error(&error))?;
     let label = match line.label {
         None | Some(-1) => None,
         Some(label @ (0 | 1)) => Some(label as u8),

@@ -6,7 +6,7 @@ use crate::llm::choice::Choice;
 use crate::llm::scorer::OptionScore;
 use crate::llm::story::AskedStory;
 use crate::llm::tier::{Protocol, Tier};
-use crate::untrusted::{self, MAX_PREDICTIONS, json_error, shown};
+use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error, shown};
 use serde_json::Value;
 use std::path::Path;
 
@@ -89,7 +89,8 @@ pub fn parse_samples(bytes: &[u8]) -> Result<Vec<SampleRecord>> {
     let mut samples: Vec<SampleRecord> = Vec::new();
     for (number, line) in untrusted::lines(text) {
         let wrong = |problem: String| Error::data(format!("line {number}: {problem}"));
-        let line: Value = serde_json::from_str(line).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
+        let line: Value =
+            serde_json::from_str(line).map_err(|error| wrong(json_line_error(&error)).caused_by(error))?;
         let sample = sample(samples.len(), &line).map_err(wrong)?;
         if let Some(first) = samples.first().filter(|first| first.tier != sample.tier) {
             return Err(wrong(format!("is of {}, and the lines before it of {}", sample.tier, first.tier)));

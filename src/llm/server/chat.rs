@@ -77,6 +77,9 @@ pub(super) fn ask(
 #[derive(Debug, Default)]
 pub struct Refused(Mutex<BTreeSet<&'static str>>);
 
+/// Parameters without which the question stays the same.
+const DISPENSABLE: [&str; 2] = ["temperature", "chat_template_kwargs"];
+
 impl Refused {
     fn held(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -88,15 +91,14 @@ impl Refused {
 
     /// Adds those that it refused when the run began.
     pub fn add(&self, names: &[String]) {
-        let known = ["temperature", "chat_template_kwargs"];
-        self.held().extend(known.into_iter().filter(|known| names.iter().any(|name| name == known)));
+        self.held().extend(DISPENSABLE.into_iter().filter(|known| names.iter().any(|name| name == known)));
     }
 
     /// Leaves out what the server refuses, as far as the question stays the same. Whether anything changed.
     fn adapt(&self, body: &mut Value, message: &str) -> bool {
         let name = match message.contains("max_completion_tokens") {
             true => Some("max_tokens"),
-            false => ["temperature", "chat_template_kwargs"].into_iter().find(|name| message.contains(name)),
+            false => DISPENSABLE.into_iter().find(|name| message.contains(name)),
         };
         let Some(name) = name.filter(|name| body.get(name).is_some()) else { return false };
         leave_out(body, name);

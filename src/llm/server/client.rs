@@ -173,7 +173,8 @@ impl LlmClient {
             None => Ok(Reply::Done(answer)),
             Some(Some(status)) => self.judged(address, status, &parts.headers, &bytes),
             Some(None) => {
-                let message = format!("{address}: the server answered with an error: {}", self.own_words(&bytes));
+                let message =
+                    format!("{address}: the server answered with an error: {}; {GIVEN_UP}", self.own_words(&bytes));
                 Err(Failure::Final(Error::data(message)))
             }
         }

@@ -8,7 +8,7 @@ use super::scored::Scored;
 use crate::durable::{self, LineFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, SchemaVersion};
-use crate::untrusted::json_error;
+use crate::untrusted::json_line_error;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -149,7 +149,7 @@ fn entries(path: &Path, text: &[u8]) -> Result<HashMap<String, Entry>> {
         let line: Line = schema::from_slice(line).map_err(|error| {
             // No line depends on another one.
             let remedy = "remove this line, and run the command again";
-            Error::data(format!("{}: line {}: {}; {remedy}", path.display(), number + 1, json_error(&error)))
+            Error::data(format!("{}: line {}: {}; {remedy}", path.display(), number + 1, json_line_error(&error)))
                 .caused_by(error)
         })?;
         entries.entry(line.key).or_insert(line.entry);

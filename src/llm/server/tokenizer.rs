@@ -36,8 +36,10 @@ impl Tokenizer {
     pub fn of_server(client: &LlmClient, kind: ServerKind, model: &str) -> Result<Option<Self>> {
         let tokenizer = Tokenizer::Server { kind, model: model.to_owned() };
         let (path, body) = tokenizer.request("a", false);
-        match client.ask(path, Some(&body))? {
-            Reply::Done(answer) if answer["tokens"].is_array() => Ok(Some(tokenizer)),
+        match client.ask(path, Some(&body)) {
+            Ok(Reply::Done(answer)) if answer["tokens"].is_array() => Ok(Some(tokenizer)),
+            // Some services answer every path, with a web page or an error.
+            Err(error) if error.kind != ErrorKind::Data => Err(error),
             _ => Ok(None),
         }
     }
