@@ -231,7 +231,7 @@ fn wrong_predictions_are_refused_with_their_place() {
             line(&|p| p.prediction.stories[1].entities[0].conflict_probs[0] = 7.),
             "conflict_probs: 7 is not between 0 and 1",
         ),
-        (line(&|p| p.id.clone_from(&predictions()[1].id)), "is on line 1 too"),
+        (line(&|p| p.clone_from(&predictions()[1])), "is on line 1 too"),
         ("{\"id\": 1}".into(), "line 1"),
         ("[{\"id\": 1}]".into(), "not a list of predictions as published with GITA"),
         ("".into(), "contains no predictions"),
