@@ -22,7 +22,7 @@ endif
 # Where `make test-gpu` computes.
 TIERED_TEST_DEVICE ?= cuda
 
-.PHONY: help build demo test test-gpu test-browser bench bench-gpu minilm snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
+.PHONY: help build demo test test-gpu test-browser bench bench-gpu minilm mpnet snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
@@ -34,6 +34,7 @@ help:
 	@echo "make bench       time training and evaluation here, and a PyTorch program beside it"
 	@echo "make bench-gpu   the same on a GPU, with larger encoders and a good PyTorch program (docs/gpu.md)"
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
+	@echo "make mpnet       checkpoints/encoders/mpnet-base, an English MPNet (405 MB to download), for configs/english.toml"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"
@@ -90,6 +91,9 @@ bench-gpu: build $(encoder)
 
 minilm:
 	$(PYTHON) scripts/get-minilm.py
+
+mpnet:
+	$(PYTHON) scripts/get-mpnet.py
 
 snapshots: build
 	TRYCMD=overwrite SNAPSHOTS=overwrite $(CARGO) test --release --test it -- snapshots config_docs

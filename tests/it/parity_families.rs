@@ -1,4 +1,5 @@
-//! Encoders of every family against Hugging Face's code: tiny random ones, and the English MiniLM where it is at hand.
+//! Encoders of every family against Hugging Face's code: tiny random ones, and two English ones with real weights where they
+//! are at hand.
 
 use crate::arrays::{
     Arrays, ENCODER, EVAL, assert_close, check_encoder, check_every_token, check_slope, distance, encode, encoder,
@@ -11,11 +12,12 @@ use std::path::{Path, PathBuf};
 use tch::{Device, Kind, Tensor, nn};
 use tiered::batch::Tokens;
 use tiered::model::encoder::deberta::{DebertaConfig, PositionTerms, log_buckets};
+use tiered::model::encoder::relative_bias::t5_buckets;
 use tiered::model::encoder::{Family, Path as ComputedBy};
 use tiered::model::{DropoutRng, Encoder, EncoderConfig, Mode, Precision, PretrainedWeights};
 use tiered::tokenizer::{InputTokenizer, TokenSequence, tokenizer_json};
 
-const FAMILIES: [&str; 5] = ["bert", "roberta", "deberta", "deberta_v2", "deberta_v3"];
+const FAMILIES: [&str; 6] = ["bert", "roberta", "mpnet", "deberta", "deberta_v2", "deberta_v3"];
 
 fn file(family: &str) -> String {
     format!("encoder_{family}.safetensors")
@@ -35,6 +37,12 @@ fn bert_equals_hugging_face() {
 fn roberta_equals_hugging_face() {
     check_encoder(&file("roberta"));
     check_every_token(&file("roberta"));
+}
+
+#[test]
+fn mpnet_equals_hugging_face() {
+    check_encoder(&file("mpnet"));
+    check_every_token(&file("mpnet"));
 }
 
 #[test]
@@ -65,7 +73,7 @@ fn kernels_compute_what_bert_and_roberta_have_in_common() {
     for family in FAMILIES {
         let arrays = arrays(family);
         let (_store, encoder) = encoder(&arrays, &encoder_config(&arrays));
-        let by = if family.starts_with("deberta") { ComputedBy::Libtorch } else { ComputedBy::Kernels };
+        let by = if ["bert", "roberta"].contains(&family) { ComputedBy::Kernels } else { ComputedBy::Libtorch };
         assert_eq!(encoder.path(EVAL, Device::Cpu), by, "{family}");
         assert_eq!(encoder.path(EVAL.unfused(), Device::Cpu), ComputedBy::Libtorch, "{family}");
     }
@@ -106,7 +114,9 @@ fn a_wrong_setting_of_any_family_shows() {
 
 #[test]
 fn types_of_tokens_are_read_by_the_families_that_have_them() {
-    for (family, reads) in [("bert", true), ("roberta", false), ("deberta_v2", true), ("deberta_v3", false)] {
+    for (family, reads) in
+        [("bert", true), ("roberta", false), ("mpnet", false), ("deberta_v2", true), ("deberta_v3", false)]
+    {
         let arrays = arrays(family);
         let (_store, encoder, right) = encode(&arrays, &encoder_config(&arrays), EVAL);
         let (mut tokens, order) = packed_inputs(&arrays);
@@ -125,6 +135,12 @@ fn buckets_of_distances_equal_hugging_faces() {
         assert_eq!(&log_buckets(&distances, buckets, max_distance), expected, "{buckets} of {max_distance}");
         assert_ne!(&log_buckets(&distances, buckets - 2, max_distance), expected, "{} pass for {buckets}", buckets - 2);
     }
+}
+
+#[test]
+fn buckets_of_mpnet_equal_hugging_faces() {
+    let distances = Tensor::arange_start(-200, 201, (Kind::Int64, Device::Cpu));
+    assert_eq!(&t5_buckets(&distances), arrays("mpnet").get("buckets"));
 }
 
 /// In bfloat16 only operands of products are rounded: outputs and gradients stay near those in float32.
@@ -156,14 +172,19 @@ fn is_near_float32(family: &str, arrays: &Arrays) {
     }
 }
 
-/// The folder of the English MiniLM, or a line saying that it is not there.
-fn minilm() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/encoders/minilm-l6");
-    if !folder.exists() {
-        skipped("checkpoints/encoders/minilm-l6 is needed (make minilm)");
+/// The folder of an English encoder with real weights, or a line saying that it is not there.
+fn real(folder: &str, script: &str) -> Option<PathBuf> {
+    let folder = format!("checkpoints/encoders/{folder}");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder);
+    if !path.exists() {
+        skipped(&format!("{folder} is needed ({script})"));
         return None;
     }
-    Some(folder)
+    Some(path)
+}
+
+fn minilm() -> Option<PathBuf> {
+    real("minilm-l6", "make minilm")
 }
 
 fn pair_of(row: &Value) -> (String, String) {
@@ -172,8 +193,16 @@ fn pair_of(row: &Value) -> (String, String) {
 
 #[test]
 fn a_real_bert_gives_hugging_faces_ids_types_and_vectors() {
-    let Some(folder) = minilm() else { return };
-    let rows: Vec<Value> = serde_json::from_slice(&std::fs::read(fixture("minilm.json")).unwrap()).unwrap();
+    minilm().into_iter().for_each(|folder| check_real(&folder, "minilm.json"));
+}
+
+#[test]
+fn a_real_mpnet_gives_hugging_faces_ids_and_vectors() {
+    real("mpnet-base", "make mpnet").into_iter().for_each(|folder| check_real(&folder, "mpnet.json"));
+}
+
+fn check_real(folder: &Path, file: &str) {
+    let rows: Vec<Value> = serde_json::from_slice(&std::fs::read(fixture(file)).unwrap()).unwrap();
     let tokenizer = InputTokenizer::open(&folder.join("tokenizer.json")).unwrap();
     let inputs = tokenizer.encode(rows.iter().map(pair_of).collect()).unwrap();
     for (row, input) in rows.iter().zip(&inputs) {
@@ -183,7 +212,7 @@ fn a_real_bert_gives_hugging_faces_ids_types_and_vectors() {
     let store = nn::VarStore::new(Device::Cpu);
     let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
     let encoder = Encoder::new(&(store.root() / config.prefix()), &config);
-    let skipped = PretrainedWeights::open(&folder).unwrap().load(&store, &config).unwrap();
+    let skipped = PretrainedWeights::open(folder).unwrap().load(&store, &config).unwrap();
     assert_eq!(skipped, ["pooler.dense.bias", "pooler.dense.weight"]);
     let mut with_vector: Vec<usize> = (0..rows.len()).filter(|&i| rows[i]["cls"].is_array()).collect();
     assert_eq!(with_vector.len(), 6);

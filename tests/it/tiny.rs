@@ -118,6 +118,7 @@ fn make_encoder(folder: &Path, family: &str) {
     });
     let own = match family {
         "bert" => json!({"type_vocab_size": 2}),
+        "mpnet" => json!({"relative_attention_num_buckets": 32}),
         "deberta" => json!({"type_vocab_size": 0, "relative_attention": true, "pos_att_type": "c2p|p2c",
                             "max_relative_positions": -1, "position_biased_input": false}),
         "deberta-v2" => json!({"type_vocab_size": 0, "relative_attention": true, "pos_att_type": "p2c|c2p",
@@ -140,7 +141,7 @@ fn vocabulary(family: &str) -> Vec<String> {
         let sentences = story["sentences"].as_array().unwrap().iter().map(|sentence| sentence.as_str().unwrap());
         words.extend(sentences.chain(names).flat_map(tokens));
     }
-    let specials = match family.ends_with("roberta") {
+    let specials = match family.ends_with("roberta") || family == "mpnet" {
         true => ["<s>", "<pad>", "</s>", "<unk>"],
         false => ["[CLS]", "[PAD]", "[SEP]", "[UNK]"],
     };

@@ -1,13 +1,15 @@
 //! The keys of Hugging Face's `config.json` that an encoder needs.
 
 use super::deberta::config::DebertaConfig;
+use super::relative_bias::RELATIVE_BUCKETS;
 use super::sizes::{MAX_SIZE, Sizes};
 use crate::error::{Error, Result};
 use crate::untrusted::{self, MAX_CONFIG, json_error, shown};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Sizes and constants of an encoder. Other keys of the file are ignored. No size or constant has a default.
+/// Sizes and constants of an encoder. Other keys of the file are ignored. No size or constant
+/// that the family uses has a default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EncoderConfig {
     /// `model_type`, with the keys that only this family has.
@@ -27,7 +29,8 @@ pub struct EncoderConfig {
     pub intermediate_size: i64,
     /// Positions, with those before the first token ([`EncoderConfig::position_offset`]).
     pub max_position_embeddings: i64,
-    /// Token types; 0 is possible in DeBERTa only.
+    /// Token types; 0 is possible in DeBERTa only. MPNet has none, and no such key.
+    #[serde(default)]
     pub type_vocab_size: i64,
     /// Added to the variance by every norm.
     pub layer_norm_eps: f64,
@@ -53,6 +56,13 @@ pub enum Family {
         /// Id of the padding; positions start after it.
         pad_token_id: i64,
     },
+    /// Song et al., 2020. Like RoBERTa without token types, with a bias of attention by distance.
+    Mpnet {
+        /// Id of the padding; positions start after it.
+        pad_token_id: i64,
+        /// Rows of the bias; [`RELATIVE_BUCKETS`] in all that can be computed.
+        relative_attention_num_buckets: i64,
+    },
     /// He et al., 2021: disentangled attention.
     Deberta(DebertaConfig),
     /// He et al., 2021 and 2023 (versions 2 and 3): the same with buckets of distances and more options.
@@ -61,7 +71,7 @@ pub enum Family {
 
 impl Family {
     /// The families' names in `config.json`.
-    pub const NAMES: [&str; 5] = ["bert", "roberta", "xlm-roberta", "deberta", "deberta-v2"];
+    pub const NAMES: [&str; 6] = ["bert", "roberta", "xlm-roberta", "mpnet", "deberta", "deberta-v2"];
 
     /// The family's name in `config.json`.
     pub const fn name(&self) -> &'static str {
@@ -69,8 +79,9 @@ impl Family {
             Family::Bert => 0,
             Family::Roberta { .. } => 1,
             Family::XlmRoberta { .. } => 2,
-            Family::Deberta(_) => 3,
-            Family::DebertaV2(_) => 4,
+            Family::Mpnet { .. } => 3,
+            Family::Deberta(_) => 4,
+            Family::DebertaV2(_) => 5,
         }]
     }
 
@@ -79,6 +90,7 @@ impl Family {
         match self {
             Family::Bert => "bert",
             Family::Roberta { .. } | Family::XlmRoberta { .. } => "roberta",
+            Family::Mpnet { .. } => "mpnet",
             Family::Deberta(_) | Family::DebertaV2(_) => "deberta",
         }
     }
@@ -155,7 +167,7 @@ impl EncoderConfig {
             ("max_position_embeddings", self.max_position_embeddings),
         ];
         let types = ("type_vocab_size", self.type_vocab_size);
-        let least_types = i64::from(self.family.deberta().is_none());
+        let least_types = i64::from(matches!(self.family.name(), "bert" | "roberta" | "xlm-roberta"));
         let ranges = sizes.into_iter().map(|size| (size, 1)).chain([(types, least_types)]);
         for ((name, size), least) in ranges {
             if !(least..=MAX_SIZE).contains(&size) {
@@ -166,7 +178,7 @@ impl EncoderConfig {
         if hidden % heads != 0 {
             return Err(format!("hidden_size {hidden} is not a multiple of num_attention_heads {heads}"));
         }
-        if let Family::Roberta { pad_token_id } | Family::XlmRoberta { pad_token_id } = self.family
+        if let Some(pad_token_id) = self.padding_id()
             && (!(0..self.max_position_embeddings).contains(&pad_token_id) || pad_token_id >= self.vocab_size)
         {
             return Err(format!("pad_token_id {pad_token_id} is neither a token nor a position"));
@@ -176,6 +188,9 @@ impl EncoderConfig {
             return Err("layer_norm_eps and the dropout probabilities must be at least 0 and below 1".into());
         }
         match &self.family {
+            Family::Mpnet { relative_attention_num_buckets: buckets, .. } if *buckets != RELATIVE_BUCKETS => {
+                Err(format!("relative_attention_num_buckets is {buckets}; only {RELATIVE_BUCKETS} is supported"))
+            }
             Family::Deberta(deberta) => deberta.refuse_later_settings().and_then(|()| deberta.validate(self.sizes())),
             Family::DebertaV2(deberta) => deberta.validate(self.sizes()),
             _ => Ok(()),
@@ -211,11 +226,16 @@ impl EncoderConfig {
         self.family.deberta().is_none_or(|deberta| deberta.position_biased_input)
     }
 
+    /// Whether a token type is added to each word.
+    pub fn has_token_types(&self) -> bool {
+        self.type_vocab_size > 0 && !matches!(self.family, Family::Mpnet { .. })
+    }
+
     /// The number of token types; `None` if the encoder does not use types.
     pub fn token_types(&self) -> Option<i64> {
         let looks = match self.family {
             Family::Bert => true,
-            Family::Roberta { .. } | Family::XlmRoberta { .. } => false,
+            Family::Roberta { .. } | Family::XlmRoberta { .. } | Family::Mpnet { .. } => false,
             Family::Deberta(_) | Family::DebertaV2(_) => self.type_vocab_size > 0,
         };
         looks.then_some(self.type_vocab_size)
@@ -223,9 +243,16 @@ impl EncoderConfig {
 
     /// The position of the first token.
     pub fn position_offset(&self) -> i64 {
+        self.padding_id().map_or(0, |id| id + 1)
+    }
+
+    /// The id of the padding, in the families whose positions start after it.
+    const fn padding_id(&self) -> Option<i64> {
         match self.family {
-            Family::Roberta { pad_token_id } | Family::XlmRoberta { pad_token_id } => pad_token_id + 1,
-            Family::Bert | Family::Deberta(_) | Family::DebertaV2(_) => 0,
+            Family::Roberta { pad_token_id }
+            | Family::XlmRoberta { pad_token_id }
+            | Family::Mpnet { pad_token_id, .. } => Some(pad_token_id),
+            Family::Bert | Family::Deberta(_) | Family::DebertaV2(_) => None,
         }
     }
 

@@ -56,7 +56,7 @@ impl Embeddings {
         Embeddings {
             words: without_values(&(p / "word_embeddings"), &[config.vocab_size, width]),
             positions: config.has_positions().then(|| table("position_embeddings", positions)),
-            token_types: (types > 0).then(|| table("token_type_embeddings", types)),
+            token_types: config.has_token_types().then(|| table("token_type_embeddings", types)),
             reads_types: config.token_types().is_some(),
             projection: (width != hidden).then(|| nn::linear(p / "embed_proj", width, hidden, without_bias)),
             norm: new_layer_norm(p / "LayerNorm", config.hidden_size, config.layer_norm_eps),

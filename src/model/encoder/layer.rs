@@ -1,6 +1,6 @@
-//! One transformer layer of BERT, RoBERTa and XLM-R, with norms after the residual sums (Devlin et al., 2019).
+//! One transformer layer of BERT, RoBERTa, XLM-R and MPNet, with norms after the residual sums (Devlin et al., 2019).
 
-use super::config::EncoderConfig;
+use super::config::{EncoderConfig, Family};
 use super::layout::TokenLayout;
 use crate::model::layers::{Mode, affine, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
@@ -23,13 +23,17 @@ pub struct Layer {
 impl Layer {
     pub fn new(p: &nn::Path, config: &EncoderConfig) -> Self {
         let (h, ff, eps) = (config.hidden_size, config.intermediate_size, config.layer_norm_eps);
-        let attention = p / "attention";
+        let [query, key, value, output, norm] = match config.family {
+            Family::Mpnet { .. } => ["attn.q", "attn.k", "attn.v", "attn.o", "LayerNorm"],
+            _ => ["self.query", "self.key", "self.value", "output.dense", "output.LayerNorm"],
+        };
+        let attention = |name: &str| name.split('.').fold(p / "attention", |path, part| path / part);
         Layer {
-            query: new_linear(&attention / "self" / "query", h, h),
-            key: new_linear(&attention / "self" / "key", h, h),
-            value: new_linear(&attention / "self" / "value", h, h),
-            attention_output: new_linear(&attention / "output" / "dense", h, h),
-            attention_norm: new_layer_norm(&attention / "output" / "LayerNorm", h, eps),
+            query: new_linear(attention(query), h, h),
+            key: new_linear(attention(key), h, h),
+            value: new_linear(attention(value), h, h),
+            attention_output: new_linear(attention(output), h, h),
+            attention_norm: new_layer_norm(attention(norm), h, eps),
             intermediate: new_linear(p / "intermediate" / "dense", h, ff),
             output: new_linear(p / "output" / "dense", ff, h),
             output_norm: new_layer_norm(p / "output" / "LayerNorm", h, eps),

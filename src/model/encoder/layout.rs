@@ -1,5 +1,6 @@
 //! How the layers of BERT read packed tokens in attention, where libtorch's operations compute.
 
+use super::relative_bias::RelativeBias;
 use crate::batch::{Bins, Tokens};
 use crate::model::layers::{Mode, Precision, join_heads, seeded_dropout, split_heads};
 use crate::torch::{flash_attention, has_flash_attention};
@@ -14,7 +15,8 @@ pub enum TokenLayout<'a> {
         bins: &'a Bins,
         /// `[O]` the places of the tokens that are read.
         read: Tensor,
-        /// `[bins, 1, length, length]` added to the scores, in the precision of matmuls: nothing attends to other sequences.
+        /// `[bins, 1 or heads, length, length]` added to the scores, in the precision of matmuls: nothing attends to other
+        /// sequences.
         bias: Tensor,
     },
 }
@@ -23,10 +25,10 @@ pub enum TokenLayout<'a> {
 const LONGEST_IN_BINS: i64 = 128;
 
 impl<'a> TokenLayout<'a> {
-    /// `depth` is that of a head, if there is a layer.
-    pub fn of(tokens: &'a Tokens, depth: Option<i64>, mode: Mode) -> Self {
+    /// `depth` is that of a head, if there is a layer. Flash attention knows no bias.
+    pub fn of(tokens: &'a Tokens, depth: Option<i64>, relative: Option<&RelativeBias>, mode: Mode) -> Self {
         let is_long = tokens.longest() > LONGEST_IN_BINS && mode.precision == Precision::Bf16;
-        if is_long && depth.is_some_and(|depth| has_flash_attention(tokens.ids.device(), depth)) {
+        if is_long && relative.is_none() && depth.is_some_and(|depth| has_flash_attention(tokens.ids.device(), depth)) {
             return TokenLayout::EndToEnd(tokens);
         }
         let bins = &tokens.bins;
@@ -36,7 +38,12 @@ impl<'a> TokenLayout<'a> {
             Precision::Fp32 => Kind::Float,
             Precision::Bf16 => Kind::BFloat16,
         };
-        let bias = Tensor::zeros(others.size(), (kind, others.device())).masked_fill(&others, f64::NEG_INFINITY);
+        let bias = match relative {
+            // Tokens of a sequence lie side by side, so that places are as far apart as positions.
+            Some(relative) => relative.of(bins.length).to_kind(kind),
+            None => Tensor::zeros(others.size(), (kind, others.device())),
+        };
+        let bias = bias.masked_fill(&others, f64::NEG_INFINITY);
         TokenLayout::Bins { bins, read: bins.place.index_select(0, &tokens.read), bias }
     }
 
@@ -75,7 +82,7 @@ impl<'a> TokenLayout<'a> {
 }
 
 /// libtorch's memory-efficient attention where there is a GPU and it reads heads of this depth: libtorch may choose a slower
-/// one. `parts [bins, heads, length, depth]`, `bias [bins, 1, length, length]` -> `[bins, heads, length, depth]`
+/// one. `parts [bins, heads, length, depth]`, `bias [bins, 1 or heads, length, length]` -> `[bins, heads, length, depth]`
 fn biased_attention([queries, keys, values]: [&Tensor; 3], bias: &Tensor, dropout: f64) -> Tensor {
     let (_, heads, _, depth) = queries.size4().expect("queries are [bins, heads, length, depth]");
     let is_readable = match queries.kind() {

@@ -1,4 +1,4 @@
-//! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
+//! The pretrained encoder: BERT, RoBERTa, XLM-RoBERTa, MPNet (one implementation, [`layer`]) and DeBERTa ([`deberta`]).
 //!
 //! Names are those of Hugging Face's checkpoints. Tokens are packed without padding, and everything but attention works on
 //! all T of them at once; attention works on each run of sequences of equal length. Where libtorch's operations compute, all
@@ -13,6 +13,7 @@ mod fused;
 mod layer;
 mod layout;
 mod read_rows;
+pub mod relative_bias;
 mod sizes;
 
 pub use config::{Activation, EncoderConfig, Family};
@@ -26,6 +27,7 @@ use deberta::Deberta;
 use fused::FusedInput;
 use layer::Layer;
 use layout::TokenLayout;
+use relative_bias::RelativeBias;
 use std::collections::HashMap;
 use tch::{Device, Kind, Tensor, nn};
 
@@ -40,7 +42,11 @@ pub struct Encoder {
 
 /// The transformer layers of a family.
 enum Layers {
-    Bert(Vec<Layer>),
+    Bert {
+        layers: Vec<Layer>,
+        /// MPNet's, which all layers share.
+        relative: Option<RelativeBias>,
+    },
     Deberta(Box<Deberta>),
 }
 
@@ -112,14 +118,18 @@ impl Layers {
         if let Some(deberta) = config.family.deberta() {
             return Layers::Deberta(Box::new(Deberta::new(p, config, deberta)));
         }
-        let layers = p / "layer";
-        Layers::Bert((0..config.num_hidden_layers).map(|i| Layer::new(&(&layers / i), config)).collect())
+        let layer = p / "layer";
+        let has_relative = matches!(config.family, Family::Mpnet { .. });
+        Layers::Bert {
+            layers: (0..config.num_hidden_layers).map(|i| Layer::new(&(&layer / i), config)).collect(),
+            relative: has_relative.then(|| RelativeBias::new(p, config.num_attention_heads)),
+        }
     }
 
     /// The layers, if kernels can compute them here.
     fn fusing(&self, mode: Mode, device: Device) -> Option<&[Layer]> {
         match self {
-            Layers::Bert(layers) if mode.fuses_on(device) => Some(layers),
+            Layers::Bert { layers, relative: None } if mode.fuses_on(device) => Some(layers),
             _ => None,
         }
     }
@@ -127,8 +137,9 @@ impl Layers {
     /// With libtorch's operations, differentiable.
     fn forward(&self, embedded: Tensor, tokens: &Tokens, mode: Mode) -> Tensor {
         match self {
-            Layers::Bert(layers) => {
-                let layout = TokenLayout::of(tokens, layers.first().map(Layer::depth), mode);
+            Layers::Bert { layers, relative } => {
+                let depth = layers.first().map(Layer::depth);
+                let layout = TokenLayout::of(tokens, depth, relative.as_ref(), mode);
                 let embedded = layout.lay_out(embedded);
                 let Some((last, before)) = layers.split_last() else { return layout.read(&embedded) };
                 let hidden = before.iter().fold(embedded, |hidden, layer| layer.forward(&hidden, &layout, mode));

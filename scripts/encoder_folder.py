@@ -1,0 +1,40 @@
+"""An encoder's folder made of files that must have known hashes."""
+import hashlib
+import pathlib
+import shutil
+import sys
+
+
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
+def from_command_line(default, usage):
+    """The folder that the only argument names."""
+    if len(sys.argv) > 2 or any(a.startswith("-") for a in sys.argv[1:]):
+        sys.exit(usage)
+    return pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else default).absolute()
+
+
+def make(out, sha256, fetch, readme):
+    """Fills `out` with the files that `fetch` returns by name, if their hashes are those of `sha256`, and a README."""
+    if all((out / name).is_file() for name in sha256):
+        print(f"{out}: already present")
+        return
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
+    files = fetch()
+    for name, content in files.items():
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != sha256[name]:
+            fail(f"{name} has SHA-256 {digest}, not {sha256[name]}")
+    part = out.with_name(out.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    for name, content in files.items():
+        (part / name).write_bytes(content)
+    (part / "README.md").write_text(readme)
+    if out.exists():
+        out.rmdir()
+    part.rename(out)
+    print(f"{out}: {sum(map(len, files.values())):,} bytes")
