@@ -19,6 +19,8 @@ from app_browser import DESK, PHONE, VIEWS, Watch, add_arguments, check_axe, che
 
 STORY = ["Rosa filled the kettle.", "Rosa switched the kettle on.", "Rosa put a cup on the table.", "Rosa poured the hot water into the cup."]
 
+EVENTS = "**/api/annotate/events*"  # what a window hears of the others
+
 
 def begin(page, who, own_pass="main"):
     """Says who annotates, and in which pass."""
@@ -207,6 +209,19 @@ def deaf(route):
     route.fulfill(json={"schema_version": 1, "revision": since, "events": [], "more": False})
 
 
+def clash(page, other, row):
+    """Both windows label the same cell. The page hears of no other changes, from before on until the route is taken away."""
+    page.route(EVENTS, deaf)
+    focus(other, 1, row)
+    other.keyboard.press("x")
+    other.keyboard.press("2")
+    settled(other)
+    focus(page, 1, row)
+    page.keyboard.press("x")
+    page.keyboard.press("1")
+    page.wait_for_selector("#clash")
+
+
 def check_two(browser, watch, page, scheme, size):
     """Another person in another window sees changes, and both are told of a clash."""
     watch.expected += ["409"]
@@ -218,16 +233,8 @@ def check_two(browser, watch, page, scheme, size):
             break
         other.locator(f"[data-key='story {title.split(' ')[0]}']").click()
         settled(other)
-    page.route("**/api/annotate/events*", deaf)  # else it may hear of the change before the key is pressed
-    focus(other, 1, 0)
-    other.keyboard.press("x")
-    other.keyboard.press("2")
-    settled(other)
-    focus(page, 1, 0)
-    page.keyboard.press("x")
-    page.keyboard.press("1")
-    page.wait_for_selector("#clash")
-    page.unroute("**/api/annotate/events*")
+    clash(page, other, 0)
+    page.unroute(EVENTS)
     expect("Bo" in page.locator("#clash").inner_text(), "the clash does not say whose change it is")
     check_axe(page, "a clash")
     page.locator("#clash button").first.click()
@@ -243,15 +250,7 @@ def check_waiting(browser, watch, page, scheme, size):
     begin(other, "Cy")
     other.locator(f"[data-key='story {page.locator('#title').inner_text().split(' ')[0]}']").click()
     settled(other)
-    page.route("**/api/annotate/events*", deaf)
-    focus(other, 1, 3)
-    other.keyboard.press("x")
-    other.keyboard.press("2")
-    settled(other)
-    focus(page, 1, 3)
-    page.keyboard.press("x")
-    page.keyboard.press("1")
-    page.wait_for_selector("#clash")
+    clash(page, other, 3)
     is_seen = page.evaluate("() => { const { top, bottom } = document.getElementById('clash').getBoundingClientRect(); return bottom > 0 && top < innerHeight; }")
     expect(is_seen and page.evaluate("document.activeElement.id") == "clash", "the clash is not seen")
     focus(page, 1, 2)
@@ -262,7 +261,7 @@ def check_waiting(browser, watch, page, scheme, size):
     expect(page.evaluate(asked), "the page closes while a change is not saved")
     page.locator("#clash button").last.click()
     settled(page)
-    page.unroute("**/api/annotate/events*")
+    page.unroute(EVENTS)
     expect("not mixed" not in cell(page, 1, 3).inner_text(), "the other's value does not win")
     page.wait_for_function(f"() => !({asked})()")
     focus(page, 1, 2)

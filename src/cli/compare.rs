@@ -203,30 +203,39 @@ fn sets(args: &Args, systems: &[Predictor]) -> Result<Vec<String>> {
         };
     }
     let sets = sets_of_runs(args, &folders)?;
-    let files = systems.iter().filter(|system| matches!(system, Predictor::File(..)));
-    let files: Vec<&Predictor> = files.filter(|_| args.evaluations.is_empty()).collect();
-    if files.is_empty() {
-        return Ok(sets);
-    }
-    let mut shared = Vec::new();
+    let files = systems.iter().filter_map(|system| match system {
+        Predictor::File(path, pairs) => Some((path, pairs)),
+        Predictor::Run(_) => None,
+    });
+    let files: Vec<_> = files.filter(|_| args.evaluations.is_empty()).collect();
+    let Some((first, _)) = files.first() else { return Ok(sets) };
+    let (mut shared, mut wrong) = (Vec::new(), None);
     for set in &sets {
         let Some(of_run) = Predictor::Run(folders[0].clone()).predictions(set)? else { continue };
-        let is_of = |file: &&Predictor| match file {
-            Predictor::File(_, pairs) => PairSet::of(&in_order_of(&of_run, pairs.clone())) == PairSet::of(&of_run),
-            Predictor::Run(_) => false,
-        };
-        if files.iter().all(is_of) {
-            shared.push(set.clone());
+        let ordered = files.iter().map(|(path, pairs)| (path, in_order_of(&of_run, pairs.to_vec())));
+        match ordered.into_iter().find(|(_, pairs)| PairSet::of(pairs) != PairSet::of(&of_run)) {
+            None => shared.push(set.clone()),
+            Some((path, pairs)) if have_same_ids(&of_run, &pairs) => {
+                wrong = Some(format!("{}: {OTHER_GOLD} the evaluation {set} of the runs", path.display()));
+            }
+            Some(_) => {}
         }
     }
     match shared.is_empty() {
         false => Ok(shared),
-        true => Err(Error::data(format!(
-            "{}: is of other pairs than the evaluations of the runs ({}); evaluate a run on these pairs with `tiered eval`",
-            files[0].path().display(),
-            sets.join(", ")
-        ))),
+        true => Err(Error::data(wrong.unwrap_or_else(|| {
+            let sets = sets.join(", ");
+            let what = format!("is of other pairs than the evaluations of the runs ({sets})");
+            format!("{}: {what}; evaluate a run on these pairs with `tiered eval`", first.display())
+        }))),
     }
+}
+
+/// How a set of the same pairs can differ.
+const OTHER_GOLD: &str = "differs in its story groups, or in which pairs have gold states, from";
+
+fn have_same_ids(first: &[LabelledPair], other: &[LabelledPair]) -> bool {
+    first.iter().map(|pair| &pair.id).eq(other.iter().map(|pair| &pair.id))
 }
 
 /// The evaluations named by `--evaluation`, else those that all runs have.
@@ -283,11 +292,7 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
             predicted = in_order_of(first, predicted);
         }
         if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predicted)) {
-            let same_ids = all[0].iter().map(|pair| &pair.id).eq(predicted.iter().map(|pair| &pair.id));
-            let what = match same_ids {
-                true => "differs in its story groups, or in which pairs have gold states, from",
-                false => "is of other pairs than that of",
-            };
+            let what = if have_same_ids(&all[0], &predicted) { OTHER_GOLD } else { "is of other pairs than that of" };
             return Err(wrong(&format!("{what} {}", systems[0].path().display())));
         }
         let first = all.first().map(Vec::as_slice).unwrap_or_default();

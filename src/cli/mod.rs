@@ -60,6 +60,7 @@ pub fn main_of_torch() -> ExitCode {
 }
 
 fn main_with(torch: fn(Command) -> anyhow::Result<()>) -> ExitCode {
+    signal::ignore_file_size_signal();
     let cli = parse();
     if cli.quiet {
         be_quiet();

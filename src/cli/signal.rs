@@ -1,5 +1,5 @@
 //! SIGTERM, SIGINT, SIGHUP (the terminal was closed) and SIGUSR1 make a run save and stop. A second signal ends it at
-//! once.
+//! once. SIGXFSZ is ignored.
 
 use crate::error::{Error, ErrorKind, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -21,6 +21,13 @@ fn is_ignored(signal: i32) -> bool {
         let mut action: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
     }
+}
+
+/// Makes writing beyond the largest file that the system allows (`ulimit -f`) an error that names the file, not a signal
+/// that ends the program.
+pub fn ignore_file_size_signal() {
+    // SAFETY: to ignore a signal needs no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 impl Signals {

@@ -229,8 +229,8 @@ impl RunFolder {
         }
         match read_predictions(&path) {
             Ok(file) => Ok(Some(file.pairs)),
-            Err(Error { kind: ErrorKind::Data, message, .. }) => {
-                Err(Error::data(format!("{message}; evaluate again with `tiered eval`")))
+            Err(error) if error.kind == ErrorKind::Data => {
+                Err(Error { message: format!("{}; evaluate again with `tiered eval`", error.message), ..error })
             }
             Err(error) => Err(error),
         }

@@ -116,9 +116,11 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
         (entity.preconditions, entity.effects) = (Vec::new(), Vec::new());
     }
     write_predictions(&relabelled_file, &relabelled).unwrap();
-    let output = tiered(["compare", text(&dev), text(&relabelled_file)]);
-    let said = stderr(&output);
-    assert!(output.status.code() == Some(65) && said.contains("in which pairs have gold states"), "{said}");
+    for with in [&dev, &run] {
+        let output = tiered(["compare", text(with), text(&relabelled_file)]);
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(65) && said.contains("in which pairs have gold states"), "{said}");
+    }
     let output = tiered(["compare", text(&dev), text(&other), "--evaluation", "stories-dev-all"]);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("leave it out"), "{}", stderr(&output));
 }
