@@ -59,7 +59,7 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
         return Err(Error::config(format!("{}: {problem}", weights_file.display())));
     }
     let tokens = tokenizer::special_tokens(&tokenizer, &config);
-    let settings = tokenizer::settings(&tokens, &config, model.encoder.max_tokens());
+    let settings = tokenizer::settings(&tokens, &model.encoder);
     let exported = Exported { encoder_tensors: encoder.len(), head_tensors: heads.len() };
     let calibrated = folder.calibrated(which)?;
     let part = beside(out)?;

@@ -17,9 +17,9 @@ pub struct EncoderSource {
     /// or Hugging Face's own programs put into Hugging Face's cache.
     #[schemars(extend("x-resume" = "free", "x-type" = "folder or name"))]
     pub path: PathBuf,
-    /// What is not trained: `"encoder"` (all of it), `"embeddings"`, `"layers:K"` (the lowest K layers). A fully frozen
-    /// encoder encodes each input once, without dropout, before the first step (not where whole stories are read);
-    /// `tiered train --vectors DIR` keeps these vectors for other runs.
+    /// What is not trained: `"encoder"` (all of it), `"embeddings"`, `"layers:K"` (the lowest K layers, with what all layers
+    /// share: tables of distances). A fully frozen encoder encodes each input once, without dropout, before the first step
+    /// (not where whole stories are read); `tiered train --vectors DIR` keeps these vectors for other runs.
     #[serde(default)]
     #[schemars(extend("x-resume" = "refused"))]
     pub freeze: Vec<Freeze>,

@@ -95,7 +95,12 @@ fn frozen_prefixes(parts: &[Freeze], encoder: &EncoderConfig) -> Vec<String> {
     let encoder = encoder.prefix();
     let prefixes = parts.iter().flat_map(|part| match part {
         Freeze::Embeddings => vec![format!("{encoder}.embeddings.")],
-        Freeze::Layers(k) => (0..*k).map(|layer| format!("{encoder}.encoder.layer.{layer}.")).collect(),
+        // Frozen layers read these tables of distances too, and must compute what they did.
+        Freeze::Layers(k) => {
+            let layers = (0..*k).map(|layer| format!("layer.{layer}."));
+            let tables = ["relative_attention_bias.", "rel_embeddings.", "LayerNorm.", "conv."].map(str::to_owned);
+            layers.chain(tables).map(|part| format!("{encoder}.encoder.{part}")).collect()
+        }
         Freeze::Encoder => vec![format!("{encoder}.")],
     });
     prefixes.collect()

@@ -3,6 +3,7 @@
 //! They name the general tokenizer class, which uses `tokenizer.json` unchanged. The classes of single model families
 //! build a tokenizer from its vocabulary, which may split words in another way than training did.
 
+use crate::model::EncoderConfig;
 use serde_json::{Map, Value, json};
 
 /// The special tokens by their roles, as far as they are known.
@@ -24,16 +25,15 @@ pub fn special_tokens(tokenizer: &Value, config: &Value) -> Map<String, Value> {
 }
 
 /// `tokenizer_config.json`
-pub fn settings(tokens: &Map<String, Value>, config: &Value, max_tokens: usize) -> Value {
+pub fn settings(tokens: &Map<String, Value>, encoder: &EncoderConfig) -> Value {
     // Encoders with one token type have no embedding for the type of the second text.
-    let types = config["type_vocab_size"].as_u64().unwrap_or(0) > 1;
-    let inputs = if types {
+    let inputs = if encoder.token_types().is_some_and(|types| types > 1) {
         json!(["input_ids", "token_type_ids", "attention_mask"])
     } else {
         json!(["input_ids", "attention_mask"])
     };
     let mut settings = json!({
-        "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": max_tokens, "model_input_names": inputs,
+        "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": encoder.max_tokens(), "model_input_names": inputs,
         "clean_up_tokenization_spaces": false,
     });
     for (role, token) in tokens {

@@ -5,6 +5,7 @@ use super::parameter::Parameter;
 use crate::error::Result;
 use crate::model::detector::of_config;
 use crate::model::encoder::WORD_TABLE;
+use crate::model::encoder::relative_bias::RELATIVE_BIAS;
 use crate::model::weights::{NamedTensors, WeightsFile};
 use crate::model::{ModelConfig, NewDetector, PretrainedWeights, TieredModel, weights};
 use std::path::Path;
@@ -126,7 +127,8 @@ impl Network {
         trained
             .map(|(name, tensor)| {
                 let scale = if name.starts_with(self.encoder_prefix()) { 1. } else { head_scale };
-                Parameter::new(name, tensor, scale, tensor.dim() > 1 && !name.contains("embeddings."))
+                let is_table = ["embeddings.", RELATIVE_BIAS].iter().any(|table| name.contains(table));
+                Parameter::new(name, tensor, scale, tensor.dim() > 1 && !is_table)
             })
             .collect()
     }

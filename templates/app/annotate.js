@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import "./annotate-words.js";
 import { mark } from "./conflict.js";
-import { announce, fill, h, memory, putOff } from "./dom.js";
+import { announce, fill, h, keep, memory, putOff } from "./dom.js";
 import { Edits } from "./edits.js";
 import { accepted, labelsOf, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
@@ -22,7 +22,7 @@ const state = {
 let edits;
 
 export function annotatePage(models) {
-  const element = h("div", { class: "wide" });
+  const element = h("div", { class: "wide" }), columns = h("div", { class: "annotate" });
   let timer, isLeft = false, isDragging = false, isLoading = false;
   const where = () => ({ pass: state.pass, who: state.who });
   const run = () => state.run ?? models[0]?.name;
@@ -35,7 +35,7 @@ export function annotatePage(models) {
     fill(element, () => [h("h2", { class: "sr", tabindex: "-1", "data-stand-in": "" }, t("annotate")), signed,
       state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
-      h("div", { class: "annotate" }, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions))]);
+      keep(columns, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions))]);
     if (state.clash && !state.clash.isShown) showClash(state.clash);
   };
   /** Nothing is sent until it is decided: it must be seen. After that the annotator goes on where the clash came. */
@@ -71,7 +71,7 @@ export function annotatePage(models) {
       say(text);
     } catch {
       state.view = null;
-      fill(element, h("p", { class: "card wrong", role: "alert" }, text), h("div", { class: "annotate" }, storyList(state, actions)));
+      fill(element, h("p", { class: "card wrong", role: "alert" }, text), keep(columns, storyList(state, actions)));
     }
   };
 
@@ -184,7 +184,7 @@ export function annotatePage(models) {
   });
 
   const actions = {
-    show, edit, open, say, attempt, focus, propose, reload, where, models,
+    show, edit, open, say, attempt, focus, propose, reload, where, models, saved: () => edits.settled(),
     key: (event) => { if (pressed(event, state, actions)) { event.preventDefault(); } },
     go: (at) => { if (state.at?.entity !== at.entity || state.at?.sentence !== at.sentence) { Object.assign(state, { at, waiting: null }); show(); } },
     wait: (attribute) => { state.waiting = attribute; show(); },

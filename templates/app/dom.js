@@ -9,7 +9,24 @@ export function h(tag, properties = {}, ...children) {
     else if (name in element && !name.includes("-")) element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...present(children));
+  return element;
+}
+
+function present(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+}
+
+/** Makes these the children of an element. Those that it has stay where they are: to attach hundreds of lines anew takes the browser long. */
+export function keep(element, ...children) {
+  const wanted = present(children).map((child) => (child instanceof Node ? child : document.createTextNode(child)));
+  const stays = new Set(wanted);
+  for (const old of [...element.childNodes]) if (!stays.has(old)) old.remove();
+  let at = element.firstChild;
+  for (const child of wanted) {
+    if (child === at) at = at.nextSibling;
+    else element.insertBefore(child, at);
+  }
   return element;
 }
 
@@ -35,7 +52,7 @@ export function fill(element, ...children) {
   const scrolled = [...element.querySelectorAll("[data-scroll]")].map((part) => [part.dataset.scroll, part.scrollLeft, part.scrollTop]);
   const [left, top] = [window.scrollX, window.scrollY];
   const made = children.flatMap((child) => (typeof child === "function" ? child() : child));
-  element.replaceChildren(...made.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  keep(element, made);
   for (const [name, x, y] of scrolled) find("scroll", name)?.scrollTo(x, y);
   const same = find("key", active?.dataset.key);
   same?.focus({ preventScroll: true });

@@ -20,6 +20,9 @@ export class Edits {
     return this.send("annotate/edit", { story, ops, base });
   }
 
+  /** Resolves when all edits so far are saved or refused. */
+  settled() { return this.queue; }
+
   undo() { return this.send("annotate/undo", {}); }
   redo() { return this.send("annotate/redo", {}); }
 

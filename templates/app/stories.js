@@ -1,6 +1,6 @@
 // The list of the project's stories: which comes next, new ones, import and export.
 import { ask } from "./api.js";
-import { h } from "./dom.js";
+import { h, keep } from "./dom.js";
 import { sendForm, textOf } from "./forms.js";
 import { t } from "./words.js";
 
@@ -10,28 +10,31 @@ export function storyList(state, actions) {
   const order = h("select", { id: "order", "data-key": "order", onchange: (event) => sort(state, actions, event.target.value) },
     ORDERS.map((by) => h("option", { value: by, disabled: by !== "project" && !actions.models.length }, t(`order_${by}`))));
   order.value = state.by;
-  return h("nav", { class: "stories", "aria-label": t("stories") },
+  return keep(listOf(actions).nav,
     h("p", {}, h("label", { for: "order" }, t("order")), order),
     state.order ? h("p", { class: "fine" }, t("ordering", state.order.ready, state.order.total)) : null,
     lines(state, actions), newStory(state, actions), files(actions));
 }
 
-/** The list as it was drawn for a page, and its lines by story. */
+/** What is drawn once for a page: the list, with its lines by story, and what it is in. */
 const drawn = new WeakMap();
+
+function listOf(actions) {
+  const make = () => ({ nav: h("nav", { class: "stories", "aria-label": t("stories") }), list: h("ul", { "data-scroll": "stories" }), known: new Map() });
+  if (!drawn.has(actions)) drawn.set(actions, make());
+  return drawn.get(actions);
+}
 
 /** Hundreds of stories take half a second to draw: only lines that changed are drawn again. */
 function lines(state, actions) {
-  if (!drawn.has(actions)) drawn.set(actions, { list: h("ul", { "data-scroll": "stories" }), known: new Map() });
-  const { list, known } = drawn.get(actions);
+  const { list, known } = listOf(actions);
   const all = sorted(state).map((story) => {
     const isOpen = state.view?.story === story.story;
     const text = JSON.stringify([isOpen, story]);
     if (known.get(story.story)?.text !== text) known.set(story.story, { text, line: line(story, isOpen, actions) });
     return known.get(story.story).line;
   });
-  const isSame = all.length === list.children.length && all.every((one, i) => one === list.children[i]);
-  if (!isSame) list.replaceChildren(...all);
-  return list;
+  return keep(list, all);
 }
 
 function line(story, isOpen, actions) {
@@ -77,6 +80,7 @@ function newStory(state, actions) {
 
 function files(actions) {
   const exported = (format) => actions.attempt(async () => {
+    await actions.saved();
     const { file, left_out } = await ask("annotate/export", { format, ...actions.where() });
     const link = h("a", { href: URL.createObjectURL(new Blob([JSON.stringify(file, null, 1)], { type: "application/json" })), download: `stories-${format}.json` });
     link.click();

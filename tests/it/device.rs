@@ -118,6 +118,7 @@ fn a_step_waits_for_the_device_once() {
         ("xlm-roberta", &in_stories),
         ("bert", &standard),
         ("mpnet", &in_stories),
+        ("mpnet", &["encoder.freeze=['embeddings', 'layers:1']"]),
         ("deberta", &[]),
         ("deberta-v2", &stories),
     ] {

@@ -215,7 +215,7 @@ fn check_real(folder: &Path, file: &str) {
     let skipped = PretrainedWeights::open(folder).unwrap().load(&store, &config).unwrap();
     assert_eq!(skipped, ["pooler.dense.bias", "pooler.dense.weight"]);
     let mut with_vector: Vec<usize> = (0..rows.len()).filter(|&i| rows[i]["cls"].is_array()).collect();
-    assert_eq!(with_vector.len(), 6);
+    assert!(with_vector.len() >= 6);
     with_vector.sort_by_key(|&i| inputs[i].len());
     let tokens = Tokens::pack(with_vector.iter().map(|&i| &inputs[i]));
     for mode in [EVAL, EVAL.unfused()] {

@@ -58,9 +58,9 @@ pub enum Family {
     },
     /// Song et al., 2020. Like RoBERTa without token types, with a bias of attention by distance.
     Mpnet {
-        /// Id of the padding; positions start after it.
+        /// Id of the padding; positions start after it. Hugging Face's MPNet computes with 1 whatever it is.
         pad_token_id: i64,
-        /// Rows of the bias; [`RELATIVE_BUCKETS`] in all that can be computed.
+        /// Rows of the bias. Hugging Face's MPNet computes with [`RELATIVE_BUCKETS`] whatever it is.
         relative_attention_num_buckets: i64,
     },
     /// He et al., 2021: disentangled attention.
@@ -130,6 +130,7 @@ struct Fixed {
     is_decoder: Option<bool>,
     talking_head: Option<bool>,
     attention_head_size: Option<i64>,
+    type_vocab_size: Option<i64>,
 }
 
 impl EncoderConfig {
@@ -151,7 +152,8 @@ impl EncoderConfig {
         };
         let config: EncoderConfig = serde_json::from_slice(&bytes).map_err(malformed)?;
         let fixed: Fixed = serde_json::from_slice(&bytes).map_err(malformed)?;
-        config.validate().and_then(|()| fixed.validate(&config)).map_err(wrong)?;
+        let checked = fixed.require_types(&config.family).and_then(|()| config.validate());
+        checked.and_then(|()| fixed.validate(&config)).map_err(wrong)?;
         Ok(config)
     }
 
@@ -190,6 +192,9 @@ impl EncoderConfig {
         match &self.family {
             Family::Mpnet { relative_attention_num_buckets: buckets, .. } if *buckets != RELATIVE_BUCKETS => {
                 Err(format!("relative_attention_num_buckets is {buckets}; only {RELATIVE_BUCKETS} is supported"))
+            }
+            Family::Mpnet { pad_token_id, .. } if *pad_token_id != 1 => {
+                Err(format!("pad_token_id is {pad_token_id}; in MPNet only 1 is supported"))
             }
             Family::Deberta(deberta) => deberta.refuse_later_settings().and_then(|()| deberta.validate(self.sizes())),
             Family::DebertaV2(deberta) => deberta.validate(self.sizes()),
@@ -263,6 +268,13 @@ impl EncoderConfig {
 }
 
 impl Fixed {
+    fn require_types(&self, family: &Family) -> Result<(), String> {
+        match (family, self.type_vocab_size) {
+            (Family::Mpnet { .. }, _) | (_, Some(_)) => Ok(()),
+            (_, None) => Err("missing field `type_vocab_size`".into()),
+        }
+    }
+
     fn validate(&self, config: &EncoderConfig) -> Result<(), String> {
         let head = config.hidden_size / config.num_attention_heads;
         match self {

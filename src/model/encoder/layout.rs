@@ -94,5 +94,6 @@ fn biased_attention([queries, keys, values]: [&Tensor; 3], bias: &Tensor, dropou
     }
     let bias = bias.expand([-1, heads, -1, -1], false);
     let attention = Tensor::internal_scaled_dot_product_efficient_attention;
-    attention(queries, keys, values, Some(bias), queries.requires_grad(), dropout, false, None::<f64>).0
+    let has_backward = queries.requires_grad() || bias.requires_grad();
+    attention(queries, keys, values, Some(bias), has_backward, dropout, false, None::<f64>).0
 }

@@ -2,8 +2,11 @@
 
 use tch::{Kind, Tensor, nn};
 
-/// Rows of the table. Hugging Face's MPNet computes with so many whatever its config says.
+/// Rows of the table.
 pub const RELATIVE_BUCKETS: i64 = 32;
+
+/// The name of the table among the encoder's weights.
+pub const RELATIVE_BIAS: &str = "relative_attention_bias";
 
 /// Distances from here on share the last bucket of their direction.
 const MAX_DISTANCE: f64 = 128.;
@@ -18,7 +21,7 @@ impl RelativeBias {
     /// `p` is the `encoder` of the checkpoint.
     pub fn new(p: &nn::Path, heads: i64) -> Self {
         let init = nn::Init::Randn { mean: 0., stdev: 0.02 };
-        RelativeBias { table: (p / "relative_attention_bias").var("weight", &[RELATIVE_BUCKETS, heads], init) }
+        RelativeBias { table: (p / RELATIVE_BIAS).var("weight", &[RELATIVE_BUCKETS, heads], init) }
     }
 
     /// What is added to the score of a query (rows) and a key (columns), both among `length` places.
