@@ -212,8 +212,8 @@ fn sets(args: &Args, systems: &[Predictor]) -> Result<Vec<String>> {
     let (mut shared, mut wrong) = (Vec::new(), None);
     for set in &sets {
         let Some(of_run) = Predictor::Run(folders[0].clone()).predictions(set)? else { continue };
-        let ordered = files.iter().map(|(path, pairs)| (path, in_order_of(&of_run, pairs.to_vec())));
-        match ordered.into_iter().find(|(_, pairs)| PairSet::of(pairs) != PairSet::of(&of_run)) {
+        let mut ordered = files.iter().map(|(path, pairs)| (path, in_order_of(&of_run, pairs.to_vec())));
+        match ordered.find(|(_, pairs)| PairSet::of(pairs) != PairSet::of(&of_run)) {
             None => shared.push(set.clone()),
             Some((path, pairs)) if have_same_ids(&of_run, &pairs) => {
                 wrong = Some(format!("{}: {OTHER_GOLD} the evaluation {set} of the runs", path.display()));

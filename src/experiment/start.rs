@@ -95,6 +95,7 @@ fn frozen_prefixes(parts: &[Freeze], encoder: &EncoderConfig) -> Vec<String> {
     let encoder = encoder.prefix();
     let prefixes = parts.iter().flat_map(|part| match part {
         Freeze::Embeddings => vec![format!("{encoder}.embeddings.")],
+        Freeze::Layers(0) => Vec::new(),
         // Frozen layers read these tables of distances too, and must compute what they did.
         Freeze::Layers(k) => {
             let layers = (0..*k).map(|layer| format!("layer.{layer}."));
