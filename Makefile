@@ -87,7 +87,7 @@ bench: build $(encoder) venv
 
 # Some minutes. With TIERED_LIBTORCH=cuda, and a PYTHON that has PyTorch for CUDA and transformers.
 bench-gpu: build $(encoder)
-	$(PYTHON) benches/gpu.py
+	$(PYTHON) benches/gpu.py $(BENCH)
 
 minilm:
 	$(PYTHON) scripts/get-minilm.py

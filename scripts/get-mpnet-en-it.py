@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Make an encoder of base size for English and Italian: an English one (`make mpnet`) that gets Italian words.
+
+A new word's vector is the mean of its English translations' vectors, and a translation's vector is the mean of its tokens'.
+All other weights stay as they are. (WECHSEL by Minixhofer et al., 2022, likewise starts a language from another's
+vectors.) To the encoder an Italian sentence is thus a translation word for word; what differs from English, such as the order of words, it has
+to learn in training. No sentence of any corpus is read.
+
+- Words: the 30,000 most frequent Italian ones (Python package wordfreq).
+- Translations: of each word in FUNCTION_WORDS that one. Of the others Apertium's, from Italian to Catalan to English, together with up to
+  three from the FreeDict dictionaries, or, if these don't have the word, up to two of its lemmas. A word
+  without translation is not added: the English vocabulary splits it into pieces.
+- A word that both languages write alike gets the mean of both vectors, weighted by its frequency in each.
+- Accents are kept, since "è" is "is" and "e" is "and".
+
+Needs the Debian packages apertium, apertium-cat-ita, apertium-eng-cat, dict-freedict-ita-eng and dict-freedict-eng-ita, and the Python
+packages numpy, safetensors, tokenizers and wordfreq (`make mpnet-en-it` installs these into .venv).
+usage: get-mpnet-en-it.py [OUT_DIR]      (default: checkpoints/encoders/mpnet-en-it; reads checkpoints/encoders/mpnet-base)
+"""
+import collections
+import gzip
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy
+import safetensors.numpy
+import tokenizers
+import wordfreq
+
+import encoder_folder
+
+DEFAULT = "checkpoints/encoders/mpnet-en-it"
+BASE = pathlib.Path("checkpoints/encoders/mpnet-base")
+WORDS = 30_000
+TABLE = "embeddings.word_embeddings.weight"
+ANALYSER = "/usr/share/apertium/apertium-cat-ita/ita-cat.automorf.bin"
+DICTIONARY = "/usr/share/dictd/freedict-{}.dict.dz"
+PACKAGES = "apertium apertium-cat-ita apertium-eng-cat dict-freedict-ita-eng dict-freedict-eng-ita"
+ACCENTS = dict(zip("àèéìíîòóùú", "aeeiiioouu"))
+EMPTY = set("a an be of someone something the to".split())  # left out of a translation that has other words
+FUNCTION_WORDS = {
+    word: translation
+    for translation, words in {
+        "the": "il lo la i gli le l", "a": "un uno una", "of": "di d", "of the": "del dello della dei degli delle dell",
+        "to": "a", "to the": "al allo alla ai agli alle all", "from": "da", "from the": "dal dallo dalla dai dagli dalle dall",
+        "in": "in", "in the": "nel nello nella nei negli nelle nell", "on": "su", "on the": "sul sullo sulla sui sugli sulle sull",
+        "with": "con col", "for": "per", "between": "tra fra", "and": "e ed", "or": "o", "but": "ma", "that": "che",
+        "which": "cui", "not": "non", "himself": "si", "there": "ci c", "of it": "ne", "is": "è sta", "are": "sono",
+        "was": "era", "been": "stato", "has": "ha", "have": "ho hanno", "had": "aveva", "his": "suo sua suoi sue", "my": "mio mia",
+        "he": "lui", "she": "lei",
+    }.items()
+    for word in words.split()
+}
+
+
+def run(command, lines):
+    """A line of output for each line of input."""
+    out = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=True).stdout
+    out = out.rstrip("\n").split("\n")
+    if len(out) != len(lines):
+        encoder_folder.fail(f"{command[0]} made {len(out)} lines of {len(lines)}")
+    return out
+
+
+def apertium(words):
+    """A translation for each word that both steps know. (A full stop keeps a word from being read with the next one.)"""
+    catalan = run(["apertium", "-f", "line", "ita-cat"], [word + "." for word in words])
+    english = run(["apertium", "-f", "line", "cat-eng"], catalan)
+    return {word: text.rstrip(" .").lower() for word, text in zip(words, english) if not set("*@#") & set(text)}
+
+
+def lemmas(words):
+    """Of each word, its lemmas other than itself."""
+    analyses = run(["lt-proc", "-w", ANALYSER], [word + " ." for word in words])
+    found = (re.match(r"\^[^/]*/([^*].*?)\$", analysis) for analysis in analyses)
+    return {
+        word: [lemma for lemma in dict.fromkeys(a.split("<")[0].lower() for a in match[1].split("/")) if lemma != word]
+        for word, match in zip(words, found) if match
+    }
+
+
+def dictionary(name):
+    """The translations of each headword: lines such as "sale /sˈale/" are followed by "1. salt, ..."."""
+    entries, headword = collections.defaultdict(list), None
+    for line in gzip.open(DICTIONARY.format(name), "rt").read().split("\n"):
+        if match := re.match(r"(.+?) /.*/", line):
+            headword = match[1].strip().lower()
+        elif headword:
+            senses = re.sub(r"\(.*?\)", "", re.sub(r"^\d+\.\s*", "", line.strip()))
+            entries[headword] += [sense.strip().lower() for sense in re.split("[,;]", senses) if sense.strip()]
+    return entries
+
+
+def freedict():
+    """Both dictionaries, from Italian."""
+    entries = dictionary("ita-eng")
+    for english, italian in dictionary("eng-ita").items():
+        for word in italian:
+            entries[word].append(english)
+    return entries
+
+
+def content(translation):
+    words = re.findall("[a-z]+", translation)
+    return " ".join([word for word in words if word not in EMPTY] or words)
+
+
+def translations(words):
+    """For each word its translations, of which there may be none."""
+    by_apertium, by_freedict, lemmas_of = apertium(words), freedict(), lemmas(words)
+    for word in words:
+        entries = by_freedict.get(word, [])[:3] or [e for lemma in lemmas_of.get(word, []) for e in by_freedict.get(lemma, [])[:2]]
+        found = [content(entry) for entry in [by_apertium.get(word, ""), *entries]]
+        yield word, [FUNCTION_WORDS[word]] if word in FUNCTION_WORDS else [entry for entry in found if entry]
+
+
+def share_of_italian(word):
+    italian, english = (wordfreq.word_frequency(word, language) for language in ("it", "en"))
+    return italian / (italian + english)
+
+
+def add_words(tokenizer, table):
+    """Puts the Italian words into the vocabulary, and returns the table of vectors with theirs."""
+    model = tokenizers.Tokenizer.from_str(json.dumps(tokenizer | {"padding": None, "truncation": None}))
+    vocabulary, english, new = tokenizer["model"]["vocab"], table.copy(), []
+
+    def vector(text):
+        return english[model.encode(text, add_special_tokens=False).ids].mean(axis=0)
+
+    def add(word, row):
+        vocabulary[word] = len(table) + len(new)
+        new.append(row)
+
+    frequent = [word for word in wordfreq.top_n_list("it", WORDS) if re.fullmatch(f"[a-z{''.join(ACCENTS)}]+", word)]
+    for word, found in translations(list(dict.fromkeys([*FUNCTION_WORDS, *frequent]))):
+        if not found:
+            continue
+        row = numpy.mean([vector(translation) for translation in found], axis=0)
+        if word in vocabulary:
+            share = share_of_italian(word)
+            table[vocabulary[word]] = share * row + (1 - share) * english[vocabulary[word]]
+        else:
+            add(word, row)
+    for prefix in ("", "##"):
+        for accented, plain in ACCENTS.items():
+            if prefix + accented not in vocabulary:
+                add(prefix + accented, english[vocabulary[prefix + plain]])
+    return numpy.concatenate([table, numpy.stack(new)]).astype(numpy.float32)
+
+
+def main():
+    out = encoder_folder.from_command_line(DEFAULT, __doc__)
+    if out.exists():
+        encoder_folder.fail(f"{out}: exists; remove it or name another folder")
+    if not (BASE / "model.safetensors").is_file():
+        encoder_folder.fail(f"{BASE}: there is no encoder; `make mpnet` gets it")
+    needed = [pathlib.Path(ANALYSER), *(pathlib.Path(DICTIONARY.format(name)) for name in ("ita-eng", "eng-ita"))]
+    if not (shutil.which("apertium") and all(file.is_file() for file in needed)):
+        encoder_folder.fail(f"Apertium or a dictionary is missing; on Debian: apt-get install {PACKAGES}")
+    weights = safetensors.numpy.load_file(BASE / "model.safetensors")
+    tokenizer = json.loads((BASE / "tokenizer.json").read_text())
+    config = json.loads((BASE / "config.json").read_text())
+    before = len(weights[TABLE])
+    weights[TABLE] = add_words(tokenizer, weights[TABLE])
+    config["vocab_size"] = len(weights[TABLE])
+    tokenizer["normalizer"]["strip_accents"] = False
+    part = out.with_name(out.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    safetensors.numpy.save_file(weights, part / "model.safetensors")
+    (part / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False))
+    (part / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (part / "README.md").write_text(f"# {out.name}\n\nall-mpnet-base-v2 with Italian words, by `scripts/get-mpnet-en-it.py`, which says how.\n")
+    part.rename(out)
+    print(f"{out}: {len(weights[TABLE])} words and pieces, {len(weights[TABLE]) - before} of them new")
+
+
+if __name__ == "__main__":
+    main()
