@@ -61,6 +61,7 @@ fn every_sweep_resolves_all_its_runs() {
     let expected = [
         ("best-ablations", 18),
         ("best-folds", 3),
+        ("bilingual-folds", 3),
         ("english-folds", 6),
         ("gita-table4", 5),
         ("losses-e5-small", 24),
