@@ -155,7 +155,8 @@ def add_words(tokenizer, table):
 def main():
     out = encoder_folder.from_command_line(DEFAULT, __doc__)
     if out.exists():
-        encoder_folder.fail(f"{out}: exists; remove it or name another folder")
+        print(f"{out}: already present")
+        return
     if not (BASE / "model.safetensors").is_file():
         encoder_folder.fail(f"{BASE}: there is no encoder; `make mpnet` gets it")
     needed = [pathlib.Path(ANALYSER), *(pathlib.Path(DICTIONARY.format(name)) for name in ("ita-eng", "eng-ita"))]
