@@ -96,7 +96,9 @@ minilm:
 mpnet:
 	$(PYTHON) scripts/get-mpnet.py
 
-mpnet-en-it: mpnet venv
+mpnet-en-it:
+	@command -v apertium > /dev/null || { echo "error: Apertium is missing; docs/recipes.md says what to install" >&2; exit 1; }
+	$(MAKE) mpnet venv
 	.venv/bin/pip install --quiet wordfreq==3.1.1
 	.venv/bin/python scripts/get-mpnet-en-it.py
 

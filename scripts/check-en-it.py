@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Does an encoder understand Italian as it understands English? Each Italian sentence of synthetic stories looks for its
-English counterpart, by the cosine of mean vectors, and the other way round; printed is how many find it first.
+English counterpart, by the cosine of mean vectors, and the other way round. Printed is how many percent find it first.
 
-The sentences are those that `tiered data synthesize --pairs 150 --style gita --seed 77` makes in both languages. One seed tells the same
-stories in both, but with other names and wordings, so not even a perfect encoder finds all.
+The sentences are those that `tiered data synthesize --pairs 150 --style gita --seed 77` makes in both languages. One seed tells mostly the
+same stories in both, but with other names and wordings, so not even a perfect encoder finds all. Sentences of other actions are left out.
 
 Needs .venv (`make venv`) and target/release/tiered.
 usage: .venv/bin/python scripts/check-en-it.py ENCODER...
@@ -56,6 +56,8 @@ def vectors(folder, texts):
 def main():
     if len(sys.argv) == 1 or any(a.startswith("-") for a in sys.argv[1:]):
         sys.exit(__doc__)
+    if not TIERED.is_file():
+        sys.exit(f"error: {TIERED} is missing; `make build` makes it")
     transformers.utils.logging.set_verbosity_error()
     english, italian = sentences()
     print(f"{len(english)} sentences; % that find their counterpart first")

@@ -2,19 +2,20 @@
 """Make an encoder of base size for English and Italian: an English one (`make mpnet`) that gets Italian words.
 
 A new word's vector is the mean of its English translations' vectors, and a translation's vector is the mean of its tokens'.
-All other weights stay as they are. (WECHSEL by Minixhofer et al., 2022, likewise starts a language from another's
-vectors.) To the encoder an Italian sentence is thus a translation word for word; what differs from English, such as the order of words, it has
-to learn in training. No sentence of any corpus is read.
+The layers stay as they are. (WECHSEL by Minixhofer et al., 2022, likewise starts a language from another's vectors.) To
+the encoder an Italian sentence is thus roughly a translation word for word. What else differs from English, such as the
+order of words, it has to learn in training. No sentence of any corpus is read.
 
 - Words: the 30,000 most frequent Italian ones (Python package wordfreq).
-- Translations: of each word in FUNCTION_WORDS that one. Of the others Apertium's, from Italian to Catalan to English, together with up to
-  three from the FreeDict dictionaries, or, if these don't have the word, up to two of its lemmas. A word
-  without translation is not added: the English vocabulary splits it into pieces.
+- Translations: words in FUNCTION_WORDS have the one that is given there. Another word has Apertium's, from Italian to Catalan
+  to English, and up to three of the FreeDict dictionaries. If these don't have the word, it has up to two for each lemma. A
+  word without translation is not added: the English vocabulary splits it into pieces.
 - A word that both languages write alike gets the mean of both vectors, weighted by its frequency in each.
-- Accents are kept, since "è" is "is" and "e" is "and".
+- Italian accents are kept, since "è" is "is" and "e" is "and". Those of other letters of Latin-1
+  are stripped, as in the English encoder.
 
-Needs the Debian packages apertium, apertium-cat-ita, apertium-eng-cat, dict-freedict-ita-eng and dict-freedict-eng-ita, and the Python
-packages numpy, safetensors, tokenizers and wordfreq (`make mpnet-en-it` installs these into .venv).
+Needs the Debian packages apertium, apertium-cat-ita, apertium-eng-cat, dict-freedict-ita-eng and dict-freedict-eng-ita, and the
+Python packages numpy, safetensors, tokenizers and wordfreq (`make mpnet-en-it` installs these into .venv).
 usage: get-mpnet-en-it.py [OUT_DIR]      (default: checkpoints/encoders/mpnet-en-it; reads checkpoints/encoders/mpnet-base)
 """
 import collections
@@ -25,6 +26,7 @@ import re
 import shutil
 import subprocess
 import sys
+import unicodedata
 
 import numpy
 import safetensors.numpy
@@ -39,7 +41,14 @@ WORDS = 30_000
 TABLE = "embeddings.word_embeddings.weight"
 ANALYSER = "/usr/share/apertium/apertium-cat-ita/ita-cat.automorf.bin"
 DICTIONARY = "/usr/share/dictd/freedict-{}.dict.dz"
-PACKAGES = "apertium apertium-cat-ita apertium-eng-cat dict-freedict-ita-eng dict-freedict-eng-ita"
+NEEDED = "on Debian: apt-get install apertium apertium-cat-ita apertium-eng-cat dict-freedict-ita-eng dict-freedict-eng-ita"
+FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+README = """\
+# {name}
+
+all-mpnet-base-v2 (Apache 2.0) with vectors of Italian words, by `scripts/get-mpnet-en-it.py`, which says how. These vectors are made with
+Apertium's data and FreeDict's dictionaries (both GPL) and wordfreq's list (CC BY-SA 4.0): mind their licences if you pass the folder on.
+"""
 ACCENTS = dict(zip("àèéìíîòóùú", "aeeiiioouu"))
 EMPTY = set("a an be of someone something the to".split())  # left out of a translation that has other words
 FUNCTION_WORDS = {
@@ -59,10 +68,10 @@ FUNCTION_WORDS = {
 
 def run(command, lines):
     """A line of output for each line of input."""
-    out = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=True).stdout
-    out = out.rstrip("\n").split("\n")
-    if len(out) != len(lines):
-        encoder_folder.fail(f"{command[0]} made {len(out)} lines of {len(lines)}")
+    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
+    out = done.stdout.rstrip("\n").split("\n")
+    if done.returncode or len(out) != len(lines):
+        encoder_folder.fail(f"{' '.join(command)} made {len(out)} lines of {len(lines)}; {done.stderr.strip() or NEEDED}")
     return out
 
 
@@ -118,6 +127,13 @@ def translations(words):
         yield word, [FUNCTION_WORDS[word]] if word in FUNCTION_WORDS else [entry for entry in found if entry]
 
 
+def normalizer(lowercase):
+    """As the English one, but that Italian accents are kept. Other letters of Latin-1 lose theirs."""
+    bases = {letter: unicodedata.normalize("NFD", letter)[0] for letter in map(chr, range(0xDF, 0x100)) if letter not in ACCENTS}
+    stripped = [{"type": "Replace", "pattern": {"String": letter}, "content": base} for letter, base in bases.items() if base.isascii()]
+    return {"type": "Sequence", "normalizers": [{"type": "NFC"}, lowercase | {"strip_accents": False}, *stripped]}
+
+
 def share_of_italian(word):
     italian, english = (wordfreq.word_frequency(word, language) for language in ("it", "en"))
     return italian / (italian + english)
@@ -154,28 +170,34 @@ def add_words(tokenizer, table):
 
 def main():
     out = encoder_folder.from_command_line(DEFAULT, __doc__)
-    if out.exists():
+    if all((out / name).is_file() for name in FILES):
         print(f"{out}: already present")
         return
+    if out.exists():
+        encoder_folder.fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
     if not (BASE / "model.safetensors").is_file():
         encoder_folder.fail(f"{BASE}: there is no encoder; `make mpnet` gets it")
     needed = [pathlib.Path(ANALYSER), *(pathlib.Path(DICTIONARY.format(name)) for name in ("ita-eng", "eng-ita"))]
     if not (shutil.which("apertium") and all(file.is_file() for file in needed)):
-        encoder_folder.fail(f"Apertium or a dictionary is missing; on Debian: apt-get install {PACKAGES}")
+        encoder_folder.fail(f"Apertium or a dictionary is missing; {NEEDED}")
     weights = safetensors.numpy.load_file(BASE / "model.safetensors")
     tokenizer = json.loads((BASE / "tokenizer.json").read_text())
     config = json.loads((BASE / "config.json").read_text())
     before = len(weights[TABLE])
     weights[TABLE] = add_words(tokenizer, weights[TABLE])
     config["vocab_size"] = len(weights[TABLE])
-    tokenizer["normalizer"]["strip_accents"] = False
+    tokenizer["normalizer"] = normalizer(tokenizer["normalizer"])
+    special = json.loads((BASE / "tokenizer_config.json").read_text())
+    # Not MPNetTokenizer, which would strip all accents.
+    special = {key: value for key, value in special.items() if key.endswith("_token")} | {"tokenizer_class": "PreTrainedTokenizerFast"}
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    safetensors.numpy.save_file(weights, part / "model.safetensors")
+    (part / "model.safetensors").write_bytes(safetensors.numpy.save(weights, {"format": "pt"}))
     (part / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False))
+    (part / "tokenizer_config.json").write_text(json.dumps(special, indent=2) + "\n")
     (part / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    (part / "README.md").write_text(f"# {out.name}\n\nall-mpnet-base-v2 with Italian words, by `scripts/get-mpnet-en-it.py`, which says how.\n")
+    (part / "README.md").write_text(README.format(name=out.name))
     part.rename(out)
     print(f"{out}: {len(weights[TABLE])} words and pieces, {len(weights[TABLE]) - before} of them new")
 

@@ -14,5 +14,5 @@ def download(requirement, sha256, folder, *options):
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
                    "--require-hashes", *options, "-d", str(target), "-r", pinned.name]
         if subprocess.run(command).returncode != 0:
-            sys.exit(f"error: pip could not download {requirement} with SHA-256 {sha256}; is PyPI reachable?")
+            sys.exit(f"error: pip did not get {requirement} with SHA-256 {sha256}; what pip printed above says why")
     return next(target.glob("*.whl"))
