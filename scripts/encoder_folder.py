@@ -16,18 +16,18 @@ def from_command_line(default, usage):
     return pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else default).absolute()
 
 
-def make(out, sha256, fetch, readme):
-    """Fills `out` with the files that `fetch` returns by name, if their hashes are those of `sha256`, and a README."""
-    if all((out / name).is_file() for name in sha256):
+def present(out, names):
+    """Whether `out` has all these files. Fails if it has anything else."""
+    if all((out / name).is_file() for name in names):
         print(f"{out}: already present")
-        return
+        return True
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
-    files = fetch()
-    for name, content in files.items():
-        digest = hashlib.sha256(content).hexdigest()
-        if digest != sha256[name]:
-            fail(f"{name} has SHA-256 {digest}, not {sha256[name]}")
+    return False
+
+
+def write(out, files, readme):
+    """Fills `out` with files, given as bytes by name, and a README."""
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -38,3 +38,15 @@ def make(out, sha256, fetch, readme):
         out.rmdir()
     part.rename(out)
     print(f"{out}: {sum(map(len, files.values())):,} bytes")
+
+
+def make(out, sha256, fetch, readme):
+    """Fills `out` with the files that `fetch` returns by name, if their hashes are those of `sha256`, and a README."""
+    if present(out, sha256):
+        return
+    files = fetch()
+    for name, content in files.items():
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != sha256[name]:
+            fail(f"{name} has SHA-256 {digest}, not {sha256[name]}")
+    write(out, files, readme)

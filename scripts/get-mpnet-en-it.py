@@ -170,11 +170,8 @@ def add_words(tokenizer, table):
 
 def main():
     out = encoder_folder.from_command_line(DEFAULT, __doc__)
-    if all((out / name).is_file() for name in FILES):
-        print(f"{out}: already present")
+    if encoder_folder.present(out, FILES):
         return
-    if out.exists():
-        encoder_folder.fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
     if not (BASE / "model.safetensors").is_file():
         encoder_folder.fail(f"{BASE}: there is no encoder; `make mpnet` gets it")
     needed = [pathlib.Path(ANALYSER), *(pathlib.Path(DICTIONARY.format(name)) for name in ("ita-eng", "eng-ita"))]
@@ -190,16 +187,14 @@ def main():
     special = json.loads((BASE / "tokenizer_config.json").read_text())
     # Not MPNetTokenizer, which would strip all accents.
     special = {key: value for key, value in special.items() if key.endswith("_token")} | {"tokenizer_class": "PreTrainedTokenizerFast"}
-    part = out.with_name(out.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    (part / "model.safetensors").write_bytes(safetensors.numpy.save(weights, {"format": "pt"}))
-    (part / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False))
-    (part / "tokenizer_config.json").write_text(json.dumps(special, indent=2) + "\n")
-    (part / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    (part / "README.md").write_text(README.format(name=out.name))
-    part.rename(out)
-    print(f"{out}: {len(weights[TABLE])} words and pieces, {len(weights[TABLE]) - before} of them new")
+    files = {
+        "config.json": (json.dumps(config, indent=2) + "\n").encode(),
+        "tokenizer.json": json.dumps(tokenizer, ensure_ascii=False).encode(),
+        "tokenizer_config.json": (json.dumps(special, indent=2) + "\n").encode(),
+        "model.safetensors": safetensors.numpy.save(weights, {"format": "pt"}),
+    }
+    encoder_folder.write(out, files, README.format(name=out.name))
+    print(f"{len(weights[TABLE])} words and pieces, {len(weights[TABLE]) - before} of them new")
 
 
 if __name__ == "__main__":
