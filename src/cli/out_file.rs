@@ -1,6 +1,7 @@
 //! The file named by `--output`: one rule for all commands.
 
 use super::output::print_bytes;
+use super::signal::removing_unfinished;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::{File, OpenOptions};
@@ -49,7 +50,8 @@ impl<'a> OutFile<'a> {
         self.path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir())
     }
 
-    /// Writes the file and creates the folders above it. A regular file is written whole or not at all.
+    /// Writes the file and creates the folders above it. A regular file is written whole or not at all: a
+    /// signal leaves nothing behind.
     ///
     /// # Errors
     /// Those of `make`; `CantCreate`, `Io`.
@@ -65,7 +67,7 @@ impl<'a> OutFile<'a> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             durable::create_folder(folder)?;
         }
-        durable::replace_with(self.path, |part| self.fill(File::create(part), make))
+        durable::replace_with(self.path, |part| removing_unfinished(part, || self.fill(File::create(part), make)))
     }
 
     fn fill(&self, file: std::io::Result<File>, make: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {

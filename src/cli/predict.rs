@@ -6,7 +6,7 @@ use super::input::read_input;
 use super::output::{print, warn_unless_ended};
 use super::pairs::split_name;
 use crate::config::Config;
-use crate::data::{self, OF_STORY_FILES, Pair, Sentences, split_names};
+use crate::data::{self, OF_STORY_FILES, Pair, Sentences, Severity, split_names};
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
@@ -188,17 +188,21 @@ fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result
     let split = split_name(&file, split)?;
     let mut pairs = data::pairs(file.split(&split)?, seed);
     let position = pairs.iter().position(|pair| pair.id == id).ok_or_else(|| {
+        let errors = || file.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        if let Some(error) = errors().find(|error| error.split == split && error.story == id) {
+            return Error::data(format!("{error}; so no pair has this story"));
+        }
         let examples: Vec<_> = pairs.iter().take(3).map(|pair| pair.id.as_str()).collect();
-        let shown = if examples.is_empty() {
-            "it has no pairs".into()
-        } else {
-            format!("its ids are {}, ...", examples.join(", "))
+        let shown = match &examples[..] {
+            [] => "it has no pairs".into(),
+            _ => format!("its ids are {}, ...", examples.join(", ")),
         };
-        let left_out = match file.require_clean() {
-            Ok(()) => String::new(),
-            Err(error) => format!(" ({error})"),
+        let path = path.display();
+        let left_out = match errors().count() {
+            0 => String::new(),
+            count => format!("; `tiered data check {path}` lists why stories can't be used (errors: {count})"),
         };
-        Error::data(format!("{}: split {split:?} has no pair {id:?}; {shown}{left_out}", path.display()))
+        Error::data(format!("{path}: split {split:?} has no pair {id:?}; {shown}{left_out}"))
     })?;
     Ok(pairs.swap_remove(position))
 }

@@ -1,13 +1,25 @@
 //! SIGTERM, SIGINT, SIGHUP (the terminal was closed) and SIGUSR1 make a run save and stop. A second signal ends it at
-//! once. SIGXFSZ is ignored.
+//! once. A command that writes a file removes what it has written. SIGXFSZ is ignored.
 
 use crate::error::{Error, ErrorKind, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-use signal_hook::flag;
-use std::sync::Arc;
+use signal_hook::iterator::Signals as Arriving;
+use signal_hook::{flag, low_level};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::thread;
 
 const SIGNALS: [(i32, &str); 4] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1")];
+
+/// Those that the program heeds.
+fn heeded() -> impl Iterator<Item = (i32, &'static str)> {
+    SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP))
+}
+
+fn unhandled(what: &str, error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Internal, format!("{what} can't be handled: {error}"))
+}
 
 /// Records signals instead of letting them end the program.
 pub struct Signals {
@@ -41,9 +53,8 @@ impl Signals {
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)
         };
-        for (signal, name) in SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP)) {
-            register(signal)
-                .map_err(|error| Error::new(ErrorKind::Internal, format!("{name} can't be handled: {error}")))?;
+        for (signal, name) in heeded() {
+            register(signal).map_err(|error| unhandled(name, &error))?;
         }
         Ok(Signals { received })
     }
@@ -53,4 +64,38 @@ impl Signals {
         let received = self.received.load(Ordering::Relaxed);
         SIGNALS.into_iter().find(|(signal, _)| *signal as usize == received).map(|(_, name)| name)
     }
+}
+
+/// The unfinished file that a signal removes before it ends the program.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Lets `write` write a file, which is removed if a signal ends the program meanwhile.
+///
+/// # Errors
+/// Those of `write`; `Internal` if the system refuses.
+pub fn removing_unfinished<T>(path: &Path, write: impl FnOnce() -> Result<T>) -> Result<T> {
+    static WATCHED: Once = Once::new();
+    let mut started = Ok(());
+    WATCHED.call_once(|| started = end_without_unfinished());
+    started?;
+    let set = |file| *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = file;
+    set(Some(path.to_owned()));
+    let written = write();
+    set(None);
+    written
+}
+
+/// Starts a thread that ends the program at a signal, as the system would. It stays for as long as the program runs.
+fn end_without_unfinished() -> Result<()> {
+    let mut signals =
+        Arriving::new(heeded().map(|(signal, _)| signal)).map_err(|error| unhandled("signals", &error))?;
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            if let Some(file) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                let _ = std::fs::remove_file(file); // the program ends either way
+            }
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    });
+    Ok(())
 }

@@ -30,6 +30,7 @@ use listing::Listing;
 use names::{distinct, letter};
 use read::ReportedRun;
 use scores::{Headline, SetScores, headlines, scores};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 #[derive(Template)]
@@ -68,12 +69,15 @@ struct RunView {
     facts: String,
 }
 
-/// The page about these folders: trained runs, and language models that were asked about pairs.
+/// The page about these folders: trained runs, and language models that were asked about pairs. One that is named twice is
+/// shown once.
 ///
 /// # Errors
 /// `MissingInput` if one is no such folder; `Data` or `Config` if a file in it was not written by `tiered`; `Io`.
 pub fn page(folders: &[PathBuf]) -> Result<String> {
-    let runs: Vec<ReportedRun> = folders.iter().map(|folder| read(folder)).collect::<Result<_>>()?;
+    let mut seen = BTreeSet::new();
+    let is_new = |folder: &&PathBuf| seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()));
+    let runs: Vec<ReportedRun> = folders.iter().filter(is_new).map(|folder| read(folder)).collect::<Result<_>>()?;
     let listing = Listing::new(&runs);
     let with_pairs = runs.iter().flat_map(|run| &run.sets).filter(|set| !set.predictions.is_empty());
     let sets = distinct(with_pairs.map(|set| set.name.clone()));

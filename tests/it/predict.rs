@@ -332,6 +332,15 @@ fn questions_that_make_no_sense_are_refused() {
     let output = tiered(["predict", text(run), "--data", text(&stories), "--split", "dev", "--pair", "99-C0"]);
     assert_eq!(output.status.code(), Some(65));
     assert!(stderr(&output).contains("has no pair \"99-C0\"; its ids are 0-C0"), "{}", stderr(&output));
+    let mut damaged: Value = serde_json::from_slice(&std::fs::read(&stories).unwrap()).unwrap();
+    damaged["dev"]["0-C0"]["breakpoint"] = 0.into();
+    let file = tiny.path("damaged.json");
+    std::fs::write(&file, damaged.to_string()).unwrap();
+    for (pair, said) in [("0-C0", "so no pair has this story"), ("99-C0", "(errors: 1)")] {
+        let output = tiered(["predict", text(run), "--data", text(&file), "--split", "dev", "--pair", pair]);
+        assert_eq!(output.status.code(), Some(65));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use crate::support::{stderr, text, tiered};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 use tempfile::TempDir;
 use tiered::attribute::Attribute;
 use tiered::data::{Entity, Kind, Story, StoryFile, of_kind, pairs, read_file};
@@ -291,4 +294,21 @@ fn what_cannot_be_made_is_refused_with_its_exit_code() {
     assert_eq!(none.status.code(), Some(2));
     let unknown = tiered(["data", "synthesize", "--lang", "fr", "--pairs", "1", "--output", "made.json"]);
     assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn a_signal_leaves_no_unfinished_file() {
+    let directory = TempDir::new().unwrap();
+    let names = || std::fs::read_dir(directory.path()).unwrap().count();
+    let out = directory.path().join("made.json");
+    let arguments = ["data", "synthesize", "--lang", "en", "--pairs", "10000000", "--output", text(&out)];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tiered")).args(arguments).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() && names() == 0 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    // SAFETY: a child that nobody has waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGTERM) }, 0);
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM), "as other commands end");
+    assert_eq!(names(), 0);
 }
