@@ -35,6 +35,9 @@ impl Baseline {
     }
 
     /// Predicts every pair. The two sentences in conflict are recorded, and every decoding finds them.
+    ///
+    /// # Panics
+    /// If a single pair is to get the labels of another one.
     pub fn predict(self, pairs: &[Pair], seed: u64) -> Vec<LabelledPair> {
         match self {
             Baseline::Random => pairs.iter().map(|pair| random(pair, seed, two_sentences)).collect(),
@@ -86,8 +89,9 @@ fn random_classes(rng: &mut ChaCha12Rng) -> Classes {
     Attribute::ALL.map(|attribute| rng.random_range(0..attribute.classes() as u8))
 }
 
-/// Puts all pairs into a random circle and gives each pair the labels of the next one.
+/// Puts all pairs into a random circle and gives each pair the labels of the next one. A single pair would get its own.
 fn shuffled(pairs: &[Pair], seed: u64) -> Vec<LabelledPair> {
+    assert!(pairs.len() != 1, "one pair has no other one");
     let mut circle: Vec<usize> = (0..pairs.len()).collect();
     circle.shuffle(&mut seed::rng(seed, "shuffled baseline", 0));
     let mut donor = vec![0; pairs.len()];

@@ -9,7 +9,8 @@ use super::journal::EditEntry;
 use super::op::Op;
 use super::project::Project;
 use super::refusal::{Clash, EditRefusal, value};
-use super::sender::{Edited, OnClash, Sender};
+use super::sender::{Edited, Sender};
+use super::undo::Way;
 use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -49,7 +50,12 @@ impl Project {
             expansion.add(op)?;
         }
         let (story, steps) = (expansion.story.clone(), expansion.into_steps());
-        let steps = self.without_clashes(sender, base, number, &story, steps)?;
+        let is_others = |step: &EditStep| {
+            let last = self.history.last(number, sender.pass, &step.change);
+            !step.merges && last.is_some_and(|last| last.entry.revision > base && last.entry.window != sender.window)
+        };
+        let way = Way { sender, number, story: &story, since: base, from: &[] };
+        let steps = self.settled(&way, steps, is_others)?;
         self.commit(Planned { sender, number, story, steps, what: None, undoes: None, redoes: None })
     }
 
@@ -85,31 +91,6 @@ impl Project {
             story: entry.story.clone(),
             repeated: true,
         }))
-    }
-
-    /// The steps, without those that clash if the others' values are to be kept.
-    fn without_clashes(
-        &self,
-        sender: Sender,
-        base: u64,
-        number: i64,
-        story: &str,
-        steps: Vec<EditStep>,
-    ) -> Result<Vec<EditStep>, EditRefusal> {
-        let is_others = |step: &EditStep| {
-            let last = self.history.last(number, sender.pass, &step.change);
-            !step.merges && last.is_some_and(|last| last.entry.revision > base && last.entry.window != sender.window)
-        };
-        let (clashing, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(is_others);
-        match sender.on_clash {
-            _ if clashing.is_empty() => Ok(rest),
-            OnClash::Override => Ok(clashing.into_iter().chain(rest).collect()),
-            OnClash::Keep => Ok(rest),
-            OnClash::Tell => {
-                let clashes = clashing.iter().map(|step| self.clash(sender.pass, number, story, step));
-                Err(EditRefusal::Clash(clashes.collect()))
-            }
-        }
     }
 
     /// A step that sets what somebody else set.

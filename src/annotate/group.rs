@@ -82,6 +82,11 @@ impl Group {
         draft.entities.iter().filter_map(|&entity| Some((entity, self.entity(entity)?)))
     }
 
+    /// Whether a story has the entity.
+    pub(super) fn shows(&self, entity: EntityId) -> bool {
+        self.present().any(|(_, draft)| draft.entities.contains(&entity))
+    }
+
     pub(super) fn sentences_of(&self, draft: &Draft) -> Vec<String> {
         draft.sentences.iter().map(|&sentence| self.text(sentence).to_owned()).collect()
     }

@@ -1,13 +1,14 @@
 //! The journal of a project: one JSON line an edit, on the disk before the edit is acknowledged.
 //!
 //! The journal has all that is in the project; the story files beside it are made from it. A last line without a line
-//! end was torn by a kill before it was acknowledged; it is dropped.
+//! end was torn by a kill before it was acknowledged; it is dropped. If it is a whole edit, only the line end was lost,
+//! perhaps in an editor: it counts.
 
 use super::change::Change;
-use crate::durable::{self, LineFile};
+use crate::durable::LineFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, SchemaVersion};
-use crate::untrusted::json_line_error;
+use crate::untrusted::{self, json_line_error};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -107,9 +108,18 @@ impl EditJournal {
     /// # Errors
     /// `Data` if another line is not the next edit; `CantCreate`, `Io`.
     pub fn open(path: &Path) -> Result<(Self, Vec<EditEntry>)> {
-        let text = durable::whole_lines(path, MAX_JOURNAL)?;
+        let text = untrusted::read_if_there(path, MAX_JOURNAL).map_err(|error| Error::reading(path, &error))?;
+        let mut text = text.unwrap_or_default();
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lacks_end = schema::from_slice::<Line>(&text[whole..]).is_ok();
+        if !lacks_end {
+            text.truncate(whole);
+        }
         let entries = entries(path, &text)?;
-        let file = LineFile::open(path, text.len() as u64)?;
+        let mut file = LineFile::open(path, text.len() as u64)?;
+        if lacks_end {
+            file.append_durably(b"\n")?;
+        }
         Ok((EditJournal { path: path.to_owned(), file }, entries))
     }
 
@@ -180,13 +190,16 @@ pub(super) mod tests {
         (1..=3).for_each(|revision| journal.append(&entry(revision)).unwrap());
         let bytes = fs::read(&path).unwrap();
         let second = bytes.len() / 3 * 2;
-        for length in second..bytes.len() {
+        for length in second..bytes.len() - 1 {
             fs::write(&path, &bytes[..length]).unwrap();
             let (mut journal, entries) = EditJournal::open(&path).unwrap();
             assert_eq!(entries, [entry(1), entry(2)], "cut at {length}");
             journal.append(&entry(3)).unwrap();
             assert_eq!(fs::read(&path).unwrap(), bytes, "cut at {length}");
         }
+        fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        assert_eq!(EditJournal::open(&path).unwrap().1, [entry(1), entry(2), entry(3)], "an editor took the line end");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
         fs::write(&path, [&bytes[..second], b"{}\n", &bytes[second..]].concat()).unwrap();
         let error = EditJournal::open(&path).err().unwrap();
         assert!(error.kind == ErrorKind::Data && error.message.contains("line 3"), "{error}");

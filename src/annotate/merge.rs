@@ -22,6 +22,17 @@ pub(super) fn merged(from: &[SentenceId], to: &[SentenceId], current: &[Sentence
     Some(merged)
 }
 
+/// The sentences of `current`, in the order that they have in `to`. One that is not in `to` stays after the one that it
+/// follows now.
+pub(super) fn ordered(to: &[SentenceId], current: &[SentenceId]) -> Vec<SentenceId> {
+    let mut ordered: Vec<_> = to.iter().filter(|sentence| current.contains(sentence)).copied().collect();
+    for (i, &sentence) in current.iter().enumerate().filter(|(_, sentence)| !to.contains(sentence)) {
+        let before = current[..i].iter().rev().find_map(|before| ordered.iter().position(|other| other == before));
+        ordered.insert(before.map_or(0, |before| before + 1), sentence);
+    }
+    ordered
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +40,14 @@ mod tests {
     fn merge(from: &[u32], to: &[u32], current: &[u32]) -> Option<Vec<u32>> {
         let ids = |numbers: &[u32]| numbers.iter().map(|&number| SentenceId(number)).collect::<Vec<_>>();
         merged(&ids(from), &ids(to), &ids(current)).map(|ids| ids.iter().map(|id| id.0).collect())
+    }
+
+    #[test]
+    fn an_order_takes_no_sentence_away() {
+        let ids = |numbers: &[u32]| numbers.iter().map(|&number| SentenceId(number)).collect::<Vec<_>>();
+        let order = |to: &[u32], current: &[u32]| ordered(&ids(to), &ids(current));
+        assert_eq!(order(&[2, 1, 3, 4], &[2, 5, 1, 4, 3]), ids(&[2, 5, 1, 3, 4]));
+        assert_eq!(order(&[1, 2, 3], &[5, 3, 1]), ids(&[5, 1, 3]));
     }
 
     #[test]

@@ -50,6 +50,12 @@ impl Project {
         Ok(project)
     }
 
+    /// Tells it from other projects on this machine: a page that was opened for one may reach the server of another.
+    pub fn id(&self) -> String {
+        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        durable::sha256(folder.as_os_str().as_encoded_bytes())[..16].to_owned()
+    }
+
     /// The folder of the project.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -105,6 +105,7 @@ pub(super) fn record<'a>(
     };
     let name = |id| group.entity(id).map_or("", |is| is.name.as_str());
     let objects = entities.iter().filter(|&&(id, _)| Some(id) != group.actor).map(|(_, is)| is.name.as_str());
+    let actor = group.actor.filter(|actor| draft.entities.contains(actor));
     let conflict = conflict(draft, answers, key).filter(|_| draft.kind.is_some());
     Record {
         story_id: number,
@@ -112,7 +113,7 @@ pub(super) fn record<'a>(
         r#type: draft.kind,
         idx: None,
         aug: false,
-        actor: group.actor.map_or("", name),
+        actor: actor.map_or("", name),
         location: &group.location,
         objects: objects.collect::<Vec<_>>().join(", "),
         sentences: group.sentences_of(draft),

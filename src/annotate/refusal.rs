@@ -13,6 +13,8 @@ pub enum EditRefusal {
     Clash(Vec<Clash>),
     /// What the edit is about is not there, or not any more.
     Gone(String),
+    /// The page was opened for another project.
+    OtherProject,
     /// The edit is wrong, or the journal can't be written.
     Failed(Error),
 }
@@ -48,6 +50,7 @@ impl EditRefusal {
         match self {
             EditRefusal::Clash(_) => "clash",
             EditRefusal::Gone(_) => "gone",
+            EditRefusal::OtherProject => "other_project",
             EditRefusal::Failed(error) => match error.kind {
                 ErrorKind::Data => "data",
                 ErrorKind::Io | ErrorKind::CantCreate => "io",
@@ -74,6 +77,9 @@ impl fmt::Display for EditRefusal {
                 write!(f, "{who} changed {what} meanwhile{more}; choose one of the two values")
             }
             EditRefusal::Gone(message) => f.write_str(message),
+            EditRefusal::OtherProject => {
+                f.write_str("this server has another project; start one for the project of this page")
+            }
             EditRefusal::Failed(error) => f.write_str(&error.message),
         }
     }

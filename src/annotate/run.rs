@@ -7,7 +7,7 @@ use crate::prediction::PairPrediction;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-/// How many predictions are kept.
+/// How many predictions are kept besides those of the stories that were asked about together.
 const MOST_KEPT: usize = 4096;
 /// How many stories are predicted together.
 const TOGETHER: usize = 4;
@@ -18,6 +18,8 @@ pub struct Predictions {
     kept: HashMap<[StoryText; 2], PairPrediction>,
     /// What the run can't read: it is too long.
     unreadable: HashSet<[StoryText; 2]>,
+    /// The number of stories that were asked about together.
+    together: usize,
 }
 
 impl Predictions {
@@ -39,7 +41,7 @@ impl Predictions {
         if predicted.len() != new.len() {
             return Err(Error::new(ErrorKind::Internal, "some stories were evaluated to no prediction"));
         }
-        if self.kept.len() + new.len() > MOST_KEPT {
+        if self.kept.len() + new.len() > MOST_KEPT + self.together {
             self.kept.clear();
         }
         let decoded = predicted.into_iter().map(|pair| run.decoded(pair, run.own_decode(), None).prediction);
@@ -57,6 +59,7 @@ impl Predictions {
         questions: &mut Vec<ProposalQuestion>,
         end: Instant,
     ) -> Result<()> {
+        self.together = questions.len();
         questions.retain(|question| !self.unreadable.contains(&question.texts));
         let open: Vec<_> = questions.iter().filter(|question| self.get(question).is_none()).collect();
         for some in open.chunks(TOGETHER) {

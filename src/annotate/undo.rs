@@ -7,22 +7,22 @@ use super::group::Group;
 use super::history::{Direction, Edit, FieldPlace, place};
 use super::journal::EditEntry;
 use super::lost::{VisibleField, lost};
-use super::merge::merged;
+use super::merge::{merged, ordered};
 use super::project::Project;
 use super::refusal::{Clash, EditRefusal, value};
 use super::sender::{Edited, OnClash, Sender};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What is about to be undone or redone.
-struct Way<'a> {
-    sender: Sender<'a>,
-    number: i64,
-    story: &'a str,
+/// What is about to be done, undone or redone.
+pub(super) struct Way<'a> {
+    pub sender: Sender<'a>,
+    pub number: i64,
+    pub story: &'a str,
     /// The revision since which others may have built on it.
-    since: u64,
+    pub since: u64,
     /// What the annotator left.
-    from: &'a [Change],
+    pub from: &'a [Change],
 }
 
 impl Project {
@@ -46,7 +46,7 @@ impl Project {
         let steps = from.iter().zip(to).map(|(from, to)| self.step_between(number, sender.pass, revision, from, to));
         let steps = steps.filter(|step| step.change != step.before).collect();
         let way = Way { sender, number, story, since, from };
-        let steps = self.settled(&way, steps)?;
+        let steps = self.settled(&way, steps, |step| !step.merges)?;
         require_names(self.stories.group(number), sender.pass, &steps)?;
         let (undoes, redoes) =
             if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
@@ -67,7 +67,13 @@ impl Project {
                 Change::Order { sentences: from, .. },
                 Change::Order { story, sentences: to },
                 Change::Order { sentences, .. },
-            ) => merged(from, to, sentences).map(|sentences| Change::Order { story: story.clone(), sentences }),
+            ) => {
+                let order = |sentences| Change::Order { story: story.clone(), sentences };
+                return match merged(from, to, sentences) {
+                    Some(merged) => EditStep { change: order(merged), before, merges: true },
+                    None => EditStep { change: order(ordered(to, sentences)), before, merges: false },
+                };
+            }
             (Change::Conflict { .. }, ..) if is_own => Some(to.clone()),
             (
                 Change::InPass { answer: from, .. },
@@ -81,37 +87,44 @@ impl Project {
     }
 
     /// The steps that are made, as the annotator wants it if they clash with what others did.
-    fn settled(&self, way: &Way, steps: Vec<EditStep>) -> Result<Vec<EditStep>, EditRefusal> {
-        match way.sender.on_clash {
+    ///
+    /// # Errors
+    /// A clash, if it is to be told.
+    pub(super) fn settled(
+        &self,
+        way: &Way,
+        steps: Vec<EditStep>,
+        clashes: impl Fn(&EditStep) -> bool,
+    ) -> Result<Vec<EditStep>, EditRefusal> {
+        let Way { sender, number, story, .. } = *way;
+        match sender.on_clash {
             OnClash::Override => Ok(steps),
             OnClash::Keep => {
-                let rest: Vec<_> = steps.into_iter().filter(|step| step.merges).collect();
+                let rest: Vec<_> = steps.into_iter().filter(|step| !clashes(step)).collect();
                 // What others built on stays as a whole: a part of it would be nothing to build on.
-                Ok(if self.built_on(way, &rest).is_empty() { rest } else { Vec::new() })
+                Ok(if self.built_on(way, &rest, &[]).is_empty() { rest } else { Vec::new() })
             }
             OnClash::Tell => {
-                let Way { sender, number, story, .. } = *way;
-                let clashing = steps.iter().filter(|step| !step.merges);
-                let mut clashes: Vec<Clash> =
-                    clashing.map(|step| self.clash(sender.pass, number, story, step)).collect();
-                clashes.extend(self.built_on(way, &steps));
-                if clashes.is_empty() { Ok(steps) } else { Err(EditRefusal::Clash(clashes)) }
+                let clashing: Vec<&EditStep> = steps.iter().filter(|step| clashes(step)).collect();
+                let mut told: Vec<Clash> =
+                    clashing.iter().map(|step| self.clash(sender.pass, number, story, step)).collect();
+                told.extend(self.built_on(way, &steps, &clashing));
+                if told.is_empty() { Ok(steps) } else { Err(EditRefusal::Clash(told)) }
             }
         }
     }
 
-    /// What others did since, and what could not be seen any more after the steps.
-    fn built_on(&self, way: &Way, steps: &[EditStep]) -> Vec<Clash> {
+    /// What others did since, and what could not be seen any more after the steps, besides what `told` tells.
+    fn built_on(&self, way: &Way, steps: &[EditStep], told: &[&EditStep]) -> Vec<Clash> {
         let Way { sender, number, story, since, from } = *way;
-        let before = &self.stories.groups[&number];
+        let others = self.history.by_others(number, sender.who, since);
+        let Some(before) = self.stories.groups.get(&number).filter(|_| !others.is_empty()) else { return Vec::new() };
         let mut after = self.stories.group(number);
         steps.iter().for_each(|step| drop(after.apply(sender.pass, &step.change)));
         let own_place = |change: &Change| place(number, sender.pass, change);
         let as_left: HashMap<FieldPlace, &Change> =
             from.iter().map(|change| (own_place(change), change.within(sender.pass).1)).collect();
-        let told: HashSet<FieldPlace> =
-            steps.iter().filter(|step| !step.merges).map(|step| own_place(&step.change)).collect();
-        let others = self.history.by_others(number, sender.who, since);
+        let told: HashSet<FieldPlace> = told.iter().map(|step| own_place(&step.change)).collect();
         let (mut clashes, mut hidden) = (Vec::new(), BTreeMap::new());
         for seen in lost(number, before, &after) {
             let place = seen.place(number);
@@ -156,11 +169,12 @@ fn moved_back(from: &Change, to: &Change, current: &Change) -> Option<Change> {
 }
 
 /// # Errors
-/// `Data` if two entities would have one name: another one may have got it since.
+/// `Data` if two entities of the stories would have one name: another one may have got it since.
 fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(), EditRefusal> {
     steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
     let mut names = BTreeSet::new();
-    match group.entities.values().flatten().find(|entity| !names.insert(&entity.name)) {
+    let mut shown = group.entities.iter().filter(|(entity, _)| group.shows(**entity)).filter_map(|(_, is)| is.as_ref());
+    match shown.find(|entity| !names.insert(&entity.name)) {
         Some(EntityText { name, .. }) => Err(EditRefusal::data(format!(
             "another entity of these stories is named {name:?} by now; rename that one first"
         ))),

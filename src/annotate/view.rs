@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A project as a list of its stories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProjectView {
+    /// [`Project::id`].
+    pub project: String,
     /// The number of edits so far.
     pub revision: u64,
     /// The pass that is shown.
@@ -137,6 +139,7 @@ impl Project {
             lines.map(move |((key, draft), hints)| line(group, number, key, draft, pass, hints))
         });
         ProjectView {
+            project: self.id(),
             revision: self.revision(),
             pass: pass.to_owned(),
             passes: self.stories.passes.clone(),

@@ -18,8 +18,7 @@
 //!
 //!   padding | cup+s0 | cup+s1 | cup+s2 | cup+s3 | table+s0 | ...       here 9 for 12 cells
 //!          |                            \
-//!          | first[u]                    \ inputs[u]
-//!          v                              v
+//!          v                              v inputs[u]
 //! T tokens, end to end, no padding      inputs of the whole corpus     (ReadIndex; InputNumber, 0 is the padding)
 //!
 //!   <s> </s></s> </s> <s> cup </s></s> The cup ... </s> ...            of an input only the first token is read

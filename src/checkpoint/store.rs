@@ -1,7 +1,7 @@
 //! The checkpoints of a run: `checkpoints/step-STEP/`, each complete or absent.
 //!
 //! Files are never overwritten. Names that begin with a dot are not checkpoints: `.NAME.part` is being written,
-//! `.NAME.old` is being removed, and `.NAME.skipped` was skipped when the run resumed.
+//! `.NAME.old` is being removed, and `.NAME.skipped` was skipped when the run resumed; the next checkpoint removes it.
 
 use super::manifest::{Damage, MANIFEST, Manifest};
 use crate::durable::{self, FileDigest};

@@ -75,7 +75,7 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
         (share(train.warmup), "train.warmup must be at least 0 and below 1"),
         (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
         (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
-        (adamw.weight_decay >= 0., "train.adamw.weight_decay must not be negative"),
+        (not_negative(adamw.weight_decay), "train.adamw.weight_decay must not be negative"),
     ]
 }
 

@@ -20,7 +20,7 @@ pub enum StateDecode {
     ThresholdTop1(f32),
     /// One attribute of one entity at the conflict, and nothing else, as FCGLI-HAR answers (Zhang et al., From Heuristic to
     /// Analytic, EMNLP 2023): its most likely classes after the first and before the second sentence in conflict. It is
-    /// the attribute with the largest sum of the probabilities that these two are nontrivial.
+    /// the attribute with the largest sum of the probabilities of its most likely nontrivial class in the two places.
     Single,
 }
 

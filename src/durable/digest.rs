@@ -24,7 +24,11 @@ impl FileDigest {
         File::open(path).and_then(|mut file| Self::of_open(&mut file)).map_err(|error| Error::reading(path, &error))
     }
 
-    fn of_open(file: &mut File) -> io::Result<Self> {
+    /// Of what follows in a file.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub fn of_open(file: &mut impl Read) -> io::Result<Self> {
         let (mut hash, mut bytes) = (Sha256::new(), 0);
         let mut buffer = vec![0; 1 << 20];
         loop {

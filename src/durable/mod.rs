@@ -2,7 +2,7 @@
 //! returns, its result is on the disk.
 //!
 //! What changes files goes through [`fault::operation`](crate::fault::operation), so that tests can stop the program
-//! after any of them; appending lines and taking locks do not.
+//! after any of them; taking locks does not.
 
 mod digest;
 mod disk;

@@ -159,6 +159,9 @@ fn write(first: &Member, inputs: &Inputs, means: &NamedTensors, average: &Averag
         durable::replace(&part.join(Origin::FILE), &json_bytes(&origin)?)?; // the config's paths are those of the first run
     }
     drop(lock);
+    for folder in ["best", "last", ""] {
+        durable::sync_folder(&part.join(folder))?;
+    }
     durable::rename(&part, output)?;
     durable::sync_parent(output)?;
     RunFolder::open(output)

@@ -104,6 +104,8 @@ impl RunFolder {
         if let Some(origin) = Origin::of(path).ok().and_then(|origin| json_bytes(&origin).ok()) {
             durable::write(&part.path.join(Origin::FILE), &origin)?;
         }
+        durable::sync_folder(&part.path.join("encoder"))?;
+        durable::sync_folder(&part.path)?;
         durable::rename(&part.path, path)?;
         durable::sync_parent(path)?;
         Ok((RunFolder { path: path.to_owned() }, lock))
@@ -285,10 +287,14 @@ impl RunFolder {
         durable::link(weights, &kept)
     }
 
-    /// Removes the best weights if the run no longer has the epoch that they are from.
+    /// Puts the best weights aside if the run no longer has the epoch that they are from. Nothing uses them from then on.
     pub fn keep_no_best(&self) -> Result<()> {
         let best = self.weights_file(CheckpointKind::Best);
-        if best.exists() { durable::remove_file(&best) } else { Ok(()) }
+        if !best.exists() {
+            return Ok(());
+        }
+        self.forget_calibrated(CheckpointKind::Best)?;
+        durable::rename(&best, &best.with_file_name("lost.safetensors"))
     }
 
     /// The path of `README.md`, the model card.

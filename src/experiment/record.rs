@@ -9,7 +9,7 @@ use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};
 use crate::data::Kind;
 use crate::decode::{Decode, StateDecode};
-use crate::durable::{self, Lock};
+use crate::durable::{self, FileDigest, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::model_card::{self, CardContents, CardSource};
@@ -19,6 +19,7 @@ use crate::schema;
 use crate::train::{EpochRecord, MixtureComponent, Progress};
 use crate::untrusted::{self, MAX_CONFIG, component};
 use serde::{Deserialize, Serialize};
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 
 /// The name of an evaluation's folder in the run folder. The split's name can be anything that a story file contains.
@@ -110,7 +111,7 @@ impl TrainedRun {
     ) -> Result<PathBuf> {
         let lock = self.folder.evaluation_file(evaluation, "lock")?;
         let _lock = Lock::wait_for(&lock)?;
-        // Removes files about earlier predictions.
+        // Removes files about earlier predictions. Without that of their weights they are of no use until they are replaced.
         for file in [WEIGHTS, "set.json", "stories.json"] {
             let path = self.folder.evaluation_file(evaluation, file)?;
             if path.exists() {
@@ -118,12 +119,18 @@ impl TrainedRun {
             }
         }
         let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
-        let weights = Weights { epoch: self.epoch };
+        let weights = Weights { epoch: self.epoch, sha256: Some(self.sha256_of_weights()?) };
         self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
         if self.which == CheckpointKind::Best {
             self.folder.write_card(&self.config)?;
         }
         Ok(file)
+    }
+
+    fn sha256_of_weights(&self) -> Result<String> {
+        let mut file = &self.weights;
+        let digest = file.rewind().and_then(|()| FileDigest::of_open(&mut file));
+        Ok(digest.map_err(|error| Error::reading(&self.folder.weights_file(self.which), &error))?.sha256)
     }
 
     /// Saves the evaluation on the run's own dev pairs. `parts` says which pairs belong to which source.
@@ -191,6 +198,9 @@ pub fn keep(
 struct Weights {
     /// `None` before the end of the first epoch.
     epoch: Option<u64>,
+    /// Of the file. `None` if it is no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
 }
 
 const WEIGHTS: &str = "weights.json";
@@ -217,14 +227,13 @@ impl RunFolder {
         Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ")))
     }
 
-    /// The predictions of an evaluation, if there are any and they come from the run's current weights. (Old
-    /// evaluations without this record count as current.)
+    /// The predictions of an evaluation, if there are any and they come from the run's current weights.
     ///
     /// # Errors
     /// `Io`, `Data`.
     pub fn predictions(&self, evaluation: &str, which: CheckpointKind) -> Result<Option<Vec<LabelledPair>>> {
         let path = self.evaluated(evaluation, "predictions.jsonl")?;
-        if !path.is_file() || !self.is_current(evaluation, which)? {
+        if !path.is_file() || !self.is_of(evaluation, &self.weights_now(which)?)? {
             return Ok(None);
         }
         match read_predictions(&path) {
@@ -236,13 +245,21 @@ impl RunFolder {
         }
     }
 
-    /// Whether an evaluation is of the weights that the run has now.
-    fn is_current(&self, evaluation: &str, which: CheckpointKind) -> Result<bool> {
-        let now = Weights { epoch: self.epoch_of(which)? };
+    fn weights_now(&self, which: CheckpointKind) -> Result<Weights> {
+        let file = self.weights_file(which);
+        let sha256 = if file.exists() { Some(FileDigest::of_file(&file)?.sha256) } else { None };
+        Ok(Weights { epoch: self.epoch_of(which)?, sha256 })
+    }
+
+    /// Whether an evaluation is of these weights. Where a run keeps no weights, its epoch tells.
+    fn is_of(&self, evaluation: &str, now: &Weights) -> Result<bool> {
         let weights = self.evaluated(evaluation, WEIGHTS)?;
         let then = untrusted::read_if_there(&weights, MAX_CONFIG).map_err(|error| Error::reading(&weights, &error))?;
         let then = then.and_then(|bytes| schema::from_slice::<Weights>(&bytes).ok());
-        Ok(then.is_none_or(|then| then == now))
+        Ok(then.is_some_and(|then| match now.sha256 {
+            Some(_) => then.sha256 == now.sha256,
+            None => then.epoch == now.epoch,
+        }))
     }
 
     /// The epoch of these weights.
@@ -262,9 +279,9 @@ impl RunFolder {
     /// # Errors
     /// `Data` if a file in it is not ours; `CantCreate`, `Io`.
     pub fn write_card(&self, config: &Config) -> Result<()> {
-        let mut reports = Vec::new();
+        let (mut reports, now) = (Vec::new(), self.weights_now(CheckpointKind::Best)?);
         for name in self.evaluations()?.iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix())) {
-            if self.is_current(name, CheckpointKind::Best)? {
+            if self.is_of(name, &now)? {
                 reports.push(self.report(name)?);
             }
         }

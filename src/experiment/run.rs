@@ -16,6 +16,7 @@ use crate::model::{DetectorKind, ModelConfig};
 use crate::prediction::LabelledPair;
 use crate::tokenizer::InputTokenizer;
 use crate::train::{Network, Vectors};
+use std::fs::File;
 use std::path::Path;
 
 /// A trained model with its tokenizer.
@@ -29,9 +30,10 @@ pub struct TrainedRun {
     /// The calibration of these weights, if any.
     pub calibrated: Option<Calibrated>,
     pub(super) which: CheckpointKind,
-    /// The epoch of the weights, read before them: a run that trains meanwhile may have put newer ones in their place,
-    /// and then what they predict counts as outdated.
+    /// The epoch of the weights, and their file. Both were there before they were loaded: a run that trains meanwhile may
+    /// have put newer ones in their place, and then what they predict counts as outdated.
     pub(super) epoch: Option<u64>,
+    pub(super) weights: File,
     model_config: ModelConfig,
     tokenizer: InputTokenizer,
     network: Network,
@@ -51,13 +53,25 @@ impl TrainedRun {
         }
         let compute = Compute::resolve(&config)?;
         let (model_config, epoch) = (folder.model_config()?, folder.epoch_of(which)?);
+        let file = File::open(&weights).map_err(|error| Error::reading(&weights, &error))?;
         let (tokenizer, network) = both(
             || InputTokenizer::open(&folder.tokenizer_file()),
             || Network::trained(&model_config, &weights, compute.device),
         )?;
         let (tokenizer, network) = (tokenizer?, network?);
         let calibrated = folder.calibrated(which)?;
-        Ok(TrainedRun { folder, config, compute, calibrated, which, epoch, model_config, tokenizer, network })
+        Ok(TrainedRun {
+            folder,
+            config,
+            compute,
+            calibrated,
+            which,
+            epoch,
+            weights: file,
+            model_config,
+            tokenizer,
+            network,
+        })
     }
 
     /// # Errors

@@ -134,8 +134,7 @@ impl<'a> CheckpointWriter<'a> {
                 return Err(self.best_is_lost(&found.checkpoint));
             }
         }
-        self.resume(found.checkpoint.clone(), &training.progress);
-        Ok(())
+        self.resume(found.checkpoint.clone(), &training.progress)
     }
 
     /// No later epoch can take the place of the best one. `best/model.safetensors` may still have its weights, so it
@@ -151,14 +150,15 @@ impl<'a> CheckpointWriter<'a> {
     }
 
     /// Continues from a checkpoint; `best`, `last` and the metrics are as they were when it was saved.
-    fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) {
+    fn resume(&mut self, checkpoint: Checkpoint, progress: &Progress) -> Result<()> {
         self.best = checkpoint.manifest.best.clone().filter(|_| progress.best.is_some());
         self.newest = Some((position(progress), checkpoint));
-        self.steps = StepTable::resume(self.folder.step_table(), progress);
+        self.steps = StepTable::resume(self.folder.step_table(), progress)?;
         self.tried = (progress.step, Instant::now());
         if let Err(error) = self.publish(progress) {
             trouble(self.folder, "publish-failed", progress.step, &error.message);
         }
+        Ok(())
     }
 
     /// The name of the newest checkpoint.
@@ -221,6 +221,10 @@ impl<'a> CheckpointWriter<'a> {
     /// Saves the checkpoint if it is not saved yet, then updates what depends on it.
     fn attempt(&mut self, training: &Training) -> Result<()> {
         let here = position(&training.progress);
+        // A run resumes after a checkpoint, so the rows before it must be there. It is worth more than they are.
+        if let Err(error) = self.steps.write() {
+            trouble(self.folder, "metrics-failed", training.progress.step, &error.message);
+        }
         if self.newest.as_ref().is_none_or(|(made, _)| *made != here) {
             self.newest = Some((here, self.make(training)?));
         }

@@ -7,6 +7,7 @@ use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
 use crate::synthetic::{Kinds, Order, World, make_group, make_stories};
 use crate::train::MixtureComponent;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How many pairs of a stream stand for all of them, where a property of all is needed.
@@ -290,11 +291,12 @@ fn story_file(source: &DataSource) -> Result<(PathBuf, &str)> {
     Ok((expand(file)?, split))
 }
 
-/// Appends the pairs of another source, with groups of their own.
+/// Appends the pairs of another source, with groups of their own in the same order. Ids of stories may be any numbers.
 fn append(all: &mut Vec<Pair>, mut pairs: Vec<Pair>) {
     if let Some(last) = all.iter().map(|pair| pair.group).max() {
-        let first = pairs.iter().map(|pair| pair.group).min().unwrap_or(0);
-        pairs.iter_mut().for_each(|pair| pair.group = last.saturating_add(1).saturating_add(pair.group - first));
+        let groups: BTreeSet<i64> = pairs.iter().map(|pair| pair.group).collect();
+        let number: BTreeMap<i64, i64> = groups.into_iter().zip(1..).collect();
+        pairs.iter_mut().for_each(|pair| pair.group = last.wrapping_add(number[&pair.group]));
     }
     all.extend(pairs);
 }

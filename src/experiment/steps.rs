@@ -18,6 +18,8 @@ const COLUMNS: &str = "step,epoch,learning_rate,gradient_norm,\
 const OF_STEP: usize = 2;
 const OF_LOSSES: usize = 5;
 const OF_TIERS: usize = 6;
+/// The limit for a table, in bytes: a step has about 150.
+const MAX_TABLE: u64 = 1 << 32;
 
 /// The rows of a run, all in memory.
 pub struct StepTable {
@@ -30,12 +32,15 @@ impl StepTable {
         StepTable { path, text: format!("{COLUMNS}\n") }
     }
 
-    /// Keeps the existing rows up to the position where the run resumes.
-    pub fn resume(path: PathBuf, progress: &Progress) -> Self {
-        let there = std::fs::read_to_string(&path).unwrap_or_default();
+    /// Keeps the existing rows up to the position where the run resumes. A row that was torn by a kill is the last one.
+    ///
+    /// # Errors
+    /// `Io` if there are rows and they can't be read.
+    pub fn resume(path: PathBuf, progress: &Progress) -> Result<Self> {
+        let there = durable::whole_lines(&path, MAX_TABLE)?;
         let mut table = StepTable::new(path);
         let mut epochs = 0;
-        for row in there.lines().skip(1) {
+        for row in String::from_utf8_lossy(&there).lines().skip(1) {
             let mut cells = row.split(',');
             let step = cells.next().and_then(|step| step.parse().ok()).unwrap_or(u64::MAX);
             epochs += usize::from(cells.nth(1) == Some(""));
@@ -44,7 +49,7 @@ impl StepTable {
             }
             table.text.extend([row, "\n"]);
         }
-        table
+        Ok(table)
     }
 
     pub fn add(&mut self, event: &TrainEvent) {
@@ -124,7 +129,12 @@ mod tests {
         // Steps taken, epochs evaluated, rows kept.
         for (step, evaluated, kept) in [(0, 0, 1), (1, 0, 2), (2, 0, 3), (2, 1, 4), (3, 1, 5), (4, 1, 6), (4, 2, 7)] {
             let progress = Progress { step, epochs: epochs[..evaluated].to_vec(), ..Progress::default() };
-            assert_eq!(StepTable::resume(path(), &progress).text.lines().count(), kept, "{step} {evaluated}");
+            let kept_rows = |progress: &Progress| StepTable::resume(path(), progress).unwrap().text.lines().count();
+            assert_eq!(kept_rows(&progress), kept, "{step} {evaluated}");
         }
+        let torn = table.text.trim_end();
+        std::fs::write(path(), &torn[..torn.len() - 1]).unwrap();
+        let progress = Progress { step: 4, epochs: epochs.to_vec(), ..Progress::default() };
+        assert_eq!(StepTable::resume(path(), &progress).unwrap().text.lines().count(), 6);
     }
 }

@@ -187,13 +187,16 @@ pub fn read(path: &Path) -> Result<NamedTensors> {
     (0..file.header.tensors.len()).map(|i| Ok((file.header.tensors[i].0.clone(), file.tensor(i)?))).collect()
 }
 
-/// Writes tensors as float32: into a temporary file, then by a rename, so that a reader never sees half a file.
+/// Writes tensors as float32: into a temporary file, then by a rename, so that a reader never sees half a file. It can be
+/// read by those who can read other new files.
 pub fn write(path: &Path, tensors: &NamedTensors) -> Result<()> {
+    let failed = |error: std::io::Error| Error::writing(path, &error);
+    let permissions = File::create(path).and_then(|file| file.metadata()).map_err(failed)?.permissions();
     let views = tensors.iter().map(|(name, tensor)| (name.as_str(), FloatView::new(tensor)));
     let metadata = [("format".to_owned(), "pt".to_owned())].into();
     safetensors::serialize_to_file(views, Some(metadata), path)
         .map_err(|error| Error::new(ErrorKind::Io, format!("{}: cannot be written: {error}", path.display())))?;
-    share(path)
+    std::fs::set_permissions(path, permissions).map_err(failed)
 }
 
 /// SHA-256 of names, shapes and values.
@@ -203,17 +206,6 @@ pub fn sha256(tensors: &NamedTensors) -> String {
         format!("{name} {:?} {}\n", view.shape, durable::sha256(&view.data()))
     };
     durable::sha256(tensors.iter().map(digest).collect::<String>().as_bytes())
-}
-
-/// Lets other users read the file. It was a temporary file, which only its owner can read.
-fn share(path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let readable = std::fs::Permissions::from_mode(0o644);
-        std::fs::set_permissions(path, readable).map_err(|error| Error::writing(path, &error))?;
-    }
-    Ok(())
 }
 
 /// A tensor in the form that the safetensors library needs.

@@ -15,21 +15,32 @@ use std::collections::{BTreeMap, BTreeSet};
 /// If the systems differ in their pairs, stories, gold answers or kind of output.
 pub fn mean_predictions(systems: &[Vec<LabelledPair>]) -> Result<Vec<LabelledPair>, String> {
     let Some((first, others)) = systems.split_first() else { return Ok(Vec::new()) };
-    let by_id = |pair: &LabelledPair| (pair.id.clone(), pair.clone());
-    let mut others: Vec<BTreeMap<_, _>> = others.iter().map(|pairs| pairs.iter().map(by_id).collect()).collect();
+    let mut others = others.iter().map(|pairs| by_id(pairs)).collect::<Result<Vec<_>, _>>()?;
     let mut means = Vec::with_capacity(first.len());
     for pair in first {
         let mut members = vec![pair.clone()];
         for other in &mut others {
-            let other = other.remove(&pair.id).ok_or_else(|| format!("pair {}: is not once in each file", pair.id))?;
+            let other = other.remove(pair.id.as_str()).ok_or_else(|| not_once(&pair.id))?;
             members.push(turned_like(pair, other));
         }
         means.push(mean_pair(&members).map_err(|problem| format!("pair {}: {problem}", pair.id))?);
     }
     match others.iter().find_map(|left| left.keys().next()) {
-        Some(id) => Err(format!("pair {id}: is not once in each file")),
+        Some(id) => Err(not_once(id)),
         None => Ok(means),
     }
+}
+
+fn by_id(pairs: &[LabelledPair]) -> Result<BTreeMap<&str, LabelledPair>, String> {
+    let mut known = BTreeMap::new();
+    match pairs.iter().find(|pair| known.insert(pair.id.as_str(), (*pair).clone()).is_some()) {
+        Some(pair) => Err(not_once(&pair.id)),
+        None => Ok(known),
+    }
+}
+
+fn not_once(id: &str) -> String {
+    format!("pair {id}: is not once in each file")
 }
 
 /// The prediction with its two stories in the order of `first`. Each seed has its own order.
@@ -87,7 +98,8 @@ fn mean_states(members: &[&PredictedStates]) -> PredictedStates {
         members.iter().flat_map(|states| &states.candidates).map(|c| (c.sentence, c.attribute.index())).collect();
     let candidates = labels.into_iter().filter_map(|(sentence, a)| {
         let attribute = Attribute::ALL[a];
-        mean_candidate(members, sentence, attribute, attribute.is_nontrivial(classes[sentence][a]))
+        let predicted = Some(classes[sentence][a]).filter(|&class| attribute.is_nontrivial(class));
+        mean_candidate(members, sentence, attribute, predicted)
     });
     let candidates = candidates.collect();
     PredictedStates { classes, candidates }
@@ -125,19 +137,20 @@ fn candidates_at<'a>(
     members.iter().flat_map(|states| &states.candidates).filter(is_here).collect()
 }
 
-/// The nontrivial class of a label with the highest average probability. `None` if that probability is too low to be
-/// recorded and the class is not predicted.
+/// The predicted class of a label, if that is nontrivial, else the nontrivial one of the highest average probability.
+/// `None` if that probability is too low to be recorded and the class is not predicted.
 fn mean_candidate(
     members: &[&PredictedStates],
     sentence: usize,
     attribute: Attribute,
-    is_predicted: bool,
+    predicted: Option<u8>,
 ) -> Option<StateCandidate> {
     let here = candidates_at(members, sentence, attribute);
     let share = |class: u8| here.iter().filter(|c| c.class == class).map(|c| c.probability).sum::<f32>();
-    let class = here.iter().map(|c| c.class).max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
+    let likeliest = || here.iter().map(|c| c.class).max_by(|&a, &b| share(a).total_cmp(&share(b)).then(b.cmp(&a)));
+    let class = predicted.filter(|&class| here.iter().any(|c| c.class == class)).or_else(likeliest)?;
     let probability = share(class) / members.len() as f32;
-    (probability >= CANDIDATE_FLOOR || is_predicted).then(|| StateCandidate {
+    (probability >= CANDIDATE_FLOOR || predicted.is_some()).then(|| StateCandidate {
         sentence,
         attribute,
         class,

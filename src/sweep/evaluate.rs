@@ -102,7 +102,8 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
     if record.exists() {
         durable::remove_file(&record)?;
     }
-    write_predictions(&run.folder.evaluation_file(&set.name, "predictions.jsonl")?, &recorded)?;
+    let path = run.folder.evaluation_file(&set.name, "predictions.jsonl")?;
+    durable::replace_with(&path, |part| write_predictions(part, &recorded))?;
     let seen = seen(run, set, &file)?;
     let report = report(run, set, &sha256, &recorded, &seen);
     run.note_scoring(&report)?;

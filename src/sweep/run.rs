@@ -128,19 +128,6 @@ impl Sweep {
         }
         Ok(unfinished)
     }
-
-    /// Whether all of these runs are done.
-    ///
-    /// # Errors
-    /// As [`Sweep::state`].
-    pub fn are_done<'a>(&self, runs: impl IntoIterator<Item = &'a SweepRun>) -> Result<bool> {
-        for run in runs {
-            if self.state(run)? != RunState::Done {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
 }
 
 /// # Errors

@@ -25,15 +25,16 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// The entity of the group with this name.
+    /// The entity of the group with this name: one of a story, else one that was dropped.
     fn named(&self, name: &str) -> Option<EntityId> {
-        let mut entities = self.group.entities.iter();
-        entities.find(|(_, is)| is.as_ref().is_some_and(|is| is.name == name)).map(|(&entity, _)| entity)
+        let entities = self.group.entities.iter();
+        let named = entities.filter(|(_, is)| is.as_ref().is_some_and(|is| is.name == name)).map(|(&entity, _)| entity);
+        named.min_by_key(|&entity| !self.group.shows(entity))
     }
 
     pub(super) fn rename(&mut self, entity: EntityId, name: &str) -> Outcome {
         let (is, name) = (self.entity(entity)?, fair_name(name)?);
-        if self.named(&name).is_some_and(|other| other != entity) {
+        if self.named(&name).is_some_and(|other| other != entity && self.group.shows(other)) {
             return Err(EditRefusal::data(format!("another entity of these stories is named {name:?}; use that one")));
         }
         self.set(Change::Entity { entity, is: Some(EntityText { name, ..is }) });

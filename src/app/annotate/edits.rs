@@ -35,11 +35,18 @@ struct From {
     pass: String,
     #[serde(default)]
     on_clash: OnClash,
+    /// The project for which the page was opened.
+    project: Option<String>,
 }
 
 impl From {
-    fn sender(&self) -> Sender<'_> {
-        Sender { who: &self.who, window: &self.window, n: self.n, pass: &self.pass, on_clash: self.on_clash }
+    /// # Errors
+    /// `OtherProject` if it is about another project.
+    fn sender_to(&self, project: &Project) -> Result<Sender<'_>, EditRefusal> {
+        if self.project.as_ref().is_some_and(|wanted| *wanted != project.id()) {
+            return Err(EditRefusal::OtherProject);
+        }
+        Ok(Sender { who: &self.who, window: &self.window, n: self.n, pass: &self.pass, on_clash: self.on_clash })
     }
 }
 
@@ -93,7 +100,7 @@ async fn edit(State(annotation): State<Annotation>, body: Result<Bytes, BytesRej
     let text = body_text(body)?;
     let work = move |project: &mut Project| {
         let EditRequest { from, base, story, ops } = request(&text)?;
-        let edited = project.edit(from.sender(), base, story.as_deref(), &ops)?;
+        let edited = project.edit(from.sender_to(project)?, base, story.as_deref(), &ops)?;
         Ok(EditAnswer::of(project, &from, edited))
     };
     annotation.save_soon();
@@ -108,7 +115,7 @@ async fn go(
     let text = body_text(body)?;
     let work = move |project: &mut Project| {
         let GoRequest { from } = request(&text)?;
-        let edited = project.go(from.sender(), direction)?;
+        let edited = project.go(from.sender_to(project)?, direction)?;
         Ok(EditAnswer::of(project, &from, edited))
     };
     annotation.save_soon();
@@ -127,7 +134,7 @@ async fn import(State(annotation): State<Annotation>, body: Result<Bytes, BytesR
     let work = move |project: &mut Project| {
         let ImportRequest { from, text, split } = request(&text)?;
         let file = read_bytes("the story file".as_ref(), text.as_bytes())?;
-        let imported = project.import(from.sender(), &file, split.as_deref())?;
+        let imported = project.import(from.sender_to(project)?, &file, split.as_deref())?;
         Ok(ImportAnswer { revision: project.revision(), imported })
     };
     annotation.save_soon();

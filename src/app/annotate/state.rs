@@ -113,7 +113,7 @@ pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>) -> Answered {
         Err(refusal) => refusal,
     };
     let status = match refusal.kind() {
-        "clash" => StatusCode::CONFLICT,
+        "clash" | "other_project" => StatusCode::CONFLICT,
         "gone" => StatusCode::NOT_FOUND,
         "data" => StatusCode::UNPROCESSABLE_ENTITY,
         "io" => StatusCode::INSUFFICIENT_STORAGE,

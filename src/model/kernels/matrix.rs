@@ -25,7 +25,7 @@ pub struct MatrixMut<'a, S> {
 }
 
 // SAFETY: it is written through `row_mut` and `span_mut` only, whose callers promise that nobody else has the numbers.
-unsafe impl<S: Sync> Sync for MatrixMut<'_, S> {}
+unsafe impl<S: Send> Sync for MatrixMut<'_, S> {}
 
 /// The rows and columns of a tensor's last dimension.
 ///
