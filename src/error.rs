@@ -142,6 +142,7 @@ impl Error {
             | std::io::ErrorKind::PermissionDenied
             | std::io::ErrorKind::AlreadyExists
             | std::io::ErrorKind::ReadOnlyFilesystem
+            | std::io::ErrorKind::DirectoryNotEmpty
             | std::io::ErrorKind::NotADirectory => ErrorKind::CantCreate,
             _ => ErrorKind::Io,
         };

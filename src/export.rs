@@ -24,7 +24,8 @@ use crate::report::words::predicate;
 use crate::schema::SchemaVersion;
 use crate::untrusted::{self, MAX_CONFIG, MAX_TOKENIZER, json_error};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use tempfile::TempDir;
 
 /// The program that reads an export. Every export contains it.
 const READER: &str = include_str!("../scripts/read_export.py");
@@ -62,7 +63,9 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
     let settings = tokenizer::settings(&tokens, &model.encoder);
     let exported = Exported { encoder_tensors: encoder.len(), head_tensors: heads.len() };
     let calibrated = folder.calibrated(which)?;
-    let part = beside(out)?;
+    let beside = beside(out)?;
+    let part = beside.path().join("export");
+    durable::create_folder(&part)?;
     let write_tensors = |name: &str, tensors: &NamedTensors| {
         durable::write_with(&part.join(name), |path| weights::write(path, tensors))
     };
@@ -82,18 +85,13 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
     Ok(exported)
 }
 
-/// The temporary folder beside `out`. Files of an interrupted export are removed from it.
-fn beside(out: &Path) -> Result<PathBuf> {
-    let Some(name) = out.file_name() else {
+/// The temporary folder beside `out`.
+fn beside(out: &Path) -> Result<TempDir> {
+    if out.file_name().is_none() {
         let message = format!("{}: does not name a new folder; name one with --output", out.display());
         return Err(Error::new(ErrorKind::CantCreate, message));
-    };
-    let part = out.with_file_name(format!(".{}.part", name.to_string_lossy()));
-    if part.exists() {
-        durable::remove_folder(&part)?;
     }
-    durable::create_folder(&part)?;
-    Ok(part)
+    durable::folder_beside(out)
 }
 
 /// The config with the type of the weights, in which `transformers` loads them.

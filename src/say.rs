@@ -74,6 +74,16 @@ fn acts(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || turns
 }
 
+/// The text as one word of a shell: in quotes, unless it is plain.
+pub fn quoted(text: impl std::fmt::Display) -> String {
+    let text = text.to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@:+".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Error, ErrorKind, Write};

@@ -206,7 +206,7 @@ impl Corpus {
                 if tokens > max_tokens {
                     return Err(Error::data(format!(
                         "story {}: as one input it has {tokens} tokens, but the encoder has {max_tokens} positions; \
-                         shorten it, or use model.detector.context = \"sentence\"",
+                         shorten it, or train with model.detector.context = \"sentence\"",
                         story.id
                     )));
                 }

@@ -7,9 +7,11 @@ use super::{
     train,
 };
 use crate::config::{ConfigKey, keys};
+use crate::say::aside;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use std::io::Write;
 
 /// As clap's own, but without empty lines: the list of commands fits a screen of 24 lines.
 const HELP: &str = "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}";
@@ -87,9 +89,21 @@ const RENAMED_FLAGS: [(&str, &str); 12] = [
 /// Parses the command line. On a usage error it prints the error and ends the program.
 pub(super) fn parse() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| match renamed(&error).or_else(|| key_of_config(&error)) {
-        Some(message) => Cli::command().error(error.kind(), message).exit(),
-        None => without_false_tip(error).exit(),
+        Some(message) => exit(&Cli::command().error(error.kind(), message)),
+        None => exit(&without_false_tip(error)),
     })
+}
+
+/// Help and version that can't be printed are an error, as any other output is; clap doesn't say so.
+fn exit(error: &clap::Error) -> ! {
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe && !error.use_stderr() => {
+            aside!("error: standard output cannot be written: {failed}");
+            std::process::exit(crate::error::ErrorKind::Io as i32)
+        }
+        _ => std::process::exit(error.exit_code()),
+    }
 }
 
 /// Whether the error is an unknown flag of `train`.

@@ -13,6 +13,7 @@ use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, without_states};
 use crate::report::{DataDescription, StoryReport, StoryRow};
 use crate::say::aside;
+use crate::untrusted::component;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -145,7 +146,13 @@ fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
             let message = format!("--tag {tag}: names that end with {last} are those of --weights last, which adds it");
             return Err(Error::new(ErrorKind::Usage, message));
         }
-        Some(tag) => tag.clone(),
+        Some(tag) => match component(tag) {
+            Ok(tag) => tag.to_owned(),
+            Err(error) => {
+                let message = format!("--tag: {error}; evaluations are saved in folders of this name");
+                return Err(Error::new(ErrorKind::Usage, message));
+            }
+        },
         None => set.evaluation_name(CheckpointKind::Best)? + found,
     };
     Ok(name + args.weights.suffix())

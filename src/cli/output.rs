@@ -8,7 +8,7 @@ use crate::report::comparison::Comparison;
 use crate::report::{
     Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, Table, published, published_stories,
 };
-use crate::say::{aside, harmless, is_quiet};
+use crate::say::{aside, harmless, is_quiet, quoted};
 use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
 
 /// Prints text, [`harmless`]. A reader that has gone away is no error.
@@ -47,8 +47,10 @@ pub(super) fn pair_bar(pairs: u64) -> indicatif::ProgressBar {
 /// Says that a run isn't at its end yet: its weights, and what is chosen on dev, are not what they will be.
 pub(super) fn warn_unless_ended(run: &RunFolder) {
     if !run.has_ended() {
-        let path = run.path().display();
-        aside!("warning: {path}: its training has not come to its end; `tiered train --resume {path}` goes on with it");
+        let (path, named) = (run.path().display(), quoted(run.path().display()));
+        aside!(
+            "warning: {path}: its training has not come to its end; `tiered train --resume {named}` goes on with it"
+        );
     }
 }
 

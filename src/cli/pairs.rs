@@ -100,6 +100,11 @@ impl LoadedPairs<'_> {
         ScoredSplit::new(&self.file, &self.split, self.args.kind.only())
     }
 
+    /// The kind that was asked for, unless it is all.
+    pub fn kind(&self) -> Option<Kind> {
+        self.args.kind.only()
+    }
+
     pub fn path(&self) -> &Path {
         &self.args.data
     }

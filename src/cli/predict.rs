@@ -163,8 +163,12 @@ fn about_large_files(error: Error) -> Error {
 
 /// A question from text or JSON that a person typed.
 fn typed_question(args: &Args, text: &str, source: String) -> Result<PairQuestion> {
+    let entities = args.entities.as_deref().map(split_names);
+    if entities.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::new(ErrorKind::Usage, "--entities names no entity; name some, or leave it out"));
+    }
     let reading = TextOptions {
-        entities: args.entities.as_deref().map(split_names).unwrap_or_default(),
+        entities: entities.unwrap_or_default(),
         sentences: if args.split_sentences { Sentences::Split } else { Sentences::AsGiven },
         language: args.lang,
     };

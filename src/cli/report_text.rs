@@ -89,22 +89,33 @@ fn are_of(predictions: &[LabelledPair], pairs: &[Pair]) -> bool {
     let of_pairs: BTreeMap<_, _> = pairs.iter().map(|pair| (pair.id.as_str(), pair)).collect();
     let is_of = |prediction: &LabelledPair, pair: &Pair| {
         let gold = PairGold::of(pair);
-        let order = [1 - pair.plausible, pair.plausible];
         let stories = [prediction.implausible_story(), prediction.plausible_story()];
-        let mut same = stories.iter().zip(order.map(|story| (&pair.stories[story], &gold.stories[story])));
+        let mut golds = stories.iter().zip([1 - pair.plausible, pair.plausible].map(|story| &gold.stories[story]));
         prediction.gold.conflict == gold.conflict
-            && same.all(|(one, (story, gold))| one.prediction.sentences == story.sentences && one.gold == gold)
+            && has_sentences(prediction, pair)
+            && golds.all(|(one, gold)| one.gold == gold)
     };
     let all = predictions.iter().all(|p| of_pairs.get(p.id.as_str()).is_some_and(|pair| is_of(p, pair)));
     all && predictions.len() == pairs.len()
 }
 
+fn has_sentences(prediction: &LabelledPair, pair: &Pair) -> bool {
+    let stories = [prediction.implausible_story(), prediction.plausible_story()];
+    let of_pair = [1 - pair.plausible, pair.plausible].map(|story| &pair.stories[story].sentences);
+    stories.iter().map(|story| &story.prediction.sentences).eq(of_pair)
+}
+
 fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
-    let PredictionFile { format, pairs: predictions } = read_predictions(&args.run)?;
+    let PredictionFile { format, pairs: mut predictions } = read_predictions(&args.run)?;
     let states = args.states.unwrap_or_default();
+    let pairs = set.pairs(0)?;
+    if let Some(kind) = set.kind() {
+        predictions.retain(|prediction| prediction.kind == kind.name());
+    }
+    require_same_stories(args, set, format, &predictions, &pairs)?;
     require_probabilities(args, format, &predictions)?;
     require_states(args, &predictions)?;
-    let known = facts(&set.pairs(0)?);
+    let known = facts(&pairs);
     let unknown = predictions.iter().filter(|prediction| !known.contains_key(&prediction.id)).count();
     if unknown > 0 {
         let (of, path) = (predictions.len(), set.path().display());
@@ -120,6 +131,34 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
         temperature: None,
     };
     Ok(Analysis::of(source, &states.apply(&decoded), &known))
+}
+
+/// # Errors
+/// `Data` if there are no predictions, or one has the id of a pair and is of other stories. Published lists have no
+/// sentences.
+fn require_same_stories(
+    args: &Args,
+    set: &LoadedPairs,
+    format: PredictionFormat,
+    predictions: &[LabelledPair],
+    pairs: &[Pair],
+) -> Result<()> {
+    let (file, stories) = (args.run.display(), set.path().display());
+    let of_pairs: BTreeMap<_, _> = pairs.iter().map(|pair| (pair.id.as_str(), pair)).collect();
+    let is_other = |prediction: &&LabelledPair| {
+        of_pairs.get(prediction.id.as_str()).is_some_and(|pair| !has_sentences(prediction, pair))
+    };
+    let other = predictions.iter().filter(|_| format == PredictionFormat::Lines).find(is_other);
+    match (other, set.kind()) {
+        (Some(other), _) => Err(Error::data(format!(
+            "{file}: pair {} has other sentences than in {stories}; name the story file that was predicted",
+            other.id
+        ))),
+        (None, Some(kind)) if predictions.is_empty() => {
+            Err(Error::data(format!("{file}: has no pairs of kind {kind}; leave out --kind, or name another file")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The analysis needs state labels.

@@ -5,9 +5,9 @@ use super::signal::Signals;
 use crate::config::Config;
 use crate::distributed::{Ranks, Rendezvous};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{Experiment, RunPlan};
+use crate::experiment::{Experiment, RunPlan, is_empty_folder};
 use crate::machine::DeviceChoice;
-use crate::say::{aside, be_quiet, counted, say};
+use crate::say::{aside, be_quiet, counted, quoted, say};
 use crate::train::TrainEvent;
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The seed of the initial weights, the order of pairs and dropout [default: as in the config]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Where to compute: auto, cpu or cuda:N [default: as in the config]
     #[arg(long)]
@@ -119,7 +119,7 @@ fn train(experiment: Experiment, args: &Args) -> anyhow::Result<()> {
     if let Some(best) = best {
         say!("best epoch {}: its weights are in {}", best.epoch, out.join("best").display());
     }
-    say!("evaluate them with: tiered eval {} --data FILE", out.display());
+    say!("evaluate them with: tiered eval {} --data FILE", quoted(out.display()));
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn plan(args: &Args) -> Result<RunPlan> {
         (_, None, None) => return Err(usage("--resume has no run; name it: --resume RUN")),
     };
     let limit = args.limit.map(|limit| limit as usize);
-    let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || out.exists());
+    let begun = args.resume.as_ref().is_some_and(|named| named.is_some() || (out.exists() && !is_empty_folder(&out)));
     match config {
         config if begun => RunPlan::resume(&out, config, &overrides, limit),
         Some(config) => RunPlan::new(config, &out, limit),

@@ -54,19 +54,19 @@ impl Config {
             |error: toml::de::Error| Error::config(explain(&path.display().to_string(), &error)).caused_by(error);
         let mut table: Table = toml::from_str(text).map_err(invalid)?;
         if overrides.is_empty() {
-            return Self::checked(toml::from_str(text).map_err(invalid)?, path);
+            return Self::checked(toml::from_str(text).map_err(invalid)?, &path.display().to_string());
         }
         for assignment in overrides {
             set(&mut table, assignment)?;
         }
         let source = format!("{} with --set", path.display());
         let config = table.try_into().map_err(|error| Error::config(explain(&source, &error)).caused_by(error))?;
-        Self::checked(config, path)
+        Self::checked(config, &source)
     }
 
-    fn checked(config: Config, path: &Path) -> Result<Self> {
+    fn checked(config: Config, source: &str) -> Result<Self> {
         let valid = config.validate();
-        valid.map_err(|problem| Error::config(format!("{}: {problem}", path.display())))?;
+        valid.map_err(|problem| Error::config(format!("{source}: {problem}")))?;
         Ok(config)
     }
 }

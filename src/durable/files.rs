@@ -1,12 +1,12 @@
 //! Files and folders: written, replaced, linked, renamed and removed.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
-use tempfile::TempPath;
+use tempfile::{TempDir, TempPath};
 
 /// Names the path in the error.
 pub(super) fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
@@ -105,7 +105,36 @@ pub fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
 
 /// Creates a folder and those above it; one that exists stays as it is.
 pub fn create_folder(path: &Path) -> Result<()> {
+    let above = path.ancestors().find(|above| above.symlink_metadata().is_ok());
+    if let Some(file) = above.filter(|above| !above.is_dir()) {
+        let message = format!("{}: is not a folder; choose another path", file.display());
+        return Err(Error::new(ErrorKind::CantCreate, message));
+    }
     at(path, fault::operation(|| fs::create_dir_all(path)))
+}
+
+/// Makes an empty folder beside `path`, in which a folder is completed before it is renamed to `path`. Dropping it removes
+/// it. Those that a program left that was killed are removed.
+pub fn folder_beside(path: &Path) -> Result<TempDir> {
+    create_folder(parent(path))?;
+    let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    for entry in at(parent(path), fs::read_dir(parent(path)))? {
+        let entry = at(parent(path), entry)?;
+        let name = entry.file_name();
+        let is_ours = name.to_string_lossy().starts_with(&prefix) && is_leftover(&entry, fs::Metadata::is_dir);
+        if is_ours {
+            at(&entry.path(), fault::operation(|| fs::remove_dir_all(entry.path())))?;
+        }
+    }
+    at(path, fault::operation(|| tempfile::Builder::new().prefix(&prefix).suffix(PART).tempdir_in(parent(path))))
+}
+
+/// Whether it is a temporary file or folder that nobody still writes.
+fn is_leftover(entry: &fs::DirEntry, is_kind: impl FnOnce(&fs::Metadata) -> bool) -> bool {
+    let name = entry.file_name();
+    let is_part = name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(PART.as_bytes());
+    let age = entry.metadata().ok().filter(is_kind).and_then(|data| data.modified().ok()?.elapsed().ok());
+    is_part && age.is_some_and(|age| age > LEFT_OVER)
 }
 
 /// Renames a file or folder. [`sync_parent`] makes that durable.
@@ -164,11 +193,7 @@ const LEFT_OVER: Duration = Duration::from_secs(3600);
 pub fn remove_leftovers(folder: &Path) -> Result<()> {
     for entry in at(folder, fs::read_dir(folder))? {
         let entry = at(folder, entry)?;
-        let name = entry.file_name();
-        let is_part = name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(PART.as_bytes());
-        let age =
-            entry.metadata().ok().filter(|data| data.is_file()).and_then(|data| data.modified().ok()?.elapsed().ok());
-        if is_part && age.is_some_and(|age| age > LEFT_OVER) {
+        if is_leftover(&entry, fs::Metadata::is_file) {
             remove_file(&entry.path())?;
         }
     }

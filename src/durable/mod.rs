@@ -14,8 +14,8 @@ pub use crate::untrusted::sha256;
 pub use digest::FileDigest;
 pub use disk::{free_bytes, require_creatable};
 pub use files::{
-    append, create_folder, extend, is_same_file, link, remove_file, remove_folder, remove_leftovers, rename, replace,
-    replace_with, sync_folder, sync_parent, write, write_with,
+    append, create_folder, extend, folder_beside, is_same_file, link, remove_file, remove_folder, remove_leftovers,
+    rename, replace, replace_with, sync_folder, sync_parent, write, write_with,
 };
 pub use lines::{LineFile, whole_lines};
 pub use lock::Lock;

@@ -7,7 +7,6 @@ use crate::checkpoint::Inputs;
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault;
 use crate::model::weights::{self, NamedTensors};
 use crate::schema;
 use crate::untrusted::{self, MAX_CONFIG, json_error};
@@ -88,6 +87,15 @@ impl Member {
 pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
     let members = runs.iter().map(|run| Member::open(run)).collect::<Result<Vec<_>>>()?;
     let [first, others @ ..] = &members[..] else { return Err(Error::config("name at least two runs to average")) };
+    for (i, run) in runs.iter().enumerate() {
+        let real = |run: &Path| run.canonicalize().ok();
+        if runs[..i].iter().any(|other| real(other) == real(run)) {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                format!("{}: is named twice; name different runs", run.display()),
+            ));
+        }
+    }
     for other in others {
         if let Some(difference) = first.difference(other)? {
             let [a, b] = [first, other].map(|member| member.folder.path().display());
@@ -142,10 +150,8 @@ fn add(sums: &mut NamedTensors, tensors: NamedTensors, folder: &RunFolder) -> Re
 /// Writes the folder beside its final place, and renames it when it is complete.
 fn write(first: &Member, inputs: &Inputs, means: &NamedTensors, average: &Average, output: &Path) -> Result<RunFolder> {
     let Member { folder, config } = first;
-    let part = output.with_file_name(format!(".{}.averaged", output.file_name().unwrap_or_default().to_string_lossy()));
-    if part.exists() {
-        fault::operation(|| fs::remove_dir_all(&part)).map_err(|error| Error::writing(&part, &error))?;
-    }
+    let beside = durable::folder_beside(output)?;
+    let part = beside.path().join("run");
     let tokenizer =
         fs::read(folder.tokenizer_file()).map_err(|error| Error::reading(&folder.tokenizer_file(), &error))?;
     let encoder = EncoderFiles { folder: folder.encoder_folder(), tokenizer };

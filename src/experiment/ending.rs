@@ -2,7 +2,7 @@
 
 use super::folder::RunFolder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::say::aside;
+use crate::say::{aside, quoted};
 use crate::train::Diverged;
 
 /// Where a run ends.
@@ -69,7 +69,7 @@ impl Ending<'_> {
     }
 
     fn how_to_go_on(&self) -> String {
-        format!("resume with: tiered train --resume {}", self.folder.path().display())
+        format!("resume with: tiered train --resume {}", quoted(self.folder.path().display()))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Experiment;
 use super::together::{differing_weights, share_state, stop_here};
 use crate::error::{Error, ErrorKind, Result};
+use crate::say::quoted;
 use crate::train::Halt;
 
 impl Experiment {
@@ -31,7 +32,7 @@ impl Experiment {
     }
 
     fn ended(&self, step: u64, by: &str) -> Error {
-        let (rank, size, run) = (self.ranks.rank(), self.ranks.size(), self.folder().display());
+        let (rank, size, run) = (self.ranks.rank(), self.ranks.size(), quoted(self.folder().display()));
         let message = format!("process {rank} of {size}: stopped by {by} after step {step}");
         Error::new(ErrorKind::Resumable, format!("{message}; resume with: tiered train --resume {run}"))
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The encoder's sizes, in its folder.
-const ENCODER_CONFIG: &str = "config.json";
+pub(super) const ENCODER_CONFIG: &str = "config.json";
 
 /// The inputs, read and checked.
 pub struct PreparedInputs {

@@ -40,7 +40,7 @@ pub use fit::own_decode;
 pub use folder::{CheckpointKind, RunFolder};
 pub use json::json_bytes;
 pub use ledger::check_ledger;
-pub use plan::RunPlan;
+pub use plan::{RunPlan, is_empty_folder};
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::TrainedRun;
 pub use seen::{ScoredSplit, seen_before};

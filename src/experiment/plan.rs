@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// The run that is to be trained.
 pub struct RunPlan {
     pub(super) config: Config,
+    /// The same, with paths as the run's folder is to have them: they may have been found from where the run was made.
+    pub(super) recorded: Config,
     pub(super) compute: Compute,
     pub(super) limit: Option<usize>,
     /// The folder with the encoder's config and tokenizer.
@@ -66,7 +68,8 @@ impl RunPlan {
         let compute = Compute::resolve(&config)?;
         let encoder_folder = config.encoder.folder_with_config()?;
         let (out, begins) = (out.to_owned(), PlannedStart::New);
-        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings: Vec::new() })
+        let recorded = config.clone();
+        Ok(RunPlan { config, recorded, compute, limit, encoder_folder, out, begins, warnings: Vec::new() })
     }
 
     /// To resume the run in `out` from its newest intact checkpoint. Without `config`, the run's own config is used,
@@ -82,6 +85,10 @@ impl RunPlan {
         let mut config = config.map_or_else(of_folder, Ok)?;
         changes::resolve_as(&run_config, &mut config);
         warnings.extend(changes::compare(&run_config, &config)?);
+        if config.encoder.path != run_config.encoder.path {
+            resumed.require_encoder(&config.encoder.folder_with_config()?)?;
+        }
+        let recorded = config.clone();
         if is_of_folder {
             origin::follow(origin::paths(&mut config), out);
         }
@@ -89,7 +96,7 @@ impl RunPlan {
         let limit = resumed.limit(limit)?;
         let encoder_folder = resumed.folder.encoder_folder();
         let (out, begins) = (out.to_owned(), PlannedStart::Begun(Box::new(resumed)));
-        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings })
+        Ok(RunPlan { config, recorded, compute, limit, encoder_folder, out, begins, warnings })
     }
 
     /// Reads and checks everything that the run needs. Writes nothing. Returns warnings too.
@@ -97,7 +104,7 @@ impl RunPlan {
     /// # Errors
     /// Errors of data, encoder or config; `Data` if the inputs of a run that was started before have changed.
     pub(super) fn read(&mut self) -> Result<Prepared> {
-        let RunPlan { config, compute, limit, encoder_folder, begins, .. } = self;
+        let RunPlan { config, recorded, compute, limit, encoder_folder, begins, .. } = self;
         require_whole_steps(config)?;
         let inputs = PreparedInputs::read(config, encoder_folder, *limit)?;
         let mut digests = inputs.digests(config, encoder_folder, *limit)?;
@@ -122,7 +129,7 @@ impl RunPlan {
             }
             PlannedStart::Following => (start::unset(config, model, train, device), Start::Following),
         };
-        let facts = RunInputs { config: config.clone(), inputs: digests, made_with };
+        let facts = RunInputs { config: recorded.clone(), inputs: digests, made_with };
         Ok(Prepared { inputs, facts, network, start })
     }
 }
@@ -138,10 +145,15 @@ fn require_whole_steps(config: &Config) -> Result<()> {
     }
 }
 
+/// Whether it is a folder without anything in it, as `mkdir` makes it.
+pub fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 /// # Errors
-/// `CantCreate` if the folder exists or can't be made.
+/// `CantCreate` if the folder has anything in it or can't be made.
 fn require_new(out: &Path) -> Result<()> {
-    if out.exists() {
+    if out.exists() && !is_empty_folder(out) {
         let message = format!(
             "{}: exists already; resume it with --resume, choose another folder with --output, or remove it",
             out.display()

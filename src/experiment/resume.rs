@@ -1,13 +1,15 @@
 //! What an earlier start of a run left, and whether it fits the current inputs and machine.
 
 use super::folder::{CheckpointKind, RunFolder};
+use super::inputs::ENCODER_CONFIG;
 use super::save::CONFIG;
 use super::seen::chosen_on;
 use crate::checkpoint::{Environment, Inputs, LatestCheckpoint, SeenSource};
 use crate::config::Config;
-use crate::durable::{Lock, remove_leftovers};
+use crate::durable::{FileDigest, Lock, remove_leftovers, sha256};
 use crate::error::{Error, Result};
 use crate::model::pretrained::WEIGHTS;
+use crate::tokenizer::tokenizer_json;
 use std::path::{Path, PathBuf};
 
 /// The weights alone do not say where the training was. A sweep removes the checkpoints of a run that has finished.
@@ -99,6 +101,22 @@ impl Resumed {
             earlier.extend(then);
         }
         earlier
+    }
+
+    /// # Errors
+    /// `Data` if the encoder in this folder is not the one with which the run was started; `MissingInput`, `Io`.
+    pub fn require_encoder(&self, folder: &Path) -> Result<()> {
+        let is_same = sha256(&tokenizer_json(folder)?) == self.inputs.tokenizer
+            && FileDigest::of_file(&folder.join(ENCODER_CONFIG))?.sha256 == self.inputs.encoder_config;
+        match is_same {
+            true => Ok(()),
+            false => Err(Error::data(format!(
+                "{}: is not the encoder with which {} was started (another SHA-256 of tokenizer.json or config.json); name \
+                 that one in encoder.path, or start another run",
+                folder.display(),
+                self.folder.path().display()
+            ))),
+        }
     }
 
     /// Warnings about inputs or a machine that differ from the run's.

@@ -118,7 +118,8 @@ impl PlanMessage {
         let config = Config::parse(Path::new("the config of process 0"), config.as_bytes(), &[])?;
         let compute = Compute::resolve(&config)?;
         let (begins, warnings) = (PlannedStart::Following, Vec::new());
-        Ok(RunPlan { config, compute, limit, encoder_folder, out, begins, warnings })
+        let recorded = config.clone();
+        Ok(RunPlan { config, recorded, compute, limit, encoder_folder, out, begins, warnings })
     }
 }
 

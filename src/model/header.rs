@@ -37,7 +37,7 @@ impl Header {
     ///
     /// # Errors
     /// `Refused`, with the position in the header, if the file is not safetensors or the header does not describe all
-    /// of it; `Io`.
+    /// of it; `Data` if it is cut off; `Io`.
     pub fn read(file: &mut (impl Read + Seek), length: u64) -> Result<Self> {
         let failed = |error: io::Error| Error::new(ErrorKind::Io, format!("cannot be read: {error}"));
         if let Some(format) = other_format(file, length).map_err(failed)? {
@@ -49,9 +49,22 @@ impl Header {
         let Tensors(mut tensors) = parse(&bytes).map_err(not_safetensors)?;
         tensors.sort_by_key(|(_, info)| info.data_offsets);
         let data_start = LENGTH + size;
-        check(&tensors, length - data_start).map_err(not_safetensors)?;
+        let end = tensors.iter().map(|(_, info)| info.data_offsets.1 as u64).max().unwrap_or(0);
+        let data = length - data_start;
+        match check(&tensors, data) {
+            Err(_) if end > data && check(&tensors, end).is_ok() => {
+                Err(cut_off(&format!("its tensors have {end} bytes, of which it has {data}")))
+            }
+            checked => checked.map_err(not_safetensors),
+        }?;
         Ok(Header { tensors, data_start })
     }
+}
+
+/// Copying may have been interrupted, or the disk was full.
+fn cut_off(how: &str) -> Error {
+    let remedy = "copy or download it again; that of a run is made again by `tiered train --resume RUN`";
+    Error::data(format!("the file is cut off: {how}; {remedy}"))
 }
 
 fn not_safetensors(message: String) -> Error {
@@ -61,9 +74,7 @@ fn not_safetensors(message: String) -> Error {
 /// The length of the header. The file must be at least that long.
 fn header_size(file: &mut (impl Read + Seek), length: u64) -> Result<u64> {
     if length < LENGTH {
-        return Err(not_safetensors(format!(
-            "it ends at byte {length}, before the {LENGTH} bytes of the header's length"
-        )));
+        return Err(cut_off(&format!("it ends at byte {length}, before the {LENGTH} bytes of the header's length")));
     }
     let mut bytes = [0; LENGTH as usize];
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_exact(&mut bytes));

@@ -31,6 +31,7 @@ pub use sweep_run::{Shard, SweepRun};
 pub use table::{Selection, compared};
 
 use crate::error::{Error, Result};
+use crate::say::quoted;
 use digests::Digests;
 use run_files::RunFiles;
 use std::collections::BTreeMap;
@@ -117,9 +118,9 @@ impl Sweep {
 
     /// The arguments that name the sweep and its folder on a command line.
     pub fn arguments(&self) -> String {
-        let (file, folder) = (self.path.display(), self.folder.display());
+        let (file, folder) = (quoted(self.path.display()), quoted(self.folder.display()));
         match self.folder == Self::default_folder(&self.file.name) {
-            true => file.to_string(),
+            true => file,
             false => format!("{file} --output {folder}"),
         }
     }

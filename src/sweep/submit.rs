@@ -3,6 +3,7 @@
 //! A task is idempotent. Its exit code is 0 if it is done, and 75 if it resumes when it is started again.
 
 use super::Sweep;
+use crate::say::quoted;
 use clap::ValueEnum;
 
 /// The scheduler of the job array.
@@ -133,15 +134,6 @@ done
 exit $failed
 "
         )
-    }
-}
-
-/// The text, quoted as one word of a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@:+".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

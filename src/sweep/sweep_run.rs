@@ -140,7 +140,10 @@ fn run(
         Ok(config) => SweepRun { number, values, config, fold, hash: String::new() },
         // A missing base is not an error of this run.
         Err(error) if error.kind != ErrorKind::Config => return Err(error.about("base")),
-        Err(error) => return Err(error.about(format!("run {number} ({})", shown(&format!("{values:?}"), 300)))),
+        Err(error) => {
+            let values: Vec<String> = values.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
+            return Err(error.about(format!("run {number} ({})", shown(&values.join(", "), 300))));
+        }
     };
     run.hash = hash(&run.config)?;
     Ok(run)

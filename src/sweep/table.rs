@@ -2,6 +2,7 @@
 
 use super::file::{ConflictChoice, EvaluationSet, StateChoice};
 use super::{Sweep, SweepRun};
+use crate::config::expand;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, own_decode};
@@ -10,7 +11,6 @@ use crate::prediction::read_predictions;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::report::{PublishedRow, published};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// The evaluations and decodings to show.
 #[derive(Debug, Clone, Default)]
@@ -86,9 +86,11 @@ impl Sweep {
     }
 
     /// # Errors
-    /// `Data` if two runs were evaluated on different versions of the set's story file.
+    /// `Data` if two runs were evaluated on different versions of the set's story file, or one on another version than is
+    /// there now.
     fn require_one_version(&self, set: &EvaluationSet) -> Result<()> {
-        let mut first: Option<(PathBuf, String)> = None;
+        let now = expand(&set.file).ok().filter(|file| file.exists());
+        let mut first = now.map(|file| self.digest(set).map(|sha256| (file, sha256))).transpose()?;
         for run in &self.runs {
             let files = self.files(run);
             let Some(sha256) = files.evaluated_file(set) else { continue };
@@ -98,8 +100,8 @@ impl Sweep {
             let (path, of_first) = first.get_or_insert_with(|| (files.path.clone(), sha256.clone()));
             if *of_first != sha256 {
                 return Err(Error::data(format!(
-                    "{}: its evaluation {} is of another version of {} (another SHA-256) than that of {}; evaluate \
-                     anew with `tiered sweep run {}`; it says so if a run was trained on another version, too",
+                    "{}: its evaluation {} is of another version of {} (another SHA-256) than {}; evaluate anew \
+                     with `tiered sweep run {}`; it says so if a run was trained on another version, too",
                     files.path.display(),
                     set.name,
                     set.file.display(),
@@ -228,7 +230,12 @@ pub fn compared(row_pairs: &[String], rows: &[String]) -> Result<Compared> {
         let (first, second) = text
             .split_once(',')
             .ok_or_else(|| usage(format!("--compare {text}: names only one row; name two, e.g. --compare 1,3")))?;
-        Ok([index(first)?, index(second)?])
+        match [index(first)?, index(second)?] {
+            [first, second] if first == second => {
+                Err(usage(format!("--compare {text}: names one row twice; name two, e.g. --compare 1,3")))
+            }
+            two => Ok(two),
+        }
     };
     match row_pairs {
         [] => Ok(Compared::WithFirst),
