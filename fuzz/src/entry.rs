@@ -63,7 +63,7 @@ pub fn stories(bytes: &[u8]) {
 pub fn safetensors_header(bytes: &[u8]) {
     match Header::read(&mut Cursor::new(bytes), bytes.len() as u64) {
         Err(error) => {
-            assert_eq!(error.kind, ErrorKind::Refused, "{error}");
+            assert!([ErrorKind::Refused, ErrorKind::Data].contains(&error.kind), "{error}");
             assert!(error.message.len() < 4000 && !error.message.chars().any(char::is_control), "{error}");
         }
         Ok(header) => {

@@ -1,17 +1,16 @@
 //! Edits of a project: checked, written into the journal, and made.
 
 use super::change::Change;
-use super::describe::{describe, describe_all};
+use super::describe::describe_all;
 use super::expand::{EditStep, Expansion};
 use super::group::Group;
 use super::history::Edit;
 use super::journal::EditEntry;
 use super::op::Op;
 use super::project::Project;
-use super::refusal::{Clash, EditRefusal, value};
+use super::refusal::EditRefusal;
 use super::sender::{Edited, Sender};
-use super::undo::Way;
-use serde_json::Value;
+use super::settle::Intent;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -54,8 +53,8 @@ impl Project {
             let last = self.history.last(number, sender.pass, &step.change);
             !step.merges && last.is_some_and(|last| last.entry.revision > base && last.entry.window != sender.window)
         };
-        let way = Way { sender, number, story: &story, since: base, from: &[] };
-        let steps = self.settled(&way, steps, is_others)?;
+        let intent = Intent { sender, number, story: &story, since: base, from: &[] };
+        let steps = self.settled(&intent, steps, is_others)?;
         self.commit(Planned { sender, number, story, steps, what: None, undoes: None, redoes: None })
     }
 
@@ -91,39 +90,6 @@ impl Project {
             story: entry.story.clone(),
             repeated: true,
         }))
-    }
-
-    /// A step that sets what somebody else set.
-    pub(super) fn clash(&self, pass: &str, number: i64, story: &str, step: &EditStep) -> Clash {
-        let last = self.history.last(number, pass, &step.change).map(|edit| &edit.entry);
-        self.told(number, story, &step.change, [value(&step.change), value(&step.before)], last)
-    }
-
-    /// A field in words, with the values of two annotators. The second one's is of `last`.
-    pub(super) fn told(
-        &self,
-        number: i64,
-        story: &str,
-        change: &Change,
-        [yours, theirs]: [Value; 2],
-        last: Option<&EditEntry>,
-    ) -> Clash {
-        let (entity, sentence, attribute) = match change {
-            Change::Label { entity, sentence, attribute, .. } => (Some(*entity), Some(*sentence), Some(*attribute)),
-            Change::Text { sentence, .. } => (None, Some(*sentence), None),
-            Change::Entity { entity, .. } | Change::Member { entity, .. } => (Some(*entity), None, None),
-            _ => (None, None, None),
-        };
-        Clash {
-            what: describe(change, &self.stories.groups[&number], story),
-            entity,
-            sentence,
-            attribute,
-            yours,
-            theirs,
-            who: last.map_or_else(String::new, |last| last.who.clone()),
-            at: last.map_or_else(String::new, |last| last.at.clone()),
-        }
     }
 
     /// Writes an edit into the journal, then makes it. An undo is written even if nothing of it is left to do: the next

@@ -33,6 +33,7 @@ mod record;
 mod refusal;
 mod run;
 mod sender;
+mod settle;
 mod stories;
 mod undo;
 mod view;

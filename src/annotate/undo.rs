@@ -4,26 +4,14 @@ use super::change::{Change, EntityText, MarkedConflict};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
-use super::history::{Direction, Edit, FieldPlace, place};
+use super::history::{Direction, Edit};
 use super::journal::EditEntry;
-use super::lost::{VisibleField, lost};
 use super::merge::{merged, ordered};
 use super::project::Project;
-use super::refusal::{Clash, EditRefusal, value};
-use super::sender::{Edited, OnClash, Sender};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-
-/// What is about to be done, undone or redone.
-pub(super) struct Way<'a> {
-    pub sender: Sender<'a>,
-    pub number: i64,
-    pub story: &'a str,
-    /// The revision since which others may have built on it.
-    pub since: u64,
-    /// What the annotator left.
-    pub from: &'a [Change],
-}
+use super::refusal::EditRefusal;
+use super::sender::{Edited, Sender};
+use super::settle::Intent;
+use std::collections::BTreeSet;
 
 impl Project {
     /// Undoes the last edit of the annotator in this pass, or redoes the one that was undone last.
@@ -45,8 +33,8 @@ impl Project {
         };
         let steps = from.iter().zip(to).map(|(from, to)| self.step_between(number, sender.pass, revision, from, to));
         let steps = steps.filter(|step| step.change != step.before).collect();
-        let way = Way { sender, number, story, since, from };
-        let steps = self.settled(&way, steps, |step| !step.merges)?;
+        let intent = Intent { sender, number, story, since, from };
+        let steps = self.settled(&intent, steps, |step| !step.merges)?;
         require_names(self.stories.group(number), sender.pass, &steps)?;
         let (undoes, redoes) =
             if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
@@ -85,68 +73,6 @@ impl Project {
         };
         EditStep { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
     }
-
-    /// The steps that are made, as the annotator wants it if they clash with what others did.
-    ///
-    /// # Errors
-    /// A clash, if it is to be told.
-    pub(super) fn settled(
-        &self,
-        way: &Way,
-        steps: Vec<EditStep>,
-        clashes: impl Fn(&EditStep) -> bool,
-    ) -> Result<Vec<EditStep>, EditRefusal> {
-        let Way { sender, number, story, .. } = *way;
-        match sender.on_clash {
-            OnClash::Override => Ok(steps),
-            OnClash::Keep => {
-                let rest: Vec<_> = steps.into_iter().filter(|step| !clashes(step)).collect();
-                // What others built on stays as a whole: a part of it would be nothing to build on.
-                Ok(if self.built_on(way, &rest, &[]).is_empty() { rest } else { Vec::new() })
-            }
-            OnClash::Tell => {
-                let clashing: Vec<&EditStep> = steps.iter().filter(|step| clashes(step)).collect();
-                let mut told: Vec<Clash> =
-                    clashing.iter().map(|step| self.clash(sender.pass, number, story, step)).collect();
-                told.extend(self.built_on(way, &steps, &clashing));
-                if told.is_empty() { Ok(steps) } else { Err(EditRefusal::Clash(told)) }
-            }
-        }
-    }
-
-    /// What others did since, and what could not be seen any more after the steps, besides what `told` tells.
-    fn built_on(&self, way: &Way, steps: &[EditStep], told: &[&EditStep]) -> Vec<Clash> {
-        let Way { sender, number, story, since, from } = *way;
-        let others = self.history.by_others(number, sender.who, since);
-        let Some(before) = self.stories.groups.get(&number).filter(|_| !others.is_empty()) else { return Vec::new() };
-        let mut after = self.stories.group(number);
-        steps.iter().for_each(|step| drop(after.apply(sender.pass, &step.change)));
-        let own_place = |change: &Change| place(number, sender.pass, change);
-        let as_left: HashMap<FieldPlace, &Change> =
-            from.iter().map(|change| (own_place(change), change.within(sender.pass).1)).collect();
-        let told: HashSet<FieldPlace> = told.iter().map(|step| own_place(&step.change)).collect();
-        let (mut clashes, mut hidden) = (Vec::new(), BTreeMap::new());
-        for seen in lost(number, before, &after) {
-            let place = seen.place(number);
-            let VisibleField { pass, change } = seen;
-            let Some(&entry) = others.get(&place) else { continue };
-            if told.contains(&place) || as_left.get(&place) == Some(&&change) || follows(&change, entry) {
-                continue;
-            }
-            if change.is_answer() && pass != sender.pass {
-                let answer = Box::new(change);
-                hidden.insert((pass.clone(), &entry.who), (Change::InPass { pass, answer }, entry));
-            } else {
-                clashes.push(self.lost_clash(number, story, &change, entry));
-            }
-        }
-        clashes.extend(hidden.into_values().map(|(change, entry)| self.lost_clash(number, story, &change, entry)));
-        clashes
-    }
-
-    fn lost_clash(&self, number: i64, story: &str, change: &Change, entry: &EditEntry) -> Clash {
-        self.told(number, story, change, [Value::Null, value(change)], Some(entry))
-    }
 }
 
 /// A mark of another pass goes back with its sentence, whatever was marked there since.
@@ -180,9 +106,4 @@ fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(),
         ))),
         None => Ok(()),
     }
-}
-
-/// Whether a version only followed an edit of another story, which has it still.
-fn follows(change: &Change, entry: &EditEntry) -> bool {
-    matches!(change, Change::Order { story, .. } | Change::Member { story, .. } if *story != entry.story)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The section `[checkpoint]` of a config.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct CheckpointConfig {
     /// When a checkpoint is made; one is also made after the best epoch so far, at the end, and at a signal.
     #[schemars(extend("x-resume" = "free"))]

@@ -150,7 +150,7 @@ fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
             Ok(tag) => tag.to_owned(),
             Err(error) => {
                 let message = format!("--tag: {error}; evaluations are saved in folders of this name");
-                return Err(Error::new(ErrorKind::Usage, message));
+                return Err(Error::new(ErrorKind::Refused, message));
             }
         },
         None => set.evaluation_name(CheckpointKind::Best)? + found,

@@ -47,6 +47,9 @@ fn make(folder: &Path) -> Result<()> {
     }
     let failed = |error| Error::writing(folder, &error);
     let is_there = folder.is_dir();
+    if !is_there {
+        durable::require_creatable(folder)?;
+    }
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let parent = if is_there { folder } else { parent };
     fs::create_dir_all(parent).map_err(failed)?;

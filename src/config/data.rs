@@ -11,7 +11,7 @@ use std::fmt;
 
 /// The section `[data]` of a config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct DataConfig {
     /// The pairs to train on; weights and epochs are per source.
     #[schemars(schema_with = "train_sources")]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// The pretrained encoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct EncoderSource {
     /// A Hugging Face folder: `config.json`, weights, tokenizer (`docs/encoders.md`). If there is no folder of that
     /// name: `ORG/NAME` (or `NAME`, as `bert-base-uncased`) or `ORG/NAME@REVISION`, a model that `tiered model fetch`

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The parts of the model that the encoder does not determine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct ModelOptions {
     /// The longest story that the model can read, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// One split of a story file, or synthetic stories. [`DataSource::validate`] allows one of both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(extend("oneOf" = [{ "required": ["file", "split"] }, { "required": ["synthetic"] }]))]
 pub struct DataSource {
     // `x-dev` says what differs in `data.dev`. A field without it is a key of `data.train` only.
@@ -68,7 +68,7 @@ pub struct DataSource {
 
 /// Stories that are made while training: those of `tiered data synthesize`, each epoch the next ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct SyntheticStories {
     /// The language of the stories.
     #[schemars(extend("x-resume" = "refused", "x-type" = "`en`, `it`"))]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One of several folds. A story group is in the same fold in every file, so that no version of a story (reordered
 /// ones, those of another split) is on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Fold {
     /// Leave out the pairs of this fold of the story groups, in every source of `data.train` and `data.dev`.
     #[schemars(range(min = 1), extend("x-resume" = "refused", "x-default" = "none"))]

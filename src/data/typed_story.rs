@@ -6,7 +6,7 @@ use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, shown};
 use serde::Deserialize;
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with sentences")]
 pub(super) struct TypedStory {
     #[serde(default)]
     pub sentences: Vec<String>,

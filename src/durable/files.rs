@@ -207,6 +207,25 @@ mod tests {
     use crate::untrusted::sha256;
 
     #[test]
+    fn what_a_killed_program_left_beside_a_folder_is_removed_when_it_is_old() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [".out.1.part", ".out.2.part", ".other.1.part"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("weights"), "half").unwrap();
+        }
+        let old = std::time::SystemTime::now() - 2 * LEFT_OVER;
+        for name in [".out.1.part", ".other.1.part"] {
+            File::open(at(name)).unwrap().set_modified(old).unwrap();
+        }
+        drop(folder_beside(&at("out")).unwrap());
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".other.1.part", ".out.2.part"]);
+        assert!(folder_beside(&at(".other.1.part/weights/out")).unwrap_err().message.contains("is not a folder"));
+    }
+
+    #[test]
     fn a_file_that_was_cut_in_the_middle_of_an_extension_is_made_whole() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("events");

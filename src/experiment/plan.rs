@@ -86,7 +86,8 @@ impl RunPlan {
         changes::resolve_as(&run_config, &mut config);
         warnings.extend(changes::compare(&run_config, &config)?);
         if config.encoder.path != run_config.encoder.path {
-            resumed.require_encoder(&config.encoder.folder_with_config()?)?;
+            // It may be on another machine; then the name is all that is known.
+            config.encoder.folder_with_config().map_or(Ok(()), |folder| resumed.require_encoder(&folder))?;
         }
         let recorded = config.clone();
         if is_of_folder {

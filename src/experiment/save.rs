@@ -212,6 +212,10 @@ impl<'a> CheckpointWriter<'a> {
         if let Some(name) = training.optimiser.not_finite() {
             return Err(Error::new(ErrorKind::Diverged, format!("step {step}: {name} is not finite")));
         }
+        // A run resumes after a checkpoint, so the rows before it must be there. It is worth more than they are.
+        if let Err(error) = self.steps.write() {
+            trouble(self.folder, "metrics-failed", step, &error.message);
+        }
         let saved = persist(self.folder, step, || self.attempt(training)).is_ok();
         // Set after a failure too: the next try comes when a checkpoint is due again, not at every step.
         self.tried = (step, Instant::now());
@@ -221,10 +225,6 @@ impl<'a> CheckpointWriter<'a> {
     /// Saves the checkpoint if it is not saved yet, then updates what depends on it.
     fn attempt(&mut self, training: &Training) -> Result<()> {
         let here = position(&training.progress);
-        // A run resumes after a checkpoint, so the rows before it must be there. It is worth more than they are.
-        if let Err(error) = self.steps.write() {
-            trouble(self.folder, "metrics-failed", training.progress.step, &error.message);
-        }
         if self.newest.as_ref().is_none_or(|(made, _)| *made != here) {
             self.newest = Some((here, self.make(training)?));
         }

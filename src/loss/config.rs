@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The weight λ of each loss, and which cells they average over. The default is the paper's best, without story choice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct LossConfig {
     /// Weight λp of the precondition loss.
     #[schemars(range(min = 0), extend("x-resume" = "warned"))]

@@ -90,14 +90,15 @@ impl Sweep {
     /// there now.
     fn require_one_version(&self, set: &EvaluationSet) -> Result<()> {
         let now = expand(&set.file).ok().filter(|file| file.exists());
-        let mut first = now.map(|file| self.digest(set).map(|sha256| (file, sha256))).transpose()?;
+        let mut first = now.map(|_| self.digest(set).map(|sha256| ("is there now".to_owned(), sha256))).transpose()?;
         for run in &self.runs {
             let files = self.files(run);
             let Some(sha256) = files.evaluated_file(set) else { continue };
             if !files.is_trained(run)? {
                 continue;
             }
-            let (path, of_first) = first.get_or_insert_with(|| (files.path.clone(), sha256.clone()));
+            let (other, of_first) =
+                first.get_or_insert_with(|| (format!("that of {}", files.path.display()), sha256.clone()));
             if *of_first != sha256 {
                 return Err(Error::data(format!(
                     "{}: its evaluation {} is of another version of {} (another SHA-256) than {}; evaluate anew \
@@ -105,7 +106,7 @@ impl Sweep {
                     files.path.display(),
                     set.name,
                     set.file.display(),
-                    path.display(),
+                    other,
                     self.arguments()
                 )));
             }

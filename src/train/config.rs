@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a model is trained. The defaults are the paper's (TRIP, section 4 and appendix B).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct TrainConfig {
     /// Number of epochs.
     #[schemars(range(min = 1, max = MAX_EPOCHS), extend("x-resume" = "warned"))]
@@ -87,7 +87,7 @@ pub enum BestModelMetric {
 
 /// The constants of AdamW. The defaults are the paper's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct AdamWConfig {
     /// Decay of the first moment.
     #[schemars(range(min = 0), extend("exclusiveMaximum" = 1, "x-resume" = "warned"))]

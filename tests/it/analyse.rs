@@ -261,9 +261,16 @@ fn published_predictions_recall_what_the_paper_says() {
 /// Predictions of the clean file's two pairs.
 fn of_clean_file(directory: &TempDir) -> (PathBuf, PathBuf) {
     let data = write(directory, "stories.json", &crate::support::clean_file().to_string());
-    let lines: String = ["1-C0", "1-O0"]
-        .map(|id| serde_json::to_string(&pair(id, 0.9, &[0, 1], &[(Attribute::Open, 1)])).unwrap() + "\n")
-        .concat();
+    let stories = crate::support::clean_file();
+    let sentences = |id: &str| serde_json::from_value(stories["test"][id]["sentences"].clone()).unwrap();
+    let line = |id: &str| {
+        let mut pair = pair(id, 0.9, &[0, 1], &[(Attribute::Open, 1)]);
+        for (story, id) in pair.prediction.stories.iter_mut().zip(["1", id]) {
+            story.sentences = sentences(id);
+        }
+        serde_json::to_string(&pair).unwrap() + "\n"
+    };
+    let lines = ["1-C0", "1-O0"].map(line).concat();
     (data, write(directory, "predictions.jsonl", &lines))
 }
 
@@ -286,4 +293,11 @@ fn every_format_has_the_numbers() {
     assert_eq!(run(&["--states", "0.7"]).status.code(), Some(65), "a state without its probability");
     let missing = tiered(["report", "text", "no-such-run", "--data", text(&data)]);
     assert_eq!(missing.status.code(), Some(66));
+    let order = serde_json::from_slice::<Value>(&run(&["--kind=order", "--format=json"]).stdout).unwrap();
+    assert_eq!(order["data"]["pairs"], json!(1), "the other one is of a cloze story");
+    let others = crate::support::clean_file().to_string().replace("locked", "painted");
+    std::fs::write(&data, others).unwrap();
+    let refused = run(&[]);
+    assert_eq!(refused.status.code(), Some(65));
+    assert!(stderr(&refused).contains("pair 1-C0 has other sentences than in"), "{}", stderr(&refused));
 }

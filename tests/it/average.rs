@@ -50,11 +50,9 @@ fn runs_that_differ_are_not_averaged() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     let out = tiny.path("mean");
-    // What a program that was killed leaves.
-    fs::create_dir_all(tiny.path(".again.averaged/best")).unwrap();
-    let again = tiered(["model", "average", text(&run), text(&run), "--output", text(&tiny.path("again"))]);
-    assert!(again.status.success(), "{}", stderr(&again));
-    assert!(!tiny.path(".again.averaged").exists());
+    let twice = tiered(["model", "average", text(&run), text(&run.join(".")), "--output", text(&out)]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(stderr(&twice).contains("is named twice"), "{}", stderr(&twice));
     for (other, set, differ) in [
         ("model", "model.detector.layers=2", "differ in the model"),
         ("data", "data.train.pairs=4", "differ in the settings of [data]"),
@@ -66,6 +64,7 @@ fn runs_that_differ_are_not_averaged() {
         assert!(!out.exists());
     }
     assert_eq!(tiered(["model", "average", text(&run), "--output", text(&out)]).status.code(), Some(2));
-    let exists = tiered(["model", "average", text(&run), text(&run), "--output", text(&run)]);
+    let same = tiny.trained("same", &["--set", "train.epochs=1"]);
+    let exists = tiered(["model", "average", text(&run), text(&same), "--output", text(&run)]);
     assert_eq!(exists.status.code(), Some(73), "{}", stderr(&exists));
 }

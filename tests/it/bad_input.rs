@@ -156,6 +156,19 @@ fn a_run_folder_that_exists() {
     assert_eq!(output.status.code(), Some(73));
     assert!(stderr(&output).contains("exists already"), "{}", stderr(&output));
     assert_eq!(std::fs::read_dir(tiny.path("run")).unwrap().count(), 1);
+    std::fs::create_dir(tiny.path("empty")).unwrap();
+    tiny.trained("empty", &["--set", "train.epochs=1"]);
+}
+
+#[test]
+fn weights_that_are_cut_off() {
+    let tiny = Tiny::new();
+    let weights = tiny.encoder().join("model.safetensors");
+    let bytes = std::fs::read(&weights).unwrap();
+    for length in [0, 7, bytes.len() - 1] {
+        std::fs::write(&weights, &bytes[..length]).unwrap();
+        refuses(&tiny, &[], 65, &["model.safetensors", "the file is cut off", "copy or download it again"]);
+    }
 }
 
 #[test]

@@ -101,6 +101,15 @@ fn a_key_of_the_config_is_no_flag_of_train() {
 }
 
 #[test]
+fn help_that_cant_be_printed_is_an_error() {
+    if cfg!(target_os = "linux") {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
+        assert_eq!(command.arg("--help").stdout(full).status().unwrap().code(), Some(74));
+    }
+}
+
+#[test]
 fn no_pairs_are_no_limit() {
     let output = tiered(["train", "--config", "configs/demo.toml", "--limit", "0", "--dry-run"]);
     assert_eq!(output.status.code(), Some(2));

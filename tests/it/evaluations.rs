@@ -5,6 +5,7 @@ use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Output;
+use tiered::experiment::{CheckpointKind, RunFolder};
 
 fn eval(run: &Path, stories: &Path, split: &str, more: &[&str]) -> Output {
     let arguments = ["eval", text(run), "--data", text(stories), "--split", split];
@@ -151,6 +152,22 @@ fn an_analysis_is_of_the_labels_that_the_story_file_has_now() {
 }
 
 /// What is of the last weights is told by the end of the name.
+#[test]
+fn predictions_of_other_weights_are_none_of_the_run() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let folder = RunFolder::open(&run).unwrap();
+    let predictions = || folder.predictions("stories-dev-all", CheckpointKind::Best).unwrap();
+    assert!(predictions().is_some());
+    let file = run.join("eval/stories-dev-all/weights.json");
+    let mut weights: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    weights["sha256"] = json!("0".repeat(64));
+    std::fs::write(&file, weights.to_string()).unwrap();
+    assert!(predictions().is_none(), "the epoch is the same, as after an edited checkpoint");
+    std::fs::remove_file(&file).unwrap();
+    assert!(predictions().is_none(), "an evaluation that was interrupted");
+}
+
 #[test]
 fn names_of_evaluations_end_with_whose_weights_they_are_of() {
     let tiny = Tiny::new();

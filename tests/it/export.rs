@@ -104,9 +104,17 @@ fn nothing_is_overwritten_and_nothing_is_left() {
         .unwrap();
     said(&stopped, 74, "no space left");
     assert!(!tiny.path("stopped").exists());
-    assert!(export(run, &tiny.path("stopped")).status.success(), "what a stopped one left is no hindrance");
+    assert!(export(run, &tiny.path("stopped")).status.success());
     assert_eq!(names(&tiny.path("stopped")), names(out));
-    assert!(!tiny.path(".stopped.part").exists());
+    let both = tiny.path("both");
+    let two: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(|| export(run, &both))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap().status.code()).collect()
+    });
+    assert!(two.contains(&Some(0)) && two.iter().all(|code| [Some(0), Some(73)].contains(code)), "{two:?}");
+    assert_eq!(names(&both), names(out));
+    let hidden = std::fs::read_dir(tiny.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(hidden.filter(|name| name.to_string_lossy().ends_with(".part")).count(), 0, "nothing is left");
 }
 
 /// Gives the variables below `prefix` their weights.

@@ -299,6 +299,15 @@ fn inputs_that_have_changed() {
     assert!(stdout(&tiered(former)).contains("the epoch was chosen on this set"), "so were the earlier epochs");
     let output = resume(&run, &["--limit", "3"]);
     assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+    let encoder = tiny.path("other encoder");
+    copy(&tiny.encoder(), &encoder);
+    let path = format!("encoder.path={}", encoder.display());
+    assert!(dry(&[&path]).status.success(), "the same encoder in another place");
+    let config = encoder.join("config.json");
+    fs::write(&config, fs::read_to_string(&config).unwrap() + " ").unwrap();
+    let output = dry(&[&path]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is not the encoder with which"), "{}", stderr(&output));
     let tokenizer = run.join("encoder/tokenizer.json");
     fs::write(&tokenizer, fs::read_to_string(&tokenizer).unwrap() + " ").unwrap();
     let output = resume(&run, &[]);

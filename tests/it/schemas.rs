@@ -69,8 +69,8 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
     std::fs::write(&unseen, std::fs::read_to_string(&stories).unwrap() + "\n").unwrap();
     said(&tiered(["eval", text(run), "--data", text(&unseen), "--split", "dev"]));
     said(&tiered(["model", "export", text(run), "--output", text(&export)]));
-    let average = tiny.path("average");
-    said(&tiered(["model", "average", text(run), text(run), "--output", text(&average)]));
+    let (other, average) = (tiny.trained("second", &["--set", "train.epochs=1"]), tiny.path("average"));
+    said(&tiered(["model", "average", text(run), text(&other), "--output", text(&average)]));
     let checkpoints = std::fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
     let checkpoint = checkpoints.into_iter().max().unwrap();
     let evaluation = |file: &str| run.join("eval/stories-train-all").join(file);

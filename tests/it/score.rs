@@ -148,6 +148,9 @@ fn the_class_of_a_state_is_what_most_systems_say() {
     assert_eq!(says([2, 0, 2]), (2, Some((2, 60.))));
     assert_eq!(says([0, 1, 0]), (0, Some((1, 30.))));
     assert_eq!(says([0, 0, 0]), (0, None));
+    assert_eq!(say(&[(1, 0.4), (1, 0.4), (2, 0.95)]), (1, Some((1, 27.))), "the one that is predicted");
+    let twice = [pairs.clone(), [pairs.clone(), vec![pairs[0].clone()]].concat()];
+    assert!(mean_predictions(&twice).unwrap_err().contains("is not once in each file"));
     // Where as many say one as the other, the likelier class, in any order of the systems.
     for turn in [false, true] {
         let either_way = |mut systems: Vec<(u8, f32)>| {

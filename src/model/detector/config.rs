@@ -50,7 +50,7 @@ pub enum Norm {
 
 /// The detector and its sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct DetectorConfig {
     /// `paper`: the paper's detector, one conflict probability for each sentence and entity; `joint`: one distribution
     /// over all sentence pairs of both stories (`docs/model.md`).

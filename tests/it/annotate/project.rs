@@ -81,8 +81,10 @@ fn entities_are_proposed_and_go_with_the_plausible_story() {
         (names(&mut rig, "1"), names(&mut rig, "1-C0")),
         (vec!["Rosa".into()], vec!["Rosa".into(), "mug".into()])
     );
-    let message = wrong(rig.send(&ADA, "1-C0", json!([{"op": "rename", "entity": 3, "name": "kettle"}])));
+    let message = wrong(rig.send(&ADA, "1-C0", json!([{"op": "rename", "entity": 3, "name": "Rosa"}])));
     assert!(message.contains("another entity"), "{message}");
+    rig.ada("1-C0", json!([{"op": "rename", "entity": 3, "name": "kettle"}]));
+    assert_eq!(names(&mut rig, "1-C0"), ["Rosa", "kettle"], "the name of one that was dropped");
 }
 
 #[test]

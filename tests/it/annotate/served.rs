@@ -106,6 +106,7 @@ fn what_is_refused_says_why() {
         ("edit", json!({"base": 2, "story": "9", "ops": []}), 404, "gone", "no story"),
         ("edit", json!({"base": 2, "story": "1", "ops": [{"op": "fly"}]}), 422, "data", "unknown variant `fly`"),
         ("edit", json!({"base": 99, "story": "1", "ops": []}), 422, "data", "load the page again"),
+        ("edit", json!({"base": 2, "story": "1", "ops": [], "project": "0"}), 409, "other_project", "another project"),
         ("redo", json!({}), 404, "gone", "nothing to redo"),
         ("undo", json!({"pass": "A/B"}), 422, "data", "`pass` must be"),
         ("import", json!({"text": "[]"}), 422, "data", "must be an object of splits"),

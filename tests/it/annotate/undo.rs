@@ -229,3 +229,52 @@ fn a_copy_is_undone_though_another_pass_marked_another_conflict_since() {
         assert_eq!(rig.content("1-C0", "second")["conflict"], conflict);
     }
 }
+
+#[test]
+fn what_others_did_meanwhile_is_not_removed_silently() {
+    let label = json!([{"op": "labels", "entity": 2, "sentence": 3, "values": {"open": 3}}]);
+    for removal in [
+        json!([{"op": "remove", "sentence": 3}]),
+        json!([{"op": "drop", "entity": 2}]),
+        json!([{"op": "remove_story"}]),
+    ] {
+        let mut rig = Rig::new();
+        rig.with_story();
+        let base = Some(rig.project().revision());
+        rig.send(&BO, "1", label.clone()).unwrap();
+        let clashes = clash(rig.send(&By { base, ..ADA }, "1", removal.clone()));
+        assert_eq!(told(&clashes)[0], ("Bo", "label open of \"box\" in sentence 3"), "{removal}");
+        rig.send(&By { base, on_clash: OnClash::Keep, ..ADA }, "1", removal.clone()).unwrap();
+        assert_eq!(rig.view("1").labels.len(), 1);
+        rig.ada("1", removal); // with what Bo did before her eyes
+        assert!(rig.project().story("1", "main", "Ada").map_or(true, |view| view.labels.is_empty()));
+    }
+}
+
+#[test]
+fn an_order_that_is_taken_back_keeps_the_sentences_of_others() {
+    let mut rig = Rig::new();
+    rig.with_versions();
+    rig.ada("1-O0", json!([{"op": "swap", "sentences": [1, 2]}]));
+    rig.send(&BO, "1", json!([{"op": "insert", "after": 2, "text": "Rosa sneezed."}])).unwrap();
+    clash(rig.go(&ADA, Direction::Undo));
+    rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Undo).unwrap();
+    let sentences = rig.view("1-O0").sentences;
+    assert_eq!(sentences.len(), 4);
+    assert!(sentences.iter().any(|sentence| sentence.text == "Rosa sneezed."));
+}
+
+#[test]
+fn a_dropped_entity_leaves_its_name_and_its_part() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "rename", "entity": 2, "name": "crate"}]));
+    rig.send(&BO, "1", json!([{"op": "entity", "name": "box"}])).unwrap();
+    rig.send(&BO, "1", json!([{"op": "drop", "entity": 4}])).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    assert_eq!(rig.view("1").entities[1].name, "box");
+    rig.ada("1", json!([{"op": "drop", "entity": 1}]));
+    let stories = rig.project().stories().clone();
+    let exported = serde_json::to_value(stories.export("main", Default::default(), "test").unwrap()).unwrap();
+    assert_eq!(exported["file"]["test"]["1"]["actor"], json!(""));
+}
