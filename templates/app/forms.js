@@ -35,7 +35,7 @@ export class Form {
 
   type(name, value) {
     const draft = this.draft ?? this.begin();
-    if (value === draft.from[name]) delete draft.values[name];
+    if (value === this.start[name]) delete draft.values[name];
     else draft.values[name] = value;
     if (!isTyped(draft)) drafts.delete(this.key);
     for (const button of this.whileTyped) button.hidden = !isTyped(draft);
