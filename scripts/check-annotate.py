@@ -2,7 +2,8 @@
 """Annotates stories on the page of `tiered app --project` in headless Chromium and checks that it works.
 
 It writes a story and its versions, labels by keyboard, accepts proposals, marks the conflict, undoes, lets two windows clash, and exports; at the size
-of a desktop and of a phone, in light and dark. The project is a new one.
+of a desktop and of a phone, in light and dark. Once it also edits as another person while something is typed, and lets the server refuse, hang and
+change its project. The projects are new ones.
 
 usage: check-annotate.py TIERED [RUN] [--screenshots FOLDER] [--assets FOLDER] [--count FILE [--story ID]]
 Without a run nothing is proposed.
@@ -161,7 +162,7 @@ def check_answers_of_version(page, has_run):
     expect(page.locator("[data-key='sentence own']").count() == 0, "the sentence is still shared")
     page.locator("[data-key^='edit ']").last.click()
     page.fill("#location", "kitchen")
-    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     settled(page)
     expect(page.input_value("#location") == "kitchen", "the location is not kept")
 
@@ -235,7 +236,8 @@ def check_two(browser, watch, page, scheme, size):
         settled(other)
     clash(page, other, 0)
     page.unroute(EVENTS)
-    expect("Bo" in page.locator("#clash").inner_text(), "the clash does not say whose change it is")
+    told = page.locator("#clash li").inner_text()
+    expect("Bo" in told and ", sentence 1, mixed: yours not mixed" in told, f"the clash says: {told}")
     check_axe(page, "a clash")
     page.locator("#clash button").first.click()
     settled(page)
@@ -257,13 +259,12 @@ def check_waiting(browser, watch, page, scheme, size):
     page.keyboard.press("x")
     page.keyboard.press("2")
     expect("1 more" in page.locator("#clash").inner_text(), "it is not said that a change waits")
-    asked = "() => { const event = new Event('beforeunload', { cancelable: true }); dispatchEvent(event); return event.defaultPrevented; }"
-    expect(page.evaluate(asked), "the page closes while a change is not saved")
+    expect(page.evaluate(ASKED), "the page closes while a change is not saved")
     page.locator("#clash button").last.click()
     settled(page)
     page.unroute(EVENTS)
     expect("not mixed" not in cell(page, 1, 3).inner_text(), "the other's value does not win")
-    page.wait_for_function(f"() => !({asked})()")
+    page.wait_for_function(f"() => !({ASKED})()")
     focus(page, 1, 2)
     expect(page.locator("[data-key='label mixed']").input_value() == "2", "what waited is not sent")
     other.close()
@@ -398,13 +399,13 @@ def check_restart(browser, arguments):
         focus(page, 1, 0)
         page.keyboard.press("w")
         page.keyboard.press("2")
-        page.wait_for_selector("[role=alert]")
-        expect("Not saved yet" in page.locator("[role=alert]").inner_text(), "the page does not say that an edit is not saved")
+        page.wait_for_selector("#unsaved")
+        expect("Not saved yet" in page.locator("#unsaved").inner_text(), "the page does not say that an edit is not saved")
         with server(arguments.program, [], project, address.split("/#")[0].split(":")[2]) as address:
             again = Watch(address, arguments.assets)
             other = again.open(browser, "light", DESK, context=context)
             other.wait_for_selector("#tabs button")
-            page.wait_for_selector("[role=alert]", state="detached")
+            page.wait_for_selector("#unsaved", state="detached")
             expect("wet" in cell(page, 1, 0).inner_text(), "the edit is lost")
             other.reload()
             other.wait_for_selector(".grid")
@@ -412,6 +413,233 @@ def check_restart(browser, arguments):
             context.close()
             watch.check()
             again.check()
+
+
+ASKED = "() => { const event = new Event('beforeunload', { cancelable: true }); dispatchEvent(event); return event.defaultPrevented; }"
+
+
+def by_bob(page, *ops, story="1"):
+    """Another person changes a story; then the page has heard of it."""
+    with page.expect_response(lambda answer: "annotate/project?" in answer.url):
+        page.evaluate("""async ([ops, story]) => { const { ask } = await import('/api.js'), { revision } = await ask('annotate/project');
+            await ask('annotate/edit', { body: { story, ops, base: revision, who: 'Bob', window: 'bob', n: revision, pass: 'main', on_clash: 'tell' } }); }""", [list(ops), story])
+    settled(page)
+
+
+def sentence_ids(page):
+    return [int(edit.get_attribute("data-key").split(" ")[1]) for edit in page.locator("[data-key^='edit ']").all()]
+
+
+def type_in_sentence(page, n, text):
+    page.locator("[data-key^='edit ']").nth(n).click()
+    page.fill("#sentence-text", text)
+
+
+def check_drafts(page):
+    """What is typed stays in its form when others edit, in other forms and other stories, and while it is sent."""
+    label = lambda value: {"op": "labels", "entity": 2, "sentence": 1, "values": {"open": value}}
+    typed = {"#new-story": "A fox ran.", "#new-entity": "teapot", "#location": "kit"}
+    page.locator("[data-key=new]").click()
+    for field, text in typed.items():
+        page.fill(field, text)
+    page.locator("[data-key=new-person]").check()
+    by_bob(page, label(1))
+    expect({field: page.input_value(field) for field in typed} == typed and page.locator("[data-key=new-person]").is_checked(), "an edit of another person empties a form")
+    expect(page.evaluate(ASKED), "the page closes although something typed was not sent")
+    type_in_sentence(page, 1, "Rosa unplugged the kettle.")
+    expect(page.locator("#new-story").count() == 0, "two forms are open")
+    page.locator("[data-key='sentence correct']").focus()
+    by_bob(page, label(2))
+    expect(page.evaluate("document.activeElement.dataset.key") == "sentence correct", "a button loses the focus when another person edits")
+    page.locator("[data-key=new]").click()
+    expect(page.input_value("#new-story") == typed["#new-story"], "to open another form loses what was typed")
+    page.locator("[data-key='cancel new story']").click()
+    page.locator("[data-key='entity 2']").click()
+    page.fill("#entity-name", "jug")
+    page.locator("[data-key=entity-person]").check()
+    by_bob(page, {"op": "rename", "entity": 2, "name": "pot"})
+    expect(page.input_value("#entity-name") == "jug" and page.locator("[data-key=entity-person]").is_checked(), "the form of an entity is emptied")
+    page.locator("[data-key='entity save']").click()
+    page.wait_for_selector("#clash")
+    expect("“pot”" in page.locator("#clash").inner_text(), "the clash does not say the other name")
+    page.locator("#clash button").last.click()
+    settled(page)
+    expect(page.input_value("#location") == "kit", "the location is lost")
+    by_bob(page, {"op": "location", "text": "bathroom"})
+    page.locator("#location").press("Enter")
+    page.wait_for_selector("#clash")
+    page.locator("#clash button").first.click()
+    settled(page)
+    page.locator("[data-key='cancel new-entity 1']").click()
+    expect(page.input_value("#location") == "kit" and page.input_value("#new-entity") == "", "a draft is not cleared")
+    type_in_sentence(page, 1, "Rosa unplugged the kettle.")
+    page.route("**/api/annotate/edit", lambda route: route.abort())
+    page.locator("[data-key='sentence correct']").click()
+    page.wait_for_selector("#unsaved")
+    expect(not page.locator("#sentence-text").is_editable() and page.locator("[data-key='sentence correct']").is_disabled(), "what is being sent can be changed")
+    page.unroute("**/api/annotate/edit")
+    page.wait_for_selector("#unsaved", state="detached")
+    settled(page)
+    expect("unplugged" in page.locator(".editing li").nth(1).inner_text() and not page.evaluate(ASKED), "the sentence is not corrected")
+
+
+def check_lost_drafts(page):
+    """What was typed for a sentence follows it to a copy; if it is removed, or its story, the text is shown, and can be inserted."""
+    lost = page.locator(".lost")
+    first, *_ = ids = sentence_ids(page)
+    type_in_sentence(page, 2, "Rosa took her best cup.")
+    by_bob(page, {"op": "remove", "sentence": ids[2]})
+    expect(page.evaluate("document.activeElement.value") == "Rosa took her best cup." and "Sentence 3" in lost.inner_text(), "what was typed for a sentence that is gone is not shown")
+    check_axe(page, "lost drafts")
+    lost.locator("button").first.click()
+    settled(page)
+    expect("best cup" in page.locator(".editing li").nth(2).inner_text() and lost.count() == 0, "it is not inserted in its place")
+    by_bob(page, {"op": "version", "kind": "cloze", "sentence": first, "text": "Rosa broke the kettle."})
+    page.locator("[data-key='version 1-C0']").click()
+    settled(page)
+    type_in_sentence(page, 1, "Rosa sang.")
+    by_bob(page, {"op": "own", "sentence": sentence_ids(page)[1]}, story="1-C0")
+    expect(page.input_value("#sentence-text") == "Rosa sang." and page.evaluate("document.activeElement.id") == "sentence-text", "the form does not follow its sentence to a copy")
+    by_bob(page, {"op": "remove_story"}, story="1-C0")
+    expect("1-C0" in lost.inner_text() and lost.locator("textarea").input_value() == "Rosa sang." and lost.locator("button").count() == 1, "what was typed for a story that is gone is not shown")
+    lost.locator("button").click()
+    expect(lost.count() == 0 and not page.evaluate(ASKED), "it can't be discarded")
+
+
+def check_cell_gone(page):
+    """When the cell with the focus is gone, nothing is labelled instead."""
+    rows, column = page.locator(".grid tbody tr").count(), 1
+    own = page.locator(".grid .own").count()
+    for where in ("cell", "select"):
+        focus(page, column, rows - 1)
+        page.keyboard.press("w")
+        if where == "select":
+            page.locator("[data-key='label wet']").focus()
+        by_bob(page, {"op": "remove", "sentence": sentence_ids(page)[-1]})
+        rows -= 1
+        expect(page.evaluate("document.activeElement.id") == "title" and "gone" in page.locator("#status").inner_text(), "the focus goes to another cell")
+        page.keyboard.press("2")
+        settled(page)
+        expect(page.locator(".grid .own").count() == own, "another cell is labelled")
+    focus(page, column, 0)
+    page.keyboard.press("w")
+    by_bob(page, {"op": "kind", "entity": 2, "person": True})
+    page.keyboard.press("2")
+    settled(page)
+    expect(page.locator(".wait").inner_text() == "" and page.locator(".grid .own").count() == own, "a person gets an attribute of things")
+    page.locator("[data-key^='label ']").first.focus()
+    page.evaluate("() => { window.list = document.activeElement; }")
+    by_bob(page, {"op": "location", "text": "garden"})
+    expect(page.evaluate("document.activeElement === window.list"), "an open list of labels is replaced")
+
+
+def check_keys(page):
+    """Capital letters without Shift (Caps Lock), brackets with AltGr or Option, and no conflict in a plausible story."""
+    focus(page, 1, 0)
+    page.keyboard.press("C")
+    expect("no conflict" in page.locator("#status").inner_text(), "it is not said that a plausible story has no conflict")
+    title = page.locator("#title").inner_text()
+    write_story(page)
+    focus(page, 1, 0)
+    for modifiers in ("ctrlKey: true, altKey: true", "altKey: true"):
+        page.evaluate(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{'[' if 'ctrl' in modifiers else ']'}', {modifiers}, bubbles: true, cancelable: true }}))")
+        settled(page)
+        expect((page.locator("#title").inner_text() == title) == ("ctrl" in modifiers), f"no other story by {modifiers}")
+        expect(focused(page), "the grid loses the focus")
+
+
+def answers(status, kind, message):
+    error = {"schema_version": 1, "error": {"kind": kind, "message": message}}
+    return lambda route: route.fulfill(status=status, json=error)
+
+
+def check_refusals(page):
+    """What is refused stays told. A full disk is told as such, and a server that hangs as one that does not answer; then the edit is sent again."""
+    edits, alerts = "**/api/annotate/edit", page.locator("[role=alert]").first
+    press = lambda *keys: [focus(page, 1, 0), *map(page.keyboard.press, keys), settled(page)]
+    page.route(edits, answers(422, "data", "no such thing"))
+    press("o", "2")
+    press("o", "2")
+    page.unroute(edits)
+    press("o", "1")
+    by_bob(page, {"op": "location", "text": "attic"})
+    expect(alerts.locator("p").count() == 1 and "no such thing" in alerts.inner_text(), f"the refusals: {alerts.inner_text()}")
+    check_axe(page, "a refusal")
+    alerts.locator("button").click()
+    expect(alerts.inner_text() == "", "a refusal can't be dismissed")
+    page.route(edits, answers(507, "io", "No space left on device"))
+    press("o", "3")
+    expect("No space left" in page.locator("#unsaved").inner_text(), "a full disk is not told")
+    page.locator("[data-key=trip]").click()
+    expect("when your changes are saved" in page.locator("main [role=status]").first.inner_text(), "an export waits silently")
+    with page.expect_download():
+        page.unroute(edits)
+    expect(page.locator("#unsaved").count() == 0 and page.locator("[data-key='label open']").input_value() == "3", "the edit is lost")
+    page.route(edits, lambda route: None)  # it hangs
+    press("o", "4")
+    page.wait_for_selector("#unsaved", timeout=15_000)
+    page.unroute(edits)
+    page.wait_for_selector("#unsaved", state="detached")
+    settled(page)
+    expect(page.locator("[data-key='label open']").input_value() == "4", "the edit is lost")
+
+
+def check_other_project(page):
+    """Edits say for which project they are; when another one is served, nothing more is sent."""
+    def named(route):
+        route.fulfill(json={**route.fetch().json(), "project": "own"})
+    page.route("**/api/annotate/project?*", named)
+    page.reload()
+    page.wait_for_selector(".grid")
+    settled(page)
+    sent = []
+    refuse = answers(409, "other_project", "this is another project")
+    page.route("**/api/annotate/edit", lambda route: (sent.append(route.request.post_data_json), refuse(route)))
+    for _ in range(2):
+        focus(page, 1, 0)
+        page.keyboard.press("o")
+        page.keyboard.press("2")
+        settled(page)
+    expect([edit["project"] for edit in sent] == ["own"], f"sent: {sent}")
+    expect("another project" in page.locator("[role=alert]").first.inner_text(), "it is not said that this is another project")
+
+
+def check_names(page):
+    """The form at the start takes no name that the server refuses."""
+    page.evaluate("localStorage.setItem('tiered-pass', 'La seconda')")
+    page.reload()
+    page.wait_for_selector("#who")
+    for who, own_pass in ((" ", "second"), ("Anna", " "), ("Anna", "la seconda")):
+        page.fill("#who", who)
+        page.fill("#pass", own_pass)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".narrow .wrong")
+        expect(page.input_value("#pass") == own_pass, "what was typed is lost")
+    check_axe(page, "a wrong name")
+    page.fill("#pass", "Seconda")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-key=new]")
+    expect("pass seconda" in page.locator(".signed").inner_text(), "the name of the pass is not in small letters")
+
+
+def check_disturbed(browser, arguments):
+    """What another person, the server or the keyboard do while one works loses nothing."""
+    with tempfile.TemporaryDirectory() as folder, server(arguments.program, [], pathlib.Path(folder) / "project") as address:
+        watch = Watch(address, arguments.assets)
+        watch.expected += ["409", "422", "507", "ERR_FAILED"]
+        page = watch.open(browser, "light", DESK)
+        page.wait_for_selector("#tabs button")
+        begin(page, "Anna")
+        write_story(page)
+        check_drafts(page)
+        check_lost_drafts(page)
+        check_cell_gone(page)
+        check_keys(page)
+        check_refusals(page)
+        check_names(page)
+        check_other_project(page)
+        page.close()
+        watch.check()
 
 
 class Keys:
@@ -501,6 +729,7 @@ def check(browser, arguments):
     if arguments.count:
         return count_keys(browser, arguments)
     check_restart(browser, arguments)
+    check_disturbed(browser, arguments)
     for scheme, size in VIEWS:
         annotate(browser, arguments, scheme, size)
     return f"checked: Annotate {'with' if arguments.run else 'without'} a run; desktop and phone, light and dark"

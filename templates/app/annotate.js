@@ -2,9 +2,10 @@
 import { ask } from "./api.js";
 import "./annotate-words.js";
 import { mark } from "./conflict.js";
-import { announce, fill, h, keep, memory, putOff } from "./dom.js";
-import { Edits } from "./edits.js";
-import { accepted, labelsOf, openProposals } from "./grid.js";
+import { Shown, announce, fill, h, keep, memory, putOff } from "./dom.js";
+import { Edits, isOwnProject } from "./edits.js";
+import { Form, followSentences } from "./forms.js";
+import { accepted, firstCell, hasCell, labelsOf, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
 import { clashPanel, listen } from "./others.js";
 import { noStory, storyPane } from "./story.js";
@@ -17,27 +18,44 @@ const NO_PROPOSALS = { run: null, cells: [], conflict: [] };
 /** Stays when the language changes. */
 const state = {
   who: memory.get("who") ?? "", pass: memory.get("pass") ?? "main", bound: 0.5, by: "project", project: null, view: null, words: [],
-  proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, isUnsaved: false, order: null,
+  proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, unsaved: null, refusals: [], refused: 0, order: null,
 };
+/** What the server takes for a name and for a pass. */
+const isWho = (who) => /^\P{Cc}{1,40}$/u.test(who) && who.trim() === who;
+const isPass = (pass) => /^[a-z0-9-]{1,32}$/.test(pass);
+const sign = () => { state.isSigned = isWho(state.who) && isPass(state.pass); };
+sign();
+state.isWrong = state.who !== "" && !state.isSigned; // it was remembered
+
 let edits;
+let showNow; // of the page that is shown
 
 export function annotatePage(models) {
-  const element = h("div", { class: "wide" }), columns = h("div", { class: "annotate" });
+  const element = h("div", { class: "wide" }), columns = h("div", { class: "annotate" }), alerts = h("div", { role: "alert" }), known = new Shown();
   let timer, isLeft = false, isDragging = false, isLoading = false;
   const where = () => ({ pass: state.pass, who: state.who });
   const run = () => state.run ?? models[0]?.name;
 
   const show = () => {
+    if (isLeft && show !== showNow) return showNow(); // something that began on this page ended
     if (isLeft || isDragging || putOff(show)) return; // to rebuild what is dragged would end the dragging
-    if (!state.who) return fill(element, whoForm(state, begin));
-    const signed = h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", "data-key": "change", onclick: () => { state.who = ""; show(); } }, t("change")));
-    if (!state.project) return fill(element, signed, h("p", { class: "soft" }, state.note || t("working")));
+    if (!state.isSigned) return fill(element, whoForm(state, { show, begin }));
+    const signed = h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", "data-key": "change", onclick: () => { Object.assign(state, { who: "", isSigned: false, isWrong: false }); show(); } }, t("change")));
+    if (!state.project) return fill(element, signed, keep(alerts, refusals()), h("p", { class: "soft" }, state.note || t("working")));
     fill(element, () => [h("h2", { class: "sr", tabindex: "-1", "data-stand-in": "" }, t("annotate")), signed,
-      state.isUnsaved ? h("p", { class: "card wrong", role: "alert" }, t("unsaved")) : null, state.clash ? clashPanel(state.clash, edits.waiting - 1) : null,
+      keep(alerts, unsaved(), refusals()), state.clash ? clashPanel(state, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
       keep(columns, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions))]);
     if (state.clash && !state.clash.isShown) showClash(state.clash);
   };
+  const unsaved = () => {
+    if (!state.unsaved) return null;
+    const text = state.unsaved.kind === "io" ? t("unsaved_why", state.unsaved.message) : t("unsaved");
+    return known.get("unsaved", text, () => h("p", { class: "card wrong", id: "unsaved" }, text));
+  };
+  /** What was refused stays until it is dismissed; each is an element of its own, so that it is read out once. */
+  const refusals = () => state.refusals.map((refusal) => known.get(refusal.n, "", () => h("p", { class: "card wrong" }, `${t("refused", refusal.text)} `,
+    h("button", { type: "button", class: "chip", "data-key": `dismiss ${refusal.n}`, onclick: () => { state.refusals = state.refusals.filter((other) => other !== refusal); show(); } }, t("dismiss")))));
   /** Nothing is sent until it is decided: it must be seen. After that the annotator goes on where the clash came. */
   const showClash = (clash) => {
     clash.isShown = true;
@@ -61,7 +79,7 @@ export function annotatePage(models) {
     try {
       return await work();
     } catch (error) {
-      tell(error.message || t("unreachable"));
+      if (!error.isTold) tell(error.message || t("unreachable"));
       return null;
     }
   };
@@ -77,36 +95,46 @@ export function annotatePage(models) {
 
   const told = (what, answer, decide) => {
     if (what === "view") {
-      state.note = "";
-      if (answer.view) setView(answer.view);
-      else if (answer.view === null) state.view = null; // its story was removed
+      state.note = answer.view ? setView(answer.view) : "";
+      if (state.note) announce(state.note);
+      if (answer.view === null) state.view = null; // its story was removed
     } else if (what === "clash") {
       const clash = state.clash = { error: answer, from: document.activeElement.dataset.key };
       clash.decide = decided(clash, decide);
       announce(t("clash"));
     } else if (what === "refused") {
-      state.note = answer.message;
-      announce(answer.message);
-    } else if (what === "waiting" ? !state.clash : state.isUnsaved === answer) {
+      const text = answer.message || t("unreachable");
+      state.refused += 1;
+      state.refusals = [...state.refusals.filter((other) => other.text !== text), { text, n: state.refused }];
+    } else if (what === "waiting" ? !state.clash : state.unsaved?.message === answer?.message) {
       return;
     } else if (what === "unsaved") {
-      state.isUnsaved = answer;
+      state.unsaved = answer;
     }
     show();
   };
 
+  /** Shows a story. Returns what is to be said. */
   const setView = (view) => {
-    if (view.story !== state.view?.story) {
-      const form = state.form?.kind === "new" ? state.form : null; // it is of no story
-      Object.assign(state, { proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, form });
-    } else if (view.revision < state.view.revision) return; // it was overtaken
+    const isOther = view.story !== state.view?.story, isFirst = isOther || !firstCell(state.view);
+    if (isOther) {
+      // The same cell or field of another story must not take the keys.
+      if (document.activeElement.closest(".grid, .panel, .pane form")) document.getElementById("title")?.focus({ preventScroll: true });
+      Object.assign(state, { proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null });
+    } else if (view.revision < state.view.revision) return ""; // it was overtaken
     state.view = view;
+    followSentences(state, view);
+    const isLost = state.at !== null && !hasCell(view, state.at);
+    if (isFirst || isLost) Object.assign(state, { at: isFirst ? firstCell(view) : null, waiting: null });
     if (!view.sentences.some(({ id }) => id === state.half)) state.half = null;
     const line = state.project?.stories.find((other) => other.story === view.story);
     if (line) Object.assign(line, { done: view.done, hints: view.hints.length, has_conflict: Boolean(view.conflict), labelled: view.labels.filter((cell) => Object.keys(cell.values).length).length, cells: view.sentences.length * view.entities.length });
+    return isLost && document.activeElement.closest(".grid, .panel") ? t("cell_gone") : "";
   };
   const reload = async () => {
-    state.project = await ask("annotate/project", where());
+    const project = await ask("annotate/project", where());
+    if (!isOwnProject(project.project)) throw new Error(t("other_project"));
+    state.project = project;
     edits.base = state.project.revision;
   };
   const open = (story) => attempt(async () => {
@@ -184,7 +212,8 @@ export function annotatePage(models) {
   });
 
   const actions = {
-    show, edit, open, say, attempt, focus, propose, reload, where, models, saved: () => edits.settled(),
+    show, edit, open, say, attempt, focus, propose, reload, where, models,
+    saved: (else_) => { if (edits.waiting) say(else_); return edits.settled(); },
     key: (event) => { if (pressed(event, state, actions)) { event.preventDefault(); } },
     go: (at) => { if (state.at?.entity !== at.entity || state.at?.sentence !== at.sentence) { Object.assign(state, { at, waiting: null }); show(); } },
     wait: (attribute) => { state.waiting = attribute; show(); },
@@ -222,23 +251,24 @@ export function annotatePage(models) {
     await reload();
     const before = state.view;
     const here = others.filter((event) => event.group === before?.group);
+    let lost = "";
     const isGone = before && !state.project.stories.some(({ story }) => story === before.story);
     if (isGone) {
       state.view = null;
       await afterRemoval(before.story);
     } else if (here.length) {
-      setView(await ask("annotate/story", { story: before.story, ...where() }));
+      lost = setView(await ask("annotate/story", { story: before.story, ...where() }));
     }
     const { who, what } = (isGone && here.length ? here : others).at(-1);
-    say(isGone ? t("other_removed", who, before.story) : t("other", who, what));
+    say(`${isGone ? t("other_removed", who, before.story) : t("other", who, what)} ${lost}`.trim());
     if (state.view && !isGone && shape(before) !== shape(state.view)) attempt(propose);
   };
 
   const poll = async () => {
     if (isLeft) return;
     try {
-      if (state.who && !state.project && !isLoading) await load();
-      else if (state.who && state.project) await listen(state, edits, { where, showOthers });
+      if (state.isSigned && !state.project && !isLoading) await load();
+      else if (state.isSigned && state.project) await listen(state, edits, { where, showOthers });
     } catch { /* the next edit or the next poll tells whether the server is gone */ }
     timer = setTimeout(poll, POLL);
   };
@@ -268,10 +298,11 @@ export function annotatePage(models) {
     show();
   };
 
-  if (state.who) edits ??= new Edits(where(), told);
+  if (state.isSigned) edits ??= new Edits(where(), told);
   edits && (edits.told = told);
+  showNow = show;
   show();
-  if (state.who) attempt(load);
+  if (state.isSigned) attempt(load);
   timer = setTimeout(poll, POLL);
   return { element, leave: () => { isLeft = true; clearTimeout(timer); } };
 }
@@ -283,15 +314,18 @@ function focusKey(key) {
   if (key) document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }
 
-function whoForm(state, begin) {
-  const who = h("input", { id: "who", value: state.who, required: true, maxLength: 40, autocomplete: "name" });
-  const pass = h("input", { id: "pass", value: state.pass, required: true, maxLength: 40, autocomplete: "off" });
-  const submit = (event) => {
-    event.preventDefault();
-    Object.assign(state, { who: who.value.trim(), pass: pass.value.trim() });
-    begin();
+function whoForm(state, actions) {
+  const form = new Form(state, actions, { kind: "who" }, { who: state.who, pass: state.pass });
+  const submit = () => {
+    Object.assign(state, { who: form.text("who"), pass: form.text("pass").toLowerCase() });
+    sign();
+    state.isWrong = !state.isSigned;
+    if (state.isWrong) return actions.show();
+    form.forget(form.draft);
+    actions.begin();
   };
-  return h("form", { class: "card narrow", onsubmit: submit }, h("h2", {}, t("who_title")),
-    h("label", { for: "who" }, t("who")), who, h("p", { class: "fine" }, t("who_why")),
-    h("label", { for: "pass" }, t("pass")), pass, h("p", { class: "fine" }, t("pass_why")), h("button", {}, t("begin")));
+  const wrong = (isRight, words) => (state.isWrong && !isRight ? h("p", { class: "wrong", role: "alert" }, words) : null);
+  return form.element({ class: "card narrow" }, submit, h("h2", {}, t("who_title")),
+    h("label", { for: "who" }, t("who")), form.field("who", { id: "who", required: true, maxLength: 40, autocomplete: "name" }), wrong(isWho(state.who), t("who_wrong")), h("p", { class: "fine" }, t("who_why")),
+    h("label", { for: "pass" }, t("pass")), form.field("pass", { id: "pass", required: true, maxLength: 40 }), wrong(isPass(state.pass), t("pass_wrong")), h("p", { class: "fine" }, t("pass_why")), form.button("begin", t("begin")));
 }

@@ -36,7 +36,7 @@ function wait(by) {
 
 /** JSON from the server. A body that is no text is sent as JSON. */
 export async function ask(path, { body, signal, ...query } = {}) {
-  const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   const address = known.length ? `/api/${path}?${new URLSearchParams(known)}` : `/api/${path}`;
   const request = { signal, headers: { "x-tiered-token": token() }, cache: "no-store" };
   if (body !== undefined) {

@@ -3,7 +3,8 @@ import { t } from "./words.js";
 
 /** Marks a sentence as in the conflict: the first one waits for the second. `halfBase` is what the annotator saw when choosing it. */
 export async function mark(state, { edit, say }, sentence) {
-  const { conflict, sentences, revision } = state.view;
+  const { conflict, sentences, revision, kind } = state.view;
+  if (!kind) return say(t("conflict_plausible"));
   const place = (id) => sentences.findIndex((other) => other.id === id);
   const first = () => say(t("conflict_first", place(state.half) + 1));
   const { half, halfBase: base } = state;

@@ -30,6 +30,27 @@ export function keep(element, ...children) {
   return element;
 }
 
+/** Elements by key. One is made anew only if what it shows changed: others keep the focus, and their open lists. */
+export class Shown {
+  known = new Map();
+
+  get(key, shows, make) {
+    const text = JSON.stringify(shows);
+    if (this.known.get(key)?.text !== text) this.known.set(key, { text, element: make() });
+    return this.known.get(key).element;
+  }
+}
+
+const made = new WeakMap();
+
+/** What is made once for a page, which its actions stand for. */
+export function once(actions, name, make) {
+  if (!made.has(actions)) made.set(actions, new Map());
+  const known = made.get(actions);
+  if (!known.has(name)) known.set(name, make());
+  return known.get(name);
+}
+
 /** A custom property of CSS: the policy of the page allows no style in the markup. */
 export function styled(element, property, value) {
   element.style.setProperty(property, value);

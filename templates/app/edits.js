@@ -2,13 +2,23 @@
 import { Refused, ask } from "./api.js";
 
 const AGAIN = 2000;
+/** Milliseconds after which the server counts as not answering. It makes what is sent again only once. */
+const LIMIT = 10_000, IMPORT_LIMIT = 120_000;
 
 /** How many requests no server has answered for good. They are lost with the page. */
 let undelivered = 0;
 addEventListener("beforeunload", (event) => { if (undelivered) event.preventDefault(); });
 
+/** Which project the page was loaded from, if the server says so. */
+let project;
+/** Why nothing is sent any more: another project is served at this address. */
+let end = null;
+
+/** Whether this is the project of the page: the one that it was loaded from. */
+export const isOwnProject = (id) => (project ??= id) === id;
+
 export class Edits {
-  /** `told` gets ("view", answer), ("clash", error, decide), ("refused", error), ("unsaved", true or false), ("waiting"). */
+  /** `told` gets ("view", answer), ("clash", error, decide), ("refused", error), ("unsaved", error or null), ("waiting"). */
   constructor({ who, pass }, told) {
     Object.assign(this, { who, pass, told, base: 0, number: 0, waiting: 0 });
     this.window = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(36)).join("").slice(0, 32);
@@ -41,27 +51,30 @@ export class Edits {
   async deliver(path, request, on_clash = "tell") {
     const { who, pass, window } = this;
     this.number += 1;
-    const body = { ...request, who, pass, window, n: this.number, base: request.base ?? this.base, on_clash };
+    const body = { ...request, project, who, pass, window, n: this.number, base: request.base ?? this.base, on_clash };
     for (;;) {
       try {
-        const answer = await ask(path, { body });
-        this.told("unsaved", false);
+        if (end) throw end;
+        const answer = await ask(path, { body, signal: AbortSignal.timeout(path === "annotate/import" ? IMPORT_LIMIT : LIMIT) });
+        this.told("unsaved", null);
         this.base = answer.revision;
         this.told("view", answer);
         return answer;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         const isLater = [0, 401].includes(error.status) || ["io", "unreachable"].includes(error.kind); // 401: a server started anew
-        if (!isLater) this.told("unsaved", false);
+        if (!isLater) this.told("unsaved", null);
+        if (error.kind === "other_project") end = error;
         if (error.kind === "clash" && on_clash === "tell") {
           const decision = await new Promise((decide) => this.told("clash", error, decide));
           return this.deliver(path, request, decision);
         }
         if (!isLater) {
+          error.isTold = true;
           this.told("refused", error);
           throw error;
         }
-        this.told("unsaved", true);
+        this.told("unsaved", error);
         await new Promise((later) => setTimeout(later, AGAIN));
       }
     }

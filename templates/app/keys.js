@@ -1,6 +1,6 @@
 // The keys of the grid.
 import { KEYS } from "./annotate-words.js";
-import { attributesOf, openProposals } from "./grid.js";
+import { attributesOf, awaited, openProposals } from "./grid.js";
 
 /** The cells in reading order. */
 const cells = (view) => view.sentences.flatMap((sentence) => view.entities.map((entity) => ({ entity: entity.id, sentence: sentence.id })));
@@ -25,20 +25,23 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 
 /** What a key does; returns whether it did something. */
 export function pressed(event, state, actions) {
-  const { view, at, words, waiting } = state;
-  const { key } = event;
+  const { view, at, words } = state;
+  const waiting = awaited(state);
+  const key = event.shiftKey ? event.key : event.key.replace(/^[A-Z]$/, (letter) => letter.toLowerCase()); // Caps Lock
   if ((event.ctrlKey || event.metaKey) && !event.altKey) {
     const action = { z: event.shiftKey ? actions.redo : actions.undo, y: actions.redo }[key.toLowerCase()];
     action?.();
     return Boolean(action);
   }
-  if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  const entity = view.entities.find((other) => other.id === at.entity);
+  const isBracket = key === "[" || key === "]"; // typed with AltGr (Ctrl and Alt on Windows) or Option on many keyboards
+  if (event.metaKey || ((event.ctrlKey || event.altKey) && !isBracket)) return false;
+  const entity = view.entities.find((other) => other.id === at?.entity);
+  if (!entity) return false; // it is gone, and the focus soon leaves the grid
   if (waiting) {
     const label = /^[0-8]$/.test(key) ? Number(key) : key === "Backspace" ? null : undefined;
     actions.wait(null);
-    const isKnown = label === null || named(words, waiting).labels.some((other) => other.label === label);
-    if (label !== undefined && isKnown) actions.set(at, { [waiting]: label });
+    const isKnown = label === null || waiting.labels.some((other) => other.label === label);
+    if (label !== undefined && isKnown) actions.set(at, { [waiting.name]: label });
     if (label !== undefined || key === "Escape") return true;
   }
   if (ARROWS[key]) return done(actions.focus(moved(state, ...ARROWS[key])));
@@ -46,10 +49,9 @@ export function pressed(event, state, actions) {
   if (key === "Enter") return done(event.shiftKey ? actions.acceptSentence(at.sentence) : actions.acceptAndGo(at));
   if (key === "Delete") return done(actions.dismiss(at));
   if (key === "c") return done(actions.mark(at.sentence));
-  if (key === "[" || key === "]") return done(actions.neighbour(key === "]" ? 1 : -1));
+  if (isBracket) return done(actions.neighbour(key === "]" ? 1 : -1));
   const attribute = attributesOf(words, entity).find((other) => KEYS[other.name] === key);
   return attribute ? done(actions.wait(attribute.name)) : false;
 }
 
-const named = (words, name) => words.find((attribute) => attribute.name === name);
 const done = () => true;

@@ -1,7 +1,7 @@
 // The list of the project's stories: which comes next, new ones, import and export.
 import { ask } from "./api.js";
-import { h, keep } from "./dom.js";
-import { sendForm, textOf } from "./forms.js";
+import { Shown, h, keep, once } from "./dom.js";
+import { Form, drafts, isTyped, textOf, toggle } from "./forms.js";
 import { t } from "./words.js";
 
 const ORDERS = ["project", "unsure", "disagree"];
@@ -10,38 +10,27 @@ export function storyList(state, actions) {
   const order = h("select", { id: "order", "data-key": "order", onchange: (event) => sort(state, actions, event.target.value) },
     ORDERS.map((by) => h("option", { value: by, disabled: by !== "project" && !actions.models.length }, t(`order_${by}`))));
   order.value = state.by;
-  return keep(listOf(actions).nav,
+  return keep(once(actions, "stories", () => h("nav", { class: "stories", "aria-label": t("stories") })),
     h("p", {}, h("label", { for: "order" }, t("order")), order),
     state.order ? h("p", { class: "fine" }, t("ordering", state.order.ready, state.order.total)) : null,
     lines(state, actions), newStory(state, actions), files(actions));
 }
 
-/** What is drawn once for a page: the list, with its lines by story, and what it is in. */
-const drawn = new WeakMap();
-
-function listOf(actions) {
-  const make = () => ({ nav: h("nav", { class: "stories", "aria-label": t("stories") }), list: h("ul", { "data-scroll": "stories" }), known: new Map() });
-  if (!drawn.has(actions)) drawn.set(actions, make());
-  return drawn.get(actions);
-}
-
 /** Hundreds of stories take half a second to draw: only lines that changed are drawn again. */
 function lines(state, actions) {
-  const { list, known } = listOf(actions);
-  const all = sorted(state).map((story) => {
-    const isOpen = state.view?.story === story.story;
-    const text = JSON.stringify([isOpen, story]);
-    if (known.get(story.story)?.text !== text) known.set(story.story, { text, line: line(story, isOpen, actions) });
-    return known.get(story.story).line;
-  });
-  return keep(list, all);
+  const { list, known } = once(actions, "lines", () => ({ list: h("ul", { "data-scroll": "stories" }), known: new Shown() }));
+  const withDrafts = new Set([...drafts.values()].filter(isTyped).map(({ story }) => story));
+  return keep(list, sorted(state).map((story) => {
+    const isOpen = state.view?.story === story.story, hasDraft = withDrafts.has(story.story);
+    return known.get(story.story, [isOpen, hasDraft, story], () => line(story, isOpen, hasDraft, actions));
+  }));
 }
 
-function line(story, isOpen, actions) {
+function line(story, isOpen, hasDraft, actions) {
   return h("li", {}, h("button", { type: "button", "data-key": `story ${story.story}`, "aria-current": isOpen ? "page" : null, onclick: () => actions.open(story.story) },
     h("b", {}, story.story), h("span", {}, ` ${t(`kind_${story.kind ?? "plausible"}`)}${story.done ? ` ✓ ${t("done")}` : ""} `),
     h("span", { class: "first", lang: story.language }, story.first),
-    h("span", {}, ` ${t("progress", story.labelled, story.cells)}${story.hints ? `, ${t("hint_count", story.hints)}` : ""}`)));
+    h("span", {}, ` ${t("progress", story.labelled, story.cells)}${story.hints ? `, ${t("hint_count", story.hints)}` : ""}${hasDraft ? `, ${t("drafted")}` : ""}`)));
 }
 
 /** The stories in the order that was chosen. */
@@ -65,22 +54,18 @@ async function sort(state, actions, by) {
 }
 
 function newStory(state, actions) {
-  if (state.form?.kind !== "new") {
-    return h("p", {}, h("button", { type: "button", "data-key": "new", onclick: () => { state.form = { kind: "new" }; actions.show(); document.getElementById("new-story").focus(); } }, t("new_story")));
+  const form = new Form(state, actions, { kind: "new story" }, { text: "" });
+  if (state.form !== form.key) {
+    return h("p", {}, h("button", { type: "button", "data-key": "new", onclick: () => toggle(state, actions, form.key, "new-story") }, t("new_story")), isTyped(form.draft) ? h("span", { class: "fine" }, ` ${t("drafted")}`) : null);
   }
-  const text = h("textarea", { id: "new-story", rows: 5, value: state.form.text ?? "", "data-key": "new-text", oninput: (event) => { state.form.text = event.target.value; } });
-  const submit = (event) => {
-    event.preventDefault();
-    const sentences = text.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    sendForm(state, actions, [{ op: "add_story", sentences }], { story: null });
-  };
-  return h("form", { onsubmit: submit, "data-instead": "new" }, h("label", { for: "new-story" }, t("new_story_label")), text,
-    h("p", {}, h("button", {}, t("add")), " ", h("button", { type: "button", onclick: () => { state.form = null; actions.show(); } }, t("cancel"))));
+  const submit = () => form.send([{ op: "add_story", sentences: form.text("text").split("\n").map((line) => line.trim()).filter(Boolean) }]);
+  return form.element({ instead: "new" }, submit, h("label", { for: "new-story" }, t("new_story_label")), form.field("text", { tag: "textarea", id: "new-story", rows: 5 }),
+    h("p", {}, form.button("new-story add", t("add")), " ", form.cancel()));
 }
 
 function files(actions) {
   const exported = (format) => actions.attempt(async () => {
-    await actions.saved();
+    await actions.saved(t("export_waits"));
     const { file, left_out } = await ask("annotate/export", { format, ...actions.where() });
     const link = h("a", { href: URL.createObjectURL(new Blob([JSON.stringify(file, null, 1)], { type: "application/json" })), download: `stories-${format}.json` });
     link.click();

@@ -1,7 +1,7 @@
 // One story at work: its sentences, entities, labels, conflict, versions and hints.
 import { cellPanel, grid } from "./grid.js";
-import { h } from "./dom.js";
-import { sendForm } from "./forms.js";
+import { h, keep, once } from "./dom.js";
+import { Form, isTyped, keyOf, drafts, lostDrafts, toggle } from "./forms.js";
 import { percent, t } from "./words.js";
 
 const BOUNDS = [0.3, 0.5, 0.7, 0.9];
@@ -10,7 +10,7 @@ export function storyPane(state, actions) {
   const { view, proposals } = state;
   const done = h("label", { class: "check" }, h("input", { type: "checkbox", "data-key": "done", checked: view.done,
     onchange: (event) => actions.edit([{ op: "done", done: event.target.checked }]) }), t("story_done"));
-  return h("div", { class: "pane" },
+  return keep(once(actions, "pane", () => h("div", { class: "pane" })),
     h("div", { class: "controls" }, h("h3", { id: "title", tabindex: "-1", "data-stand-in": "" }, `${view.story} (${t(`kind_${view.kind ?? "plausible"}`)})`), steps(view, actions), done,
       h("button", { type: "button", "data-key": "remove-story", onclick: () => actions.edit([{ op: "remove_story" }]) }, t("remove_story"))),
     versions(view, actions), sentences(state, actions), entities(state, actions),
@@ -24,7 +24,7 @@ function steps(view, actions) {
 
 /** The last story may have been removed: that can be undone. */
 export function noStory(state, actions) {
-  return h("div", { class: "pane" }, h("div", { class: "controls" }, steps(null, actions)), h("p", { class: "soft" }, t("nothing")));
+  return h("div", { class: "pane" }, h("div", { class: "controls" }, steps(null, actions)), lostDrafts(state, actions), h("p", { class: "soft" }, t("nothing")));
 }
 
 function versions(view, actions) {
@@ -46,32 +46,35 @@ function sentences(state, actions) {
       actions.drag(false);
       swap(state, actions, Number(event.dataTransfer.getData("text/plain")), sentence.id);
     };
-    const isOpen = state.form?.kind === "sentence" && state.form.id === sentence.id;
+    const key = keyOf("sentence", view.story, sentence.id), isOpen = state.form === key;
     return h("li", { ondragover: (event) => event.preventDefault(), ondrop: drop, class: marked.has(sentence.id) ? "marked" : "" },
       handle, view.kind ? h("button", { type: "button", class: "chip", "data-key": `mark ${sentence.id}`, "aria-pressed": String(marked.has(sentence.id)), "aria-label": t("in_conflict_mark", n + 1),
         onclick: () => actions.mark(sentence.id) }, t("in_conflict")) : null,
       h("span", { class: "grow", lang: view.language }, sentence.text),
       state.proposals?.run ? h("button", { type: "button", class: "chip", "data-key": `row ${sentence.id}`, "aria-label": t("accept_row_of", n + 1), onclick: () => actions.acceptSentence(sentence.id) }, t("accept_row", percent(state.bound))) : null,
-      h("button", { type: "button", class: "chip", "data-key": `edit ${sentence.id}`, "aria-expanded": String(isOpen), "aria-label": t("edit", n + 1),
-        onclick: () => { state.form = isOpen ? null : { kind: "sentence", id: sentence.id, base: view.revision }; actions.show(); document.getElementById("sentence-text")?.focus(); } }, "✎"),
+      h("button", { type: "button", class: "chip", "data-key": `edit ${sentence.id}`, "aria-expanded": String(isOpen), "aria-label": t("edit", n + 1) + draftedAt(key),
+        onclick: () => toggle(state, actions, key, "sentence-text") }, `✎${draftedAt(key)}`),
       isOpen ? sentenceForm(state, actions, sentence, n) : null);
   };
   const bound = h("select", { id: "bound", "data-key": "bound", onchange: (event) => { state.bound = Number(event.target.value); actions.show(); } }, BOUNDS.map((value) => h("option", { value }, percent(value))));
   bound.value = String(state.bound);
-  return h("div", {}, view.sentences.length ? h("ol", { class: "editing" }, view.sentences.map(item)) : firstSentence(view, actions),
+  return h("div", {}, view.sentences.length ? h("ol", { class: "editing" }, view.sentences.map(item)) : firstSentence(state, actions),
+    lostDrafts(state, actions),
     state.proposals?.run ? h("p", { class: "controls" }, h("label", { for: "bound" }, t("bound")), bound) : null,
     proposedConflicts(state, actions),
     view.kind ? null : h("p", { class: "fine" }, t("swap_version")));
 }
 
+/** What is said of a form that holds something typed and is not open. */
+const draftedAt = (key) => (isTyped(drafts.get(key)) ? `, ${t("drafted")}` : "");
+
 /** A story without sentences has none after which one could be inserted. */
-function firstSentence(view, actions) {
-  const input = h("input", { id: "first-sentence", required: true, autocomplete: "off", lang: view.language, "data-key": "first-sentence" });
-  const submit = (event) => {
-    event.preventDefault();
-    actions.edit([{ op: "insert", after: null, text: input.value.trim() }]);
-  };
-  return h("form", { class: "controls", onsubmit: submit }, h("p", {}, h("label", { for: "first-sentence" }, t("first_sentence")), input), h("button", {}, t("add")));
+function firstSentence(state, actions) {
+  const { view } = state;
+  const form = new Form(state, actions, { kind: "first", story: view.story }, { text: "" });
+  const submit = () => form.send([{ op: "insert", after: null, text: form.text("text") }]);
+  return form.element({ class: "controls", instead: "first" }, submit, h("p", {}, h("label", { for: "first-sentence" }, t("first_sentence")), form.field("text", { id: "first-sentence", required: true, lang: view.language })),
+    h("p", {}, form.button("first-sentence add", t("add")), form.onceTyped(form.cancel())));
 }
 
 /** The sentence pairs that the run takes for the conflict, while none is marked. */
@@ -101,31 +104,27 @@ function swap({ view }, actions, a, b) {
 
 function sentenceForm(state, actions, sentence, n) {
   const { view } = state;
-  const input = h("input", { id: "sentence-text", value: state.form.text ?? sentence.text, lang: view.language, "data-key": "sentence-text", oninput: (event) => { state.form.text = event.target.value; } });
-  if (state.form.text === undefined) state.form.base = view.revision; // nothing was typed yet
-  const { base } = state.form; // others may have changed since what is being corrected
-  const send = (op) => {
-    const text = input.value.trim();
-    sendForm(state, actions, [{ ...op, sentence: sentence.id, ...("text" in op ? { text } : {}) }], { base });
-  };
-  const button = (name, op) => h("button", { type: "button", "data-key": `sentence ${name}`, onclick: () => send(op) }, t(name));
-  const insert = () => {
-    const text = input.value.trim();
-    sendForm(state, actions, [{ op: "insert", after: sentence.id, text }]);
-  };
-  return h("form", { class: "sentence-form", "data-instead": `edit ${sentence.id}`, onsubmit: (event) => { event.preventDefault(); send({ op: "text", text: "" }); } },
-    h("label", { for: "sentence-text" }, t("sentence_text", n + 1)), sentence.in.length ? h("span", { class: "fine" }, ` ${t("shared", sentence.in.join(", "))}`) : null, input,
-    h("p", {}, h("button", {}, t("correct")), " ", view.kind ? button("replace", { op: "replace", text: "" }) : button("new_version", { op: "version", kind: "cloze", text: "" }), " ",
-      view.kind && sentence.in.length ? [button("own", { op: "own" }), " "] : null,
-      h("button", { type: "button", onclick: insert }, t("insert")), " ", button("remove", { op: "remove" })));
+  const form = new Form(state, actions, { kind: "sentence", story: view.story, id: sentence.id, n: n + 1 }, { text: sentence.text });
+  const send = (op, options) => form.send([{ sentence: sentence.id, ...op() }], options);
+  const text = () => form.text("text");
+  const correct = () => send(() => ({ op: "text", text: text() }));
+  const button = (name, op, options) => form.button(`sentence ${name}`, t(name), () => send(op, options));
+  return form.element({ class: "sentence-form", instead: `edit ${sentence.id}` }, correct,
+    h("label", { for: "sentence-text" }, t("sentence_text", n + 1)), sentence.in.length ? h("span", { class: "fine" }, ` ${t("shared", sentence.in.join(", "))}`) : null,
+    form.field("text", { id: "sentence-text", lang: view.language }),
+    h("p", {}, form.button("sentence correct", t("correct")), " ",
+      view.kind ? button("replace", () => ({ op: "replace", text: text() })) : button("new_version", () => ({ op: "version", kind: "cloze", text: text() })), " ",
+      view.kind && sentence.in.length ? [button("own", () => ({ op: "own" }), { stays: true }), " "] : null,
+      form.button("sentence insert", t("insert"), () => form.send([{ op: "insert", after: sentence.id, text: text() }])), " ",
+      button("remove", () => ({ op: "remove" })), " ", form.cancel()));
 }
 
 function entities(state, actions) {
   const { view } = state;
   const chip = (entity) => {
-    const isOpen = state.form?.kind === "entity" && state.form.id === entity.id;
+    const key = keyOf("entity", view.story, entity.id), isOpen = state.form === key;
     return h("button", { type: "button", class: "chip", "data-key": `entity ${entity.id}`, "aria-expanded": String(isOpen), lang: view.language,
-      onclick: () => { state.form = isOpen ? null : { kind: "entity", id: entity.id }; actions.show(); } }, entity.name, entity.id === view.actor ? ` (${t("actor")})` : "");
+      onclick: () => toggle(state, actions, key, "entity-name") }, entity.name, entity.id === view.actor ? ` (${t("actor")})` : "", draftedAt(key));
   };
   const found = view.proposed.entities;
   const addAll = () => {
@@ -134,43 +133,41 @@ function entities(state, actions) {
     actions.edit(ops);
   };
   const addOne = ({ name, person }) => h("button", { type: "button", class: "chip proposed", "data-key": `found ${name}`, lang: view.language, onclick: () => actions.edit([{ op: "entity", name, person }]) }, `+ ${name}`);
-  const open = view.entities.find((entity) => state.form?.kind === "entity" && state.form.id === entity.id);
+  const open = view.entities.find(({ id }) => state.form === keyOf("entity", view.story, id));
   return h("div", {}, h("p", { class: "chips" }, h("span", { class: "soft" }, `${t("entities")}: `), view.entities.map(chip)),
     found.length ? h("p", { class: "chips" }, h("span", { class: "soft" }, `${t("found_entities")}: `), found.map(addOne), h("button", { type: "button", class: "chip", id: "add-all", "data-key": "add-all", onclick: addAll }, t("add_all"))) : null,
-    open ? entityForm(state, actions, open) : h("div", { class: "controls" }, newEntity(actions), location(view, actions)));
+    open ? entityForm(state, actions, open) : h("div", { class: "controls" }, newEntity(state, actions), location(state, actions)));
 }
 
-function location(view, actions) {
-  const send = (event) => actions.edit([{ op: "location", text: event.target.value.trim() }]);
-  return h("p", {}, h("label", { for: "location" }, t("location")), h("input", { id: "location", value: view.location ?? "", autocomplete: "off", "data-key": "location", lang: view.language, onchange: send }));
+function location(state, actions) {
+  const { view } = state;
+  const form = new Form(state, actions, { kind: "location", story: view.story }, { text: view.location });
+  const submit = () => { if (isTyped(form.draft)) form.send([{ op: "location", text: form.text("text") }]); };
+  return form.element({ class: "controls", instead: "location" }, submit, h("p", {}, h("label", { for: "location" }, t("location")), form.field("text", { id: "location", lang: view.language })),
+    h("p", {}, form.onceTyped(form.button("location save", t("rename")), form.cancel())));
 }
 
 function entityForm(state, actions, entity) {
-  const name = h("input", { id: "entity-name", value: state.form.name ?? entity.name, required: true, "data-key": "entity-name", oninput: (event) => { state.form.name = event.target.value; } });
-  const person = h("input", { type: "checkbox", checked: entity.person, "data-key": "entity-person" });
-  const actor = h("input", { type: "checkbox", checked: state.view.actor === entity.id, "data-key": "entity-actor" });
-  const submit = (event) => {
-    event.preventDefault();
-    const ops = [];
-    if (name.value.trim() !== entity.name) ops.push({ op: "rename", entity: entity.id, name: name.value.trim() });
-    if (person.checked !== entity.person) ops.push({ op: "kind", entity: entity.id, person: person.checked });
-    if (actor.checked !== (state.view.actor === entity.id)) ops.push({ op: "actor", entity: actor.checked ? entity.id : null });
-    if (ops.length) return sendForm(state, actions, ops);
-    state.form = null;
-    actions.show();
+  const { view } = state;
+  const form = new Form(state, actions, { kind: "entity", story: view.story, id: entity.id }, { name: entity.name, person: entity.person, actor: view.actor === entity.id });
+  const OPS = { name: () => ({ op: "rename", entity: entity.id, name: form.text("name") }), person: () => ({ op: "kind", entity: entity.id, person: form.value("person") }),
+    actor: () => ({ op: "actor", entity: form.value("actor") ? entity.id : null }) };
+  const submit = () => {
+    const ops = Object.keys(OPS).filter((name) => form.isTyped(name)).map((name) => OPS[name]());
+    if (ops.length) return form.send(ops);
+    toggle(state, actions, form.key);
   };
-  return h("form", { class: "controls", "data-instead": `entity ${entity.id}`, onsubmit: submit }, h("p", {}, h("label", { for: "entity-name" }, t("entity")), name), h("label", { class: "check" }, person, t("person")), h("label", { class: "check" }, actor, t("actor")),
-    h("button", {}, t("rename")), h("button", { type: "button", onclick: () => sendForm(state, actions, [{ op: "drop", entity: entity.id }]) }, t("drop")));
+  return form.element({ class: "controls", instead: `entity ${entity.id}` }, submit, h("p", {}, h("label", { for: "entity-name" }, t("entity")), form.field("name", { id: "entity-name", required: true, lang: view.language })),
+    form.check("person", "entity-person", t("person")), form.check("actor", "entity-actor", t("actor")),
+    h("p", {}, form.button("entity save", t("rename")), " ", form.button("entity drop", t("drop"), () => form.send([{ op: "drop", entity: entity.id }])), " ", form.cancel()));
 }
 
-function newEntity(actions) {
-  const name = h("input", { id: "new-entity", required: true, autocomplete: "off", "data-key": "new-entity" });
-  const person = h("input", { type: "checkbox", "data-key": "new-person" });
-  const submit = (event) => {
-    event.preventDefault();
-    actions.edit([{ op: "entity", name: name.value.trim(), person: person.checked }]);
-  };
-  return h("form", { class: "controls", onsubmit: submit }, h("p", {}, h("label", { for: "new-entity" }, t("new_entity")), name), h("label", { class: "check" }, person, t("person")), h("button", {}, t("add")));
+function newEntity(state, actions) {
+  const { view } = state;
+  const form = new Form(state, actions, { kind: "new-entity", story: view.story }, { name: "", person: false });
+  const submit = () => form.send([{ op: "entity", name: form.text("name"), person: form.value("person") }]);
+  return form.element({ class: "controls", instead: "new-entity" }, submit, h("p", {}, h("label", { for: "new-entity" }, t("new_entity")), form.field("name", { id: "new-entity", required: true })),
+    form.check("person", "new-person", t("person")), h("p", {}, form.button("new-entity add", t("add")), form.onceTyped(form.cancel())));
 }
 
 function hints({ view }, actions) {

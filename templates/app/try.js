@@ -163,7 +163,7 @@ function askAll(models, show, note) {
 
 async function askOne(model, body, known, show) {
   try {
-    const answer = await ask("explain", { body, signal: known.request.signal, model, decode: state.decode });
+    const answer = await ask("explain", { body, signal: known.request.signal, model, decode: state.decode || undefined });
     const isNew = JSON.stringify(answer) !== JSON.stringify(known.answer);
     Object.assign(known, { answer, before: isNew ? known.answer : known.before, isStale: false });
   } catch (error) {
