@@ -119,7 +119,7 @@ export function annotatePage(models) {
     const isOther = view.story !== state.view?.story, isFirst = isOther || !firstCell(state.view);
     if (isOther) {
       // The same cell or field of another story must not take the keys.
-      if (document.activeElement.closest(".grid, .panel, .pane form")) document.getElementById("title")?.focus({ preventScroll: true });
+      if (document.activeElement.closest(".grid, .panel, .editing, .pane form")) document.getElementById("title")?.focus({ preventScroll: true });
       Object.assign(state, { proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null });
     } else if (view.revision < state.view.revision) return ""; // it was overtaken
     state.view = view;
@@ -213,7 +213,10 @@ export function annotatePage(models) {
 
   const actions = {
     show, edit, open, say, attempt, focus, propose, reload, where, models,
-    saved: (else_) => { if (edits.waiting) say(else_); return edits.settled(); },
+    saved: (meanwhile) => {
+      if (edits.waiting) say(meanwhile);
+      return edits.settled();
+    },
     key: (event) => { if (pressed(event, state, actions)) { event.preventDefault(); } },
     go: (at) => { if (state.at?.entity !== at.entity || state.at?.sentence !== at.sentence) { Object.assign(state, { at, waiting: null }); show(); } },
     wait: (attribute) => { state.waiting = attribute; show(); },

@@ -84,7 +84,7 @@ export class Form {
     if (this.state.form === key) this.state.form = null;
   }
 
-  /** Sends what the form says. It is read-only until the server took or refused it; only then the draft goes, unless it `stays` what is typed. */
+  /** Sends what the form says. It is read-only until the server took or refused it; only then the draft goes, unless what is typed `stays`. */
   async send(ops, { stays = false, ...options } = {}) {
     if (this.isSent) return;
     const draft = this.draft ?? this.begin();

@@ -30,7 +30,7 @@ function line(story, isOpen, hasDraft, actions) {
   return h("li", {}, h("button", { type: "button", "data-key": `story ${story.story}`, "aria-current": isOpen ? "page" : null, onclick: () => actions.open(story.story) },
     h("b", {}, story.story), h("span", {}, ` ${t(`kind_${story.kind ?? "plausible"}`)}${story.done ? ` ✓ ${t("done")}` : ""} `),
     h("span", { class: "first", lang: story.language }, story.first),
-    h("span", {}, ` ${t("progress", story.labelled, story.cells)}${story.hints ? `, ${t("hint_count", story.hints)}` : ""}${hasDraft ? `, ${t("drafted")}` : ""}`)));
+    h("span", {}, ` ${t("progress", story.labelled, story.cells)}${story.hints ? `, ${t("hint_count", story.hints)}` : ""}${hasDraft ? ` (${t("drafted")})` : ""}`)));
 }
 
 /** The stories in the order that was chosen. */

@@ -1,7 +1,7 @@
 // One story at work: its sentences, entities, labels, conflict, versions and hints.
 import { cellPanel, grid } from "./grid.js";
 import { h, keep, once } from "./dom.js";
-import { Form, isTyped, keyOf, drafts, lostDrafts, toggle } from "./forms.js";
+import { Form, drafts, isTyped, keyOf, lostDrafts, toggle } from "./forms.js";
 import { percent, t } from "./words.js";
 
 const BOUNDS = [0.3, 0.5, 0.7, 0.9];
@@ -65,8 +65,8 @@ function sentences(state, actions) {
     view.kind ? null : h("p", { class: "fine" }, t("swap_version")));
 }
 
-/** What is said of a form that holds something typed and is not open. */
-const draftedAt = (key) => (isTyped(drafts.get(key)) ? `, ${t("drafted")}` : "");
+/** What is said of a form in which something typed waits. */
+const draftedAt = (key) => (isTyped(drafts.get(key)) ? ` (${t("drafted")})` : "");
 
 /** A story without sentences has none after which one could be inserted. */
 function firstSentence(state, actions) {
