@@ -45,8 +45,7 @@ pub struct Exported {
 /// damaged; `Io`.
 pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported> {
     if out.exists() || out.is_symlink() {
-        let message = format!("{}: already exists; name another folder with --output, or remove it", out.display());
-        return Err(Error::new(ErrorKind::CantCreate, message));
+        return Err(exists(out));
     }
     let folder = RunFolder::open(run)?;
     let weights_file = folder.required_weights(which)?;
@@ -80,9 +79,14 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
     durable::write(&part.join("read_export.py"), READER.as_bytes())?;
     durable::write(&part.join("README.md"), model_card::card(&run_config, &model).as_bytes())?;
     durable::sync_folder(&part)?;
-    durable::rename(&part, out)?;
+    durable::rename(&part, out).map_err(|error| if out.exists() { exists(out) } else { error })?;
     durable::sync_parent(out)?;
     Ok(exported)
+}
+
+fn exists(out: &Path) -> Error {
+    let message = format!("{}: already exists; name another folder with --output, or remove it", out.display());
+    Error::new(ErrorKind::CantCreate, message)
 }
 
 /// The temporary folder beside `out`.

@@ -11,6 +11,8 @@ const MOST: usize = 1000;
 /// Edits since a revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditEvents {
+    /// [`Project::id`].
+    pub project: String,
     /// Up to which edit they go.
     pub revision: u64,
     /// The edits that can be seen in the pass.
@@ -40,6 +42,7 @@ impl Project {
         let is_seen = |entry: &&EditEntry| entry.pass == pass || !entry.changes.iter().all(Change::is_answer);
         let seen = later.iter().take(MOST).map(|edit| &edit.entry).filter(is_seen);
         EditEvents {
+            project: self.id(),
             revision: (start + later.len().min(MOST)) as u64,
             events: seen.map(event).collect(),
             more: later.len() > MOST,

@@ -286,8 +286,9 @@ fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>
     let mut all: Vec<Vec<LabelledPair>> = Vec::new();
     for system in systems {
         let wrong = |problem: &str| system.wrong(set, problem);
-        let mut predicted =
-            system.predictions(set)?.ok_or_else(|| wrong("was made by weights that it no longer has"))?;
+        let mut predicted = system
+            .predictions(set)?
+            .ok_or_else(|| wrong("was made by other weights than it has now, or by an earlier version of tiered"))?;
         if let Some(first) = all.first() {
             predicted = in_order_of(first, predicted);
         }

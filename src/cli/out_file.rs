@@ -1,7 +1,7 @@
 //! The file named by `--output`: one rule for all commands.
 
 use super::output::print_bytes;
-use super::signal::removing_unfinished;
+use super::signal::{finished, unfinished};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::{File, OpenOptions};
@@ -67,7 +67,12 @@ impl<'a> OutFile<'a> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             durable::create_folder(folder)?;
         }
-        durable::replace_with(self.path, |part| removing_unfinished(part, || self.fill(File::create(part), make)))
+        let written = durable::replace_with(self.path, |part| {
+            unfinished(part)?;
+            self.fill(File::create(part), make)
+        });
+        finished();
+        written
     }
 
     fn fill(&self, file: std::io::Result<File>, make: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {

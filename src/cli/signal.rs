@@ -12,11 +12,6 @@ use std::thread;
 
 const SIGNALS: [(i32, &str); 4] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1")];
 
-/// Those that the program heeds.
-fn heeded() -> impl Iterator<Item = (i32, &'static str)> {
-    SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP))
-}
-
 fn unhandled(what: &str, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Internal, format!("{what} can't be handled: {error}"))
 }
@@ -53,7 +48,7 @@ impl Signals {
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)
         };
-        for (signal, name) in heeded() {
+        for (signal, name) in SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP)) {
             register(signal).map_err(|error| unhandled(name, &error))?;
         }
         Ok(Signals { received })
@@ -69,26 +64,31 @@ impl Signals {
 /// The unfinished file that a signal removes before it ends the program.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Lets `write` write a file, which is removed if a signal ends the program meanwhile.
+/// From now on a signal removes this file, until [`finished`].
 ///
 /// # Errors
-/// Those of `write`; `Internal` if the system refuses.
-pub fn removing_unfinished<T>(path: &Path, write: impl FnOnce() -> Result<T>) -> Result<T> {
+/// `Internal` if the system refuses.
+pub fn unfinished(path: &Path) -> Result<()> {
     static WATCHED: Once = Once::new();
     let mut started = Ok(());
     WATCHED.call_once(|| started = end_without_unfinished());
-    started?;
-    let set = |file| *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = file;
-    set(Some(path.to_owned()));
-    let written = write();
-    set(None);
-    written
+    set_unfinished(Some(path.to_owned()));
+    started
+}
+
+/// The file is complete, or is removed already.
+pub fn finished() {
+    set_unfinished(None);
+}
+
+fn set_unfinished(file: Option<PathBuf>) {
+    *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = file;
 }
 
 /// Starts a thread that ends the program at a signal, as the system would. It stays for as long as the program runs.
 fn end_without_unfinished() -> Result<()> {
-    let mut signals =
-        Arriving::new(heeded().map(|(signal, _)| signal)).map_err(|error| unhandled("signals", &error))?;
+    let ending = SIGNALS.into_iter().map(|(signal, _)| signal).filter(|&signal| !is_ignored(signal));
+    let mut signals = Arriving::new(ending).map_err(|error| unhandled("signals", &error))?;
     thread::spawn(move || {
         for signal in signals.forever() {
             if let Some(file) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {

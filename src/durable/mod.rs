@@ -5,6 +5,7 @@
 //! after any of them; taking locks does not.
 
 mod digest;
+mod digests;
 mod disk;
 mod files;
 mod lines;
@@ -12,6 +13,7 @@ mod lock;
 
 pub use crate::untrusted::sha256;
 pub use digest::FileDigest;
+pub use digests::Digests;
 pub use disk::{free_bytes, require_creatable};
 pub use files::{
     append, create_folder, extend, folder_beside, is_same_file, link, remove_file, remove_folder, remove_leftovers,

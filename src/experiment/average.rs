@@ -104,8 +104,7 @@ pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
         }
     }
     if output.exists() {
-        let message = format!("{}: exists already; name a new folder with --output", output.display());
-        return Err(Error::new(ErrorKind::CantCreate, message));
+        return Err(exists(output));
     }
     let mut of_runs = Vec::new();
     let mut sums = NamedTensors::new();
@@ -127,6 +126,10 @@ pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
             .extend(earlier.into_iter().filter(|source| !inputs.earlier.contains(source)).collect::<Vec<_>>());
     }
     write(first, &inputs, &means, &Average { runs: of_runs }, output)
+}
+
+fn exists(output: &Path) -> Error {
+    Error::new(ErrorKind::CantCreate, format!("{}: exists already; name a new folder with --output", output.display()))
 }
 
 /// Adds a run's weights to the sums.
@@ -168,7 +171,7 @@ fn write(first: &Member, inputs: &Inputs, means: &NamedTensors, average: &Averag
     for folder in ["best", "last", ""] {
         durable::sync_folder(&part.join(folder))?;
     }
-    durable::rename(&part, output)?;
+    durable::rename(&part, output).map_err(|error| if output.exists() { exists(output) } else { error })?;
     durable::sync_parent(output)?;
     RunFolder::open(output)
 }

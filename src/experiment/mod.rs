@@ -18,6 +18,7 @@ mod ledger;
 mod origin;
 mod plan;
 mod poison;
+mod present;
 mod record;
 mod resume;
 mod run;

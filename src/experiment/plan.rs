@@ -85,13 +85,15 @@ impl RunPlan {
         let mut config = config.map_or_else(of_folder, Ok)?;
         changes::resolve_as(&run_config, &mut config);
         warnings.extend(changes::compare(&run_config, &config)?);
-        if config.encoder.path != run_config.encoder.path {
-            // It may be on another machine; then the name is all that is known.
-            config.encoder.folder_with_config().map_or(Ok(()), |folder| resumed.require_encoder(&folder))?;
-        }
-        let recorded = config.clone();
+        let mut recorded = config.clone();
         if is_of_folder {
             origin::follow(origin::paths(&mut config), out);
+        }
+        if recorded.encoder.path != run_config.encoder.path {
+            match config.encoder.folder_with_config() {
+                Ok(folder) => resumed.require_encoder(&folder)?,
+                Err(_) => recorded.encoder.path = run_config.encoder.path.clone(), // the run has a copy of what it needs
+            }
         }
         let compute = Compute::resolve(&config)?;
         let limit = resumed.limit(limit)?;
@@ -146,9 +148,12 @@ fn require_whole_steps(config: &Config) -> Result<()> {
     }
 }
 
-/// Whether it is a folder without anything in it, as `mkdir` makes it.
+/// Whether it is a folder without anything in it, as `mkdir` makes it: another folder can be renamed to its name.
 pub fn is_empty_folder(path: &Path) -> bool {
-    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+    let device = |path: &Path| std::os::unix::fs::MetadataExt::dev(&path.symlink_metadata().ok()?).into();
+    let above = path.parent().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
+    let is_plain = path.file_name().is_some() && !path.is_symlink() && above.and_then(device) == device(path);
+    is_plain && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// # Errors

@@ -2,24 +2,22 @@
 
 use super::fit::own_decode;
 use super::folder::{CheckpointKind, RunFolder};
-use super::json::json_bytes;
+use super::present::{WEIGHTS, best_epoch};
 use super::run::TrainedRun;
 use super::seen::{ScoredSplit, seen_by};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, DataSource, Sources};
 use crate::data::Kind;
 use crate::decode::{Decode, StateDecode};
-use crate::durable::{self, FileDigest, Lock};
+use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::model_card::{self, CardContents, CardSource};
 use crate::prediction::{LabelledPair, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
-use crate::schema;
-use crate::train::{EpochRecord, MixtureComponent, Progress};
-use crate::untrusted::{self, MAX_CONFIG, component};
-use serde::{Deserialize, Serialize};
-use std::io::Seek;
+use crate::train::MixtureComponent;
+use crate::untrusted::component;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The name of an evaluation's folder in the run folder. The split's name can be anything that a story file contains.
@@ -113,24 +111,14 @@ impl TrainedRun {
         let _lock = Lock::wait_for(&lock)?;
         // Removes files about earlier predictions. Without that of their weights they are of no use until they are replaced.
         for file in [WEIGHTS, "set.json", "stories.json"] {
-            let path = self.folder.evaluation_file(evaluation, file)?;
-            if path.exists() {
-                durable::remove_file(&path)?;
-            }
+            self.folder.forget_evaluation(evaluation, file)?;
         }
         let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
-        let weights = Weights { epoch: self.epoch, sha256: Some(self.sha256_of_weights()?) };
-        self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))?;
+        self.note_weights(evaluation)?;
         if self.which == CheckpointKind::Best {
             self.folder.write_card(&self.config)?;
         }
         Ok(file)
-    }
-
-    fn sha256_of_weights(&self) -> Result<String> {
-        let mut file = &self.weights;
-        let digest = file.rewind().and_then(|()| FileDigest::of_open(&mut file));
-        Ok(digest.map_err(|error| Error::reading(&self.folder.weights_file(self.which), &error))?.sha256)
     }
 
     /// Saves the evaluation on the run's own dev pairs. `parts` says which pairs belong to which source.
@@ -193,18 +181,6 @@ pub fn keep(
     Ok(file)
 }
 
-/// Which weights an evaluation used, in a file beside it.
-#[derive(PartialEq, Serialize, Deserialize)]
-struct Weights {
-    /// `None` before the end of the first epoch.
-    epoch: Option<u64>,
-    /// Of the file. `None` if it is no more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-}
-
-const WEIGHTS: &str = "weights.json";
-
 impl RunFolder {
     /// Describes the pairs of an existing evaluation with this name, if they are not those of `data`.
     ///
@@ -233,7 +209,7 @@ impl RunFolder {
     /// `Io`, `Data`.
     pub fn predictions(&self, evaluation: &str, which: CheckpointKind) -> Result<Option<Vec<LabelledPair>>> {
         let path = self.evaluated(evaluation, "predictions.jsonl")?;
-        if !path.is_file() || !self.is_of(evaluation, &self.weights_now(which)?)? {
+        if !path.is_file() || !self.is_of_present_weights(evaluation, which)? {
             return Ok(None);
         }
         match read_predictions(&path) {
@@ -245,43 +221,14 @@ impl RunFolder {
         }
     }
 
-    fn weights_now(&self, which: CheckpointKind) -> Result<Weights> {
-        let file = self.weights_file(which);
-        let sha256 = if file.exists() { Some(FileDigest::of_file(&file)?.sha256) } else { None };
-        Ok(Weights { epoch: self.epoch_of(which)?, sha256 })
-    }
-
-    /// Whether an evaluation is of these weights. Where a run keeps no weights, its epoch tells.
-    fn is_of(&self, evaluation: &str, now: &Weights) -> Result<bool> {
-        let weights = self.evaluated(evaluation, WEIGHTS)?;
-        let then = untrusted::read_if_there(&weights, MAX_CONFIG).map_err(|error| Error::reading(&weights, &error))?;
-        let then = then.and_then(|bytes| schema::from_slice::<Weights>(&bytes).ok());
-        Ok(then.is_some_and(|then| match now.sha256 {
-            Some(_) => then.sha256 == now.sha256,
-            None => then.epoch == now.epoch,
-        }))
-    }
-
-    /// The epoch of these weights.
-    ///
-    /// # Errors
-    /// `Data` or `Io` if the records of the epochs can't be read.
-    pub fn epoch_of(&self, which: CheckpointKind) -> Result<Option<u64>> {
-        let epochs = self.epochs()?;
-        Ok(match which {
-            CheckpointKind::Best => best_epoch(epochs),
-            CheckpointKind::Last => epochs.last().map(|epoch| epoch.epoch),
-        })
-    }
-
     /// Writes the model card from the files in the folder.
     ///
     /// # Errors
     /// `Data` if a file in it is not ours; `CantCreate`, `Io`.
     pub fn write_card(&self, config: &Config) -> Result<()> {
-        let (mut reports, now) = (Vec::new(), self.weights_now(CheckpointKind::Best)?);
+        let mut reports = Vec::new();
         for name in self.evaluations()?.iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix())) {
-            if self.is_of(name, &now)? {
+            if self.is_of_present_weights(name, CheckpointKind::Best)? {
                 reports.push(self.report(name)?);
             }
         }
@@ -330,13 +277,4 @@ fn plain_name(value: &impl Serialize) -> Result<String> {
     let name =
         serde_json::to_string(value).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
     Ok(name.trim_matches('"').to_owned())
-}
-
-/// The epoch whose weights are the best.
-fn best_epoch(epochs: Vec<EpochRecord>) -> Option<u64> {
-    let mut progress = Progress::default();
-    for epoch in epochs {
-        progress.finish_epoch(epoch);
-    }
-    progress.best
 }

@@ -63,7 +63,7 @@ impl Header {
 
 /// Copying may have been interrupted, or the disk was full.
 fn cut_off(how: &str) -> Error {
-    let remedy = "copy or download it again; that of a run is made again by `tiered train --resume RUN`";
+    let remedy = "copy or download it again";
     Error::data(format!("the file is cut off: {how}; {remedy}"))
 }
 

@@ -102,12 +102,14 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result
     if record.exists() {
         durable::remove_file(&record)?;
     }
+    run.forget_weights(&set.name)?;
     let path = run.folder.evaluation_file(&set.name, "predictions.jsonl")?;
     durable::replace_with(&path, |part| write_predictions(part, &recorded))?;
     let seen = seen(run, set, &file)?;
     let report = report(run, set, &sha256, &recorded, &seen);
     run.note_scoring(&report)?;
     run.folder.write_evaluation(&set.name, "report.json", &report.to_json())?;
+    run.note_weights(&set.name)?;
     let made = SetRecord { sha256, split: set.split_name(), kind: set.kind_name().to_owned() };
     durable::replace(&record, &json_bytes(&made)?)?;
     Ok(recorded.len())

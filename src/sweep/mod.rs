@@ -9,7 +9,6 @@
 //! SWEEP/logs/            output of the processes of `--jobs`
 //! ```
 
-mod digests;
 mod evaluate;
 mod file;
 mod folds;
@@ -30,9 +29,10 @@ pub use submit::Scheduler;
 pub use sweep_run::{Shard, SweepRun};
 pub use table::{Selection, compared};
 
+use crate::config::expand;
+use crate::durable::Digests;
 use crate::error::{Error, Result};
 use crate::say::quoted;
-use digests::Digests;
 use run_files::RunFiles;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ impl Sweep {
     /// # Errors
     /// `MissingInput`, `Io`; `Config` if a variable in its path is not set.
     pub fn digest(&self, set: &EvaluationSet) -> Result<String> {
-        self.digests.of(&set.file)
+        self.digests.of(&expand(&set.file)?)
     }
 
     /// The arguments that name the sweep and its folder on a command line.

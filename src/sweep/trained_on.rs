@@ -2,10 +2,10 @@
 //!
 //! The folder of a run does not depend on what its files contain, nor on the folders that they are in.
 
-use super::digests::Digests;
 use super::run_files::RunFiles;
 use super::{Sweep, SweepRun};
-use crate::config::{DataSource, Sources};
+use crate::config::{DataSource, Sources, expand};
+use crate::durable::Digests;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,8 @@ impl Sweep {
 
 /// The first file whose SHA-256 is not the one that it had.
 fn changed<'a>(now: &Digests, sources: &'a Sources, then: &str) -> Option<&'a Path> {
-    story_files(sources, then).find_map(|(file, then)| now.of(file).is_ok_and(|now| now != then).then_some(file))
+    let sha256 = |file: &Path| now.of(&expand(file)?);
+    story_files(sources, then).find_map(|(file, then)| sha256(file).is_ok_and(|now| now != then).then_some(file))
 }
 
 /// The files of `data.train` with the SHA-256 that they had. Synthetic sources have no file.

@@ -3,11 +3,11 @@ import { ask } from "./api.js";
 import "./annotate-words.js";
 import { mark } from "./conflict.js";
 import { Shown, announce, fill, h, keep, memory, putOff } from "./dom.js";
-import { Edits, isOwnProject } from "./edits.js";
+import { Edits } from "./edits.js";
 import { Form, followSentences } from "./forms.js";
 import { accepted, firstCell, hasCell, labelsOf, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
-import { clashPanel, listen } from "./others.js";
+import { clashPanel, listen, requireOwn } from "./others.js";
 import { noStory, storyPane } from "./story.js";
 import { sorted, storyList } from "./stories.js";
 import { language, t } from "./words.js";
@@ -95,6 +95,7 @@ export function annotatePage(models) {
 
   const told = (what, answer, decide) => {
     if (what === "view") {
+      if (answer.story !== undefined && answer.story !== state.view?.story) return; // it comes late: another story is open now
       state.note = answer.view ? setView(answer.view) : "";
       if (state.note) announce(state.note);
       if (answer.view === null) state.view = null; // its story was removed
@@ -133,7 +134,7 @@ export function annotatePage(models) {
   };
   const reload = async () => {
     const project = await ask("annotate/project", where());
-    if (!isOwnProject(project.project)) throw new Error(t("other_project"));
+    requireOwn(project);
     state.project = project;
     edits.base = state.project.revision;
   };
@@ -167,6 +168,7 @@ export function annotatePage(models) {
   };
   /** After an edit: another story may be the one to show, or other proposals. */
   const follow = async (answer, before) => {
+    if (!answer.view && state.view) return reload().then(show); // another story is open by now
     if (!answer.view) return afterRemoval(answer.story);
     if (answer.story !== before?.story) {
       await reload();
@@ -272,7 +274,9 @@ export function annotatePage(models) {
     try {
       if (state.isSigned && !state.project && !isLoading) await load();
       else if (state.isSigned && state.project) await listen(state, edits, { where, showOthers });
-    } catch { /* the next edit or the next poll tells whether the server is gone */ }
+    } catch (error) { // the next edit or the next poll tells whether the server is gone
+      if (error.isOther) told("refused", error);
+    }
     timer = setTimeout(poll, POLL);
   };
   const begin = () => attempt(async () => {

@@ -6,7 +6,7 @@ import { t } from "./words.js";
 export const drafts = new Map();
 
 export const isTyped = (draft) => draft !== undefined && Object.keys(draft.values).length > 0;
-addEventListener("beforeunload", (event) => { if ([...drafts.values()].some(isTyped)) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if ([...drafts.values()].some((draft) => isTyped(draft) && draft.kind !== "who")) event.preventDefault(); });
 
 /** What a form is for, in words. */
 const KINDS = { sentence: "sentence", first: "first_sentence", entity: "entity", "new-entity": "new_entity", location: "location" };

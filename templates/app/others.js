@@ -1,12 +1,20 @@
 // What others do: it is shown, and where two changed the same, one of them chooses.
 import { ask } from "./api.js";
 import { h } from "./dom.js";
+import { isOwnProject } from "./edits.js";
 import { inWords } from "./grid.js";
 import { attributeName, t } from "./words.js";
 
+/** Refuses what comes from the server of another project: it may have been started at this address. */
+export function requireOwn({ project }) {
+  if (project !== undefined && !isOwnProject(project)) throw Object.assign(new Error(t("other_project")), { isOther: true });
+}
+
 /** Shows what others changed: the list, and the story that is open. */
 export async function listen(state, edits, { where, showOthers }) {
-  const { revision, events } = await ask("annotate/events", { since: state.heard ?? edits.base, pass: where().pass });
+  const heard = await ask("annotate/events", { since: state.heard ?? edits.base, pass: where().pass });
+  requireOwn(heard);
+  const { revision, events } = heard;
   const others = events.filter((event) => event.window !== edits.window);
   if (others.length) await showOthers(others);
   state.heard = revision;

@@ -151,7 +151,6 @@ fn an_analysis_is_of_the_labels_that_the_story_file_has_now() {
     assert_ne!(analysis(), before);
 }
 
-/// What is of the last weights is told by the end of the name.
 #[test]
 fn predictions_of_other_weights_are_none_of_the_run() {
     let tiny = Tiny::new();
@@ -168,6 +167,7 @@ fn predictions_of_other_weights_are_none_of_the_run() {
     assert!(predictions().is_none(), "an evaluation that was interrupted");
 }
 
+/// What is of the last weights is told by the end of the name.
 #[test]
 fn names_of_evaluations_end_with_whose_weights_they_are_of() {
     let tiny = Tiny::new();

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tiered::durable::Lock;
-use tiered::experiment::Trial;
+use tiered::experiment::{CheckpointKind, RunFolder, Trial};
 use tiered::report::comparison::Comparison;
 use tiered::sweep::{Sweep, SweepRun};
 
@@ -378,6 +378,10 @@ fn another_evaluation_set_is_evaluated_and_nothing_trained() {
     assert!(rig.succeeds("status", "changed", &[]).contains("1 of 2 sets evaluated"));
     let said = rig.succeeds("run", "changed", &["--task", "1"]);
     assert!(said.contains("evaluated on seen") && !said.contains("epoch") && !said.contains("on dev"), "{said}");
+    let sweep = rig.sweep("changed");
+    let folder = RunFolder::open(&sweep.run_folder(&sweep.runs[0])).unwrap();
+    let is_present = |set: &str| folder.predictions(set, CheckpointKind::Best).unwrap().is_some();
+    assert!(["dev", "seen"].into_iter().all(is_present), "`compare` and pages take them");
 }
 
 #[test]
