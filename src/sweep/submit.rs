@@ -24,7 +24,7 @@ impl Sweep {
     /// The whole script. `out` is the folder, if the user named one.
     pub fn job_array(&self, target: Scheduler, out: Option<&str>) -> String {
         let out = out.map_or(String::new(), |out| format!(" --output {}", quoted(out)));
-        let file = quoted(&self.path.display().to_string());
+        let file = quoted(self.path.display());
         let arguments = format!("sweep run {file}{out}");
         match target {
             Scheduler::Slurm => self.slurm(&arguments),
