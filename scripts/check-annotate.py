@@ -531,6 +531,11 @@ def check_cell_gone(page):
     page.evaluate("() => { window.list = document.activeElement; }")
     by_bob(page, {"op": "location", "text": "garden"})
     expect(page.evaluate("document.activeElement === window.list"), "an open list of labels is replaced")
+    of_other_kind = page.locator("[data-key='label edible']")
+    by_bob(page, {"op": "labels", "entity": 2, "sentence": sentence_ids(page)[0], "values": {"edible": 1}})
+    of_other_kind.select_option("")
+    settled(page)
+    expect(of_other_kind.count() == 0, "a label of the other kind can't be taken away")
 
 
 def check_keys(page):

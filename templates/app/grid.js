@@ -79,12 +79,13 @@ export function cellPanel(state, actions) {
     const shows = [view.story, at, waiting === attribute.name, labels[attribute.name], proposal];
     return known.get(attribute.name, shows, () => attributeLine(words, attribute, labels[attribute.name], proposal, waiting === attribute.name, set));
   };
+  const ofOtherKind = words.filter(({ name, person }) => person !== entity.person && labels[name] !== undefined); // from before its kind was changed: to be taken away
   section.setAttribute("aria-label", t("cell", entity.name, n + 1));
   return keep(section,
     h("h3", { lang: view.language }, t("cell", entity.name, n + 1)),
     h("p", { class: "wait", role: "status" }, waiting ? t("key_wait", attributeName(waiting)) : ""),
     open.length ? h("p", {}, h("button", { type: "button", "data-key": "accept cell", onclick: () => actions.accept([at]) }, t("accept_cell"))) : null,
-    keep(list, attributesOf(words, entity).map(line)));
+    keep(list, [...attributesOf(words, entity), ...ofOtherKind].map(line)));
 }
 
 function attributeLine(words, { name, labels }, value, proposal, isWaiting, set) {
