@@ -3,7 +3,7 @@
 
 Noise of the machine must not favour either. Both are therefore run ROUNDS times in turns, and compared by their medians.
 The program writes results/bench-MAKE.json (all numbers), results/cost-MAKE.svg and the tables of README.md. MAKE is that of
-the processor: amd, intel or other.
+the processor: amd, intel or other, and for AMD's its generation: amd-zen5.
 
 usage: run.py [--quick] [--rounds N] [--output DIR]    --quick: only two steps each, as a test; writes into another folder
 """
@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,16 @@ def reference(precision, quick):
     return json.loads(file.read_text())
 
 
+def generation(features):
+    """The generation of an AMD processor, of which later ones multiply in bfloat16 twice as fast; None for others."""
+    info = pathlib.Path("/proc/cpuinfo")
+    text = info.read_text() if info.exists() else ""
+    family = re.search(r"^cpu family\s*: (\d+)$", text, re.M)
+    if "AuthenticAMD" not in text or not family:
+        return None
+    return {"26": "Zen 5", "25": "Zen 4" if "avx512f" in features else "Zen 3", "23": "Zen 2"}.get(family[1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -73,11 +84,14 @@ def main():
     best = max(rounds[-1]["tiered"]["sizes"], key=lambda size: size["train"]["pairs_per_second"])["pairs_per_step"]
     base = ours(data, "--encoder-size", "base", "--pairs-per-step", str(best), "--steps", "2" if arguments.quick else "3",
                 "--seconds", "0" if arguments.quick else "30")
-    machine = {"cpu": doctor["cpu"]["model"], "cores": doctor["cpu"]["cores"], "features": doctor["cpu"]["features"],
+    features = doctor["cpu"]["features"]
+    machine = {"cpu": doctor["cpu"]["model"], "generation": generation(features), "cores": doctor["cpu"]["cores"], "features": features,
                "libtorch": doctor["libtorch"]["version"], "tiered": doctor["tiered"]}
     result = {"machine": machine, "data": "TRIP" if not data else "sample", "date": time.strftime("%Y-%m-%d"),
               "seconds": round(time.monotonic() - started), "rounds": rounds, "xlm_roberta_base": base}
     make = next((make for make in ("amd", "intel") if make in machine["cpu"].lower()), "other")
+    if machine["generation"]:
+        make += "-" + machine["generation"].lower().replace(" ", "")
     (out / f"bench-{make}.json").write_text(json.dumps(result, indent=1) + "\n")
     shutil.copy(plot, out / f"cost-{make}.svg")
     print("\n" + table.text(result))

@@ -144,17 +144,22 @@ def text(raw):
     difference = max(reference["logit_difference"] for one in raw["rounds"] for reference in one["references"])
     pairs = {"TRIP": "TRIP's training pairs", "sample": "the sample stories"}[raw["data"]]
     return "\n\n".join([
-        f"{raw['date']}, {machine['cpu']}, {machine['cores']} cores, libtorch {machine['libtorch']}, `tiered` "
+        f"{raw['date']}, {cpu(machine)}, {machine['cores']} cores, libtorch {machine['libtorch']}, `tiered` "
         f"{machine['tiered']}, {pairs}; {raw['seconds']} s, {len(raw['rounds'])} rounds. Largest difference between a logit "
         f"of the reference and of `tiered`, both in float32: {difference:.1e}.",
         targets(result), speeds(result),
         "The encoder, forward and backward:", encoder(result), "Milliseconds per training step:", profile(result)])
 
 
+def cpu(machine):
+    """The processor, with its generation if that is known."""
+    return machine["cpu"] + (f", {machine['generation']}" if machine.get("generation") else "")
+
+
 def part(path):
     """The heading, tables and plot of a make of processor."""
     raw, plot = json.loads(path.read_text()), path.name.replace("bench-", "cost-").replace(".json", ".svg")
-    return f"### {raw['machine']['cpu']}\n\n{text(raw)}\n\n![Seconds of a step by unique tokens](results/{plot})"
+    return f"### {cpu(raw['machine'])}\n\n{text(raw)}\n\n![Seconds of a step by unique tokens](results/{plot})"
 
 
 ENCODERS = {"small": "the config's encoder", "base": "xlm-roberta-base, random weights", "large": "xlm-roberta-large, random weights"}

@@ -3,7 +3,7 @@
 use super::format::{Format, FormatArgs};
 use super::output::print;
 use crate::analysis::AnnotatorAgreement;
-use crate::data::{Severity, SharedStories, StoryFile, Unshared, WhyUnshared, read_file};
+use crate::data::{Severity, SharedStories, StoryFile, Unshared, WhyUnshared, checking, read_file};
 use crate::error::Result;
 use crate::say::{aside, counted};
 use std::path::PathBuf;
@@ -50,8 +50,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn warn_of_errors(file: &StoryFile) {
     if file.count(Severity::Error) > 0 {
-        let path = file.path.display();
-        aside!("warning: {path}: some stories can't be used; `tiered data check {path}` lists them");
+        let (path, checking) = (file.path.display(), checking(&file.path));
+        aside!("warning: {path}: some stories can't be used; {checking} lists them");
     }
 }
 

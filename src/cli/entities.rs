@@ -3,7 +3,7 @@
 use super::format::{Format, FormatArgs};
 use super::input::read_input;
 use super::output::print;
-use crate::data::{Severity, Story, StoryFile, read_file};
+use crate::data::{Severity, Story, StoryFile, checking, read_file};
 use crate::entities::{EntityScores, FoundStory, MatchScores, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
@@ -73,8 +73,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
 fn of_story_file(args: &Args) -> Result<Vec<FoundStory>> {
     let file: StoryFile = read_file(&args.file)?;
     if file.count(Severity::Error) > 0 {
-        let path = file.path.display();
-        aside!("warning: {path}: some stories can't be used; `tiered data check {path}` lists them");
+        let (path, checking) = (file.path.display(), checking(&file.path));
+        aside!("warning: {path}: some stories can't be used; {checking} lists them");
     }
     if let Some(split) = &args.split {
         file.split(split)?;

@@ -67,10 +67,8 @@ impl PairArgs {
         let file = data::read_file(&self.data)?;
         let split = split_name(&file, self.split.as_deref())?;
         if file.count(Severity::Error) > 0 {
-            let path = self.data.display();
-            aside!(
-                "warning: {path}: some stories can't be used and are left out; `tiered data check {path}` lists them"
-            );
+            let (path, checking) = (self.data.display(), data::checking(&self.data));
+            aside!("warning: {path}: some stories can't be used and are left out; {checking} lists them");
         }
         Ok(LoadedPairs { args: self, file, split })
     }

@@ -13,7 +13,7 @@ use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::language::Language;
 use crate::machine::{self, DeviceChoice};
 use crate::question::{Decoding, Judged, PairQuestion, TextOptions, judge};
-use crate::say::{aside, quoted};
+use crate::say::aside;
 use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -201,13 +201,11 @@ fn pair_of_file(path: &Path, split: Option<&str>, id: &str, seed: u64) -> Result
             [] => "it has no pairs".into(),
             _ => format!("its ids are {}, ...", examples.join(", ")),
         };
-        let path = path.display().to_string();
         let left_out = match errors().count() {
             0 => String::new(),
-            count => {
-                format!("; `tiered data check {}` lists why stories can't be used (errors: {count})", quoted(&path))
-            }
+            count => format!("; {} lists why stories can't be used (errors: {count})", data::checking(path)),
         };
+        let path = path.display();
         Error::data(format!("{path}: split {split:?} has no pair {id:?}; {shown}{left_out}"))
     })?;
     Ok(pairs.swap_remove(position))

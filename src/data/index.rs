@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::untrusted::{BYTE_ORDER_MARK, MAX_STREAMED_FILE};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
+use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -170,12 +171,11 @@ impl StoryIndex {
     /// `Io`; `Data` if the file has changed since it was opened.
     pub fn pair(&self, number: usize, seed: u64) -> Result<Pair> {
         let IndexedPair { plausible, implausible } = self.pairs[number];
+        let stories = self.story(plausible)?.zip(self.story(implausible)?);
+        // After the reading: it may change at any time.
         let now = self.file.metadata().map_err(|error| Error::reading(&self.path, &error))?;
         let is_same = now.len() == self.opened.len() && now.modified().ok() == self.opened.modified().ok();
-        let stories = match is_same {
-            true => self.story(plausible)?.zip(self.story(implausible)?),
-            false => None,
-        };
+        let stories = stories.filter(|_| is_same);
         stories.and_then(|(plausible, implausible)| pair(plausible, implausible, seed)).ok_or_else(|| {
             let problem = "has changed while it was read; restore it, and resume the run";
             Error::data(problem).about(self.path.display())
@@ -186,8 +186,10 @@ impl StoryIndex {
     fn story(&self, number: u32) -> Result<Option<Story>> {
         let indexed = self.stories[number as usize];
         let mut json = vec![0; indexed.bytes as usize];
-        let read = self.file.read_exact_at(&mut json, self.text_starts + indexed.start);
-        read.map_err(|error| Error::reading(&self.path, &error))?;
+        match self.file.read_exact_at(&mut json, self.text_starts + indexed.start) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read.map_err(|error| Error::reading(&self.path, &error))?,
+        }
         let id = self.names.ids.get(indexed.number as usize);
         let key = self.names.keys.get(&indexed.number).map_or(id, String::as_str);
         let mut notes = Notes::new(&self.path);

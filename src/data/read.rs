@@ -8,6 +8,7 @@ use super::keep::{Keep, KeptSplit, Whole};
 use super::parse;
 use super::story::Story;
 use crate::error::{Error, Result};
+use crate::say::quoted;
 use crate::untrusted::{MAX_NAME, MAX_STORY, MAX_STORY_FILE, MAX_UNREAD, Mark, TextStream, json_error, shown};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
@@ -285,6 +286,11 @@ impl StoryFile {
     }
 }
 
+/// The command that lists what is wrong in a story file.
+pub fn checking(path: &Path) -> String {
+    format!("`tiered data check {}`", quoted(path.display()))
+}
+
 /// # Errors
 /// `Data` if there are error findings, with the first five and the command that lists them all.
 pub(super) fn require_clean(path: &Path, findings: &[Finding]) -> Result<()> {
@@ -292,12 +298,11 @@ pub(super) fn require_clean(path: &Path, findings: &[Finding]) -> Result<()> {
     if errors.is_empty() {
         return Ok(());
     }
-    let path = path.display();
-    let mut message = format!("{path}: stories can't be used (errors: {}):", errors.len());
+    let mut message = format!("{}: stories can't be used (errors: {}):", path.display(), errors.len());
     for finding in errors.iter().take(LISTED) {
         message.push_str(&format!("\n  {finding}"));
     }
-    message.push_str(&format!("\n`tiered data check {path}` lists all of them"));
+    message.push_str(&format!("\n{} lists all of them", checking(path)));
     Err(Error::data(message))
 }
 

@@ -253,7 +253,8 @@ impl RunFolder {
     pub fn model_config(&self) -> Result<ModelConfig> {
         let path = self.path.join("model.json");
         let bytes = untrusted::read_regular(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
+        let remedy = "take it from a copy of the run, or from another run with the same [model] and encoder";
+        let wrong = |problem: String| Error::config(format!("{}: {problem}; {remedy}", path.display()));
         let mut config: ModelConfig =
             schema::from_slice(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
         config.encoder = EncoderConfig::open(&self.path.join("encoder/config.json"))?;

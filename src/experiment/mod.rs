@@ -43,7 +43,7 @@ pub use json::json_bytes;
 pub use ledger::check_ledger;
 pub use plan::{RunPlan, is_empty_folder};
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
-pub use run::TrainedRun;
+pub use run::{TrainedRun, require_readable};
 pub use seen::{ScoredSplit, seen_before};
 pub use trial::Trial;
 

@@ -113,16 +113,7 @@ impl TrainedRun {
     /// # Errors
     /// As [`TrainedRun::evaluate`].
     pub fn corpus(&self, pairs: Vec<Pair>) -> Result<Corpus> {
-        let limit = self.model_config.max_sentences;
-        let stories = pairs.iter().flat_map(|pair| &pair.stories);
-        if let Some(story) = stories.into_iter().find(|story| story.sentences.len() > limit) {
-            return Err(Error::data(format!(
-                "story {}: has {length} sentences, but the model reads at most {limit}; train with \
-                 model.max_sentences = {length}",
-                story.id,
-                length = story.sentences.len(),
-            )));
-        }
+        require_readable(&pairs, self.model_config.max_sentences)?;
         let config = &self.model_config;
         let corpus = Corpus::new(pairs, &self.tokenizer, config.encoder.max_tokens(), config.reads())?;
         check_tokens(&corpus, &config.encoder)?;
@@ -150,4 +141,20 @@ fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B
         let second = second();
         Ok((thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second))
     })
+}
+
+/// Whether a model that reads at most `max_sentences` sentences can read these pairs.
+///
+/// # Errors
+/// `Data` if a story has more.
+pub fn require_readable(pairs: &[Pair], max_sentences: usize) -> Result<()> {
+    match pairs.iter().flat_map(|pair| &pair.stories).find(|story| story.sentences.len() > max_sentences) {
+        Some(story) => Err(Error::data(format!(
+            "story {}: has {length} sentences, but the model reads at most {max_sentences}; train with \
+             model.max_sentences = {length}",
+            story.id,
+            length = story.sentences.len(),
+        ))),
+        None => Ok(()),
+    }
 }

@@ -112,8 +112,8 @@ fn left_out(file: &data::StoryFile) -> Vec<String> {
     match file.count(Severity::Error) {
         0 => Vec::new(),
         errors => vec![format!(
-            "stories with errors were left out (errors: {errors}); `tiered data check {}` lists them",
-            file.path.display()
+            "stories with errors were left out (errors: {errors}); {} lists them",
+            data::checking(&file.path)
         )],
     }
 }

@@ -85,8 +85,9 @@ fn header_size(file: &mut (impl Read + Seek), length: u64) -> Result<u64> {
         return Err(not_safetensors(message));
     }
     if size > length - LENGTH {
-        let message = format!("bytes 0 to 7 announce a header of {size} bytes, but the file has {length}");
-        return Err(not_safetensors(message));
+        let how = format!("bytes 0 to 7 announce a header of {size} bytes, but the file has {length}");
+        let begins_one = file.read(&mut bytes[..1]).is_ok_and(|read| read == 1 && bytes[0] == b'{');
+        return Err(if begins_one { cut_off(&how) } else { not_safetensors(how) });
     }
     Ok(size)
 }

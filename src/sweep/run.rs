@@ -4,10 +4,10 @@ use super::evaluate::evaluate;
 use super::file::EvaluationSet;
 use super::run_files::{RunFiles, RunState};
 use super::{Sweep, SweepRun};
+use crate::data::Fold;
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger, seen_before};
+use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger, require_readable, seen_before};
 use crate::train::TrainEvent;
-use std::path::Path;
 
 /// How an attempt at a run ended without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Sweep {
             if !files.path.exists() {
                 require_held_out(run, &self.set_digests()?)?;
             }
-            train(run, files, &self.folder.with_file_name("vectors"), stop, on)?;
+            self.train(run, files, stop, on)?;
             files.note_trained(&self.file.name, run)?;
         }
         let mut todo = self.set_digests()?;
@@ -93,18 +93,45 @@ impl Sweep {
         Ok(RunOutcome::Done)
     }
 
+    fn train(
+        &self,
+        run: &SweepRun,
+        files: &RunFiles,
+        stop: &dyn Fn() -> Option<&'static str>,
+        on: &mut dyn FnMut(&Happening),
+    ) -> Result<()> {
+        let config = run.config.clone();
+        let experiment = match files.path.exists() {
+            true => Experiment::resume(&files.path, Some(config), &[], None)?,
+            false => Experiment::prepare(config, &files.path, None)?,
+        };
+        self.check_sets_of([(run.fold, Some(experiment.model_config.max_sentences))].into())?;
+        on(&Happening::Begins(&experiment));
+        let vectors = self.folder.with_file_name("vectors");
+        experiment.keep_vectors(&vectors).run(stop, |event| on(&Happening::Trains(event)))?;
+        Ok(())
+    }
+
     /// Reads every set, as these runs would.
     ///
     /// # Errors
     /// `MissingInput`, `Io`; `Config` if a variable in the path of a set is not set; `Data` if a set lacks a split or
-    /// pairs.
+    /// pairs, or has a story of more sentences than the config of a run lets its model read.
     pub fn check_sets(&self, runs: &[&SweepRun]) -> Result<()> {
-        let mut folds: Vec<_> = runs.iter().map(|run| run.fold).collect();
-        folds.sort_unstable_by_key(|fold| fold.map(|fold| fold.fold));
-        folds.dedup();
+        self.check_sets_of(runs.iter().map(|run| (run.fold, run.config.model.max_sentences)).collect())
+    }
+
+    /// Reads every set for each of these folds and limits of sentences.
+    fn check_sets_of(&self, mut readers: Vec<(Option<Fold>, Option<usize>)>) -> Result<()> {
+        readers.sort_unstable_by_key(|(fold, max_sentences)| (fold.map(|fold| fold.fold), *max_sentences));
+        readers.dedup();
         for set in &self.file.evaluate {
             let file = set.read()?;
-            folds.iter().try_for_each(|&fold| set.pairs(&file, 0, fold).map(drop))?;
+            for &(fold, max_sentences) in &readers {
+                let pairs = set.pairs(&file, 0, fold)?;
+                let is_readable = max_sentences.map_or(Ok(()), |limit| require_readable(&pairs, limit));
+                is_readable.map_err(|error| error.about(set.file.display()))?;
+            }
         }
         Ok(())
     }
@@ -147,21 +174,4 @@ fn require_held_out(run: &SweepRun, sets: &[(&EvaluationSet, String)]) -> Result
         ))),
         None => Ok(()),
     }
-}
-
-fn train(
-    run: &SweepRun,
-    files: &RunFiles,
-    vectors: &Path,
-    stop: &dyn Fn() -> Option<&'static str>,
-    on: &mut dyn FnMut(&Happening),
-) -> Result<()> {
-    let config = run.config.clone();
-    let experiment = match files.path.exists() {
-        true => Experiment::resume(&files.path, Some(config), &[], None)?,
-        false => Experiment::prepare(config, &files.path, None)?,
-    };
-    on(&Happening::Begins(&experiment));
-    experiment.keep_vectors(vectors).run(stop, |event| on(&Happening::Trains(event)))?;
-    Ok(())
 }

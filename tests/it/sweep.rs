@@ -497,6 +497,7 @@ fn a_dry_run_reads_the_sets() {
     for (from, to, code, said) in [
         ("split = 'dev'", "split = 'devel'", 65, "devel"),
         (text(&rig.tiny.stories()), "no/such/stories.json", 66, "no/such/stories.json"),
+        ("model.dropout = 0.1", "model.dropout = 0.1, model.max_sentences = 2", 65, "the model reads at most 2"),
     ] {
         fs::write(&rig.file, sweep.replace(from, to)).unwrap();
         let output = rig.run("run", "nothing", &["--dry-run"]);
@@ -504,6 +505,20 @@ fn a_dry_run_reads_the_sets() {
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
         assert!(!rig.tiny.path("nothing").exists());
     }
+}
+
+#[test]
+fn stories_that_are_longer_than_those_of_the_training_are_told_before_it() {
+    let rig = Rig::new(&format!(
+        "[[evaluate]]\nname = 'longer'\nfile = '{}/data/sample/en.json'\nsplit = 'train'\n",
+        env!("CARGO_MANIFEST_DIR")
+    ));
+    let output = rig.run("run", "longer", &["--task", "1"]);
+    assert!(!output.status.success());
+    let said = stderr(&output);
+    assert!(said.contains("en.json: story") && said.contains("sentences, but the model reads at most 5"), "{said}");
+    let sweep = rig.sweep("longer");
+    assert!(!rig.tiny.path("longer").join(&sweep.runs[0].hash).join("metrics.csv").exists());
 }
 
 #[test]

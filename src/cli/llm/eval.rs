@@ -11,7 +11,7 @@ use crate::llm::score::{link, pair_predictions};
 use crate::llm::server::{Way, left_out_remark};
 use crate::llm::{Plan, Protocol, StorySet, Tier, TierAnswers, ask, read_stories};
 use crate::prediction::write_predictions;
-use crate::say::{aside, counted, say};
+use crate::say::{aside, counted, quoted, say};
 use crate::schema;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     summary.tiers.iter().for_each(|tier| say!("{}", tier.lines()));
     summary.left_out.iter().for_each(|name| say!("{}", left_out_remark(name)));
     let folder = run.folder.path().display();
-    say!("{folder}: the records and results.json; `tiered llm score {folder}` scores them");
+    say!("{folder}: the records and results.json; `tiered llm score {}` scores them", quoted(&folder));
     Ok(())
 }
 

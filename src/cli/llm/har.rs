@@ -9,7 +9,7 @@ use crate::llm::har::{HarAnswer, ask_har, demonstration};
 use crate::llm::server::{Settled, Way};
 use crate::llm::{Choice, Protocol, QUESTIONS, Said, StorySet};
 use crate::prediction::{LabelledPair, write_predictions};
-use crate::say::{counted, say};
+use crate::say::{counted, quoted, say};
 use crate::schema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -99,6 +99,6 @@ fn write(run: &Session, answers: &[HarAnswer], summary: &HarSummary) -> Result<(
         .map_err(|error| Error::new(ErrorKind::Internal, format!("results.json: {error}")))?;
     durable::replace(&folder.join("results.json"), format!("{text}\n").as_bytes())?;
     say!("{}: {} asked, {} undecided", folder.display(), counted(summary.pairs, "pair"), summary.undecided);
-    say!("`tiered score {}` scores them", file.display());
+    say!("`tiered score {}` scores them", quoted(file.display()));
     Ok(())
 }

@@ -41,7 +41,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     vec![
         (
             "a header longer than the file",
-            [&1000u64.to_le_bytes()[..], b"{}"].concat(),
+            [&1000u64.to_le_bytes()[..], b"[]"].concat(),
             "announce a header of 1000 bytes",
         ),
         (
