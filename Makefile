@@ -71,9 +71,9 @@ test: $(libtorch) $(encoder)
 	$(PYTHON) benches/entities/compare.py table --check
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps
-	@rm -f $(skips)
-	TIERED_SKIPS=$(abspath $(skips)) $(CARGO) test --release --no-fail-fast $(TEST)
-	@$(PYTHON) scripts/skips.py $(skips)
+	@rm -f "$(skips)"
+	TIERED_SKIPS="$(abspath $(skips))" $(CARGO) test --release --no-fail-fast $(TEST)
+	@$(PYTHON) scripts/skips.py "$(skips)"
 
 # What depends on the device: parity with Hugging Face and PyTorch, learning, resuming, faults, waits for the device.
 test-gpu: $(libtorch)

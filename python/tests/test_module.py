@@ -82,6 +82,11 @@ def test_what_is_no_story_is_a_type_error(run: tiered.Run, wrong: object) -> Non
         run.predict([wrong], entities=ENTITIES)  # type: ignore[list-item]
 
 
+def test_entities_are_a_list(run: tiered.Run) -> None:
+    with pytest.raises(TypeError, match="entities is a list of names, not 'Rosa, kettle'"):
+        run.predict([[FILLED, UNPLUGGED, FILLED]], entities="Rosa, kettle")
+
+
 def test_a_folder_without_a_run_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="not a run folder"):
         tiered.load_run(tmp_path)

@@ -44,6 +44,10 @@ pub struct Inputs {
     pub tokenizer: String,
     /// Of the encoder's `config.json`.
     pub encoder_config: String,
+    /// Of the weights with which the run was started: the best ones of the run of `init_from`, else the encoder's; if these
+    /// are several files, in the order of their names, separated by spaces. `None` of runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_weights: Option<String>,
     /// If set, only this many pairs of train and of dev are used: the first ones.
     pub limit: Option<usize>,
     /// What the run of `init_from` had seen, and former dev pairs of a run that was resumed with others.

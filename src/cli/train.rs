@@ -66,6 +66,8 @@ fn refuse_config(path: &str) -> std::result::Result<PathBuf, String> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    // From the beginning: to read story files may take long, and whoever stops a run expects it to save and to end with 75.
+    let signals = Signals::watch()?;
     let ranks = ranks(args)?;
     let leads = ranks.leads();
     if !leads {
@@ -79,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         say!("dry run: nothing was trained or written");
         return Ok(());
     }
-    train(experiment, args)
+    train(experiment, args, &signals)
 }
 
 /// The processes of the run, by the variables of the program that started them.
@@ -91,9 +93,8 @@ fn ranks(args: &Args) -> Result<Ranks> {
     Ranks::join(&at, Duration::from_secs(args.timeout))
 }
 
-fn train(experiment: Experiment, args: &Args) -> anyhow::Result<()> {
+fn train(experiment: Experiment, args: &Args, signals: &Signals) -> anyhow::Result<()> {
     let out = experiment.folder().to_owned();
-    let signals = Signals::watch()?;
     let mut progress = TrainingBar::new(experiment.steps() as u64);
     let experiment = match &args.vectors {
         Some(folder) => experiment.keep_vectors(folder),

@@ -26,6 +26,8 @@ pub struct StoryIndex {
     /// The bytes before the text: a byte order mark.
     text_starts: u64,
     opened: Metadata,
+    /// Of the bytes that were read.
+    sha256: String,
     stories: Vec<IndexedStory>,
     names: StoryNames,
     pairs: Vec<IndexedPair>,
@@ -105,7 +107,7 @@ impl StoryIndex {
             let problem = "is not a regular file, so it can't be read piece by piece; leave out streaming";
             return Err(Error::data(problem).about(path.display()));
         }
-        let KeptFile { splits, findings, keep, .. } =
+        let KeptFile { sha256, splits, findings, keep, .. } =
             read_keeping(path, &file, MAX_STREAMED_FILE, StoryNames::default())?;
         require_clean(path, &findings)?;
         let Some(found) = splits.iter().position(|(name, _)| name == split) else {
@@ -117,7 +119,12 @@ impl StoryIndex {
         let (path, split) = (path.to_owned(), split.to_owned());
         let text_starts = if has_mark { start.len() as u64 } else { 0 };
         let pairs = paired(&stories);
-        Ok(StoryIndex { path, split, file, text_starts, opened, stories, names: keep, pairs })
+        Ok(StoryIndex { path, split, file, text_starts, opened, sha256, stories, names: keep, pairs })
+    }
+
+    /// The SHA-256 of the file, as it was read.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// Leaves out pairs whose kind and group `keep` refuses.

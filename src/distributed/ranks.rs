@@ -53,7 +53,7 @@ impl Ranks {
         let group = ProcessGroup::open(at, timeout).map_err(|why| {
             let seconds = timeout.as_secs();
             unavailable(format!(
-                "process {rank} of {size} did not meet the others at {host}:{port} within {seconds} s: {why}; check \
+                "process {rank} of {size} did not meet the others at {host}:{port} (it waits up to {seconds} s): {why}; check \
                  that all were started, MASTER_ADDR, MASTER_PORT, and GLOO_SOCKET_IFNAME (docs/cluster.md)"
             ))
         })?;

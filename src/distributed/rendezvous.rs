@@ -61,6 +61,9 @@ impl Rendezvous {
         if rank_number >= size_number {
             return Err(usage(format!("{rank}={rank_number} is not below {size}={size_number}")));
         }
+        if i32::try_from(size_number).is_err() {
+            return Err(usage(format!("{size}={size_number} is more processes than there can be")));
+        }
         let port = number("MASTER_PORT")?;
         let port = u16::try_from(port).ok().filter(|&port| port > 0);
         let port = port.ok_or_else(|| usage(format!("MASTER_PORT={} is no port", text("MASTER_PORT"))))?;

@@ -60,9 +60,9 @@ impl Member {
         Ok(Member { folder, config })
     }
 
-    /// What it was made from; what was seen earlier aside.
+    /// What it was made from; the weights with which it was started, and what was seen earlier, aside.
     fn files(&self) -> Result<Inputs> {
-        Ok(Inputs { earlier: Vec::new(), ..self.folder.required_inputs()? })
+        Ok(Inputs { initial_weights: None, earlier: Vec::new(), ..self.folder.required_inputs()? })
     }
 
     /// What must be the same in all runs but is not the same in `other`.

@@ -5,9 +5,10 @@ use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
 use crate::machine::Gpu;
-use crate::model::kernels::pin_threads;
+use crate::model::kernels::{pin_threads, unpin_all};
 use crate::model::{ModelConfig, Precision};
 use crate::{tokenizer, torch};
+use std::sync::OnceLock;
 use tch::Device;
 
 /// Pairs in an evaluation batch on a CPU: enough for large matmuls, and for the pairs of a group to share what they have in
@@ -35,14 +36,16 @@ pub struct Compute {
 
 impl Compute {
     /// What the config chooses, on this machine. Sets the number of threads, and pins them if the run is deterministic; on
-    /// a GPU it sets what libtorch may do with float32 and whether it chooses deterministic algorithms.
+    /// a GPU it sets what libtorch may do with float32 and whether it chooses deterministic algorithms. What a config does
+    /// not set is as it was when the program began: a sweep computes many runs in one process.
     ///
     /// # Errors
     /// `Config`; `Unavailable` if there is no such device, or threads can't be pinned.
     pub fn resolve(config: &Config) -> Result<Self> {
-        if let Some(threads) = config.threads {
-            tch::set_num_threads(threads as i32);
-        }
+        static INITIAL_THREADS: OnceLock<i32> = OnceLock::new();
+        let initial = *INITIAL_THREADS.get_or_init(tch::get_num_threads);
+        unpin_all();
+        tch::set_num_threads(config.threads.map_or(initial, |threads| threads as i32));
         let device = config.device.resolve()?;
         if device.is_cuda() {
             torch::allow_tf32(config.tf32);

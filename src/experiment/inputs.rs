@@ -1,6 +1,6 @@
 //! The inputs of a run: encoder config, tokenizer and pairs, and the SHA-256 of each file.
 
-use super::sources::{self, OpenedSources, PairSelection};
+use super::sources::{OpenedSources, PairSelection};
 use super::stream::SourceStream;
 use crate::batch::{Corpus, Reads};
 use crate::checkpoint::Inputs;
@@ -11,10 +11,13 @@ use crate::model::config::reads;
 use crate::model::kernels::cores;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::tokenizer::{InputTokenizer, tokenizer_json};
-use crate::train::order::cumulative_steps;
+use crate::train::order::{cumulative_steps, pairs_of_epoch};
 use crate::train::{MixtureComponent, Streamed, TrainPairs};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Pairs of an epoch. The order of an epoch is in memory.
+const MAX_PAIRS: usize = 100_000_000;
 
 /// The encoder's sizes, in its folder.
 pub(super) const ENCODER_CONFIG: &str = "config.json";
@@ -28,6 +31,8 @@ pub struct PreparedInputs {
     pub dev_parts: Vec<MixtureComponent>,
     /// The bytes of the `tokenizer.json`.
     pub tokenizer: Vec<u8>,
+    /// [`OpenedSources::sha256`] of train, and of dev.
+    sha256: (String, Option<String>),
 }
 
 impl PreparedInputs {
@@ -59,6 +64,7 @@ impl PreparedInputs {
         let dev = config.data.dev.as_ref().map(|sources| reader.dev(sources, &tokenizer)).transpose()?;
         // The longest story of dev counts for the model too.
         let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
+        let sha256 = (train.sha256.clone(), dev.as_ref().map(|dev| dev.sha256.clone()));
         let (dev, dev_parts) = dev.map(|dev| (dev.corpus, dev.parts)).unzip();
         for corpus in std::iter::once(&corpus).chain(&dev) {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
@@ -67,24 +73,21 @@ impl PreparedInputs {
         require_steps(config, &train.parts)?;
         let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
         let dev_parts = dev_parts.unwrap_or_default();
-        Ok(PreparedInputs { model_config, train, dev, dev_parts, tokenizer: tokenizer_bytes })
+        Ok(PreparedInputs { model_config, train, dev, dev_parts, tokenizer: tokenizer_bytes, sha256 })
     }
 
     /// The SHA-256 of each file that was read.
     ///
     /// # Errors
     /// `MissingInput`, `Io`.
-    pub fn digests(&self, config: &Config, encoder_folder: &Path, limit: Option<usize>) -> Result<Inputs> {
-        let digest = |path: &Path| FileDigest::of_file(path).map(|digest| digest.sha256);
-        let data = |Sources(sources): &Sources| {
-            let digests: Result<Vec<String>> = sources.iter().map(sources::digest).collect();
-            digests.map(|digests| digests.join(" "))
-        };
+    pub fn digests(&self, encoder_folder: &Path, limit: Option<usize>) -> Result<Inputs> {
+        let (train, dev) = self.sha256.clone();
         Ok(Inputs {
-            train: data(&config.data.train)?,
-            dev: config.data.dev.as_ref().map(data).transpose()?,
+            train,
+            dev,
             tokenizer: sha256(&self.tokenizer),
-            encoder_config: digest(&encoder_folder.join(ENCODER_CONFIG))?,
+            encoder_config: FileDigest::of_file(&encoder_folder.join(ENCODER_CONFIG))?.sha256,
+            initial_weights: None,
             limit,
             earlier: Vec::new(),
         })
@@ -92,8 +95,17 @@ impl PreparedInputs {
 }
 
 /// # Errors
-/// `Config` if an epoch has no pairs: it would have no loss either.
+/// `Config` if an epoch has no pairs, since it would have no loss either, or too many for its order to be in memory.
 fn require_steps(config: &Config, parts: &[MixtureComponent]) -> Result<()> {
+    // Only where a source begins or ends does the number change.
+    let begins = parts.iter().flat_map(|part| [part.epochs.start, part.epochs.end]);
+    let pairs = |epoch: u64| pairs_of_epoch(parts, epoch);
+    if let Some(epoch) = begins.filter(|epoch| *epoch <= config.train.epochs).find(|epoch| pairs(*epoch) > MAX_PAIRS) {
+        return Err(Error::config(format!(
+            "data.train: epoch {epoch} has {} pairs; at most {MAX_PAIRS} are allowed; lower weight",
+            pairs(epoch)
+        )));
+    }
     let ends = cumulative_steps(parts, config.train.pairs_per_step, config.train.epochs);
     let steps = std::iter::once(0).chain(ends.iter().copied()).zip(&ends);
     match (1..).zip(steps).find(|(_, (start, end))| start == *end) {
@@ -135,6 +147,7 @@ struct DevPairs {
     corpus: Corpus,
     parts: Vec<MixtureComponent>,
     longest: usize,
+    sha256: String,
 }
 
 impl InputReader<'_> {
@@ -148,7 +161,7 @@ impl InputReader<'_> {
     fn dev(&self, sources: &Sources, tokenizer: &InputTokenizer) -> Result<DevPairs> {
         let mut opened = OpenedSources::open(sources, self.selection)?;
         let corpus = self.corpus(&mut opened, sources, tokenizer)?;
-        Ok(DevPairs { corpus, parts: opened.parts, longest: opened.longest })
+        Ok(DevPairs { corpus, parts: opened.parts, longest: opened.longest, sha256: opened.sha256 })
     }
 
     /// The pairs to train on. `corpus` has those in memory.

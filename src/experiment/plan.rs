@@ -9,7 +9,7 @@ use super::save::RunInputs;
 use super::seen::seen_before;
 use super::{changes, origin, start};
 use crate::config::Config;
-use crate::durable;
+use crate::durable::{self, Digests};
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::made_with;
 use crate::model::detector::of_config;
@@ -110,7 +110,7 @@ impl RunPlan {
         let RunPlan { config, recorded, compute, limit, encoder_folder, begins, .. } = self;
         require_whole_steps(config)?;
         let inputs = PreparedInputs::read(config, encoder_folder, *limit)?;
-        let mut digests = inputs.digests(config, encoder_folder, *limit)?;
+        let mut digests = inputs.digests(encoder_folder, *limit)?;
         let made_with = made_with(compute.device);
         let (model, train, device) = (&inputs.model_config, &inputs.train, compute.device);
         let pretrained =
@@ -119,11 +119,14 @@ impl RunPlan {
             PlannedStart::New => {
                 digests.earlier = seen_before(config)?;
                 let files = EncoderFiles { folder: encoder_folder.clone(), tokenizer: inputs.tokenizer.clone() };
-                (pretrained(encoder_folder, config)?, Start::New(files))
+                let network = pretrained(encoder_folder, config)?;
+                digests.initial_weights = Some(start::initial_weights(&Digests::new(), config)?);
+                (network, Start::New(files))
             }
             PlannedStart::Begun(resumed) => {
                 self.warnings.extend(resumed.compare(&digests, &made_with)?);
                 digests.earlier = resumed.earlier(config, &digests);
+                digests.initial_weights = resumed.initial_weights();
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
                     None => pretrained(&config.encoder.folder()?, config)?,

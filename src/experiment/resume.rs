@@ -103,6 +103,11 @@ impl Resumed {
         earlier
     }
 
+    /// The SHA-256 of the weights with which the run was started.
+    pub fn initial_weights(&self) -> Option<String> {
+        self.inputs.initial_weights.clone()
+    }
+
     /// # Errors
     /// `Data` if the encoder in this folder is not the one with which the run was started; `MissingInput`, `Io`.
     pub fn require_encoder(&self, folder: &Path) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use crate::config::{DataSource, Sources, SyntheticStories, expand};
 use crate::data::{self, Fold, Kind, Pair, StoryIndex};
-use crate::durable::{FileDigest, sha256};
+use crate::durable::sha256;
 use crate::error::{Error, Result};
 use crate::synthetic::{Kinds, Order, World, make_group, make_stories};
 use crate::train::MixtureComponent;
@@ -57,6 +57,16 @@ pub struct OpenedSources {
     /// The number of sentences of the longest story, including pairs that a limit leaves out. So a run on a few pairs
     /// can read the same stories as a run on all.
     pub longest: usize,
+    /// The SHA-256 of each source's file, as it was read; of synthetic stories that of the first ones, which another version
+    /// might make otherwise. Separated by spaces.
+    pub sha256: String,
+}
+
+/// A source that was opened.
+struct OpenedSource {
+    stories: SourceStories,
+    longest: usize,
+    sha256: String,
 }
 
 impl OpenedSources {
@@ -65,10 +75,12 @@ impl OpenedSources {
     /// # Errors
     /// Errors of a story file.
     pub fn open(Sources(sources): &Sources, selection: PairSelection) -> Result<Self> {
-        let mut opened = OpenedSources { stories: Vec::new(), parts: Vec::new(), longest: 0 };
+        let mut opened = OpenedSources { stories: Vec::new(), parts: Vec::new(), longest: 0, sha256: String::new() };
         let mut first = 0;
+        let mut digests = Vec::new();
         for source in sources {
-            let (stories, longest) = SourceStories::open(source, selection)?;
+            let OpenedSource { stories, longest, sha256 } = OpenedSource::open(source, selection)?;
+            digests.push(sha256);
             opened.longest = opened.longest.max(longest);
             opened.parts.push(MixtureComponent {
                 pairs: first..first + stories.len(),
@@ -79,6 +91,7 @@ impl OpenedSources {
             first += stories.len();
             opened.stories.push(stories);
         }
+        opened.sha256 = digests.join(" ");
         Ok(opened)
     }
 
@@ -100,27 +113,28 @@ impl OpenedSources {
     }
 }
 
-impl SourceStories {
-    /// Opens a source, and returns the length of its longest story.
-    fn open(source: &DataSource, selection: PairSelection) -> Result<(Self, usize)> {
+impl OpenedSource {
+    fn open(source: &DataSource, selection: PairSelection) -> Result<Self> {
         if let Some(synthetic) = &source.synthetic {
             let made = MadeStories::new(synthetic, source.kind, selection.limit)?;
-            let longest = made.world.longest_story();
-            return Ok((SourceStories::Made(Box::new(made)), longest));
+            let (longest, sha256) = (made.world.longest_story(), made.digest()?);
+            return Ok(OpenedSource { stories: SourceStories::Made(Box::new(made)), longest, sha256 });
         }
         if source.streaming {
             let mut pairs = index(source, selection.leave_out)?;
-            let longest = pairs.longest();
+            let (longest, sha256) = (pairs.longest(), pairs.sha256().to_owned());
             pairs.truncate(selection.limit.unwrap_or(usize::MAX));
-            return Ok((SourceStories::Read(Box::new(pairs)), longest));
+            return Ok(OpenedSource { stories: SourceStories::Read(Box::new(pairs)), longest, sha256 });
         }
-        let mut pairs = read(source, selection.leave_out, selection.seed)?;
+        let (mut pairs, sha256) = read(source, selection.leave_out, selection.seed)?;
         let stories = pairs.iter().flat_map(|pair| &pair.stories);
         let longest = stories.map(|story| story.sentences.len()).max().unwrap_or(0);
         pairs.truncate(selection.limit.unwrap_or(usize::MAX));
-        Ok((SourceStories::Held(pairs), longest))
+        Ok(OpenedSource { stories: SourceStories::Held(pairs), longest, sha256 })
     }
+}
 
+impl SourceStories {
     /// The number of pairs; of those that are made, in each epoch.
     pub fn len(&self) -> usize {
         match self {
@@ -180,6 +194,13 @@ impl MadeStories {
         })
     }
 
+    /// The SHA-256 of the first stories as a file.
+    fn digest(&self) -> Result<String> {
+        let mut bytes = Vec::new();
+        make_stories(&self.world, &Order { pairs: COMPARED, ..self.order.clone() }, &mut bytes)?;
+        Ok(sha256(&bytes))
+    }
+
     /// The group of a pair, and the pair's number in its group.
     fn place(&self, epoch: u64, pair: usize) -> (u64, usize) {
         let number = (epoch - 1) * self.pairs_per_epoch as u64 + pair as u64;
@@ -223,22 +244,8 @@ fn order(synthetic: &SyntheticStories, kind: Option<Kind>, pairs: usize) -> Orde
     Order { language, style, pairs, seed, kinds, split: "train".to_owned() }
 }
 
-/// The SHA-256 of a source's file; of synthetic stories that of the first ones, which another version might make
-/// otherwise.
-///
-/// # Errors
-/// `MissingInput`, `Io`.
-pub fn digest(source: &DataSource) -> Result<String> {
-    if let Some(synthetic) = &source.synthetic {
-        let mut bytes = Vec::new();
-        make_stories(&World::load()?, &order(synthetic, source.kind, COMPARED), &mut bytes)?;
-        return Ok(sha256(&bytes));
-    }
-    FileDigest::of_file(&story_file(source)?.0).map(|digest| digest.sha256)
-}
-
-/// Reads the pairs of a split of a story file.
-fn read(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<Vec<Pair>> {
+/// Reads the pairs of a split of a story file. Returns the file's SHA-256 too.
+fn read(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<(Vec<Pair>, String)> {
     let (path, split) = story_file(source)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
@@ -250,7 +257,7 @@ fn read(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<Vec<P
     pairs.retain(|pair| leave_out.is_none_or(|fold| !fold.contains(pair.group)));
     let without_states = pairs.iter().find(|pair| !pair.has_states()).map(|pair| pair.id.as_str());
     check_pairs(source, leave_out, pairs.len(), without_states)?;
-    Ok(pairs)
+    Ok((pairs, file.sha256))
 }
 
 /// The pairs of a split of a story file, to read them piece by piece.

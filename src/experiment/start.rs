@@ -2,8 +2,9 @@
 
 use super::folder::{CheckpointKind, RunFolder};
 use crate::config::{Config, Freeze, OutputBias, expand};
+use crate::durable::Digests;
 use crate::error::{Error, Result};
-use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights};
+use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights, weights_files};
 use crate::train::{Network, TrainPairs};
 use std::path::Path;
 use tch::Device;
@@ -47,6 +48,20 @@ pub fn resumed(
     let network = Network::to_train_on(model, file, device)?;
     choose_trained(&network, &config.encoder.freeze, train);
     Ok(network)
+}
+
+/// The SHA-256 of the weights with which a new run of this config starts
+/// ([`Inputs::initial_weights`](crate::checkpoint::Inputs)).
+///
+/// # Errors
+/// `MissingInput`, `Io`; errors of an index of weights.
+pub fn initial_weights(digests: &Digests, config: &Config) -> Result<String> {
+    let files = match &config.init_from {
+        Some(run) => vec![RunFolder::open(&expand(run)?)?.required_weights(CheckpointKind::Best)?],
+        None => weights_files(&config.encoder.folder()?)?,
+    };
+    let sha256: Result<Vec<String>> = files.iter().map(|file| digests.of(file)).collect();
+    Ok(sha256?.join(" "))
 }
 
 /// A model whose weights will be set to those of another process.

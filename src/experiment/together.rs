@@ -80,8 +80,8 @@ impl Experiment {
     }
 
     fn facts_message(&self) -> FactsMessage {
-        // Only the first process, which writes, knows what was seen earlier.
-        let inputs = Inputs { earlier: Vec::new(), ..self.facts.inputs.clone() };
+        // Only the first process, which writes, knows with which weights the run was started, and what was seen earlier.
+        let inputs = Inputs { initial_weights: None, earlier: Vec::new(), ..self.facts.inputs.clone() };
         FactsMessage { inputs, made_with: self.facts.made_with.clone() }
     }
 }

@@ -1,15 +1,16 @@
 //! The vectors of a frozen encoder, kept on disk for other runs with the same encoder and inputs.
 
 use crate::batch::Corpus;
-use crate::durable::{self, sha256};
+use crate::durable::{self, FileDigest, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EncoderConfig;
 use crate::model::weights::{self, NamedTensors};
 use crate::train::Frozen;
 use serde::Serialize;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file of vectors, in a folder that several runs share.
+/// A file of vectors, in a folder that several runs share. Beside it is its SHA-256, in the form of `sha256sum`.
 pub struct KeptVectors {
     file: PathBuf,
 }
@@ -35,8 +36,13 @@ impl KeptVectors {
         Ok(KeptVectors { file: folder.join(format!("{}.safetensors", &name[..32])) })
     }
 
-    /// Loads the vectors that another run kept, if the file can be read.
+    /// Loads the vectors that another run kept, if the file can be read and is as it was written.
     pub fn load(&self, frozen: &mut Frozen) {
+        let expected = fs::read_to_string(self.digest_file());
+        let is_whole = |digest: FileDigest| expected.is_ok_and(|expected| expected == self.digest_line(&digest));
+        if !FileDigest::of_file(&self.file).is_ok_and(is_whole) {
+            return;
+        }
         let Ok(kept) = weights::read(&self.file) else { return };
         for (name, vectors) in [(TRAIN, Some(&mut frozen.train)), (DEV, frozen.dev.as_mut())] {
             if let Some((vectors, kept)) = vectors.zip(kept.get(name)) {
@@ -54,6 +60,16 @@ impl KeptVectors {
             durable::create_folder(folder)?;
             durable::remove_leftovers(folder)?;
         }
-        durable::replace_with(&self.file, |part| weights::write(part, &tensors))
+        durable::replace_with(&self.file, |part| weights::write(part, &tensors))?;
+        let line = self.digest_line(&FileDigest::of_file(&self.file)?);
+        durable::replace(&self.digest_file(), line.as_bytes())
+    }
+
+    fn digest_file(&self) -> PathBuf {
+        self.file.with_extension("sha256")
+    }
+
+    fn digest_line(&self, digest: &FileDigest) -> String {
+        format!("{}  {}\n", digest.sha256, self.file.file_name().unwrap_or_default().display())
     }
 }

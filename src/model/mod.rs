@@ -21,6 +21,6 @@ pub use detector::{
 pub use dropout_rng::DropoutRng;
 pub use encoder::{Encoder, EncoderConfig};
 pub use layers::{Mode, Precision};
-pub use pretrained::PretrainedWeights;
+pub use pretrained::{PretrainedWeights, weights_files};
 pub use tiered::{Output, TieredModel};
 pub use weight_copies::WeightCopies;

@@ -133,6 +133,18 @@ fn is_skipped(bare: &str, config: &EncoderConfig) -> bool {
         || !config.has_positions() && bare == "embeddings.position_embeddings.weight"
 }
 
+/// The files of weights in a folder, in the order of their names.
+///
+/// # Errors
+/// As [`PretrainedWeights::open`], but only an index is read.
+pub fn weights_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (whole, index) = (folder.join(WEIGHTS), folder.join(INDEX));
+    match index.symlink_metadata().is_err() || whole.symlink_metadata().is_ok() {
+        true => Ok(vec![whole]),
+        false => Ok(read_index(&index)?.into_iter().map(|(file, _)| file).collect()),
+    }
+}
+
 /// The files in an index, each with the names of its tensors.
 fn read_index(path: &Path) -> Result<Vec<(PathBuf, BTreeSet<String>)>> {
     let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));

@@ -8,14 +8,6 @@ use std::time::Duration;
 /// How often the program checks whether a process has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// A command to run, with a number that names it.
-pub struct Job {
-    /// Told when the job ends.
-    pub number: usize,
-    /// Started in a process group of its own.
-    pub command: Command,
-}
-
 /// The GPUs that jobs take turns on, as `CUDA_VISIBLE_DEVICES` names them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobGpus(Vec<String>);
@@ -71,20 +63,22 @@ impl JobEnd {
     }
 }
 
-/// Runs all jobs, `at_a_time` at once, spread over the GPUs. Each has its own process group, so that Ctrl-C reaches this process only. On
-/// Linux the jobs save and end when this process is gone. Once `stop` names a reason, running jobs get one SIGTERM, on
-/// which they save, and no other job is started. `ended` is called with the end of each job.
+/// Runs a job for each number, `at_a_time` at once, spread over the GPUs. `command` makes the command of a job when it is
+/// started: it may hold open files. Each has its own process group, so that Ctrl-C reaches this process only. On Linux the
+/// jobs save and end when this process is gone. Once `stop` names a reason, running jobs get one SIGTERM, on which they
+/// save, and no other job is started. `ended` is called with the end of each job.
 ///
 /// # Errors
-/// `Unavailable` if a process can't be started; the running ones are then stopped and waited for.
+/// `Unavailable` if a process can't be started, or that of `command`; the running ones are then stopped and waited for.
 pub fn run_jobs(
-    jobs: Vec<Job>,
+    numbers: &[usize],
+    command: &dyn Fn(usize) -> Result<Command>,
     at_a_time: usize,
     gpus: &JobGpus,
     stop: &dyn Fn() -> Option<&'static str>,
     mut ended: impl FnMut(usize, JobEnd),
 ) -> Result<()> {
-    let mut waiting = jobs.into_iter();
+    let mut waiting = numbers.iter().copied();
     let mut running: Vec<Running> = Vec::new();
     let mut stopping = false;
     let mut result = Ok(());
@@ -94,12 +88,14 @@ pub fn run_jobs(
             running.iter().for_each(|job| terminate(&job.child));
         }
         while !stopping && result.is_ok() && running.len() < at_a_time.max(1) {
-            let Some(mut job) = waiting.next() else { break };
+            let Some(number) = waiting.next() else { break };
             let place = free_place(&running);
-            gpus.assign(&mut job.command, place);
-            match ends_with_us(job.command.process_group(0)).spawn() {
-                Ok(child) => running.push(Running { number: job.number, place, child }),
-                Err(error) => result = Err(cannot_start(&job.command, &error)),
+            match command(number).and_then(|command| start(command, gpus, place)) {
+                Ok(child) => running.push(Running { number, place, child }),
+                Err(error) => {
+                    ended(number, JobEnd::NotStarted);
+                    result = Err(error);
+                }
             }
         }
         let mut still = Vec::new();
@@ -114,11 +110,16 @@ pub fn run_jobs(
         }
         running = still;
         if running.is_empty() && (stopping || result.is_err() || waiting.len() == 0) {
-            waiting.for_each(|job| ended(job.number, JobEnd::NotStarted));
+            waiting.for_each(|number| ended(number, JobEnd::NotStarted));
             return result;
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+fn start(mut command: Command, gpus: &JobGpus, place: usize) -> Result<Child> {
+    gpus.assign(&mut command, place);
+    ends_with_us(command.process_group(0)).spawn().map_err(|error| cannot_start(&command, &error))
 }
 
 fn free_place(running: &[Running]) -> usize {
@@ -158,17 +159,18 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::time::Instant;
 
-    fn shell(number: usize, script: &str) -> Job {
+    fn shell(script: &str) -> Result<Command> {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Job { number, command }
+        Ok(command)
     }
 
     #[test]
     fn every_end_is_told() {
         let ends = RefCell::new(Vec::new());
-        let jobs = vec![shell(1, "exit 0"), shell(2, "exit 75"), shell(3, "kill -9 $$")];
-        run_jobs(jobs, 2, &JobGpus::default(), &|| None, |number, end| ends.borrow_mut().push((number, end))).unwrap();
+        let command = |number| shell(["exit 0", "exit 75", "kill -9 $$"][number - 1]);
+        let ended = |number, end| ends.borrow_mut().push((number, end));
+        run_jobs(&[1, 2, 3], &command, 2, &JobGpus::default(), &|| None, ended).unwrap();
         let mut ends = ends.into_inner();
         ends.sort_by_key(|(number, _)| *number);
         assert_eq!(ends, [(1, JobEnd::Code(0)), (2, JobEnd::Code(75)), (3, JobEnd::Killed(9))]);
@@ -177,12 +179,16 @@ mod tests {
     #[test]
     fn a_stop_ends_what_runs_and_starts_no_more() {
         let (ends, looks, started) = (RefCell::new(Vec::new()), Cell::new(0), Instant::now());
-        let jobs = vec![shell(1, "trap 'exit 75' TERM; while :; do sleep 0.05; done"), shell(2, "exit 0")];
+        let command = |number| match number {
+            1 => shell("trap 'exit 75' TERM; while :; do sleep 0.05; done"),
+            _ => panic!("its command is made although it is not started"),
+        };
         let stop = || {
             looks.set(looks.get() + 1);
             (looks.get() > 5).then_some("SIGTERM")
         };
-        run_jobs(jobs, 1, &JobGpus::default(), &stop, |number, end| ends.borrow_mut().push((number, end))).unwrap();
+        let ended = |number, end| ends.borrow_mut().push((number, end));
+        run_jobs(&[1, 2], &command, 1, &JobGpus::default(), &stop, ended).unwrap();
         assert_eq!(ends.into_inner(), [(1, JobEnd::Code(75)), (2, JobEnd::NotStarted)]);
         assert!(started.elapsed() < Duration::from_secs(20));
     }
@@ -196,23 +202,22 @@ mod tests {
         let file = |number| folder.path().join(format!("{number}"));
         // The second waits until the first has ended and the third has begun, on the first one's GPU.
         let scripts = ["true", "while [ ! -e 3 ]; do sleep 0.02; done", "true"];
-        let jobs = scripts.iter().zip(1..).map(|(wait, number)| {
-            let mut job = shell(
-                number,
-                &format!("{wait}; echo $CUDA_VISIBLE_DEVICES > {number}.part; mv {number}.part {number}"),
-            );
-            job.command.current_dir(folder.path());
-            job
-        });
-        run_jobs(jobs.collect(), 2, &JobGpus::of(Some("a,b"), 2), &|| None, |_, _| ()).unwrap();
+        let command = |number: usize| {
+            let wait = scripts[number - 1];
+            let mut command =
+                shell(&format!("{wait}; echo $CUDA_VISIBLE_DEVICES > {number}.part; mv {number}.part {number}"))?;
+            command.current_dir(folder.path());
+            Ok(command)
+        };
+        run_jobs(&[1, 2, 3], &command, 2, &JobGpus::of(Some("a,b"), 2), &|| None, |_, _| ()).unwrap();
         let gpus = [1, 2, 3].map(|number| std::fs::read_to_string(file(number)).unwrap().trim().to_owned());
         assert_eq!(gpus, ["a", "b", "a"]);
     }
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let job = Job { number: 1, command: Command::new("/no/such/program") };
-        let error = run_jobs(vec![job], 1, &JobGpus::default(), &|| None, |_, _| ()).unwrap_err();
+        let command = |_| Ok(Command::new("/no/such/program"));
+        let error = run_jobs(&[1], &command, 1, &JobGpus::default(), &|| None, |_, _| ()).unwrap_err();
         assert!(error.kind == ErrorKind::Unavailable && error.message.contains("/no/such/program"), "{error}");
     }
 }

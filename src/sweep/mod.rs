@@ -22,7 +22,7 @@ mod table;
 mod trained_on;
 
 pub use file::{ConflictChoice, EvaluationSet, StateChoice, SweepFile};
-pub use jobs::{Job, JobEnd, JobGpus, run_jobs};
+pub use jobs::{JobEnd, JobGpus, run_jobs};
 pub use run::{Happening, RunOutcome};
 pub use run_files::{RunFailure, RunState};
 pub use submit::Scheduler;

@@ -68,7 +68,7 @@ impl Sweep {
         } else {
             // Report a set that can't be evaluated before hours of training.
             self.check_sets(&[run])?;
-            if !files.path.exists() {
+            if !files.has_begun() {
                 require_held_out(run, &self.set_digests()?)?;
             }
             self.train(run, files, stop, on)?;
@@ -101,7 +101,7 @@ impl Sweep {
         on: &mut dyn FnMut(&Happening),
     ) -> Result<()> {
         let config = run.config.clone();
-        let experiment = match files.path.exists() {
+        let experiment = match files.has_begun() {
             true => Experiment::resume(&files.path, Some(config), &[], None)?,
             false => Experiment::prepare(config, &files.path, None)?,
         };
@@ -141,6 +141,18 @@ impl Sweep {
         self.file.evaluate.iter().map(|set| Ok((set, self.digest(set)?))).collect()
     }
 
+    /// Removes the checkpoints of a run that is done, which an interruption may have left, unless another process holds it.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn remove_checkpoints(&self, run: &SweepRun) -> Result<()> {
+        let files = self.files(run);
+        match files.lock()? {
+            Some(_lock) => files.remove_checkpoints(),
+            None => Ok(()),
+        }
+    }
+
     /// Those of the runs with something left to do: to train them, or to evaluate them on the sets as they are now.
     ///
     /// # Errors
@@ -149,7 +161,8 @@ impl Sweep {
         self.set_digests()?;
         let mut unfinished = Vec::new();
         for &run in runs {
-            if self.state(run)? != RunState::Done {
+            // Where files are damaged, the run itself says so.
+            if !self.state(run).is_ok_and(|state| state == RunState::Done) {
                 unfinished.push(run);
             }
         }

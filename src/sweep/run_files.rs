@@ -5,7 +5,7 @@ use super::file::EvaluationSet;
 use super::sweep_run::SweepRun;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{RunFolder, json_bytes};
+use crate::experiment::{RunFolder, is_empty_folder, json_bytes};
 use crate::schema;
 use crate::untrusted::json_error;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub enum RunState {
         /// How many sets it is evaluated on.
         evaluated: usize,
     },
-    /// Its training has ended, but on other story files than its config names now.
+    /// Its training has ended, but with other story files or weights than its config names now.
     OtherData,
     /// Its training was started.
     Begun {
@@ -101,7 +101,7 @@ impl RunFiles {
 
     /// `sets` come with the SHA-256 of their files, as far as these can be read.
     pub fn state(&self, run: &SweepRun, sets: &[(&EvaluationSet, Option<String>)]) -> Result<RunState> {
-        if !self.path.exists() {
+        if !self.has_begun() {
             return Ok(if self.is_held() { RunState::Held } else { RunState::Waiting });
         }
         let evaluated = sets.iter().filter(|(set, sha256)| self.is_evaluated(set, sha256.as_deref())).count();
@@ -111,6 +111,11 @@ impl RunFiles {
             true => RunState::Trained { evaluated },
             false => RunState::Begun { epochs: self.epochs() },
         })
+    }
+
+    /// Whether there is a run folder with something in it.
+    pub fn has_begun(&self) -> bool {
+        self.path.exists() && !is_empty_folder(&self.path)
     }
 
     /// The number of completed epochs.
@@ -123,7 +128,10 @@ impl RunFiles {
     /// # Errors
     /// `Data` if `sweep-run.json` can't be read.
     pub fn is_trained(&self, run: &SweepRun) -> Result<bool> {
-        let record: Option<SweepRunRecord> = read(&self.record())?;
+        let record: Option<SweepRunRecord> = read(&self.record()).map_err(|error| {
+            let remedy = format!("remove the folder {} to train the run again", self.path.display());
+            Error { message: format!("{}; {remedy}", error.message), ..error }
+        })?;
         Ok(record.is_some_and(|record| record.epochs == run.config.train.epochs))
     }
 
@@ -142,8 +150,9 @@ impl RunFiles {
         if !checkpoints.exists() {
             return Ok(());
         }
-        for folder in fs::read_dir(&checkpoints).map_err(|error| Error::reading(&checkpoints, &error))? {
-            durable::remove_folder(&folder.map_err(|error| Error::reading(&checkpoints, &error))?.path())?;
+        for entry in fs::read_dir(&checkpoints).map_err(|error| Error::reading(&checkpoints, &error))? {
+            let path = entry.map_err(|error| Error::reading(&checkpoints, &error))?.path();
+            if path.is_dir() { durable::remove_folder(&path) } else { durable::remove_file(&path) }?;
         }
         durable::remove_folder(&checkpoints)
     }
@@ -197,9 +206,7 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
         Ok(bytes) => {
             let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
             schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
-            serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-                wrong(format!("{}; remove it, and run the sweep again", json_error(&error))).caused_by(error)
-            })
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(json_error(&error)).caused_by(error))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading(path, &error)),

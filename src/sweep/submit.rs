@@ -3,6 +3,7 @@
 //! A task is idempotent. Its exit code is 0 if it is done, and 75 if it resumes when it is started again.
 
 use super::Sweep;
+use crate::durable::sha256;
 use crate::say::quoted;
 use clap::ValueEnum;
 
@@ -137,11 +138,15 @@ exit $failed
     }
 }
 
-/// The name as a part of the name of a Kubernetes object: lower-case letters, digits and dashes.
+/// The name as a part of the name of a Kubernetes object: lower-case letters, digits and dashes. If it has none of them,
+/// the beginning of its SHA-256.
 fn dns_label(name: &str) -> String {
     let label: String =
         name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(50).collect();
-    label.trim_matches('-').to_owned()
+    match label.trim_matches('-') {
+        "" => sha256(name.as_bytes())[..8].to_owned(),
+        label => label.to_owned(),
+    }
 }
 
 #[cfg(test)]

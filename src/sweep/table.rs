@@ -82,7 +82,14 @@ impl Sweep {
     fn decodings(&self, selection: &Selection) -> Vec<Decoding> {
         let conflicts = if selection.decode.is_empty() { &self.file.decode } else { &selection.decode };
         let states = if selection.states.is_empty() { &self.file.states } else { &selection.states };
-        conflicts.iter().flat_map(|&conflict| states.iter().map(move |&state| (conflict, state))).collect()
+        let all = conflicts.iter().flat_map(|&conflict| states.iter().map(move |&state| (conflict, state)));
+        // One that is named twice would count twice in the correction of p-values.
+        all.fold(Vec::new(), |mut once, decoding| {
+            if !once.contains(&decoding) {
+                once.push(decoding);
+            }
+            once
+        })
     }
 
     /// # Errors

@@ -31,13 +31,18 @@ impl MixtureComponent {
     }
 }
 
+/// The number of pairs of an epoch.
+pub fn pairs_of_epoch(parts: &[MixtureComponent], epoch: u64) -> usize {
+    parts.iter().fold(0, |so_far: usize, part| so_far.saturating_add(part.count(epoch)))
+}
+
 /// For each epoch, the number of steps up to its end.
 pub fn cumulative_steps(parts: &[MixtureComponent], pairs_per_step: usize, epochs: u64) -> Vec<u64> {
-    let steps = (1..=epochs).map(|epoch| parts.iter().map(|part| part.count(epoch)).sum::<usize>());
+    let steps = (1..=epochs).map(|epoch| pairs_of_epoch(parts, epoch));
     let steps = steps.map(|pairs| pairs.div_ceil(pairs_per_step) as u64);
     steps
-        .scan(0, |so_far, steps| {
-            *so_far += steps;
+        .scan(0, |so_far: &mut u64, steps| {
+            *so_far = so_far.saturating_add(steps);
             Some(*so_far)
         })
         .collect()

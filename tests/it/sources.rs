@@ -4,12 +4,16 @@ use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use tch::{Kind, Tensor};
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::batch::{DistinctRows, Layout, Sample, Strata};
 use tiered::config::Config;
 use tiered::data::{Kind as StoryKind, Story, of_kind, pairs, read_file};
-use tiered::experiment::Trial;
+use tiered::durable::sha256;
+use tiered::experiment::{RunFolder, Trial};
 use tiered::language::Language;
 use tiered::loss::Losses;
 use tiered::model::{Conflicts, Mode, Precision};
@@ -463,4 +467,58 @@ fn stories_without_labels_are_not_reordered() {
     let output = tiered(["data", "reorder", "--data", text(&path), "--split", "test", "--output", text(&out)]);
     assert_eq!(output.status.code(), Some(65), "{}{}", stdout(&output), stderr(&output));
     assert!(stderr(&output).contains("plain.json") && !out.exists(), "{}", stderr(&output));
+}
+
+/// A named pipe in the place of the story file to train on, and the command that trains on it.
+fn piped(tiny: &Tiny, run: &str) -> (PathBuf, Command) {
+    let pipe = tiny.path(&format!("{run}.pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+    command.args(["train", "--config", text(&tiny.config()), "--output", text(&tiny.path(run))]);
+    command.args(["--set", &format!("data.train.file='{}'", pipe.display()), "--set", "data.train.split=train"]);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    (pipe, command)
+}
+
+#[test]
+fn of_a_pipe_what_was_read_is_recorded() {
+    let tiny = Tiny::new();
+    let (pipe, mut command) = piped(&tiny, "run");
+    let child = command.spawn().unwrap();
+    let stories = fs::read(tiny.stories()).unwrap();
+    fs::write(&pipe, &stories).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let inputs = RunFolder::open(&tiny.path("run")).unwrap().inputs().unwrap().unwrap();
+    assert_eq!(inputs.train, sha256(&stories));
+}
+
+/// To read a large file takes long.
+#[test]
+fn a_signal_while_stories_are_read_saves_too() {
+    let tiny = Tiny::new();
+    let (pipe, mut command) = piped(&tiny, "run");
+    let stories = fs::read(tiny.stories()).unwrap();
+    let child = command.spawn().unwrap();
+    let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap(); // when it begins to read
+    // SAFETY: the child has not been waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGTERM) }, 0);
+    writer.write_all(&stories).unwrap();
+    drop(writer);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    let child = command.arg("--resume").spawn().unwrap();
+    fs::write(&pipe, &stories).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn an_epoch_without_end_is_refused() {
+    let tiny = Tiny::new();
+    for weight in ["1e30", "1e17", "1e8"] {
+        let output = tiny.train("run", &["--set", &format!("data.train.weight={weight}"), "--dry-run"]);
+        assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+        assert!(stderr(&output).contains("lower weight"), "{}", stderr(&output));
+    }
 }

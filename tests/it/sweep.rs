@@ -227,6 +227,69 @@ fn shards_and_jobs_come_to_the_same() {
     assert!(log.contains("evaluated on seen: 4 pairs"), "{log}");
 }
 
+/// What one config sets of this process must not be there for the next one.
+#[test]
+fn a_run_does_not_depend_on_those_before_it() {
+    let rig = Rig::new("");
+    let (base, stories) = (rig.tiny.path("tiny.toml"), rig.tiny.stories());
+    let without_threads = fs::read_to_string(&base).unwrap().replace("threads = 1\n", "");
+    fs::write(&base, without_threads).unwrap();
+    let sweep = format!(
+        "name = 'threads'\nbase = '{}'\nseeds = [0]\n[[axes]]\nname = 'threads'\n\
+         values = [{{ name = 'one', set = {{ threads = 1, deterministic = true }} }}, {{ name = 'as it is' }}]\n\
+         [[evaluate]]\nname = 'dev'\nfile = '{}'\nsplit = 'dev'\n",
+        base.display(),
+        stories.display()
+    );
+    fs::write(&rig.file, sweep).unwrap();
+    let of_second = |out: &str, more: &[&str]| {
+        let output = rig.command("run", out, more).env("OMP_NUM_THREADS", "2").output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let sweep = rig.sweep(out);
+        fs::read(sweep.run_folder(&sweep.runs[1]).join("best/model.safetensors")).unwrap()
+    };
+    assert!(of_second("in-turn", &[]) == of_second("alone", &["--task", "2"]), "the first has left its threads");
+}
+
+#[test]
+fn a_damaged_run_is_told_and_keeps_no_other_from_running() {
+    let rig = Rig::new("");
+    rig.succeeds("run", "damaged", &["--task", "1"]);
+    let sweep = rig.sweep("damaged");
+    let folder = sweep.run_folder(&sweep.runs[0]);
+    fs::write(folder.join("sweep-run.json"), "{").unwrap();
+    let output = rig.run("run", "damaged", &["--shard", "1/2", "--jobs", "2"]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stdout(&output).contains("1 run done now"), "{}", stdout(&output));
+    let remedy = format!("remove the folder {} to train the run again", folder.display());
+    assert!(stderr(&output).contains(&remedy), "{}", stderr(&output));
+    let status = rig.succeeds("status", "damaged", &[]);
+    assert!(status.contains("damaged, failed") && status.contains("1 of 4 runs are done"), "{status}");
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(
+        rig.succeeds("run", "damaged", &["--shard", "1/2", "--jobs", "2"]).contains("1 run done now, 1 done before")
+    );
+}
+
+#[test]
+fn what_an_interruption_left_of_checkpoints_is_removed() {
+    let rig = Rig::new("");
+    rig.succeeds("run", "left", &["--task", "1"]);
+    let sweep = rig.sweep("left");
+    let checkpoints = sweep.run_folder(&sweep.runs[0]).join("checkpoints");
+    for jobs in ["1", "2"] {
+        fs::create_dir_all(checkpoints.join("step-00000004")).unwrap();
+        fs::write(checkpoints.join("stray"), "").unwrap();
+        assert!(rig.succeeds("run", "left", &["--shard", "1/4", "--jobs", jobs]).contains("1 done before"));
+        assert!(!checkpoints.exists(), "--jobs {jobs}");
+    }
+    // An empty folder is none: `tiered train --output` takes it too.
+    fs::create_dir_all(sweep.run_folder(&sweep.runs[1])).unwrap();
+    assert!(rig.succeeds("run", "left", &["--task", "2"]).contains("1 run done now"));
+    let twice = rig.succeeds("table", "left", &["--decode", "pair", "--decode", "pair", "--format=json"]);
+    assert_eq!(twice, rig.succeeds("table", "left", &["--decode", "pair", "--format=json"]));
+}
+
 fn send(signal: &str, child: &std::process::Child) {
     assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
 }
@@ -455,7 +518,7 @@ fn a_finished_run_that_was_trained_on_other_data_is_refused() {
         assert!(said.contains("the file of data.train has changed") && said.contains(text(&stories)), "{said}");
         assert!(said.contains("restore it") && said.contains("--output"), "{said}");
     }
-    assert!(rig.succeeds("status", "data", &[]).contains("trained on other data, failed"));
+    assert!(rig.succeeds("status", "data", &[]).contains("trained on other files, failed"));
     assert_eq!(fs::read(&weights).unwrap(), trained);
     // A table of runs that were trained on different stories would mislead.
     rig.table("data");
@@ -472,14 +535,25 @@ fn a_finished_run_that_was_trained_on_other_data_is_refused() {
     assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
     fs::write(&stories, &before).unwrap();
 
-    // Another file as dev, which changes no weights.
+    // Another file as dev, on which another epoch may be the best.
     fs::create_dir(rig.tiny.path("elsewhere")).unwrap();
     let other = rig.tiny.path("elsewhere/stories.json");
     fs::write(&other, before + " ").unwrap();
     let base = fs::read_to_string(rig.tiny.path("tiny.toml")).unwrap();
     let dev = |file: &Path| format!("dev = {{ file = '{}'", file.display());
     fs::write(rig.tiny.path("tiny.toml"), base.replace(&dev(&stories), &dev(&other))).unwrap();
-    assert!(rig.succeeds("run", "data", &["--task", "1"]).contains("was already done"));
+    let refused = rig.run("run", "data", &["--task", "1"]);
+    assert!(stderr(&refused).contains("the file of data.dev has changed"), "{}", stderr(&refused));
+    fs::write(rig.tiny.path("tiny.toml"), base).unwrap();
+
+    // Other weights to begin with.
+    let pretrained = rig.tiny.encoder().join("model.safetensors");
+    let mut bytes = fs::read(&pretrained).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&pretrained, bytes).unwrap();
+    let refused = rig.run("run", "data", &["--task", "1"]);
+    assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("the file of weights of encoder.path has changed"), "{}", stderr(&refused));
 }
 
 #[test]

@@ -76,6 +76,8 @@ def load_run(
 
 
 def _question(asked: Story | Pair, entities: Sequence[str]) -> dict[str, Any]:
+    if isinstance(entities, str):
+        raise TypeError(f"entities is a list of names, not {entities!r}")
     if isinstance(asked, Mapping) or _is_sentences(asked):
         return _story(asked, entities)
     if isinstance(asked, str) or not isinstance(asked, Sequence):

@@ -5,7 +5,7 @@ use crate::distributed::VARIABLES;
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::{counted, say};
-use crate::sweep::{Job, JobEnd, JobGpus, RunOutcome, RunState, Sweep, SweepRun, run_jobs};
+use crate::sweep::{JobEnd, JobGpus, RunOutcome, RunState, Sweep, SweepRun, run_jobs};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,15 +19,23 @@ pub(super) fn run<'a>(
 ) -> Result<Vec<End<'a>>> {
     let todo = sweep.unfinished(runs)?;
     let done = runs.iter().filter(|run| !todo.iter().any(|other| other.number == run.number));
-    let mut ends: Vec<End> = done.map(|&run| End { run, result: Ok(RunOutcome::WasDone) }).collect();
+    let was_done = |run| sweep.remove_checkpoints(run).map(|()| RunOutcome::WasDone);
+    let mut ends: Vec<End> = done.map(|&run| End { run, result: was_done(run) }).collect();
     let at_a_time = at_a_time.min(todo.len()).max(1);
     let to_do = counted(todo.len(), "run");
     say!("{to_do} to do, {at_a_time} at a time; their output is in {}", logs(sweep).display());
     create_folder(&logs(sweep))?;
-    let jobs = todo.iter().map(|run| Ok(Job { number: run.number, command: command(sweep, run, at_a_time, out)? }));
-    run_jobs(jobs.collect::<Result<_>>()?, at_a_time, &gpus(&todo), stop, |number, end| {
+    let numbers: Vec<usize> = todo.iter().map(|run| run.number).collect();
+    let command = |number| command(sweep, number, at_a_time, out);
+    run_jobs(&numbers, &command, at_a_time, &gpus(&todo), stop, |number, end| {
         let Some(run) = todo.iter().copied().find(|run| run.number == number) else { return };
-        let result = result(sweep, run, end);
+        let result = match (end, stop()) {
+            // It had not yet begun to watch for signals.
+            (JobEnd::Killed(_), Some(reason)) => {
+                Err(Error::new(ErrorKind::Resumable, format!("stopped by {reason} before its first step")))
+            }
+            _ => result(sweep, run, end),
+        };
         let words = match &result {
             Ok(outcome) => outcome_words(*outcome).to_owned(),
             Err(error) => error.message.clone(),
@@ -50,21 +58,21 @@ fn logs(sweep: &Sweep) -> PathBuf {
     sweep.folder.join("logs")
 }
 
-fn log(sweep: &Sweep, run: &SweepRun) -> PathBuf {
-    logs(sweep).join(format!("task-{}.log", run.number))
+fn log(sweep: &Sweep, number: usize) -> PathBuf {
+    logs(sweep).join(format!("task-{number}.log"))
 }
 
 /// The command that runs this program on one run. The cores are divided among the processes, unless the environment
 /// sets the number of threads.
-fn command(sweep: &Sweep, run: &SweepRun, at_a_time: usize, out: Option<&Path>) -> Result<Command> {
+fn command(sweep: &Sweep, number: usize, at_a_time: usize, out: Option<&Path>) -> Result<Command> {
     let program = std::env::current_exe().map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("the path of this program can't be found out: {error}"))
     })?;
-    let path = log(sweep, run);
+    let path = log(sweep, number);
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::writing(&path, &e))?;
     let again = file.try_clone().map_err(|error| Error::writing(&path, &error))?;
     let mut command = Command::new(program);
-    command.args(["sweep", "run"]).arg(&sweep.path).args(["--task", &run.number.to_string()]);
+    command.args(["sweep", "run"]).arg(&sweep.path).args(["--task", &number.to_string()]);
     if let Some(out) = out {
         command.arg("--output").arg(out);
     }
@@ -81,7 +89,7 @@ fn command(sweep: &Sweep, run: &SweepRun, at_a_time: usize, out: Option<&Path>) 
 }
 
 fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
-    let log = log(sweep, run);
+    let log = log(sweep, run.number);
     match end {
         JobEnd::Code(0) if sweep.state(run)? == RunState::Done => Ok(RunOutcome::Done),
         JobEnd::Code(0) => Ok(RunOutcome::Held),

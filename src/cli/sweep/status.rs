@@ -15,20 +15,27 @@ pub(in crate::cli) fn show(sweep: &Sweep) -> Result<()> {
         }
     }
     for run in &sweep.runs {
-        let state = sweep.state(run)?;
-        let failure = sweep.failure(run).filter(|_| !matches!(state, RunState::Done | RunState::Held));
-        let words = match state {
-            RunState::Done => "done".to_owned(),
-            RunState::Held => "running".to_owned(),
-            RunState::Trained { evaluated } => format!("{evaluated} of {} sets evaluated", sweep.file.evaluate.len()),
-            RunState::OtherData => "trained on other data".to_owned(),
-            RunState::Begun { epochs } => format!("{epochs} of {} epochs", run.config.train.epochs),
-            RunState::Waiting => "waiting".to_owned(),
+        let state = sweep.state(run);
+        let words = match &state {
+            Ok(RunState::Done) => "done".to_owned(),
+            Ok(RunState::Held) => "running".to_owned(),
+            Ok(RunState::Trained { evaluated }) => {
+                format!("{evaluated} of {} sets evaluated", sweep.file.evaluate.len())
+            }
+            Ok(RunState::OtherData) => "trained on other files".to_owned(),
+            Ok(RunState::Begun { epochs }) => format!("{epochs} of {} epochs", run.config.train.epochs),
+            Ok(RunState::Waiting) => "waiting".to_owned(),
+            Err(_) => "damaged".to_owned(),
         };
-        done += usize::from(state == RunState::Done);
+        let failure = match &state {
+            Ok(RunState::Done | RunState::Held) => None,
+            Ok(_) => sweep.failure(run).map(|failure| failure.message),
+            Err(error) => Some(error.message.clone()),
+        };
+        done += usize::from(matches!(state, Ok(RunState::Done)));
         let failed = failure.as_ref().map_or("", |_| ", failed");
         if let Some(failure) = failure {
-            failures += &format!("task {} ({}) failed: {}\n", run.number, run.name(), failure.message);
+            failures += &format!("task {} ({}) failed: {}\n", run.number, run.name(), failure);
         }
         table.push([run.number.to_string(), run.name(), format!("{words}{failed}"), run.hash.clone()]);
     }

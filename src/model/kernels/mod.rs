@@ -23,5 +23,5 @@ pub use element::{Bf16, Element};
 pub use finite::all_finite;
 pub use gelu::Gelu;
 pub use norm::{BiasDropoutAddNorm, NormGradients, Normed};
-pub use parallel::{cores, pin as pin_threads, unpin};
+pub use parallel::{cores, pin as pin_threads, unpin, unpin_all};
 pub use squares::sum_of_squares;

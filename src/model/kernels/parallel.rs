@@ -73,7 +73,18 @@ pub fn unpin() {
     }
 }
 
-/// Binds each computing thread to a core of its own, as long as the process runs. Some matmuls divide their work by the
+/// Lets all computing threads run on every core again, if [`pin`] has bound them.
+pub fn unpin_all() {
+    #[cfg(target_os = "linux")]
+    if ALLOWED.get().is_some() {
+        match (&*TEAM, threads()) {
+            (Some(team), count @ 2..) => team.run(count, &|_| unpin()),
+            _ => unpin(),
+        }
+    }
+}
+
+/// Binds each computing thread to a core of its own, until [`unpin_all`]. Some matmuls divide their work by the
 /// core that a thread runs on (MKL's with AVX-512 on Intel), and with it the order of their sums.
 ///
 /// # Errors
