@@ -4,23 +4,24 @@ use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
 use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
+use super::message::{EditProblem, Lack};
 use super::project::Project;
 use super::refusal::EditRefusal;
 use super::sender::Sender;
 use crate::attribute::Attribute;
-use crate::data::{Kind, Story, StoryFile};
+use crate::data::{Finding, Kind, Story, StoryFile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was taken from a story file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The stories, in their order.
     pub stories: Vec<ImportedStory>,
     /// Those that were not taken.
     pub left_out: Vec<LeftOutStory>,
-    /// What was found in the file, one a line.
-    pub findings: Vec<String>,
+    /// What was found in the file.
+    pub findings: Vec<Finding>,
 }
 
 /// A story that was taken from a story file.
@@ -46,15 +47,14 @@ impl Project {
             Some(split) => file.split(split)?.iter().collect(),
             None => file.splits.iter().flat_map(|(_, stories)| stories).collect(),
         };
-        let mut imported = Imported::default();
-        imported.findings.extend(file.findings.iter().map(ToString::to_string));
+        let mut imported = Imported { findings: file.findings.clone(), ..Imported::default() };
         // Groups that give way don't take the numbers of others.
         let above = stories.iter().map(|story| story.group).filter(|&group| group < MAX_WANTED);
         let above = above.max().map_or(1, |last| last + 1);
         let groups = groups(&stories, &mut imported.left_out);
         let is_made = |n: usize| self.history.sent(&window, n as u64).is_some();
         if !groups.is_empty() && (1..=groups.len()).all(is_made) {
-            return Err(EditRefusal::data("this import was made before"));
+            return Err(EditProblem::ImportedBefore.into());
         }
         for (n, members) in (1..).zip(groups) {
             let mut reader = GroupReader::default();
@@ -89,8 +89,7 @@ fn groups<'s>(stories: &[&'s Story], left_out: &mut Vec<LeftOutStory>) -> Vec<Ve
         match places.get(&story.group) {
             Some(&place) => groups[place].push(story),
             None => {
-                let why = "its plausible story is not in the file".into();
-                left_out.push(LeftOutStory { story: story.id.clone(), why });
+                left_out.push(LeftOutStory { story: story.id.clone(), why: Lack::PlausibleNotInFile });
             }
         }
     }

@@ -4,6 +4,7 @@ use super::rig::{ADA, BO, By, Rig, clash, gone, wrong};
 use serde_json::{Value, json};
 use tiered::annotate::{OnClash, Op, Project, Sender, SentenceId};
 use tiered::error::ErrorKind;
+use tiered::language::Language;
 
 fn texts(rig: &mut Rig, story: &str) -> Vec<String> {
     rig.view(story).sentences.into_iter().map(|sentence| sentence.text).collect()
@@ -138,12 +139,12 @@ fn events_tell_what_others_did() {
     rig.send(&BO, "1", json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 4, "wet": 4}}])).unwrap();
     rig.send(&By { pass: "second", ..BO }, "1", json!([{"op": "done", "done": true}])).unwrap();
     rig.send(&By { pass: "second", ..BO }, "1", json!([{"op": "text", "sentence": 1, "text": "New."}])).unwrap();
-    let events = rig.project().events(since, "main");
+    let events = rig.project().events(since, "main", Language::English);
     let told: Vec<_> = events.events.iter().map(|event| (event.who.as_str(), event.what.as_str())).collect();
     assert_eq!(told, [("Bo", "label wet of \"box\" in sentence 1, and 1 more"), ("Bo", "the text of sentence 1")]);
     assert_eq!((events.revision, events.more), (since + 3, false));
-    assert!(rig.project().events(since + 3, "main").events.is_empty());
-    assert!(rig.project().events(u64::MAX, "main").events.is_empty());
+    assert!(rig.project().events(since + 3, "main", Language::English).events.is_empty());
+    assert!(rig.project().events(u64::MAX, "main", Language::English).events.is_empty());
 }
 
 #[test]
