@@ -1,6 +1,7 @@
 //! Stories of a story file, taken into a project.
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
+use super::composed::composed;
 use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
@@ -119,10 +120,10 @@ impl GroupReader {
             self.read_story(&key, story);
         }
         let plausible = stories[0];
-        if let Some(&actor) = self.entities.get(&plausible.actor) {
+        if let Some(&actor) = self.entities.get(&composed(&plausible.actor)) {
             self.changes.push(Change::Actor { entity: Some(actor) });
         }
-        self.changes.push(Change::Location { text: plausible.location.clone() });
+        self.changes.push(Change::Location { text: composed(&plausible.location) });
         for (i, Known { labels, .. }) in self.sentences.iter().enumerate() {
             for (&entity, labels) in labels {
                 let labelled = Attribute::ALL.into_iter().filter(|attribute| labels[attribute.index()].is_some());
@@ -154,7 +155,7 @@ impl GroupReader {
         for (n, text) in story.sentences.iter().enumerate() {
             let labels = |entity: &crate::data::Entity| Attribute::ALL.map(|attribute| entity.label(n, attribute));
             let labels = entities.iter().copied().zip(story.entities.iter().map(labels)).collect();
-            let known = self.sentence(text, labels, &used);
+            let known = self.sentence(&composed(text), labels, &used);
             used.insert(known);
             sentences.push(known);
         }
@@ -170,7 +171,8 @@ impl GroupReader {
     }
 
     fn entity(&mut self, name: &str, story: &Story) -> EntityId {
-        if let Some(&entity) = self.entities.get(name) {
+        let composed = composed(name);
+        if let Some(&entity) = self.entities.get(&composed) {
             return entity;
         }
         let entity = EntityId(self.entities.len() as u32 + 1);
@@ -180,8 +182,8 @@ impl GroupReader {
             Attribute::ALL.into_iter().filter(|&attribute| is_human(attribute)).any(|a| labelled.contains(a))
         });
         let person = person || name == story.actor;
-        self.changes.push(Change::Entity { entity, is: Some(EntityText { name: name.to_owned(), person }) });
-        self.entities.insert(name.to_owned(), entity);
+        self.changes.push(Change::Entity { entity, is: Some(EntityText { name: composed.clone(), person }) });
+        self.entities.insert(composed, entity);
         entity
     }
 

@@ -1,6 +1,7 @@
 //! Entities: added, named and taken out.
 
 use super::super::change::{Change, EntityId, EntityText};
+use super::super::composed::composed;
 use super::super::message::EditProblem;
 use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
@@ -26,10 +27,12 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// The entity of the group with this name: one of a story, else one that was dropped.
+    /// The entity of the group with this name: one of a story, else one that was dropped. Older names may have accents apart
+    /// from their letters.
     fn named(&self, name: &str) -> Option<EntityId> {
         let entities = self.group.entities.iter();
-        let named = entities.filter(|(_, is)| is.as_ref().is_some_and(|is| is.name == name)).map(|(&entity, _)| entity);
+        let is_named = |is: &EntityText| composed(&is.name) == name;
+        let named = entities.filter(|(_, is)| is.as_ref().is_some_and(is_named)).map(|(&entity, _)| entity);
         named.min_by_key(|&entity| !self.group.shows(entity))
     }
 
@@ -60,7 +63,7 @@ impl Expansion<'_> {
     pub(super) fn set_actor(&mut self, entity: Option<EntityId>, name: Option<&str>) -> Outcome {
         let named = |name: &str| {
             let gone = || EditProblem::NoEntityNamed { story: self.story.clone(), name: name.to_owned() };
-            self.named(name.trim()).ok_or_else(gone)
+            self.named(&composed(name.trim())).ok_or_else(gone)
         };
         let entity = match (entity, name) {
             (None, Some(name)) => Some(named(name)?),

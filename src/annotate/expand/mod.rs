@@ -5,6 +5,7 @@ mod sentences;
 mod stories;
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
+use super::composed::composed;
 use super::group::{Draft, Group};
 use super::message::{EditProblem, MAX_SENTENCE};
 use super::op::Op;
@@ -170,9 +171,9 @@ impl<'p> Expansion<'p> {
     }
 }
 
-/// A sentence without outer spaces and line ends.
+/// A sentence without outer spaces and line ends, with accents as part of their letters.
 fn tidy(text: &str) -> Result<String, EditRefusal> {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = composed(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match text.chars().count() > MAX_SENTENCE {
         true => Err(EditProblem::LongSentence.into()),
         false => Ok(text),

@@ -212,3 +212,34 @@ fn one_process_works_on_a_project_and_other_folders_are_left_alone() {
     assert!(error.kind == ErrorKind::CantCreate && error.message.contains("thesis.tex"), "{error}");
     assert_eq!(std::fs::read_dir(&other).unwrap().count(), 1);
 }
+
+/// Some keyboards send a letter and its accent as two characters.
+#[test]
+fn names_and_sentences_that_look_alike_are_the_same() {
+    let mut rig = Rig::new();
+    let apart = "Rosa bevve il caffe\u{300} perche\u{301} aveva sonno.";
+    let sentences = [apart, "Rosa posò il caffè."];
+    rig.ada("", json!([{"op": "add_story", "sentences": sentences}, {"op": "entity", "name": "caffe\u{300}"}]));
+    rig.ada("1", json!([{"op": "entity", "name": "caffè"}, {"op": "location", "text": "caffe\u{300}"}]));
+    let view = rig.view("1");
+    assert_eq!(view.sentences[0].text, "Rosa bevve il caffè perché aveva sonno.");
+    assert_eq!((view.entities.len(), view.entities[0].name.as_str(), view.location.as_str()), (1, "caffè", "caffè"));
+    assert_eq!(view.entities[0].mentioned.len(), 2);
+    let story = |key: &str, sentences: [&str; 2], entity: &str, kind: Value| {
+        let (breakpoint, conflicts) = if kind.is_null() { (-1, json!([])) } else { (1, json!([0])) };
+        let states = [json!({"exist": [[entity, 2]]}), json!({"exist": [[entity, 2]]})];
+        json!({"story_id": 7, "type": kind, "actor": "Rosa", "location": "", "sentences": sentences, "length": 2, "example_id": key,
+            "plausible": breakpoint < 0, "breakpoint": breakpoint, "confl_sents": conflicts, "confl_pairs": [], "states": states})
+    };
+    let file = json!({"test": {
+        "7": story("7", sentences, "caffe\u{300}", json!(null)),
+        "7-C0": story("7-C0", ["Rosa uscì.", "Rosa poso\u{300} il caffè."], "caffè", json!("cloze")),
+    }});
+    let file = tiered::data::read_bytes("file".as_ref(), file.to_string().as_bytes()).unwrap();
+    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell };
+    rig.project().import(sender, &file, None).unwrap();
+    let (plausible, version) = (rig.view("7"), rig.view("7-C0"));
+    assert_eq!(plausible.sentences[0].text, view.sentences[0].text);
+    assert_eq!((plausible.entities.len(), version.entities[0].id), (1, plausible.entities[0].id), "one entity");
+    assert_eq!(plausible.sentences[1].id, version.sentences[1].id, "one sentence");
+}
