@@ -5,8 +5,9 @@ use super::served::Served;
 use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
-use tiered::annotate::{Direction, EditRefusal, InWords};
+use tiered::annotate::{Direction, EditRefusal, InWords, OnClash, Sender};
 use tiered::attribute::Attribute;
+use tiered::data::read_file;
 use tiered::error::Error;
 use tiered::language::Language;
 use tiered::report::labels::attribute_name;
@@ -140,6 +141,23 @@ fn what_was_done() {
     rig.reopen();
     assert_eq!(told(&mut rig, Language::Italian), expected, "it is described again from the journal");
     assert_eq!(told(&mut rig, Language::English), english);
+}
+
+/// The journal has no field for it: old journals are read as new ones.
+#[test]
+fn what_was_imported() {
+    let mut rig = Rig::new();
+    let file = read_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/it.json")).unwrap();
+    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell };
+    rig.project().import(sender, &file, None).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    for _ in 0..2 {
+        let events = rig.project().events(0, "main", Language::Italian).events;
+        let [.., import, undo] = events.as_slice() else { panic!("{events:?}") };
+        assert_eq!(import.what, format!("importazione della storia {}", import.story));
+        assert_eq!(undo.what, format!("annullato: {}", import.what));
+        rig.reopen();
+    }
 }
 
 #[test]
