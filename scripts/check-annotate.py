@@ -12,6 +12,7 @@ Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no bro
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 from urllib.parse import parse_qs, urlsplit
@@ -73,6 +74,27 @@ def write_story(page):
     return names
 
 
+def check_steps(page):
+    """Arrow keys in a list of labels save nothing until Enter is pressed or the list is left."""
+    sent = []
+    page.on("request", note := lambda request: "annotate/edit" in request.url and sent.append(request.post_data_json["ops"][0]["values"]))
+    steps = page.locator("[data-key='label clean']")
+    for end, expected in (("Enter", {"clean": 2}), ("Tab", {"clean": 4}), ("Escape", None)):
+        steps.focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        if end != "Tab":
+            page.keyboard.press("ArrowDown")
+        expect(sent == [], f"arrow keys save: {sent}")
+        page.keyboard.press(end)
+        settled(page)
+        expect(sent == ([expected] if expected else []), f"{end} saves {sent}, not {expected}")
+        sent.clear()
+    page.remove_listener("request", note)
+    steps.select_option("")
+    settled(page)
+
+
 def check_labels(page, names):
     """Labels by keyboard alone; undo and redo; the select of the panel says the same."""
     kettle = names.index("kettle")
@@ -106,6 +128,7 @@ def check_labels(page, names):
     after = page.evaluate("() => [document.querySelector('.scroll').scrollLeft, window.scrollY]")
     expect(after == scroll, f"the page scrolls by itself: {scroll}, {after}")
     focus(page, kettle, 1)
+    check_steps(page)
     page.select_option("[data-key='label power']", "2")
     settled(page)
     expect("power" in cell(page, kettle, 1).inner_text(), "the list of labels sets nothing")
@@ -332,6 +355,17 @@ def check_files(page, program):
     settled(page)
 
 
+ENGLISH = {"the", "is", "of", "and", "sentence", "label", "story", "undo"}
+
+
+def check_told_in_italian(page):
+    """What the server tells of a story is in the language of the page: hints, and what undo takes back."""
+    hints = " ".join(page.locator(".hints li").all_inner_texts())
+    undo = page.locator("#undo").get_attribute("title")
+    for text in (hints, undo):
+        expect(text and not ENGLISH & set(re.findall(r"\w+", text.lower())), f"in English: {text!r}")
+
+
 def check_later(page):
     """A new window shows what was written."""
     texts = page.locator(".editing .grow").all_inner_texts()
@@ -344,6 +378,7 @@ def check_later(page):
     settled(page)
     check_axe(page, "Italian")
     expect(page.locator(".hints h3").inner_text() == "Avvisi", "the page is not in Italian")
+    check_told_in_italian(page)
     page.select_option("#language", "en")
     page.wait_for_selector(".grid")
     settled(page)
@@ -420,7 +455,7 @@ ASKED = "() => { const event = new Event('beforeunload', { cancelable: true }); 
 
 def by_bob(page, *ops, story="1"):
     """Another person changes a story; then the page has heard of it."""
-    with page.expect_response(lambda answer: "annotate/project?" in answer.url):
+    with page.expect_response(lambda answer: "annotate/project?" in answer.url and "who=" in answer.url):
         page.evaluate("""async ([ops, story]) => { const { ask } = await import('/api.js'), { revision } = await ask('annotate/project');
             await ask('annotate/edit', { body: { story, ops, base: revision, who: 'Bob', window: 'bob', n: revision, pass: 'main', on_clash: 'tell' } }); }""", [list(ops), story])
     settled(page)
@@ -473,11 +508,11 @@ def check_drafts(page):
     page.locator("[data-key='cancel new-entity 1']").click()
     expect(page.input_value("#location") == "kit" and page.input_value("#new-entity") == "", "a draft is not cleared")
     type_in_sentence(page, 1, "Rosa unplugged the kettle.")
-    page.route("**/api/annotate/edit", lambda route: route.abort())
+    page.route("**/api/annotate/edit?*", lambda route: route.abort())
     page.locator("[data-key='sentence correct']").click()
     page.wait_for_selector("#unsaved")
     expect(not page.locator("#sentence-text").is_editable() and page.locator("[data-key='sentence correct']").is_disabled(), "what is being sent can be changed")
-    page.unroute("**/api/annotate/edit")
+    page.unroute("**/api/annotate/edit?*")
     page.wait_for_selector("#unsaved", state="detached")
     settled(page)
     expect("unplugged" in page.locator(".editing li").nth(1).inner_text() and not page.evaluate(ASKED), "the sentence is not corrected")
@@ -560,7 +595,7 @@ def answers(status, kind, message):
 
 def check_refusals(page):
     """What is refused stays told. A full disk is told as such, and a server that hangs as one that does not answer; then the edit is sent again."""
-    edits, alerts = "**/api/annotate/edit", page.locator("[role=alert]").first
+    edits, alerts = "**/api/annotate/edit?*", page.locator("[role=alert]").first
     press = lambda *keys: [focus(page, 1, 0), *map(page.keyboard.press, keys), settled(page)]
     page.route(edits, answers(422, "data", "no such thing"))
     press("o", "2")
@@ -590,22 +625,22 @@ def check_refusals(page):
 
 
 def check_other_project(page):
-    """Edits say for which project they are; when another one is served, nothing more is sent."""
-    def named(route):
-        route.fulfill(json={**route.fetch().json(), "project": "own"})
-    page.route("**/api/annotate/project?*", named)
-    page.reload()
-    page.wait_for_selector(".grid")
+    """Requests say for which project they are; when another one is served, nothing more is sent."""
+    with page.expect_response(lambda answer: "annotate/project?" in answer.url) as heard, page.expect_request(lambda request: "annotate/story?" in request.url) as asked:
+        page.reload()
+        page.wait_for_selector(".grid")
     settled(page)
+    own = heard.value.json()["project"]
+    expect(f"project={own}" in asked.value.url, "it is not said which project a story is of")
     sent = []
     refuse = answers(409, "other_project", "this is another project")
-    page.route("**/api/annotate/edit", lambda route: (sent.append(route.request.post_data_json), refuse(route)))
+    page.route("**/api/annotate/edit?*", lambda route: (sent.append(route.request.url), refuse(route)))
     for _ in range(2):
         focus(page, 1, 0)
         page.keyboard.press("o")
         page.keyboard.press("2")
         settled(page)
-    expect([edit["project"] for edit in sent] == ["own"], f"sent: {sent}")
+    expect(len(sent) == 1 and f"project={own}" in sent[0], f"sent: {sent}")
     expect("another project" in page.locator("[role=alert]").first.inner_text(), "it is not said that this is another project")
 
 

@@ -6,6 +6,7 @@ use super::expand::{EditStep, Expansion};
 use super::group::Group;
 use super::history::Edit;
 use super::journal::EditEntry;
+use super::message::{Deed, EditProblem, InWords, Made};
 use super::op::Op;
 use super::project::Project;
 use super::refusal::EditRefusal;
@@ -23,8 +24,8 @@ pub(super) struct Planned<'a> {
     pub number: i64,
     pub story: String,
     pub steps: Vec<EditStep>,
-    /// In words, unless the changes say it.
-    pub what: Option<String>,
+    /// Unless the changes say it.
+    pub deed: Option<Deed>,
     pub undoes: Option<u64>,
     pub redoes: Option<u64>,
 }
@@ -55,7 +56,7 @@ impl Project {
         };
         let intent = Intent { sender, number, story: &story, since: base, from: &[] };
         let steps = self.settled(&intent, steps, is_others)?;
-        self.commit(Planned { sender, number, story, steps, what: None, undoes: None, redoes: None })
+        self.commit(Planned { sender, number, story, steps, deed: None, undoes: None, redoes: None })
     }
 
     /// Adds a group that was read from a story file, as one edit. It gets the number that is wanted; if that is
@@ -72,8 +73,8 @@ impl Project {
         let mut expansion = Expansion::new(Group::default(), number, sender.pass, &number.to_string());
         changes(number).into_iter().for_each(|change| expansion.set(change));
         let (story, steps) = (expansion.story.clone(), expansion.into_steps());
-        let what = Some(format!("import of story {number}"));
-        self.commit(Planned { sender, number, story, steps, what, undoes: None, redoes: None })?;
+        let deed = Some(Deed { direction: None, made: Made::Import { story: story.clone() } });
+        self.commit(Planned { sender, number, story, steps, deed, undoes: None, redoes: None })?;
         Ok(())
     }
 
@@ -81,8 +82,7 @@ impl Project {
     pub(super) fn check(&self, sender: Sender, base: u64) -> Result<Option<Edited>, EditRefusal> {
         sender.check()?;
         if base > self.revision() {
-            let message = format!("the page has seen revision {base}, but the project has {}", self.revision());
-            return Err(EditRefusal::data(message + "; load the page again"));
+            return Err(EditProblem::PageIsAhead { seen: base, revision: self.revision() }.into());
         }
         let sent = self.history.sent(sender.window, sender.n).and_then(|revision| self.history.edit(revision));
         Ok(sent.map(|Edit { entry, .. }| Edited {
@@ -95,7 +95,7 @@ impl Project {
     /// Writes an edit into the journal, then makes it. An undo is written even if nothing of it is left to do: the next
     /// one then takes the edit before it.
     pub(super) fn commit(&mut self, planned: Planned) -> Result<Edited, EditRefusal> {
-        let Planned { sender, number, story, steps, what, undoes, redoes } = planned;
+        let Planned { sender, number, story, steps, deed, undoes, redoes } = planned;
         if steps.is_empty() && undoes.is_none() && redoes.is_none() {
             return Ok(Edited { revision: self.revision(), story, repeated: false });
         }
@@ -111,7 +111,7 @@ impl Project {
             pass: sender.pass.to_owned(),
             group: number,
             story: story.clone(),
-            what: what.unwrap_or_else(|| describe_all(&changes, &group, &story)),
+            what: deed.unwrap_or_else(|| describe_all(&changes, &group, &story)).english(),
             undoes,
             redoes,
             changes,

@@ -1,8 +1,11 @@
 //! What others did since an annotator last looked.
 
 use super::change::Change;
+use super::history::Edit;
 use super::journal::EditEntry;
+use super::message::InWords;
 use super::project::Project;
+use crate::language::Language;
 use serde::Serialize;
 
 /// How many events are told at once.
@@ -23,7 +26,7 @@ pub struct EditEvents {
 
 /// An edit, without its changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)] // as in the journal
+#[allow(missing_docs)] // as in the journal, but `what` is in the language that was asked for
 pub struct EditEvent {
     pub revision: u64,
     pub at: String,
@@ -36,21 +39,21 @@ pub struct EditEvent {
 
 impl Project {
     /// The edits after revision `since` that can be seen in a pass: those of the text, and those of its answers.
-    pub fn events(&self, since: u64, pass: &str) -> EditEvents {
+    pub fn events(&self, since: u64, pass: &str, language: Language) -> EditEvents {
         let start = usize::try_from(since).unwrap_or(usize::MAX).min(self.history.edits.len());
         let later = &self.history.edits[start..];
-        let is_seen = |entry: &&EditEntry| entry.pass == pass || !entry.changes.iter().all(Change::is_answer);
-        let seen = later.iter().take(MOST).map(|edit| &edit.entry).filter(is_seen);
+        let is_seen = |edit: &&Edit| edit.entry.pass == pass || !edit.entry.changes.iter().all(Change::is_answer);
+        let seen = later.iter().take(MOST).filter(is_seen);
         EditEvents {
             project: self.id(),
             revision: (start + later.len().min(MOST)) as u64,
-            events: seen.map(event).collect(),
+            events: seen.map(|edit| event(edit, language)).collect(),
             more: later.len() > MOST,
         }
     }
 }
 
-fn event(entry: &EditEntry) -> EditEvent {
-    let EditEntry { revision, at, who, window, story, group, what, .. } = entry.clone();
-    EditEvent { revision, at, who, window, story, group, what }
+fn event(Edit { entry, deed, .. }: &Edit, language: Language) -> EditEvent {
+    let EditEntry { revision, at, who, window, story, group, .. } = entry.clone();
+    EditEvent { revision, at, who, window, story, group, what: deed.words(language) }
 }

@@ -1,20 +1,20 @@
 //! The stories of a pass as a story file.
 
 use super::group::{Draft, Group};
+use super::message::Lack;
 use super::record::{StoryFormat, conflict, record};
 use super::stories::Stories;
 use crate::data::{Severity, read_bytes};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::MAX_NAME;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A story file, and what is not in it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Export {
     /// `{split: {key: story}}`; `tiered data check` finds no errors in it.
     pub file: Value,
@@ -23,12 +23,12 @@ pub struct Export {
 }
 
 /// A story that is not exported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOutStory {
     /// Its key.
     pub story: String,
-    /// What it lacks, and what to do.
-    pub why: String,
+    /// What it lacks.
+    pub why: Lack,
 }
 
 impl Stories {
@@ -42,7 +42,7 @@ impl Stories {
             let message = format!("the name of the split has {length} characters; shorten it to at most {MAX_NAME}");
             return Err(Error::data(message));
         }
-        let mut why: BTreeMap<(i64, &str), String> = BTreeMap::new();
+        let mut why: BTreeMap<(i64, &str), Lack> = BTreeMap::new();
         for (&number, group) in &self.groups {
             for (key, draft) in group.present() {
                 why.extend(incomplete(group, pass, key, draft).map(|why| ((number, key), why)));
@@ -96,40 +96,37 @@ fn internal(error: serde_json::Error) -> Error {
 }
 
 /// What a story lacks.
-fn incomplete(group: &Group, pass: &str, key: &str, draft: &Draft) -> Option<String> {
+fn incomplete(group: &Group, pass: &str, key: &str, draft: &Draft) -> Option<Lack> {
     let sentences = group.sentences_of(draft);
     let blank = sentences.iter().position(String::is_empty).map(|blank| blank + 1);
     let plausible = group.present().find(|(_, draft)| draft.kind.is_none());
     let is_same = plausible.is_some_and(|(_, other)| group.sentences_of(other) == sentences);
     let marked = conflict(draft, group.answers(pass), key);
-    let problem = match (blank, draft.kind, marked) {
-        _ if sentences.is_empty() => "it has no sentences; write them",
-        (Some(blank), ..) => return Some(format!("sentence {blank} is blank; write or remove it")),
-        _ if group.entities_of(draft).next().is_none() => "it has no entities; add those of the story",
-        (_, Some(_), _) if is_same => "it has the sentences of the plausible story, in their order; change it",
-        (_, Some(_), None) => "no conflict is marked; mark its two sentences",
-        (_, Some(_), Some((evidence, breakpoint))) if evidence >= breakpoint => {
-            "the evidence comes after the breakpoint; mark the conflict again"
-        }
+    Some(match (blank, draft.kind, marked) {
+        _ if sentences.is_empty() => Lack::NoSentences,
+        (Some(blank), ..) => Lack::BlankSentence(blank),
+        _ if group.entities_of(draft).next().is_none() => Lack::NoEntities,
+        (_, Some(_), _) if is_same => Lack::SameAsPlausible,
+        (_, Some(_), None) => Lack::NoConflict,
+        (_, Some(_), Some((evidence, breakpoint))) if evidence >= breakpoint => Lack::ConflictReversed,
         _ => return None,
-    };
-    Some(problem.into())
+    })
 }
 
 /// Versions go with their plausible story.
-fn leave_out_versions<'p>(groups: &'p BTreeMap<i64, Arc<Group>>, why: &mut BTreeMap<(i64, &'p str), String>) {
+fn leave_out_versions<'p>(groups: &'p BTreeMap<i64, Arc<Group>>, why: &mut BTreeMap<(i64, &'p str), Lack>) {
     for (&number, group) in groups {
         let plausible = group.present().find(|(_, draft)| draft.kind.is_none()).map(|(key, _)| key);
         if plausible.is_none_or(|key| why.contains_key(&(number, key))) {
             for (key, _) in group.present().filter(|(_, draft)| draft.kind.is_some()) {
-                why.entry((number, key)).or_insert_with(|| "its plausible story is left out".into());
+                why.entry((number, key)).or_insert(Lack::PlausibleLeftOut);
             }
         }
     }
 }
 
 /// The stories in which `tiered data check` finds an error, and the error.
-fn refused(file: &Value) -> Result<BTreeMap<String, String>> {
+fn refused(file: &Value) -> Result<BTreeMap<String, Lack>> {
     let is_empty = |split: &Value| split.as_object().is_none_or(Map::is_empty);
     if file.as_object().is_none_or(|splits| splits.values().all(is_empty)) {
         return Ok(BTreeMap::new());
@@ -137,5 +134,5 @@ fn refused(file: &Value) -> Result<BTreeMap<String, String>> {
     let bytes = serde_json::to_vec(file).map_err(internal)?;
     let findings = read_bytes("the export".as_ref(), &bytes)?.findings;
     let errors = findings.into_iter().filter(|finding| finding.severity == Severity::Error);
-    Ok(errors.map(|finding| (finding.story, format!("{}: {}", finding.code, finding.message))).collect())
+    Ok(errors.map(|finding| (finding.story.clone(), Lack::Error(Box::new(finding)))).collect())
 }

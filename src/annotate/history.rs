@@ -2,6 +2,8 @@
 
 use super::change::{Change, Field};
 use super::journal::EditEntry;
+use super::message::Deed;
+use super::op::Direction;
 use std::collections::HashMap;
 
 /// An edit with what it takes to undo it.
@@ -10,6 +12,8 @@ pub(super) struct Edit {
     pub entry: EditEntry,
     /// The changes that take the edit's changes back, one by one.
     pub before: Vec<Change>,
+    /// What it did, for those who see it.
+    pub deed: Deed,
 }
 
 /// A field of a group; of an answer also the pass.
@@ -116,24 +120,5 @@ impl History {
             }
         }
         self.edits.push(edit);
-    }
-}
-
-/// Back or forth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Takes an edit back.
-    Undo,
-    /// Makes an edit again that was taken back.
-    Redo,
-}
-
-impl Direction {
-    /// In words.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::Undo => "undo",
-            Direction::Redo => "redo",
-        }
     }
 }

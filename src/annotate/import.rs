@@ -1,26 +1,28 @@
 //! Stories of a story file, taken into a project.
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
+use super::composed::composed;
 use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
+use super::message::{EditProblem, Lack};
 use super::project::Project;
 use super::refusal::EditRefusal;
 use super::sender::Sender;
 use crate::attribute::Attribute;
-use crate::data::{Kind, Story, StoryFile};
+use crate::data::{Finding, Kind, Story, StoryFile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was taken from a story file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The stories, in their order.
     pub stories: Vec<ImportedStory>,
     /// Those that were not taken.
     pub left_out: Vec<LeftOutStory>,
-    /// What was found in the file, one a line.
-    pub findings: Vec<String>,
+    /// What was found in the file.
+    pub findings: Vec<Finding>,
 }
 
 /// A story that was taken from a story file.
@@ -46,15 +48,14 @@ impl Project {
             Some(split) => file.split(split)?.iter().collect(),
             None => file.splits.iter().flat_map(|(_, stories)| stories).collect(),
         };
-        let mut imported = Imported::default();
-        imported.findings.extend(file.findings.iter().map(ToString::to_string));
+        let mut imported = Imported { findings: file.findings.clone(), ..Imported::default() };
         // Groups that give way don't take the numbers of others.
         let above = stories.iter().map(|story| story.group).filter(|&group| group < MAX_WANTED);
         let above = above.max().map_or(1, |last| last + 1);
         let groups = groups(&stories, &mut imported.left_out);
         let is_made = |n: usize| self.history.sent(&window, n as u64).is_some();
         if !groups.is_empty() && (1..=groups.len()).all(is_made) {
-            return Err(EditRefusal::data("this import was made before"));
+            return Err(EditProblem::ImportedBefore.into());
         }
         for (n, members) in (1..).zip(groups) {
             let mut reader = GroupReader::default();
@@ -89,8 +90,7 @@ fn groups<'s>(stories: &[&'s Story], left_out: &mut Vec<LeftOutStory>) -> Vec<Ve
         match places.get(&story.group) {
             Some(&place) => groups[place].push(story),
             None => {
-                let why = "its plausible story is not in the file".into();
-                left_out.push(LeftOutStory { story: story.id.clone(), why });
+                left_out.push(LeftOutStory { story: story.id.clone(), why: Lack::PlausibleNotInFile });
             }
         }
     }
@@ -120,10 +120,10 @@ impl GroupReader {
             self.read_story(&key, story);
         }
         let plausible = stories[0];
-        if let Some(&actor) = self.entities.get(&plausible.actor) {
+        if let Some(&actor) = self.entities.get(&composed(&plausible.actor)) {
             self.changes.push(Change::Actor { entity: Some(actor) });
         }
-        self.changes.push(Change::Location { text: plausible.location.clone() });
+        self.changes.push(Change::Location { text: composed(&plausible.location) });
         for (i, Known { labels, .. }) in self.sentences.iter().enumerate() {
             for (&entity, labels) in labels {
                 let labelled = Attribute::ALL.into_iter().filter(|attribute| labels[attribute.index()].is_some());
@@ -155,7 +155,7 @@ impl GroupReader {
         for (n, text) in story.sentences.iter().enumerate() {
             let labels = |entity: &crate::data::Entity| Attribute::ALL.map(|attribute| entity.label(n, attribute));
             let labels = entities.iter().copied().zip(story.entities.iter().map(labels)).collect();
-            let known = self.sentence(text, labels, &used);
+            let known = self.sentence(&composed(text), labels, &used);
             used.insert(known);
             sentences.push(known);
         }
@@ -171,7 +171,8 @@ impl GroupReader {
     }
 
     fn entity(&mut self, name: &str, story: &Story) -> EntityId {
-        if let Some(&entity) = self.entities.get(name) {
+        let composed = composed(name);
+        if let Some(&entity) = self.entities.get(&composed) {
             return entity;
         }
         let entity = EntityId(self.entities.len() as u32 + 1);
@@ -181,8 +182,8 @@ impl GroupReader {
             Attribute::ALL.into_iter().filter(|&attribute| is_human(attribute)).any(|a| labelled.contains(a))
         });
         let person = person || name == story.actor;
-        self.changes.push(Change::Entity { entity, is: Some(EntityText { name: name.to_owned(), person }) });
-        self.entities.insert(name.to_owned(), entity);
+        self.changes.push(Change::Entity { entity, is: Some(EntityText { name: composed.clone(), person }) });
+        self.entities.insert(composed, entity);
         entity
     }
 

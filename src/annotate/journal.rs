@@ -5,6 +5,8 @@
 //! perhaps in an editor: it counts.
 
 use super::change::Change;
+use super::message::EditProblem;
+use super::refusal::EditRefusal;
 use crate::durable::LineFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{self, SchemaVersion};
@@ -126,17 +128,15 @@ impl EditJournal {
     /// Appends an edit and syncs it to the disk. After an error, nothing was appended.
     ///
     /// # Errors
-    /// `Io` if it can't be written.
-    pub fn append(&mut self, entry: &EditEntry) -> Result<()> {
+    /// `Io` if it can't be written or is full.
+    pub fn append(&mut self, entry: &EditEntry) -> Result<(), EditRefusal> {
         let mut line = serde_json::to_vec(&Line { schema_version: SchemaVersion, entry: entry.clone() })
             .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", self.path.display())))?;
         line.push(b'\n');
         if self.file.length() + line.len() as u64 > MAX_JOURNAL {
-            let message =
-                format!("{}: is full; export the stories, and import them into a new project", self.path.display());
-            return Err(Error::new(ErrorKind::Io, message));
+            return Err(EditProblem::JournalIsFull { path: self.path.display().to_string() }.into());
         }
-        self.file.append_durably(&line)
+        Ok(self.file.append_durably(&line)?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which sentences name an entity.
 
 use super::change::EntityId;
+use super::composed::composed;
 use super::group::{Draft, Group};
 use crate::entities::{head, normalized};
 use crate::language::Language;
@@ -33,7 +34,7 @@ impl<'g> Mentions<'g> {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
+    let lower = composed(&text.to_lowercase());
     lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 

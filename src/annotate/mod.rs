@@ -11,6 +11,7 @@
 //! - Whatever an annotator did can be undone, back to the beginning, but for what somebody else changed or built on since.
 
 mod change;
+mod composed;
 mod describe;
 mod edit;
 mod events;
@@ -24,6 +25,7 @@ mod journal;
 mod lost;
 mod mention;
 mod merge;
+mod message;
 mod op;
 mod priority;
 mod project;
@@ -42,9 +44,9 @@ pub use change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
 pub use events::{EditEvent, EditEvents};
 pub use export::{Export, LeftOutStory};
 pub use hint::Hint;
-pub use history::Direction;
 pub use import::{Imported, ImportedStory};
-pub use op::Op;
+pub use message::{EditProblem, FindingLine, InWords, Lack, NamedField};
+pub use op::{Direction, Op};
 pub use priority::{By, Priority};
 pub use project::Project;
 pub use proposal::{Proposal, ProposedCell, ProposedConflict, ProposedLabel};

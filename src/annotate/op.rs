@@ -1,4 +1,4 @@
-//! What an annotator does: the operations of an edit, as the page sends them.
+//! What an annotator does: the operations of an edit, as the page sends them, undo and redo.
 
 use super::change::{EntityId, SentenceId};
 use crate::attribute::Attribute;
@@ -133,4 +133,23 @@ pub enum Op {
         /// Whether it is so.
         done: bool,
     },
+}
+
+/// Back or forth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Takes an edit back.
+    Undo,
+    /// Makes an edit again that was taken back.
+    Redo,
+}
+
+impl Direction {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Undo => "undo",
+            Direction::Redo => "redo",
+        }
+    }
 }

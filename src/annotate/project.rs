@@ -1,5 +1,6 @@
 //! A project: a folder with stories, their annotations and the journal of all edits.
 
+use super::describe::deed;
 use super::history::{Edit, History};
 use super::journal::{EditEntry, EditJournal};
 use super::stories::Stories;
@@ -83,8 +84,9 @@ impl Project {
     pub(super) fn make(&mut self, entry: EditEntry) {
         let group = Arc::make_mut(self.stories.groups.entry(entry.group).or_default());
         let before = entry.changes.iter().map(|change| group.apply(&entry.pass, change)).collect();
+        let deed = deed(&entry, group, &self.history);
         self.stories.passes.insert(entry.pass.clone());
-        self.history.push(Edit { entry, before });
+        self.history.push(Edit { entry, before, deed });
     }
 }
 

@@ -3,6 +3,7 @@
 use super::change::{EntityId, SentenceId};
 use super::group::{Draft, Group};
 use super::mention::Mentions;
+use super::message::EditProblem;
 use super::refusal::EditRefusal;
 use super::stories::Stories;
 use crate::data::{Pair, Story};
@@ -33,18 +34,16 @@ impl Stories {
     /// The question about a story.
     ///
     /// # Errors
-    /// `Gone` if there is no such story; `Data` if it has no sentences or no entities yet.
+    /// `gone` if there is no such story; `data` if it has no sentences or no entities yet.
     pub fn question(&self, key: &str) -> Result<ProposalQuestion, EditRefusal> {
         let group = &self.groups[&self.number_of(key)?];
         let draft = &group.stories[key];
-        let gone = || EditRefusal::Gone(format!("the plausible story of {key} was removed"));
+        let gone = || EditProblem::PlausibleIsGone { story: key.to_owned() };
         let (_, plausible) = group.present().find(|(_, draft)| draft.kind.is_none()).ok_or_else(gone)?;
         let texts = [plausible, draft].map(|draft| text(group, draft));
         for text in &texts {
             if text.sentences.is_empty() || text.entities.is_empty() {
-                return Err(EditRefusal::data(
-                    "a model needs the sentences and the entities of the story; add them first",
-                ));
+                return Err(EditProblem::NothingToPropose.into());
             }
         }
         let mentions = Mentions::of(group, draft);

@@ -1,6 +1,7 @@
 //! Why an edit is not made.
 
 use super::change::{Change, EntityId, SentenceId};
+use super::message::{EditProblem, InWords, NamedField};
 use crate::attribute::Attribute;
 use crate::error::{Error, ErrorKind};
 use serde::Serialize;
@@ -11,19 +12,20 @@ use std::fmt;
 pub enum EditRefusal {
     /// Somebody else changed the same since the annotator last saw it.
     Clash(Vec<Clash>),
-    /// What the edit is about is not there, or not any more.
-    Gone(String),
+    /// The edit can't be made; what it is about may not be there any more.
+    Problem(EditProblem),
     /// The page was opened for another project.
     OtherProject,
-    /// The edit is wrong, or the journal can't be written.
+    /// A program sent a wrong edit, or the journal can't be written.
     Failed(Error),
 }
 
 /// A field that two edits set to different values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Clash {
-    /// The field in words.
-    pub what: String,
+    /// The field, which the annotator is told in words.
+    #[serde(skip)]
+    pub what: NamedField,
     /// Whose label it is, if it is a label.
     pub entity: Option<EntityId>,
     /// In which sentence, if the field is of a sentence.
@@ -41,6 +43,7 @@ pub struct Clash {
 }
 
 impl EditRefusal {
+    /// What no annotator can do on the page, only a program.
     pub(super) fn data(message: impl Into<String>) -> Self {
         EditRefusal::Failed(Error::data(message))
     }
@@ -49,7 +52,7 @@ impl EditRefusal {
     pub fn kind(&self) -> &'static str {
         match self {
             EditRefusal::Clash(_) => "clash",
-            EditRefusal::Gone(_) => "gone",
+            EditRefusal::Problem(problem) => problem.kind(),
             EditRefusal::OtherProject => "other_project",
             EditRefusal::Failed(error) => match error.kind {
                 ErrorKind::Data => "data",
@@ -67,20 +70,48 @@ impl From<Error> for EditRefusal {
     }
 }
 
+impl From<EditProblem> for EditRefusal {
+    fn from(problem: EditProblem) -> Self {
+        EditRefusal::Problem(problem)
+    }
+}
+
 impl fmt::Display for EditRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.english())
+    }
+}
+
+impl InWords for EditRefusal {
+    fn english(&self) -> String {
         match self {
             EditRefusal::Clash(clashes) => {
-                let first = clashes.first();
-                let (what, who) = first.map_or(("this", "somebody"), |clash| (&clash.what, &clash.who));
+                let what = clashes.first().map_or("this".into(), |clash| clash.what.english());
+                let who = clashes.first().map_or("somebody", |clash| &clash.who);
                 let more = if clashes.len() > 1 { format!(" (and {} more)", clashes.len() - 1) } else { String::new() };
-                write!(f, "{who} changed {what} meanwhile{more}; choose one of the two values")
+                format!("{who} changed {what} meanwhile{more}; choose one of the two values")
             }
-            EditRefusal::Gone(message) => f.write_str(message),
+            EditRefusal::Problem(problem) => problem.english(),
             EditRefusal::OtherProject => {
-                f.write_str("this server has another project; start one for the project of this page")
+                "this server has another project; start one for the project of this page".into()
             }
-            EditRefusal::Failed(error) => f.write_str(&error.message),
+            EditRefusal::Failed(error) => error.english(),
+        }
+    }
+
+    fn italian(&self) -> String {
+        match self {
+            EditRefusal::Clash(clashes) => {
+                let what = clashes.first().map_or("questo".into(), |clash| clash.what.italian());
+                let who = clashes.first().map_or("qualcuno", |clash| &clash.who);
+                let more = if clashes.len() > 1 { format!(" (e altro: {})", clashes.len() - 1) } else { String::new() };
+                format!("intanto {who} ha cambiato {what}{more}; scegli uno dei due valori")
+            }
+            EditRefusal::Problem(problem) => problem.italian(),
+            EditRefusal::OtherProject => {
+                "a questo indirizzo ora c'è un altro progetto; ricarica la pagina per vederlo".into()
+            }
+            EditRefusal::Failed(error) => error.italian(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The stories of a project.
 
 use super::group::Group;
+use super::message::EditProblem;
 use super::refusal::EditRefusal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ impl Stories {
     pub(super) fn number_of(&self, story: &str) -> Result<i64, EditRefusal> {
         let number = story.split('-').next().and_then(|number| number.parse().ok());
         let number = number.filter(|number| self.groups.get(number).is_some_and(|group| group.story(story).is_some()));
-        number.ok_or_else(|| EditRefusal::Gone(format!("there is no story {story:?}; it may have been removed")))
+        number.ok_or_else(|| EditProblem::NoStory { story: story.to_owned() }.into())
     }
 
     /// A number that no group had.

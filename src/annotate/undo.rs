@@ -4,9 +4,11 @@ use super::change::{Change, EntityText, MarkedConflict};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
-use super::history::{Direction, Edit};
+use super::history::Edit;
 use super::journal::EditEntry;
 use super::merge::{merged, ordered};
+use super::message::{Deed, EditProblem};
+use super::op::Direction;
 use super::project::Project;
 use super::refusal::EditRefusal;
 use super::sender::{Edited, Sender};
@@ -17,16 +19,16 @@ impl Project {
     /// Undoes the last edit of the annotator in this pass, or redoes the one that was undone last.
     ///
     /// # Errors
-    /// `Gone` if there is none; a clash if somebody changed the same since, or has built on what would go.
+    /// `gone` if there is none; a clash if somebody changed the same since, or has built on what would go.
     pub fn go(&mut self, sender: Sender, direction: Direction) -> Result<Edited, EditRefusal> {
         if let Some(done) = self.check(sender, 0)? {
             return Ok(done);
         }
-        let gone = || EditRefusal::Gone(format!("{} has nothing to {} here", sender.who, direction.name()));
-        let edit = self.history.next(sender.who, sender.pass, direction).ok_or_else(gone)?;
-        let Edit { entry: EditEntry { revision, group: number, story, changes, what, .. }, before } = edit;
+        let nothing = || EditProblem::NothingToGoTo { who: sender.who.to_owned(), direction };
+        let edit = self.history.next(sender.who, sender.pass, direction).ok_or_else(nothing)?;
+        let Edit { entry: EditEntry { revision, group: number, story, changes, .. }, before, deed } = edit;
         let (revision, number) = (*revision, *number);
-        let what = Some(format!("{}: {what}", direction.name()));
+        let deed = Some(Deed { direction: Some(direction), made: deed.made.clone() });
         let (from, to, since) = match direction {
             Direction::Undo => (changes, before, revision),
             Direction::Redo => (before, changes, self.history.undone(revision)),
@@ -39,7 +41,7 @@ impl Project {
         let (undoes, redoes) =
             if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
         let story = story.clone();
-        self.commit(Planned { sender, number, story, steps, what, undoes, redoes })
+        self.commit(Planned { sender, number, story, steps, deed, undoes, redoes })
     }
 
     /// Sets a field back from `from` to `to`. It merges if nobody set the field since the edit of this revision, or if
@@ -101,9 +103,7 @@ fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(),
     let mut names = BTreeSet::new();
     let mut shown = group.entities.iter().filter(|(entity, _)| group.shows(**entity)).filter_map(|(_, is)| is.as_ref());
     match shown.find(|entity| !names.insert(&entity.name)) {
-        Some(EntityText { name, .. }) => Err(EditRefusal::data(format!(
-            "another entity of these stories is named {name:?} by now; rename that one first"
-        ))),
+        Some(EntityText { name, .. }) => Err(EditProblem::NameIsTakenByNow { name: name.clone() }.into()),
         None => Ok(()),
     }
 }

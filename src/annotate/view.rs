@@ -3,8 +3,9 @@
 use super::change::{EntityId, MarkedConflict, SentenceId};
 use super::group::{Draft, Group};
 use super::hint::{Hint, count_hints, hints};
-use super::history::Direction;
 use super::mention::Mentions;
+use super::message::InWords;
+use super::op::Direction;
 use super::project::Project;
 use super::record::conflict;
 use super::refusal::EditRefusal;
@@ -159,11 +160,11 @@ impl Project {
         counts.clone()
     }
 
-    /// A story as `who` sees it in a pass.
+    /// A story as `who` sees it in a pass; what is said about it is in a language.
     ///
     /// # Errors
-    /// `Gone` if there is no such story.
-    pub fn story(&self, key: &str, pass: &str, who: &str) -> Result<AnnotatedStory, EditRefusal> {
+    /// `gone` if there is no such story.
+    pub fn story(&self, key: &str, pass: &str, who: &str, language: Language) -> Result<AnnotatedStory, EditRefusal> {
         let number = self.stories.number_of(key)?;
         let group = &self.stories.groups[&number];
         let draft = &group.stories[key];
@@ -171,7 +172,7 @@ impl Project {
             let wanted = move |(_, draft): &(&str, &Draft)| draft.kind.is_none() == is_plausible;
             group.present().filter(wanted).map(|(key, _)| key.to_owned())
         };
-        let next = |direction| self.history.next(who, pass, direction).map(|edit| edit.entry.what.clone());
+        let next = |direction| self.history.next(who, pass, direction).map(|edit| edit.deed.words(language));
         let answers = group.answers(pass);
         Ok(AnnotatedStory {
             revision: self.revision(),
@@ -188,7 +189,7 @@ impl Project {
             labels: labels(group, draft, pass),
             conflict: conflict(draft, answers, key).and_then(|_| answers.conflicts.get(key).copied()),
             done: answers.done.contains(key),
-            hints: hints(group, number, key, pass),
+            hints: hints(group, number, key, pass, language),
             proposed: proposed(group, draft),
             undo: next(Direction::Undo),
             redo: next(Direction::Redo),

@@ -186,6 +186,9 @@ pub struct Finding {
     pub field: String,
     /// What is wrong, and the remedy or how it was read.
     pub message: String,
+    /// The names that the message quotes, if it is about names.
+    #[serde(skip)]
+    pub quoted: Vec<String>,
 }
 
 impl Finding {
@@ -240,6 +243,11 @@ impl Notes {
 
     /// Adds a finding about `field` of the current story. The last one that fits says that the limit is reached.
     pub fn add(&mut self, code: Code, field: impl AsRef<str>, message: impl AsRef<str>) {
+        self.add_quoting(&[], code, field, message);
+    }
+
+    /// Adds a finding whose message quotes names.
+    pub fn add_quoting(&mut self, names: &[&str], code: Code, field: impl AsRef<str>, message: impl AsRef<str>) {
         self.errors += usize::from(code.severity() == Severity::Error);
         if self.is_full() {
             return;
@@ -260,6 +268,7 @@ impl Notes {
             story: shown(&self.story, MAX_NAME),
             field: shown(field, MAX_NAME),
             message: shown(message, LONGEST_MESSAGE),
+            quoted: names.iter().map(|name| shown(name, MAX_NAME)).collect(),
         });
     }
 

@@ -45,7 +45,7 @@ pub(super) fn note_similar(names: &[&str], notes: &mut Notes) -> bool {
                 "{:?} and {:?} are read as two entities; if they are one, spell them alike",
                 earlier.name, name.name
             );
-            notes.add(Code::SimilarNames, "states", message);
+            notes.add_quoting(&[earlier.name, name.name], Code::SimilarNames, "states", message);
         }
     }
     true

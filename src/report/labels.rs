@@ -74,6 +74,34 @@ pub fn meaning(attribute: Attribute, annotated: u8, language: Language) -> Strin
     }
 }
 
+/// What people call an attribute, as `templates/app/words.js` does in Italian.
+pub const fn attribute_name(attribute: Attribute, language: Language) -> &'static str {
+    use Attribute::*;
+    let [english, italian] = match attribute {
+        HLocation | Location => ["location", "luogo"],
+        Conscious => ["conscious", "coscienza"],
+        Wearing => ["dressed", "vestiti"],
+        HWet | Wet => ["wet", "bagnato"],
+        Hygiene | Clean => ["clean", "pulizia"],
+        Exist => ["existence", "esistenza"],
+        Power => ["power", "corrente"],
+        Functional => ["working", "funzionamento"],
+        Pieces => ["in pieces", "in pezzi"],
+        Open => ["open", "apertura"],
+        Temperature => ["temperature", "temperatura"],
+        Solid => ["solid", "solidità"],
+        Contain => ["contents", "contenuto"],
+        Running => ["running", "in funzione"],
+        Moveable => ["movable", "spostabile"],
+        Mixed => ["mixed", "mescolato"],
+        Edible => ["edible", "commestibile"],
+    };
+    match language {
+        Language::English => english,
+        Language::Italian => italian,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 // Asks the server. The token comes with the address that the program printed; it is taken out of the address at once.
 import { memory } from "./dom.js";
+import { language, t } from "./words.js";
 
 let typed = "";
 function takeToken() {
@@ -19,12 +20,18 @@ const token = () => memory.get("token") ?? typed;
 /** Why the server did not answer as hoped. `kind` is for programs; `body` is the whole error. */
 export class Refused extends Error {
   constructor(status, body) {
-    super(body?.message ?? "");
+    super(status === 401 ? t("token_wrong") : body?.message ?? "");
     this.status = status;
     this.kind = body?.kind ?? "unreachable";
     this.body = body;
   }
 }
+
+/** Which project the page was loaded from, if the server says so. */
+let project;
+
+/** Whether this is the project of the page: the one that it was loaded from. */
+export const isOwnProject = (id) => (project ??= id) === id;
 
 let waiting = 0;
 
@@ -34,9 +41,10 @@ function wait(by) {
   document.getElementById("main").setAttribute("aria-busy", String(waiting > 0));
 }
 
-/** JSON from the server. A body that is no text is sent as JSON. */
+/** JSON from the server. A body that is no text is sent as JSON. What is asked of a project says which one is meant, and the language of the answer. */
 export async function ask(path, { body, signal, ...query } = {}) {
-  const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  const ofPage = path.startsWith("annotate/") ? { lang: language(), project } : {};
+  const known = Object.entries({ ...ofPage, ...query }).filter(([, value]) => value !== undefined && value !== null);
   const address = known.length ? `/api/${path}?${new URLSearchParams(known)}` : `/api/${path}`;
   const request = { signal, headers: { "x-tiered-token": token() }, cache: "no-store" };
   if (body !== undefined) {

@@ -9,13 +9,8 @@ const LIMIT = 10_000, IMPORT_LIMIT = 120_000;
 let undelivered = 0;
 addEventListener("beforeunload", (event) => { if (undelivered) event.preventDefault(); });
 
-/** Which project the page was loaded from, if the server says so. */
-let project;
 /** Why nothing is sent any more: another project is served at this address. */
 let end = null;
-
-/** Whether this is the project of the page: the one that it was loaded from. */
-export const isOwnProject = (id) => (project ??= id) === id;
 
 export class Edits {
   /** `told` gets ("view", answer), ("clash", error, decide), ("refused", error), ("unsaved", error or null), ("waiting"). */
@@ -51,7 +46,7 @@ export class Edits {
   async deliver(path, request, on_clash = "tell") {
     const { who, pass, window } = this;
     this.number += 1;
-    const body = { ...request, project, who, pass, window, n: this.number, base: request.base ?? this.base, on_clash };
+    const body = { ...request, who, pass, window, n: this.number, base: request.base ?? this.base, on_clash };
     for (;;) {
       try {
         if (end) throw end;

@@ -1,7 +1,6 @@
 // What others do: it is shown, and where two changed the same, one of them chooses.
-import { ask } from "./api.js";
+import { ask, isOwnProject } from "./api.js";
 import { h } from "./dom.js";
-import { isOwnProject } from "./edits.js";
 import { inWords } from "./grid.js";
 import { attributeName, t } from "./words.js";
 

@@ -1,6 +1,8 @@
 //! Entities: added, named and taken out.
 
 use super::super::change::{Change, EntityId, EntityText};
+use super::super::composed::composed;
+use super::super::message::EditProblem;
 use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME};
@@ -18,24 +20,26 @@ impl Expansion<'_> {
         };
         for story in self.followers()? {
             if self.group.entities_of(&self.group.stories[&story]).count() == MAX_ENTITIES {
-                return Err(EditRefusal::data(format!("a story has at most {MAX_ENTITIES} entities")));
+                return Err(EditProblem::ManyEntities.into());
             }
             self.merge(Change::Member { story, entity, is: true });
         }
         Ok(())
     }
 
-    /// The entity of the group with this name: one of a story, else one that was dropped.
+    /// The entity of the group with this name: one of a story, else one that was dropped. Older names may have accents apart
+    /// from their letters.
     fn named(&self, name: &str) -> Option<EntityId> {
         let entities = self.group.entities.iter();
-        let named = entities.filter(|(_, is)| is.as_ref().is_some_and(|is| is.name == name)).map(|(&entity, _)| entity);
+        let is_named = |is: &EntityText| composed(&is.name) == name;
+        let named = entities.filter(|(_, is)| is.as_ref().is_some_and(is_named)).map(|(&entity, _)| entity);
         named.min_by_key(|&entity| !self.group.shows(entity))
     }
 
     pub(super) fn rename(&mut self, entity: EntityId, name: &str) -> Outcome {
         let (is, name) = (self.entity(entity)?, fair_name(name)?);
         if self.named(&name).is_some_and(|other| other != entity && self.group.shows(other)) {
-            return Err(EditRefusal::data(format!("another entity of these stories is named {name:?}; use that one")));
+            return Err(EditProblem::NameIsTaken { name }.into());
         }
         self.set(Change::Entity { entity, is: Some(EntityText { name, ..is }) });
         Ok(())
@@ -58,8 +62,8 @@ impl Expansion<'_> {
     /// The actor is a person.
     pub(super) fn set_actor(&mut self, entity: Option<EntityId>, name: Option<&str>) -> Outcome {
         let named = |name: &str| {
-            let gone = || EditRefusal::Gone(format!("story {} has no entity named {name:?}; add it first", self.story));
-            self.named(name.trim()).ok_or_else(gone)
+            let gone = || EditProblem::NoEntityNamed { story: self.story.clone(), name: name.to_owned() };
+            self.named(&composed(name.trim())).ok_or_else(gone)
         };
         let entity = match (entity, name) {
             (None, Some(name)) => Some(named(name)?),
@@ -84,8 +88,8 @@ impl Expansion<'_> {
 fn fair_name(name: &str) -> Result<String, EditRefusal> {
     let name = tidy(name)?;
     match name.chars().count() {
-        0 => Err(EditRefusal::data("an entity needs a name")),
-        length if length > MAX_NAME => Err(EditRefusal::data(format!("a name has at most {MAX_NAME} characters"))),
+        0 => Err(EditProblem::NoName.into()),
+        length if length > MAX_NAME => Err(EditProblem::LongName.into()),
         _ => Ok(name),
     }
 }

@@ -5,14 +5,13 @@ mod sentences;
 mod stories;
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
+use super::composed::composed;
 use super::group::{Draft, Group};
+use super::message::{EditProblem, MAX_SENTENCE};
 use super::op::Op;
 use super::refusal::EditRefusal;
 use crate::attribute::Attribute;
 use std::collections::{BTreeMap, HashMap};
-
-/// Characters of a sentence.
-const MAX_SENTENCE: usize = 2000;
 
 /// A change of an edit.
 #[derive(Debug, Clone)]
@@ -111,29 +110,19 @@ impl<'p> Expansion<'p> {
     }
 
     fn draft(&self) -> Result<&Draft, EditRefusal> {
-        let gone = || EditRefusal::Gone(format!("there is no story {:?}; it may have been removed", self.story));
-        self.group.story(&self.story).ok_or_else(gone)
+        self.group.story(&self.story).ok_or_else(|| EditProblem::NoStory { story: self.story.clone() }.into())
     }
 
     /// The position of a sentence in the story.
     fn position(&self, sentence: SentenceId) -> Result<usize, EditRefusal> {
         let found = self.draft()?.sentences.iter().position(|&other| other == sentence);
-        found.ok_or_else(|| {
-            let SentenceId(number) = sentence;
-            EditRefusal::Gone(format!(
-                "story {} has no sentence with id {number}; it may have been removed",
-                self.story
-            ))
-        })
+        found.ok_or_else(|| EditProblem::NoSentence { story: self.story.clone(), id: sentence.0 }.into())
     }
 
     /// An entity of the story.
     fn entity(&self, entity: EntityId) -> Result<EntityText, EditRefusal> {
         let found = self.draft()?.entities.contains(&entity).then(|| self.group.entity(entity).cloned()).flatten();
-        found.ok_or_else(|| {
-            let EntityId(number) = entity;
-            EditRefusal::Gone(format!("story {} has no entity with id {number}; it may have been removed", self.story))
-        })
+        found.ok_or_else(|| EditProblem::NoEntity { story: self.story.clone(), id: entity.0 }.into())
     }
 
     /// The keys of the stories that a change of this one's sentences or entities concerns: a plausible story with its
@@ -166,10 +155,10 @@ impl<'p> Expansion<'p> {
                 let (evidence, breakpoint) = if first < second { (one, other) } else { (other, one) };
                 Some(MarkedConflict { evidence, breakpoint })
             }
-            _ => return Err(EditRefusal::data("a conflict has two sentences; mark two different ones, or none")),
+            _ => return Err(EditProblem::ConflictOfOne.into()),
         };
         if self.draft()?.kind.is_none() && conflict.is_some() {
-            return Err(EditRefusal::data("a plausible story has no conflict; make a version of it first"));
+            return Err(EditProblem::ConflictInPlausible.into());
         }
         self.set(Change::Conflict { story: self.story.clone(), conflict });
         Ok(())
@@ -182,11 +171,11 @@ impl<'p> Expansion<'p> {
     }
 }
 
-/// A sentence without outer spaces and line ends.
+/// A sentence without outer spaces and line ends, with accents as part of their letters.
 fn tidy(text: &str) -> Result<String, EditRefusal> {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = composed(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match text.chars().count() > MAX_SENTENCE {
-        true => Err(EditRefusal::data(format!("a sentence has more than {MAX_SENTENCE} characters; shorten it"))),
+        true => Err(EditProblem::LongSentence.into()),
         false => Ok(text),
     }
 }

@@ -1,6 +1,7 @@
 //! Sentences: corrected, replaced, inserted, removed and moved.
 
 use super::super::change::{Change, MarkedConflict, SentenceId};
+use super::super::message::EditProblem;
 use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
 use crate::attribute::Attribute;
@@ -17,7 +18,7 @@ impl Expansion<'_> {
     pub(super) fn replace(&mut self, sentence: SentenceId, text: &str) -> Outcome {
         let position = self.position(sentence)?;
         if self.draft()?.kind.is_none() {
-            return Err(EditRefusal::data("a sentence is replaced in a version only; correct it with `text`"));
+            return Err(EditProblem::ReplacedInPlausible.into());
         }
         let new = self.new_sentence(text)?;
         self.put_in_place(position, new)
@@ -55,7 +56,7 @@ impl Expansion<'_> {
             // A version that replaced the sentence before it has another one at its position.
             let at = anchor.or(own).map_or(0, |before| (before + 1).min(sentences.len()));
             if sentences.len() == MAX_SENTENCES {
-                return Err(EditRefusal::data(format!("a story has at most {MAX_SENTENCES} sentences")));
+                return Err(EditProblem::ManySentences.into());
             }
             sentences.insert(at, sentence);
             self.merge(Change::Order { story, sentences });
@@ -98,7 +99,7 @@ impl Expansion<'_> {
     pub(super) fn own(&mut self, sentence: SentenceId) -> Outcome {
         let position = self.position(sentence)?;
         if self.draft()?.kind.is_none() {
-            return Err(EditRefusal::data("a plausible story shares its sentences; give a version a copy of its own"));
+            return Err(EditProblem::OwnInPlausible.into());
         }
         let text = self.group.text(sentence).to_owned();
         let copy = self.new_sentence(&text)?;

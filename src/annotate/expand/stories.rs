@@ -1,6 +1,7 @@
 //! Stories: made and removed.
 
 use super::super::change::{Change, SentenceId};
+use super::super::message::EditProblem;
 use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
 use crate::data::Kind;
@@ -12,7 +13,7 @@ impl Expansion<'_> {
             return Err(EditRefusal::data("a new story has a group of its own; send `add_story` first, and no story"));
         }
         if sentences.len() > MAX_SENTENCES {
-            return Err(EditRefusal::data(format!("a story has at most {MAX_SENTENCES} sentences")));
+            return Err(EditProblem::ManySentences.into());
         }
         let mut order = Vec::new();
         for text in sentences {

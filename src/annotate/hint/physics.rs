@@ -6,10 +6,9 @@
 
 use crate::annotate::change::EntityId;
 use crate::annotate::group::{Draft, Group};
+use crate::annotate::message::{ContradictionRemedy, HintText};
 use crate::annotate::record::filled;
 use crate::attribute::{Attribute, Side};
-use crate::language::Language;
-use crate::report::words::{noun, predicate};
 use std::collections::HashMap;
 
 /// A precondition that contradicts what an earlier sentence said. Sentences are positions in the story.
@@ -84,15 +83,16 @@ fn truths(attribute: Attribute, label: u8) -> (u8, u8) {
 }
 
 impl Contradiction {
-    /// "the fridge is closed after sentence 1, but must be open before sentence 3".
-    pub fn words(&self, group: &Group) -> String {
-        let name = group.entity(self.entity).map_or("it", |is| is.name.as_str());
-        let (class, side) = self.known;
-        let said = predicate(self.attribute, side, class).unwrap_or_default();
-        let must = predicate(self.attribute, Side::Precondition, self.needed).unwrap_or_default();
-        let when = if side == Side::Effect { "after" } else { "before" };
-        let (evidence, breakpoint) = (self.evidence + 1, self.breakpoint + 1);
-        let name = noun(name, Language::English);
-        format!("{name} {said} {when} sentence {evidence}, but {must} before sentence {breakpoint}")
+    /// What it says to an annotator.
+    pub fn text<'g>(&self, group: &'g Group, remedy: ContradictionRemedy) -> HintText<'g> {
+        HintText::Contradiction {
+            name: group.entity(self.entity).map_or("it", |is| is.name.as_str()),
+            attribute: self.attribute,
+            known: self.known,
+            needed: self.needed,
+            evidence: self.evidence + 1,
+            breakpoint: self.breakpoint + 1,
+            remedy,
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 use super::found::Hint;
 use crate::annotate::group::{Draft, Group};
+use crate::annotate::message::{HintText, InWords, position};
 use crate::annotate::record::{StoryFormat, record};
 use crate::data::{Code, Finding, read_bytes};
+use crate::language::Language;
 use crate::say::aside;
 use serde_json::{Map, Value, json};
 
@@ -36,20 +38,14 @@ pub(super) fn findings(
 }
 
 /// What was found in a story.
-pub(super) fn hints(key: &str, draft: &Draft, findings: &[Finding]) -> Vec<Hint> {
+pub(super) fn hints(key: &str, draft: &Draft, findings: &[Finding], language: Language) -> Vec<Hint> {
     let is_of_story = |finding: &&Finding| finding.story == key && !UNFINISHED.contains(&finding.code);
     let hint = |finding: &Finding| Hint {
         code: finding.code.name(),
         sentences: position(&finding.field).and_then(|n| draft.sentences.get(n)).copied().into_iter().collect(),
-        message: finding.message.clone(),
+        message: HintText::Found(finding).words(language),
         entity: None,
         attribute: None,
     };
     findings.iter().filter(is_of_story).map(hint).collect()
-}
-
-/// The sentence of a field such as `states[3].open[1]` or `sentences[3]`.
-fn position(field: &str) -> Option<usize> {
-    let rest = field.strip_prefix("states[").or_else(|| field.strip_prefix("sentences["))?;
-    rest.split(']').next()?.parse().ok()
 }

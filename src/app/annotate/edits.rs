@@ -1,8 +1,13 @@
 //! Edits of a project.
 
-use super::super::answer::{Answered, body_text};
-use super::state::{Annotation, answer, main_pass};
-use crate::annotate::{AnnotatedStory, Direction, EditRefusal, Edited, Imported, OnClash, Op, Project, Sender};
+use super::super::answer::Answered;
+use super::left_out::LeftOutAnswer;
+use super::page::{Page, require_own};
+use super::state::{Annotation, answer, main_pass, text_of};
+use crate::annotate::{
+    AnnotatedStory, Direction, EditProblem, EditRefusal, Edited, FindingLine, Imported, ImportedStory, InWords,
+    OnClash, Op, Project, Sender,
+};
 use crate::data::read_bytes;
 use crate::error::Error;
 use crate::untrusted::json_error;
@@ -20,8 +25,8 @@ const MAX_IMPORT: usize = 64 << 20;
 pub(super) fn routes() -> Router<Annotation> {
     Router::new()
         .route("/api/annotate/edit", post(edit))
-        .route("/api/annotate/undo", post(|state, body| go(state, body, Direction::Undo)))
-        .route("/api/annotate/redo", post(|state, body| go(state, body, Direction::Redo)))
+        .route("/api/annotate/undo", post(|state, page, body| go(state, page, body, Direction::Undo)))
+        .route("/api/annotate/redo", post(|state, page, body| go(state, page, body, Direction::Redo)))
         .route("/api/annotate/import", post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)))
 }
 
@@ -43,9 +48,7 @@ impl From {
     /// # Errors
     /// `OtherProject` if it is about another project.
     fn sender_to(&self, project: &Project) -> Result<Sender<'_>, EditRefusal> {
-        if self.project.as_ref().is_some_and(|wanted| *wanted != project.id()) {
-            return Err(EditRefusal::OtherProject);
-        }
+        require_own(self.project.as_deref(), project)?;
         Ok(Sender { who: &self.who, window: &self.window, n: self.n, pass: &self.pass, on_clash: self.on_clash })
     }
 }
@@ -84,9 +87,9 @@ struct EditAnswer {
 }
 
 impl EditAnswer {
-    fn of(project: &Project, from: &From, edited: Edited) -> Self {
+    fn of(project: &Project, from: &From, edited: Edited, page: &Page) -> Self {
         let Edited { revision, story, repeated } = edited;
-        let view = project.story(&story, &from.pass, &from.who).ok();
+        let view = project.story(&story, &from.pass, &from.who, page.lang).ok();
         EditAnswer { revision, story, repeated, view }
     }
 }
@@ -96,47 +99,60 @@ fn request<T: DeserializeOwned>(text: &str) -> Result<T, EditRefusal> {
     serde_json::from_str(text).map_err(|error| wrong(error).into())
 }
 
-async fn edit(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>) -> Answered {
-    let text = body_text(body)?;
+async fn edit(State(annotation): State<Annotation>, page: Page, body: Result<Bytes, BytesRejection>) -> Answered {
+    let text = text_of(body, &page)?;
+    let asking = page.clone();
     let work = move |project: &mut Project| {
         let EditRequest { from, base, story, ops } = request(&text)?;
+        asking.require(project)?;
         let edited = project.edit(from.sender_to(project)?, base, story.as_deref(), &ops)?;
-        Ok(EditAnswer::of(project, &from, edited))
+        Ok(EditAnswer::of(project, &from, edited, &asking))
     };
     annotation.save_soon();
-    answer(annotation.with(work).await)
+    answer(annotation.with(work).await, &page)
 }
 
 async fn go(
     State(annotation): State<Annotation>,
+    page: Page,
     body: Result<Bytes, BytesRejection>,
     direction: Direction,
 ) -> Answered {
-    let text = body_text(body)?;
+    let text = text_of(body, &page)?;
+    let asking = page.clone();
     let work = move |project: &mut Project| {
         let GoRequest { from } = request(&text)?;
+        asking.require(project)?;
         let edited = project.go(from.sender_to(project)?, direction)?;
-        Ok(EditAnswer::of(project, &from, edited))
+        Ok(EditAnswer::of(project, &from, edited, &asking))
     };
     annotation.save_soon();
-    answer(annotation.with(work).await)
+    answer(annotation.with(work).await, &page)
 }
 
 #[derive(Serialize)]
 struct ImportAnswer {
     revision: u64,
-    #[serde(flatten)]
-    imported: Imported,
+    stories: Vec<ImportedStory>,
+    left_out: Vec<LeftOutAnswer>,
+    /// What was found in the file, one a line.
+    findings: Vec<String>,
 }
 
-async fn import(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>) -> Answered {
-    let text = body_text(body)?;
+async fn import(State(annotation): State<Annotation>, page: Page, body: Result<Bytes, BytesRejection>) -> Answered {
+    let text = text_of(body, &page)?;
+    let asking = page.clone();
     let work = move |project: &mut Project| {
         let ImportRequest { from, text, split } = request(&text)?;
-        let file = read_bytes("the story file".as_ref(), text.as_bytes())?;
-        let imported = project.import(from.sender_to(project)?, &file, split.as_deref())?;
-        Ok(ImportAnswer { revision: project.revision(), imported })
+        asking.require(project)?;
+        let no_file = |Error { message, .. }| EditProblem::NoStoryFile { message };
+        let file = read_bytes("the story file".as_ref(), text.as_bytes()).map_err(no_file)?;
+        let Imported { stories, left_out, findings } =
+            project.import(from.sender_to(project)?, &file, split.as_deref())?;
+        let findings = findings.iter().map(|finding| FindingLine(finding).words(asking.lang)).collect();
+        let left_out = LeftOutAnswer::list(left_out, asking.lang);
+        Ok(ImportAnswer { revision: project.revision(), stories, left_out, findings })
     };
     annotation.save_soon();
-    answer(annotation.with(work).await)
+    answer(annotation.with(work).await, &page)
 }

@@ -1,6 +1,8 @@
 //! `/api/annotate`: an annotation project, for the page (`docs/annotate.md`).
 
 mod edits;
+mod left_out;
+mod page;
 mod reads;
 mod runs;
 mod state;

@@ -1,13 +1,16 @@
 //! What is read of a project.
 
-use super::super::answer::{Answered, json};
+use super::super::answer::Answered;
+use super::left_out::LeftOutAnswer;
+use super::page::Page;
 use super::state::{Annotation, answer, main_pass};
-use crate::annotate::StoryFormat;
+use crate::annotate::{EditRefusal, Export, Project, StoryFormat};
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::routing::get;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub(super) fn routes() -> Router<Annotation> {
     Router::new()
@@ -23,9 +26,13 @@ struct ProjectQuery {
     pass: String,
 }
 
-async fn project(State(annotation): State<Annotation>, query: Result<Query<ProjectQuery>, QueryRejection>) -> Answered {
+async fn project(
+    State(annotation): State<Annotation>,
+    page: Page,
+    query: Result<Query<ProjectQuery>, QueryRejection>,
+) -> Answered {
     let Query(ProjectQuery { pass }) = query?;
-    answer(annotation.with(move |project| Ok(project.view(&pass))).await)
+    answer(annotation.with(move |project| Ok(project.view(&pass))).await, &page)
 }
 
 #[derive(Deserialize)]
@@ -37,9 +44,18 @@ struct StoryQuery {
     who: String,
 }
 
-async fn story(State(annotation): State<Annotation>, query: Result<Query<StoryQuery>, QueryRejection>) -> Answered {
+async fn story(
+    State(annotation): State<Annotation>,
+    page: Page,
+    query: Result<Query<StoryQuery>, QueryRejection>,
+) -> Answered {
     let Query(StoryQuery { story, pass, who }) = query?;
-    answer(annotation.with(move |project| project.story(&story, &pass, &who)).await)
+    let asking = page.clone();
+    let read = move |project: &mut Project| {
+        asking.require(project)?;
+        project.story(&story, &pass, &who, asking.lang)
+    };
+    answer(annotation.with(read).await, &page)
 }
 
 #[derive(Deserialize)]
@@ -49,9 +65,13 @@ struct EventsQuery {
     pass: String,
 }
 
-async fn events(State(annotation): State<Annotation>, query: Result<Query<EventsQuery>, QueryRejection>) -> Answered {
+async fn events(
+    State(annotation): State<Annotation>,
+    page: Page,
+    query: Result<Query<EventsQuery>, QueryRejection>,
+) -> Answered {
     let Query(EventsQuery { since, pass }) = query?;
-    answer(annotation.with(move |project| Ok(project.events(since, &pass))).await)
+    answer(annotation.with(move |project| Ok(project.events(since, &pass, page.lang))).await, &page)
 }
 
 #[derive(Deserialize)]
@@ -68,14 +88,31 @@ fn test_split() -> String {
     "test".to_owned()
 }
 
-async fn export(State(annotation): State<Annotation>, query: Result<Query<ExportQuery>, QueryRejection>) -> Answered {
+#[derive(Serialize)]
+struct ExportAnswer {
+    /// The story file.
+    file: Value,
+    left_out: Vec<LeftOutAnswer>,
+}
+
+async fn export(
+    State(annotation): State<Annotation>,
+    page: Page,
+    query: Result<Query<ExportQuery>, QueryRejection>,
+) -> Answered {
     let Query(ExportQuery { pass, format, split }) = query?;
-    if let Err(refusal) = annotation.save().await {
-        return answer::<()>(Err(refusal));
-    }
-    let stories = match annotation.stories().await {
-        Ok(stories) => stories,
-        Err(refusal) => return answer::<()>(Err(refusal)),
-    };
-    json(&Annotation::blocking(move || stories.export(&pass, format, &split)).await?)
+    answer(exported(&annotation, &page, pass, format, split).await, &page)
+}
+
+async fn exported(
+    annotation: &Annotation,
+    page: &Page,
+    pass: String,
+    format: StoryFormat,
+    split: String,
+) -> Result<ExportAnswer, EditRefusal> {
+    let stories = annotation.stories_for(page).await?;
+    annotation.save().await?;
+    let Export { file, left_out } = Annotation::blocking(move || stories.export(&pass, format, &split)).await?;
+    Ok(ExportAnswer { file, left_out: LeftOutAnswer::list(left_out, page.lang) })
 }

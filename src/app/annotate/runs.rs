@@ -1,8 +1,9 @@
 //! What runs say about the stories of a project.
 
-use super::super::answer::{Answered, body_text, json};
+use super::super::answer::{Answered, json};
 use super::super::models::Models;
-use super::state::{Annotation, answer, main_pass};
+use super::page::Page;
+use super::state::{Annotation, answer, main_pass, text_of, told};
 use crate::annotate::{By, Predictions, Priority, Proposal, Stories};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
@@ -57,13 +58,13 @@ struct ProposeAnswer {
     proposal: Proposal,
 }
 
-async fn propose(State(annotation): State<Annotation>, body: Result<Bytes, BytesRejection>) -> Answered {
-    let text = body_text(body)?;
+async fn propose(State(annotation): State<Annotation>, page: Page, body: Result<Bytes, BytesRejection>) -> Answered {
+    let text = text_of(body, &page)?;
     let wrong = |error| Error::data(format!("the request is invalid: {}", json_error(&error)));
     let ProposeRequest { story, run } = serde_json::from_str(&text).map_err(wrong)?;
-    let question = match annotation.with(move |project| project.stories().question(&story)).await {
+    let question = match annotation.stories_for(&page).await.and_then(|stories| stories.question(&story)) {
         Ok(question) => question,
-        Err(refusal) => return answer::<()>(Err(refusal)),
+        Err(refusal) => return answer::<()>(Err(refusal), &page),
     };
     let name = run.clone().or_else(|| first(&annotation.models));
     let propose = move |run: &TrainedRun, predictions: &mut Predictions| {
@@ -71,7 +72,7 @@ async fn propose(State(annotation): State<Annotation>, body: Result<Bytes, Bytes
         let missing = || Error::new(ErrorKind::Internal, "a story was evaluated to no prediction");
         Ok(Proposal::of(&question, predictions.get(&question).ok_or_else(missing)?))
     };
-    let proposal = annotation.with_run(run, propose).await?;
+    let proposal = annotation.with_run(run, propose).await.map_err(|error| told(error, page.lang))?;
     json(&ProposeAnswer { run: name, proposal })
 }
 
@@ -91,14 +92,18 @@ struct OrderAnswer {
     stories: Vec<Priority>,
 }
 
-async fn order(State(annotation): State<Annotation>, query: Result<Query<OrderQuery>, QueryRejection>) -> Answered {
+async fn order(
+    State(annotation): State<Annotation>,
+    page: Page,
+    query: Result<Query<OrderQuery>, QueryRejection>,
+) -> Answered {
     let Query(OrderQuery { pass, by, run }) = query?;
-    let stories = match annotation.stories().await {
+    let stories = match annotation.stories_for(&page).await {
         Ok(stories) => stories,
-        Err(refusal) => return answer::<()>(Err(refusal)),
+        Err(refusal) => return answer::<()>(Err(refusal), &page),
     };
     let order = move |run: &TrainedRun, predictions: &mut Predictions| ordered(run, predictions, &stories, &pass, by);
-    json(&annotation.with_run(run, order).await?)
+    json(&annotation.with_run(run, order).await.map_err(|error| told(error, page.lang))?)
 }
 
 /// Predicts some more stories, and orders those that are predicted.

@@ -1,11 +1,15 @@
 //! What the routes of a project share.
 
-use super::super::answer::{Answered, json, json_text};
+use super::super::answer::{Answered, Refusal, body_text, json, json_text};
 use super::super::models::Models;
-use crate::annotate::{Clash, EditRefusal, MAIN_PASS, Predictions, Project, Stories};
+use super::page::Page;
+use crate::annotate::{Clash, EditProblem, EditRefusal, InWords, MAIN_PASS, Predictions, Project, Stories};
 use crate::error::{Error, ErrorKind, Result};
+use crate::language::Language;
 use crate::say::aside;
 use crate::schema;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde::Serialize;
@@ -57,6 +61,15 @@ impl Annotation {
         self.with(|project| Ok(project.stories().clone())).await
     }
 
+    /// The stories as they are now, for a page of this project.
+    ///
+    /// # Errors
+    /// `OtherProject` if the page was opened for another one.
+    pub async fn stories_for(&self, page: &Page) -> Result<Stories, EditRefusal> {
+        let page = page.clone();
+        self.with(move |project| page.require(project).map(|()| project.stories().clone())).await
+    }
+
     /// Does something that takes long, on a thread of its own.
     pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(failed()))
@@ -103,11 +116,38 @@ struct Reason<'a> {
     kind: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    clash: Option<&'a [Clash]>,
+    clash: Option<Vec<ToldClash<'a>>>,
 }
 
-/// The document as an answer, or why there is none.
-pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>) -> Answered {
+/// A clash in the language of the page.
+#[derive(Serialize)]
+struct ToldClash<'a> {
+    what: String,
+    #[serde(flatten)]
+    clash: &'a Clash,
+}
+
+/// An error of a run, in the language of the page.
+pub(super) fn told(error: Error, language: Language) -> Refusal {
+    let message = match error.kind {
+        ErrorKind::Data => EditProblem::TooLongForRun { message: error.message.clone() }.words(language),
+        _ => error.words(language),
+    };
+    Error { message, ..error }.into()
+}
+
+/// The body of a request as text.
+pub(super) fn text_of(body: Result<Bytes, BytesRejection>, page: &Page) -> Result<String, Refusal> {
+    match body {
+        Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, EditProblem::RequestTooLarge.words(page.lang)))
+        }
+        body => body_text(body),
+    }
+}
+
+/// The document as an answer, or why there is none, in the language of the page.
+pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>, page: &Page) -> Answered {
     let refusal = match done {
         Ok(document) => return json(&document),
         Err(refusal) => refusal,
@@ -120,8 +160,13 @@ pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>) -> Answered {
         "unavailable" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    let clash = if let EditRefusal::Clash(clashes) = &refusal { Some(clashes.as_slice()) } else { None };
-    let error = Reason { kind: refusal.kind(), message: refusal.to_string(), clash };
+    let clash = match &refusal {
+        EditRefusal::Clash(clashes) => {
+            Some(clashes.iter().map(|clash| ToldClash { what: clash.what.words(page.lang), clash }).collect())
+        }
+        _ => None,
+    };
+    let error = Reason { kind: refusal.kind(), message: refusal.words(page.lang), clash };
     let text =
         schema::to_string(&Problem { error }).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
     Ok((status, json_text(text)).into_response())

@@ -3,7 +3,7 @@
 use super::super::answer::{Answered, json};
 use crate::attribute::Attribute;
 use crate::language::Language;
-use crate::report::labels::meaning;
+use crate::report::labels::{attribute_name, meaning};
 use axum::Router;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
@@ -47,34 +47,10 @@ async fn words(query: Result<Query<WordsQuery>, QueryRejection>) -> Answered {
     };
     let attributes = Attribute::ALL.map(|attribute| AttributeWords {
         name: attribute,
-        words: name(attribute)[usize::from(lang == Language::Italian)],
+        words: attribute_name(attribute, lang),
         person: attribute.is_human(),
         default: attribute.default_label(),
         labels: labels(attribute),
     });
     json(&Words { attributes })
-}
-
-/// An attribute in English and in Italian.
-const fn name(attribute: Attribute) -> [&'static str; 2] {
-    use Attribute::*;
-    match attribute {
-        HLocation | Location => ["location", "luogo"],
-        Conscious => ["conscious", "cosciente"],
-        Wearing => ["dressed", "vestito"],
-        HWet | Wet => ["wet", "bagnato"],
-        Hygiene | Clean => ["clean", "pulito"],
-        Exist => ["existence", "esistenza"],
-        Power => ["power", "corrente"],
-        Functional => ["working", "funzionante"],
-        Pieces => ["in pieces", "in pezzi"],
-        Open => ["open", "aperto"],
-        Temperature => ["temperature", "temperatura"],
-        Solid => ["solid", "solido"],
-        Contain => ["contents", "contenuto"],
-        Running => ["running", "acceso"],
-        Moveable => ["movable", "spostabile"],
-        Mixed => ["mixed", "mescolato"],
-        Edible => ["edible", "commestibile"],
-    }
 }

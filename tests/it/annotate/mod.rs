@@ -1,6 +1,7 @@
 //! Annotation projects: written, undone, shared, exported and imported.
 
 mod hints;
+mod italian;
 mod keys;
 mod killed;
 mod measure;

@@ -4,6 +4,7 @@ use super::rig::{ADA, BO, By, Rig};
 use crate::support::{stdout, text, tiered};
 use serde_json::{Value, json};
 use tiered::annotate::Direction;
+use tiered::language::Language;
 
 const SECOND: By = By { pass: "second", ..BO };
 
@@ -39,7 +40,7 @@ fn a_copy_of_a_sentence_keeps_the_answers_of_every_pass() {
     assert_eq!(after[0], json!({"evidence": 4, "breakpoint": 5}), "the mark stays at its position");
     assert_eq!(after[1], json!([{"entity": 2, "sentence": 5, "values": {"wet": 1, "open": 3}}]));
     assert_eq!(after[2], json!(true));
-    let told = rig.project().events(what, "main").events[0].what.clone();
+    let told = rig.project().events(what, "main", Language::English).events[0].what.clone();
     assert!(!told.contains("second"), "{told}");
     rig.reopen();
     assert_eq!(answers(&mut rig), after, "the journal has it");
@@ -65,7 +66,7 @@ fn a_replaced_sentence_keeps_the_conflict_of_every_pass() {
 fn a_second_pass_is_blind_to_the_first_and_both_can_be_compared() {
     let mut rig = Rig::new();
     rig.with_versions();
-    let view = rig.project().story("1-C0", "second", "Bo").unwrap();
+    let view = rig.project().story("1-C0", "second", "Bo", Language::English).unwrap();
     assert!(view.labels.is_empty() && view.conflict.is_none() && view.undo.is_none());
     let told = serde_json::to_string(&rig.project().view("second")).unwrap();
     assert!(!told.contains("\"has_conflict\":true") && !told.contains("\"labelled\":1"), "{told}");
@@ -79,7 +80,7 @@ fn a_second_pass_is_blind_to_the_first_and_both_can_be_compared() {
         ]),
     )
     .unwrap();
-    let events = rig.project().events(0, "main").events;
+    let events = rig.project().events(0, "main", Language::English).events;
     assert!(events.iter().all(|event| event.who == "Ada"));
     // Newer than the journal, and not what the journal says: the program was killed while somebody edited.
     std::fs::write(rig.folder().join("main.json"), "{}").unwrap();

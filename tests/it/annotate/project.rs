@@ -4,6 +4,7 @@ use super::rig::{ADA, BO, By, Rig, clash, gone, wrong};
 use serde_json::{Value, json};
 use tiered::annotate::{OnClash, Op, Project, Sender, SentenceId};
 use tiered::error::ErrorKind;
+use tiered::language::Language;
 
 fn texts(rig: &mut Rig, story: &str) -> Vec<String> {
     rig.view(story).sentences.into_iter().map(|sentence| sentence.text).collect()
@@ -138,12 +139,12 @@ fn events_tell_what_others_did() {
     rig.send(&BO, "1", json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 4, "wet": 4}}])).unwrap();
     rig.send(&By { pass: "second", ..BO }, "1", json!([{"op": "done", "done": true}])).unwrap();
     rig.send(&By { pass: "second", ..BO }, "1", json!([{"op": "text", "sentence": 1, "text": "New."}])).unwrap();
-    let events = rig.project().events(since, "main");
+    let events = rig.project().events(since, "main", Language::English);
     let told: Vec<_> = events.events.iter().map(|event| (event.who.as_str(), event.what.as_str())).collect();
     assert_eq!(told, [("Bo", "label wet of \"box\" in sentence 1, and 1 more"), ("Bo", "the text of sentence 1")]);
     assert_eq!((events.revision, events.more), (since + 3, false));
-    assert!(rig.project().events(since + 3, "main").events.is_empty());
-    assert!(rig.project().events(u64::MAX, "main").events.is_empty());
+    assert!(rig.project().events(since + 3, "main", Language::English).events.is_empty());
+    assert!(rig.project().events(u64::MAX, "main", Language::English).events.is_empty());
 }
 
 #[test]
@@ -210,4 +211,35 @@ fn one_process_works_on_a_project_and_other_folders_are_left_alone() {
     let error = Project::open(other.path()).err().unwrap();
     assert!(error.kind == ErrorKind::CantCreate && error.message.contains("thesis.tex"), "{error}");
     assert_eq!(std::fs::read_dir(&other).unwrap().count(), 1);
+}
+
+/// Some keyboards send a letter and its accent as two characters.
+#[test]
+fn names_and_sentences_that_look_alike_are_the_same() {
+    let mut rig = Rig::new();
+    let apart = "Rosa bevve il caffe\u{300} perche\u{301} aveva sonno.";
+    let sentences = [apart, "Rosa posò il caffè."];
+    rig.ada("", json!([{"op": "add_story", "sentences": sentences}, {"op": "entity", "name": "caffe\u{300}"}]));
+    rig.ada("1", json!([{"op": "entity", "name": "caffè"}, {"op": "location", "text": "caffe\u{300}"}]));
+    let view = rig.view("1");
+    assert_eq!(view.sentences[0].text, "Rosa bevve il caffè perché aveva sonno.");
+    assert_eq!((view.entities.len(), view.entities[0].name.as_str(), view.location.as_str()), (1, "caffè", "caffè"));
+    assert_eq!(view.entities[0].mentioned.len(), 2);
+    let story = |key: &str, sentences: [&str; 2], entity: &str, kind: Value| {
+        let (breakpoint, conflicts) = if kind.is_null() { (-1, json!([])) } else { (1, json!([0])) };
+        let states = [json!({"exist": [[entity, 2]]}), json!({"exist": [[entity, 2]]})];
+        json!({"story_id": 7, "type": kind, "actor": "Rosa", "location": "", "sentences": sentences, "length": 2, "example_id": key,
+            "plausible": breakpoint < 0, "breakpoint": breakpoint, "confl_sents": conflicts, "confl_pairs": [], "states": states})
+    };
+    let file = json!({"test": {
+        "7": story("7", sentences, "caffe\u{300}", json!(null)),
+        "7-C0": story("7-C0", ["Rosa uscì.", "Rosa poso\u{300} il caffè."], "caffè", json!("cloze")),
+    }});
+    let file = tiered::data::read_bytes("file".as_ref(), file.to_string().as_bytes()).unwrap();
+    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell };
+    rig.project().import(sender, &file, None).unwrap();
+    let (plausible, version) = (rig.view("7"), rig.view("7-C0"));
+    assert_eq!(plausible.sentences[0].text, view.sentences[0].text);
+    assert_eq!((plausible.entities.len(), version.entities[0].id), (1, plausible.entities[0].id), "one entity");
+    assert_eq!(plausible.sentences[1].id, version.sentences[1].id, "one sentence");
 }

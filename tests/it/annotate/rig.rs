@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tiered::annotate::{AnnotatedStory, Direction, EditRefusal, Edited, OnClash, Op, Project, Sender};
+use tiered::annotate::{AnnotatedStory, Clash, Direction, EditRefusal, Edited, InWords, OnClash, Op, Project, Sender};
+use tiered::language::Language;
 
 pub struct Rig {
     pub project: Option<Project>,
@@ -68,12 +69,13 @@ impl Rig {
     }
 
     pub fn view(&mut self, story: &str) -> AnnotatedStory {
-        self.project().story(story, "main", "Ada").unwrap()
+        self.project().story(story, "main", "Ada", Language::English).unwrap()
     }
 
     /// The view as JSON, without what changes with every edit.
     pub fn content(&mut self, story: &str, pass: &str) -> Value {
-        let mut view = serde_json::to_value(self.project().story(story, pass, "Ada").unwrap()).unwrap();
+        let mut view =
+            serde_json::to_value(self.project().story(story, pass, "Ada", Language::English).unwrap()).unwrap();
         for field in ["revision", "undo", "redo"] {
             view.as_object_mut().unwrap().remove(field);
         }
@@ -122,21 +124,30 @@ impl Rig {
 /// Field by field: the clash of a refused edit.
 pub fn clash(refused: Result<Edited, EditRefusal>) -> Vec<Value> {
     match refused {
-        Err(EditRefusal::Clash(clashes)) => clashes.iter().map(|clash| serde_json::to_value(clash).unwrap()).collect(),
+        Err(EditRefusal::Clash(clashes)) => clashes.iter().map(told).collect(),
         other => panic!("{other:?}"),
     }
+}
+
+/// A clash as the server answers it in English.
+fn told(clash: &Clash) -> Value {
+    let mut told = serde_json::to_value(clash).unwrap();
+    told["what"] = json!(clash.what.english());
+    told
 }
 
 pub fn gone(refused: Result<Edited, EditRefusal>) -> String {
-    match refused {
-        Err(EditRefusal::Gone(message)) => message,
-        other => panic!("{other:?}"),
-    }
+    refusal(refused, "gone").english()
 }
 
 pub fn wrong(refused: Result<Edited, EditRefusal>) -> String {
+    refusal(refused, "data").english()
+}
+
+/// The refusal, which must be of this kind.
+pub fn refusal(refused: Result<Edited, EditRefusal>, kind: &str) -> EditRefusal {
     match refused {
-        Err(EditRefusal::Failed(error)) => error.message,
+        Err(refusal) if refusal.kind() == kind => refusal,
         other => panic!("{other:?}"),
     }
 }

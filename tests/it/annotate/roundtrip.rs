@@ -6,7 +6,7 @@ use rand::RngExt;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tiered::annotate::{Direction, OnClash, Sender, StoryFormat};
+use tiered::annotate::{Direction, InWords, OnClash, Sender, StoryFormat};
 use tiered::attribute::Attribute;
 use tiered::data::{Code, Severity, Story, StoryFile, read_bytes, read_file};
 
@@ -40,7 +40,7 @@ fn essence(story: &Story) -> Value {
 fn exported(rig: &mut Rig, format: StoryFormat) -> (StoryFile, Vec<(String, String)>) {
     let export = rig.project().stories().export("main", format, "test").unwrap();
     let file = read_bytes("export".as_ref(), export.file.to_string().as_bytes()).unwrap();
-    (file, export.left_out.into_iter().map(|left| (left.story, left.why)).collect())
+    (file, export.left_out.into_iter().map(|left| (left.story, left.why.english())).collect())
 }
 
 /// Findings that a project can't have caused by its form.

@@ -161,7 +161,7 @@ fn labels_have_words_in_both_languages() {
         [open["words"].clone(), open["labels"][4]["words"].clone(), open["labels"][0]["words"].clone()]
     };
     assert_eq!(open("en"), [json!("open"), json!("closed → open"), json!("nothing to report")]);
-    assert_eq!(open("it"), [json!("aperto"), json!("chiuso → aperto"), json!("niente da segnalare")]);
+    assert_eq!(open("it"), [json!("apertura"), json!("chiuso → aperto"), json!("niente da segnalare")]);
     assert_eq!(served.server.get("/api/annotate/words?lang=xx").status, 400);
 }
 

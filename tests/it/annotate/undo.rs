@@ -3,6 +3,7 @@
 use super::rig::{ADA, BO, By, Rig, clash, gone, wrong};
 use serde_json::{Value, json};
 use tiered::annotate::{Direction, OnClash};
+use tiered::language::Language;
 
 #[test]
 fn everything_can_be_undone_and_redone_also_after_a_restart() {
@@ -47,7 +48,7 @@ fn a_new_edit_ends_redo_and_undo_leaves_others_alone() {
     gone(rig.go(&ADA, Direction::Redo));
     rig.go(&BO, Direction::Undo).unwrap();
     assert_eq!(rig.view("1").location, "");
-    assert_eq!(rig.project().story("1", "second", "Ada").unwrap().labels.len(), 1);
+    assert_eq!(rig.project().story("1", "second", "Ada", Language::English).unwrap().labels.len(), 1);
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn a_version_or_story_on_which_others_worked_is_not_taken_away_silently() {
         assert_eq!(rig.content("1-C0", by.pass), before);
         rig.go(by, Direction::Undo).unwrap();
         rig.go(&ADA, Direction::Undo).unwrap();
-        assert!(rig.project().story("1-C0", "main", "Ada").is_err());
+        assert!(rig.project().story("1-C0", "main", "Ada", Language::English).is_err());
     }
     let mut rig = Rig::new();
     rig.ada("", json!([{"op": "add_story", "sentences": ["Rosa opened the box."]}]));
@@ -247,7 +248,7 @@ fn what_others_did_meanwhile_is_not_removed_silently() {
         rig.send(&By { base, on_clash: OnClash::Keep, ..ADA }, "1", removal.clone()).unwrap();
         assert_eq!(rig.view("1").labels.len(), 1);
         rig.ada("1", removal); // with what Bo did before her eyes
-        assert!(rig.project().story("1", "main", "Ada").map_or(true, |view| view.labels.is_empty()));
+        assert!(rig.project().story("1", "main", "Ada", Language::English).map_or(true, |view| view.labels.is_empty()));
     }
 }
 
@@ -275,6 +276,6 @@ fn a_dropped_entity_leaves_its_name_and_its_part() {
     assert_eq!(rig.view("1").entities[1].name, "box");
     rig.ada("1", json!([{"op": "drop", "entity": 1}]));
     let stories = rig.project().stories().clone();
-    let exported = serde_json::to_value(stories.export("main", Default::default(), "test").unwrap()).unwrap();
-    assert_eq!(exported["file"]["test"]["1"]["actor"], json!(""));
+    let exported = stories.export("main", Default::default(), "test").unwrap();
+    assert_eq!(exported.file["test"]["1"]["actor"], json!(""));
 }

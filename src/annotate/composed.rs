@@ -1,0 +1,19 @@
+//! Letters with accents, which Unicode writes in two ways: some keyboards and systems send "e" and an accent, others "é".
+
+use unicode_normalization_alignments::UnicodeNormalization;
+
+/// The text with one character for each letter that has one (NFC). Texts that look alike are then the same.
+pub(super) fn composed(text: &str) -> String {
+    text.nfc().map(|(letter, _)| letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_and_its_accent_become_one() {
+        assert_eq!(composed("perche\u{301} caffe\u{300}"), "perch\u{e9} caff\u{e8}");
+        assert_eq!(composed("caffè, ½ ℃"), "caffè, ½ ℃");
+    }
+}
