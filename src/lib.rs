@@ -137,6 +137,7 @@ pub mod bench;
 pub mod calibrate;
 pub mod checkpoint;
 pub mod cli;
+mod composed;
 pub mod config;
 pub mod data;
 pub mod decode;

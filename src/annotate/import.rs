@@ -1,7 +1,6 @@
 //! Stories of a story file, taken into a project.
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
-use super::composed::composed;
 use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
@@ -10,6 +9,7 @@ use super::project::Project;
 use super::refusal::EditRefusal;
 use super::sender::Sender;
 use crate::attribute::Attribute;
+use crate::composed::composed;
 use crate::data::{Finding, Kind, Story, StoryFile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,8 +1,8 @@
 //! Which sentences name an entity.
 
 use super::change::EntityId;
-use super::composed::composed;
 use super::group::{Draft, Group};
+use crate::composed::composed;
 use crate::entities::{head, normalized};
 use crate::language::Language;
 

@@ -11,7 +11,6 @@
 //! - Whatever an annotator did can be undone, back to the beginning, but for what somebody else changed or built on since.
 
 mod change;
-mod composed;
 mod describe;
 mod edit;
 mod events;

@@ -105,6 +105,21 @@ fn the_same_labels_agree_perfectly_or_where_there_is_only_one_not_at_all() {
     assert!(stdout(&output).ends_with("\n0 disagreements\n") && stderr(&output).is_empty(), "{}", stdout(&output));
 }
 
+/// macOS, for one, writes "é" as two characters.
+#[test]
+fn accents_may_be_written_in_two_ways() {
+    let directory = TempDir::new().unwrap();
+    let plain = clean_file().to_string();
+    assert!(plain.contains("chest"));
+    let [a, b] = [("a.json", "ch\u{e9}st"), ("b.json", "che\u{301}st")]
+        .map(|(name, word)| write(&directory, name, &plain.replace("chest", word)));
+    let output = tiered(["data", "agreement", text(&a), text(&b), "--format", "json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["disagreements"], &answer["left_out"]), (&json!([]), &json!([])));
+    assert_eq!(answer["rows"][2]["agreed"]["total"], json!(27));
+}
+
 #[test]
 fn another_label_is_told_in_words() {
     let change = |file: &mut Value| file["test"]["1-C0"]["states"][1]["open"][0][1] = json!(6);

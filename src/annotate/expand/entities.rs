@@ -1,10 +1,10 @@
 //! Entities: added, named and taken out.
 
 use super::super::change::{Change, EntityId, EntityText};
-use super::super::composed::composed;
 use super::super::message::EditProblem;
 use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
+use crate::composed::composed;
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME};
 
 impl Expansion<'_> {

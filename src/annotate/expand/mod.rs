@@ -5,12 +5,12 @@ mod sentences;
 mod stories;
 
 use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
-use super::composed::composed;
 use super::group::{Draft, Group};
 use super::message::{EditProblem, MAX_SENTENCE};
 use super::op::Op;
 use super::refusal::EditRefusal;
 use crate::attribute::Attribute;
+use crate::composed::composed;
 use std::collections::{BTreeMap, HashMap};
 
 /// A change of an edit.

@@ -73,7 +73,8 @@ fn shards_add_up_to_the_step_that_is_not_cut() {
 
 #[test]
 fn every_kind_of_run() {
-    let kinds: [&[&str]; 6] = [
+    let kinds: [&[&str]; 7] = [
+        &["data.train.streaming=true", "data.workers=2"],
         &["model.detector.kind=joint", "model.detector.context=story", "loss.single_story=0.2", "precision=bf16"],
         &["encoder.freeze=[\"encoder\"]"],
         &["train.entities=2", "train.pairs_per_step=5", "train.shards=5", "loss.story=0.2"],
@@ -81,7 +82,7 @@ fn every_kind_of_run() {
         &["train.shards=2", "train.schedule=linear"],
         &["train.adamw.weight_decay=0.01", "train.head_learning_rate=2e-3", "train.shards=3"],
     ];
-    for sets in &kinds[..count(3, kinds.len())] {
+    for sets in &kinds[..count(4, kinds.len())] {
         let cluster = Cluster::new(sets);
         assert_eq!(cluster.trained(&cluster.folder(), 2), *cluster.reference(), "{sets:?}");
     }

@@ -1,10 +1,10 @@
 //! Letters with accents, which Unicode writes in two ways: some keyboards and systems send "e" and an accent, others "é".
 
-use unicode_normalization_alignments::UnicodeNormalization;
+use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// The text with one character for each letter that has one (NFC). Texts that look alike are then the same.
-pub(super) fn composed(text: &str) -> String {
-    text.nfc().map(|(letter, _)| letter).collect()
+pub(crate) fn composed(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
 #[cfg(test)]
