@@ -39,7 +39,7 @@ impl Analysis {
     fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.tiers(), self.outcomes(), self.attributes(), self.recall(), self.confusions()];
         tables.extend(self.groups.iter().map(groups));
-        if self.order_sensitivity.total > 0 {
+        if self.order_sensitivity.total + self.order_ties > 0 {
             tables.push(self.order_sensitivity());
         }
         if !self.calibration.is_empty() {
@@ -100,9 +100,9 @@ impl Analysis {
     }
 
     fn order_sensitivity(&self) -> Table {
-        let mut table =
-            Table::new(["order sensitivity: conflicts in the other order in the plausible story", "sensitive, %"]);
-        table.push(["all".to_owned(), share(&self.order_sensitivity)]);
+        let title = "order sensitivity: conflicts in the other order in the plausible story";
+        let mut table = Table::new([title, "sensitive, %", "tied, left out"]);
+        table.push(["all".to_owned(), share(&self.order_sensitivity), self.order_ties.to_string()]);
         table
     }
 

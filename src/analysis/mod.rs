@@ -53,8 +53,10 @@ pub struct Analysis {
     /// The tiers of groups of pairs, by kind, distance, entities and location.
     pub groups: Vec<Grouping>,
     /// Order sensitivity: among conflicts whose two sentences the plausible story has in the other order, those that
-    /// are more likely in the order of the implausible story. Empty without probabilities.
+    /// are more likely in the order of the implausible story. Ties are left out. Empty without probabilities.
     pub order_sensitivity: Share,
+    /// How many of these conflicts are left out of order sensitivity, because they are as likely in both orders.
+    pub order_ties: u64,
     /// Calibration of the story choice: uncalibrated and, if a temperature was fitted on dev, calibrated. Empty without
     /// probabilities.
     pub calibration: Vec<Reliability>,
@@ -97,6 +99,8 @@ impl Analysis {
         let share = |is_so: fn(&LabelledPair) -> bool| story_groups.share_of_pairs(predictions, is_so);
         let has_states = predictions.iter().all(LabelledPair::has_gold_states);
         let has_probabilities = format == PredictionFormat::Lines;
+        let with_probabilities = if has_probabilities { predictions } else { &[] };
+        let (order_sensitivity, order_ties) = order_sensitivity::order_sensitivity(with_probabilities, &story_groups);
         let temperatures = std::iter::once(1.).chain(temperature).filter(|_| has_probabilities);
         Analysis {
             system,
@@ -111,10 +115,8 @@ impl Analysis {
             recall: Recall::of(predictions, &story_groups),
             confusions: recall::confusions(predictions),
             groups: groups::groups(predictions, format, facts, &story_groups),
-            order_sensitivity: order_sensitivity::order_sensitivity(
-                if has_probabilities { predictions } else { &[] },
-                &story_groups,
-            ),
+            order_sensitivity,
+            order_ties,
             calibration: temperatures.map(|t| Reliability::of(predictions, t, &story_groups)).collect(),
             mistakes: if has_probabilities { mistakes::mistakes(predictions) } else { Vec::new() },
         }

@@ -2,19 +2,26 @@
 
 use crate::metrics::{Share, StoryGroups};
 use crate::prediction::LabelledPair;
+use std::cmp::Ordering;
 
 /// Among pairs whose plausible story has the two sentences in conflict in the other order, the share in which the
-/// conflict of the two is more likely in the implausible story. Chance level is one half. The rest of the stories is
-/// ignored, so that only the model's knowledge of the two events counts.
-pub(super) fn order_sensitivity(predictions: &[LabelledPair], groups: &StoryGroups) -> Share {
-    groups.share(predictions.iter().filter_map(|pair| Some((pair.group, is_sensitive(pair)?))))
+/// conflict of the two is more likely in the implausible story, and how many pairs are left out because it is as likely
+/// in both. Chance level is one half. The rest of the stories is ignored, so that only the model's knowledge of the two
+/// events counts.
+pub(super) fn order_sensitivity(predictions: &[LabelledPair], groups: &StoryGroups) -> (Share, u64) {
+    let compared = || predictions.iter().filter_map(|pair| Some((pair.group, compare(pair)?)));
+    let untied = compared().filter(|(_, order)| order.is_ne());
+    let share = groups.share(untied.map(|(group, order)| (group, order.is_gt())));
+    (share, compared().filter(|(_, order)| order.is_eq()).count() as u64)
 }
 
-/// `None` if the plausible story lacks one of the two sentences or has them in the same order.
-fn is_sensitive(pair: &LabelledPair) -> Option<bool> {
+/// The probability of the conflict in the implausible story, compared with that in the plausible one. `None` if the
+/// plausible story lacks one of the two sentences or has them in the same order.
+fn compare(pair: &LabelledPair) -> Option<Ordering> {
     let [implausible, plausible] = [pair.implausible_story(), pair.plausible_story()].map(|story| story.prediction);
     let [evidence, breakpoint] = pair.gold.conflict;
     let position = |sentence: usize| plausible.sentences.iter().position(|s| *s == implausible.sentences[sentence]);
     let (first, second) = (position(breakpoint)?, position(evidence)?);
-    (first < second).then(|| implausible.support(evidence, breakpoint) > plausible.support(first, second))
+    let (told, other) = (implausible.support(evidence, breakpoint), plausible.support(first, second));
+    (first < second).then(|| told.partial_cmp(&other).unwrap_or(Ordering::Equal))
 }

@@ -85,7 +85,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// The file for the predictions of a seed, if `--output` is given.
 fn saved(args: &Args, kind: Baseline, seed: u64) -> Option<PathBuf> {
-    Some(args.output.as_ref()?.join(format!("{}-{seed}.jsonl", kind.name().replace(' ', "-"))))
+    let words: Vec<&str> = kind.name().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    Some(args.output.as_ref()?.join(format!("{}-{seed}.jsonl", words.join("-"))))
 }
 
 fn system(args: &Args, kind: Baseline, pairs: impl Fn(u64) -> Result<Vec<Pair>>) -> Result<System> {

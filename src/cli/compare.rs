@@ -75,8 +75,9 @@ struct DifferingPair {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let systems = args.runs.iter().map(|run| Predictor::open(run)).collect::<Result<Vec<_>>>()?;
     let names = args.runs.iter().map(|run| run.display().to_string()).collect::<Vec<_>>();
-    if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", twice.1)).into());
+    let real: Vec<_> = args.runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
+    if let Some(twice) = (1..real.len()).find(|&i| real[..i].contains(&real[i])) {
+        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", names[twice])).into());
     }
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
     let sets = sets(args, &systems)?;

@@ -4,7 +4,7 @@ use super::format::{FormatArgs, TextFormatArgs};
 use super::output::print;
 use super::{agreement, entities, fetch, reorder, synthesize};
 use crate::attribute::Attribute;
-use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, pairs, read_file};
+use crate::data::{Code, Finding, Kind, Severity, SplitStats, StoryFile, StoryStats, checking, pairs, read_file};
 use crate::error::{Error, Result};
 use crate::report::{Table, TableFormat};
 use crate::say::{aside, counted};
@@ -129,6 +129,10 @@ fn summary(file: &StoryFile) -> impl Iterator<Item = String> {
 
 fn stats(args: &StatsArgs) -> Result<()> {
     let files = read_files(&args.files)?;
+    for file in files.iter().filter(|file| file.count(Severity::Error) > 0) {
+        let (path, checking) = (file.path.display(), checking(&file.path));
+        aside!("warning: {path}: some stories can't be used and aren't counted; {checking} lists them");
+    }
     let stats: Vec<_> = files.iter().map(FileStats::of).collect();
     let output = match (args.format.format.of_tables(), args.rates) {
         (None, _) => json(&AllStats { files: &stats })? + "\n",
@@ -167,15 +171,19 @@ struct AllStats<'a> {
 /// The statistics of one file.
 #[derive(Serialize)]
 struct FileStats {
+    #[serde(serialize_with = "schema::path")]
     file: PathBuf,
     sha256: String,
+    /// Findings that leave stories out.
+    errors: usize,
     splits: Vec<SplitStats>,
 }
 
 impl FileStats {
     fn of(file: &StoryFile) -> Self {
         let splits = file.splits.iter().map(|(name, stories)| SplitStats::of(name, stories)).collect();
-        FileStats { file: file.path.clone(), sha256: file.sha256.clone(), splits }
+        let errors = file.count(Severity::Error);
+        FileStats { file: file.path.clone(), sha256: file.sha256.clone(), errors, splits }
     }
 
     /// The file's name without its folder.

@@ -16,6 +16,14 @@ pub(super) fn print(text: &str) -> Result<()> {
     print_bytes(harmless(text).as_bytes())
 }
 
+/// Prints text as it is, for programs: every character counts. On a terminal it is [`harmless`].
+pub(super) fn print_exactly(text: &str) -> Result<()> {
+    match std::io::stdout().is_terminal() {
+        true => print(text),
+        false => print_bytes(text.as_bytes()),
+    }
+}
+
 /// Prints bytes as they are: those of a file.
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
     written(bytes).map(drop)

@@ -30,6 +30,11 @@ fn is_ignored(signal: i32) -> bool {
     }
 }
 
+/// The signals that [`Signals`] records.
+fn caught() -> impl Iterator<Item = i32> {
+    SIGNALS.into_iter().map(|(signal, _)| signal).filter(|&signal| signal != SIGHUP || !is_ignored(SIGHUP))
+}
+
 /// Makes writing beyond the largest file that the system allows (`ulimit -f`) an error that names the file, not a signal
 /// that ends the program.
 pub fn ignore_file_size_signal() {
@@ -48,10 +53,25 @@ impl Signals {
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)
         };
-        for (signal, name) in SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP)) {
+        for signal in caught() {
+            let name = SIGNALS.into_iter().find(|(number, _)| *number == signal).map_or("", |(_, name)| name);
             register(signal).map_err(|error| unhandled(name, &error))?;
         }
         Ok(Signals { received })
+    }
+
+    /// Has `announce` called at the first signal, whatever the program is waiting for.
+    ///
+    /// # Errors
+    /// `Internal` if the system refuses.
+    pub fn announced(self, announce: impl FnOnce() + Send + 'static) -> Result<Self> {
+        let mut signals = Arriving::new(caught()).map_err(|error| unhandled("signals", &error))?;
+        thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                announce();
+            }
+        });
+        Ok(self)
     }
 
     /// The name of the signal that was received.

@@ -1,7 +1,7 @@
 //! Paired tests between runs that were evaluated on the same pairs, as in `tiered compare`. Each run is decoded as on
 //! the rest of the page.
 
-use super::listing::key;
+use super::listing::has_same_pairs;
 use super::names::letter;
 use super::read::{EvaluatedSet, ReportedRun};
 use crate::metrics::{Difference, PairSet, Tiers, reached};
@@ -41,7 +41,7 @@ fn sections(runs: &[ReportedRun]) -> Vec<SectionData> {
     let mut by_set: Vec<(&EvaluatedSet, Vec<System>)> = Vec::new();
     for (r, run) in runs.iter().enumerate() {
         for set in run.sets.iter().filter(|set| !set.predictions.is_empty()) {
-            match by_set.iter_mut().find(|(first, _)| has_same_pairs(first, set)) {
+            match by_set.iter_mut().find(|(first, _)| has_same_pairs(&first.predictions, &set.predictions)) {
                 Some((_, systems)) if systems.iter().all(|system| system.name != letter(r)) => {
                     systems.push(system(r, set));
                 }
@@ -59,11 +59,6 @@ fn sections(runs: &[ReportedRun]) -> Vec<SectionData> {
         published: Vec::new(),
     };
     several.map(section).collect()
-}
-
-fn has_same_pairs(first: &EvaluatedSet, other: &EvaluatedSet) -> bool {
-    first.predictions.iter().map(key).eq(other.predictions.iter().map(key))
-        && first.predictions.iter().zip(&other.predictions).all(|(one, other)| one.asks_the_same(other))
 }
 
 /// A run as a system. All runs have the same key, whatever their seeds, so that their predictions are compared.

@@ -35,6 +35,12 @@ pub fn key(pair: &LabelledPair) -> PairKey<'_> {
     (&pair.id, pair.gold.conflict, stories.map(|story| story.prediction.sentences.as_slice()))
 }
 
+/// Whether both are predictions about the same pairs in the same order.
+pub fn has_same_pairs(first: &[LabelledPair], other: &[LabelledPair]) -> bool {
+    first.iter().map(key).eq(other.iter().map(key))
+        && first.iter().zip(other).all(|(one, other)| one.asks_the_same(other))
+}
+
 impl<'a> Listing<'a> {
     pub fn new(runs: &'a [ReportedRun]) -> Self {
         let mut listing = Listing { pairs: Vec::new(), numbers: HashMap::new() };

@@ -14,6 +14,7 @@ mod names;
 mod read;
 mod reasons;
 mod said;
+mod same_sets;
 mod scores;
 mod story;
 
@@ -29,6 +30,7 @@ use figures::{AnalysisView, analysis};
 use listing::Listing;
 use names::{distinct, letter};
 use read::ReportedRun;
+use same_sets::name_sets;
 use scores::{Headline, SetScores, headlines, scores};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -77,7 +79,8 @@ struct RunView {
 pub fn page(folders: &[PathBuf]) -> Result<String> {
     let mut seen = BTreeSet::new();
     let is_new = |folder: &&PathBuf| seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()));
-    let runs: Vec<ReportedRun> = folders.iter().filter(is_new).map(|folder| read(folder)).collect::<Result<_>>()?;
+    let mut runs: Vec<ReportedRun> = folders.iter().filter(is_new).map(|folder| read(folder)).collect::<Result<_>>()?;
+    name_sets(&mut runs);
     let listing = Listing::new(&runs);
     let with_pairs = runs.iter().flat_map(|run| &run.sets).filter(|set| !set.predictions.is_empty());
     let sets = distinct(with_pairs.map(|set| set.name.clone()));

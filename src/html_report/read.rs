@@ -26,7 +26,7 @@ pub struct ReportedRun {
 
 /// One evaluation of the best weights.
 pub struct EvaluatedSet {
-    /// "it.json, test"; with the kind unless it is "all".
+    /// "it.json, test"; with the kind unless it is "all". On a page, sets that differ have names that differ.
     pub name: String,
     pub report: Report,
     /// The decoding of conflicts on the page: that of the run's detector; `None`: as recorded.
@@ -159,7 +159,11 @@ impl EvaluatedSet {
 }
 
 pub fn set_name(data: &DataDescription) -> String {
-    let file = data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file));
+    named(data, data.file.as_deref().map_or("stories", |file| file.rsplit('/').next().unwrap_or(file)))
+}
+
+/// The same with another name of its file.
+pub fn named(data: &DataDescription, file: &str) -> String {
     let split = data.split.as_ref().map_or(String::new(), |split| format!(", {split}"));
     let kind = if data.kind == "all" { String::new() } else { format!(", {}", data.kind) };
     format!("{file}{split}{kind}{}", data.remark())

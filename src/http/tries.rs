@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fault;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use ureq::http::HeaderMap;
 
 /// The number of tries in a row without progress after which we give up.
@@ -78,8 +78,16 @@ impl Tries {
 
 /// The pause that a reply asks for.
 pub fn asked_pause(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    pause(headers.get("retry-after")?.to_str().ok()?, SystemTime::now())
+}
+
+/// From seconds, or from the date at which to try again; none where that is past.
+fn pause(text: &str, now: SystemTime) -> Option<Duration> {
+    let text = text.trim();
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => Some(httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +97,14 @@ mod tests {
 
     fn again(asked: Option<u64>) -> Failure {
         Failure::Again(Error::new(ErrorKind::Unavailable, "busy"), asked.map(Duration::from_secs))
+    }
+
+    #[test]
+    fn a_pause_is_in_seconds_or_until_a_date() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_717);
+        let seconds = |text: &str| pause(text, now).map(|pause| pause.as_secs());
+        assert_eq!([seconds("30"), seconds("Sun, 06 Nov 1994 08:49:37 GMT")], [Some(30), Some(60)]);
+        assert_eq!([seconds("Sun, 06 Nov 1994 08:00:00 GMT"), seconds("soon")], [Some(0), None]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::choice::Choice;
 use super::parallel::in_parallel;
 use super::plan::Plan;
 use super::question::{Question, questions};
-use super::scorer::{OptionScore, Request, Scorer};
+use super::scorer::{OptionScore, Request, Scorer, are_all_zero};
 use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
 use crate::error::{Error, ErrorKind, Result};
@@ -135,7 +135,7 @@ fn check(question: &Question, scores: &[OptionScore]) -> Result<()> {
     if let Some(wrong) = logprobs.into_iter().find(|score| score.is_nan() || *score > 0.) {
         return Err(Error::data(format!("{name}: the server gave {wrong} as a log-probability; it must be at most 0")));
     }
-    if scores.iter().all(|score| matches!(score, OptionScore::Exact { logprob: 0., .. })) {
+    if are_all_zero(scores) {
         let remedy = "the server does not score what it is asked; choose another way to ask it";
         return Err(Error::data(format!("{name}: every option has log-probability 0: {remedy}")));
     }
@@ -144,7 +144,7 @@ fn check(question: &Question, scores: &[OptionScore]) -> Result<()> {
 
 /// Refuses a tier of several stories in which every story is tied.
 pub(super) fn require_not_all_tied<'a>(answers: impl Iterator<Item = &'a QuestionAnswer> + Clone) -> Result<()> {
-    if answers.clone().count() < 2 || !answers.clone().all(|answer| answer.choice.is_tied()) {
+    if !Choice::are_all_tied(answers.clone().map(|answer| answer.choice)) {
         return Ok(());
     }
     let tier = answers.map(|answer| answer.question.tier).next().unwrap_or(Tier::Story);

@@ -48,6 +48,11 @@ impl Choice {
         }
     }
 
+    /// Whether these are several choices, each of them tied: the first option always wins.
+    pub fn are_all_tied(choices: impl Iterator<Item = Self> + Clone) -> bool {
+        choices.clone().count() > 1 && choices.into_iter().all(Choice::is_tied)
+    }
+
     /// Whether the option chosen shares the highest score with a later one.
     pub fn is_tied(self) -> bool {
         matches!(self, Choice::Option { tied: true, .. })

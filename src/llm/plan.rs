@@ -6,6 +6,9 @@ use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
 use crate::say::counted;
 
+/// The departure of a run with the wording [`Wording::FalseOrTrue`].
+pub const OTHER_ORDER: &str = "options named in the other order";
+
 /// Where shots come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShotSource {
@@ -73,7 +76,7 @@ impl Plan {
         }
         let differences = [
             (self.seed != protocol.seed, format!("shots drawn from seed {}", self.seed)),
-            (self.wording != protocol.wording, "options named in the other order".to_owned()),
+            (self.wording != protocol.wording, OTHER_ORDER.to_owned()),
             (!self.leading_blank, "no blank before an option".to_owned()),
             (self.cascade != protocol.cascade, "every implausible story asked in every tier".to_owned()),
         ];

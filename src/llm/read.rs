@@ -155,14 +155,22 @@ impl StorySet {
         is_cut
     }
 
-    /// Refuses the second tier where an implausible story names no sentences in conflict.
+    /// Refuses the second tier where an implausible story names no sentences in conflict, or has fewer than two.
     ///
     /// # Errors
     /// `Data`, with what to do.
     pub fn require_conflicts(&self) -> Result<()> {
-        let lacks = |story: &&AskedStory| !story.plausible && story.conflict.is_none();
-        let refused = |story: &AskedStory| Err(no_conflict(story).about(self.path.display()));
-        self.stories.iter().find(lacks).map_or(Ok(()), refused)
+        for story in self.stories.iter().filter(|story| !story.plausible) {
+            if story.sentences.len() < 2 {
+                let problem = "is implausible, but has fewer than two sentences, so that tier 2 has no options; leave it \
+                               out, or ask about tier 1 only";
+                return Err(Error::data(format!("{}: {problem}", story.name())).about(self.path.display()));
+            }
+            if story.conflict.is_none() {
+                return Err(no_conflict(story).about(self.path.display()));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses the third tier where an implausible story does not tell its states.

@@ -49,6 +49,11 @@ impl OptionScore {
     }
 }
 
+/// Whether every option has log-probability 0: a server does that which does not score what it is asked.
+pub fn are_all_zero(scores: &[OptionScore]) -> bool {
+    !scores.is_empty() && scores.iter().all(|score| matches!(score, OptionScore::Exact { logprob: 0., .. }))
+}
+
 /// Whoever can score continuations. Several threads may ask at once.
 pub trait Scorer: Sync {
     /// One score for each continuation, in their order.

@@ -16,6 +16,9 @@ const DATE: &str = "26 Jul 2024";
 /// The name of the template inside the engine.
 const NAME: &str = "chat_template";
 
+/// How many steps a template may take: a hundred times those of a long conversation, and less than a second's.
+const MOST_STEPS: u64 = 5_000_000;
+
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
@@ -145,6 +148,7 @@ impl ChatTemplate {
 /// Jinja with the settings and functions that `transformers` gives to templates.
 fn engine() -> Environment<'static> {
     let mut engine = Environment::new();
+    engine.set_fuel(Some(MOST_STEPS));
     engine.set_trim_blocks(true);
     engine.set_lstrip_blocks(true);
     engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
@@ -200,6 +204,10 @@ fn date(format: &str) -> String {
 
 fn wrong(error: &minijinja::Error) -> Error {
     let line = error.line().map_or(String::new(), |line| format!(" in line {line}"));
+    if error.kind() == JinjaKind::OutOfFuel {
+        let why = format!("it does not end within {MOST_STEPS} steps; name another, or prompt plainly");
+        return Error::config(format!("the chat template fails{line}: {why}"));
+    }
     Error::config(format!(
         "the chat template fails{line}: {}; name another, or prompt plainly",
         shown(&error.to_string(), 300)
@@ -234,4 +242,18 @@ fn template_of(config: &Value) -> Option<String> {
 fn token(config: &Value, name: &str) -> String {
     let token = &config[name];
     token.as_str().or_else(|| token["content"].as_str()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_that_does_not_end_is_an_error() {
+        let rows = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}";
+        let error = ChatTemplate::new(&format!("{{{{ messages[0].content }}}}\n{rows}"), "", "").unwrap_err();
+        assert!(error.kind == ErrorKind::Config && error.message.contains("does not end within"), "{error}");
+        let few = "{% for a in range(9000) %}{% endfor %}{{ messages[0].content }}";
+        assert!(ChatTemplate::new(few, "", "").is_ok());
+    }
 }

@@ -39,8 +39,12 @@ impl Resamples {
 
     /// The resamples for intervals: [`RESAMPLES`], or fewer if there are very many groups.
     pub fn of_groups(groups: usize) -> Self {
-        let resamples = (MAX_DRAWS / groups.max(1)).clamp(MIN_RESAMPLES, RESAMPLES);
-        Self::new(groups, resamples, BOOTSTRAP_SEED)
+        Self::new(groups, Self::count_for(groups), BOOTSTRAP_SEED)
+    }
+
+    /// How many resamples [`Resamples::of_groups`] draws.
+    pub fn count_for(groups: usize) -> usize {
+        (MAX_DRAWS / groups.max(1)).clamp(MIN_RESAMPLES, RESAMPLES)
     }
 
     /// For each resample, the sum of values; there is one for each group.
@@ -180,6 +184,7 @@ mod tests {
     fn very_many_groups_are_drawn_less_often() {
         assert_eq!([0, 173, 2000].map(|groups| Resamples::of_groups(groups).resamples), [RESAMPLES; 3]);
         assert_eq!(Resamples::of_groups(4000).resamples, 5000);
+        assert_eq!([4000, 8000, 1_000_000].map(Resamples::count_for), [5000, 2500, 1000]);
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, StateCa
 use crate::attribute::{Attribute, Side};
 use crate::untrusted::{MAX_ENTITIES, MAX_SENTENCES};
 
+/// How far the probabilities of the two stories may be from 1 in sum: files may have rounded them.
+const ROUNDING: f32 = 0.01;
+
 impl LabelledPair {
     /// Checks the indices, lengths, classes and numbers. The error says what is wrong, and where.
     pub fn check(&self) -> Result<(), String> {
@@ -11,6 +14,16 @@ impl LabelledPair {
         within("gold_plausible", gold.plausible, 2)?;
         within("plausible", prediction.plausible, 2)?;
         fractions("story_probs", &prediction.story_probs)?;
+        let [first, second] = prediction.story_probs;
+        if (first + second - 1.).abs() > ROUNDING {
+            return Err(format!("story_probs: {first} and {second} don't add up to 1"));
+        }
+        if prediction.story_probs[prediction.plausible] < prediction.story_probs[1 - prediction.plausible] {
+            let plausible = prediction.plausible;
+            return Err(format!(
+                "plausible: is {plausible}, but story_probs {first} and {second} favour the other story"
+            ));
+        }
         let sentences = self.implausible_story().prediction.sentences.len();
         for sentence in gold.conflict {
             within("gold_conflict", sentence, sentences)?;

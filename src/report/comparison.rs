@@ -9,8 +9,7 @@ pub use show::difference_cells;
 
 use super::PublishedRow;
 use crate::metrics::{
-    BOOTSTRAP_SEED, Difference, Estimate, PValue, PairSet, RESAMPLES, Reached, Resamples, Tiers, differences,
-    estimates, holm,
+    Difference, Estimate, PValue, PairSet, RESAMPLES, Reached, Resamples, Tiers, differences, estimates, holm,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,7 +19,7 @@ use std::collections::BTreeMap;
 pub struct Comparison {
     /// Begins the captions in LaTeX.
     pub title: String,
-    /// The number of bootstrap resamples.
+    /// The number of bootstrap resamples: of several sections, that of the one with the fewest.
     pub resamples: usize,
     /// The number of tests in Holm's correction: all that are shown. Bootstrap and McNemar tests are corrected apart.
     pub tests: usize,
@@ -123,7 +122,8 @@ impl Comparison {
     pub fn new(title: impl Into<String>, data: Vec<SectionData>, compared: &Compared) -> Self {
         let mut sections: Vec<Section> = data.into_iter().map(|data| Section::new(data, compared)).collect();
         let tests = correct(&mut sections);
-        Comparison { title: title.into(), resamples: RESAMPLES, tests, sections }
+        let resamples = sections.iter().filter_map(Section::resamples).min().unwrap_or(RESAMPLES);
+        Comparison { title: title.into(), resamples, tests, sections }
     }
 
     /// The same comparison for rows that are single runs: without seeds, and without the mean over them.
@@ -138,6 +138,11 @@ impl Comparison {
 }
 
 impl Section {
+    /// The number of bootstrap resamples: with very many groups there are fewer.
+    fn resamples(&self) -> Option<usize> {
+        self.size.map(|size| Resamples::count_for(size.groups))
+    }
+
     /// Whether its rows have seeds.
     fn has_seeds(&self) -> bool {
         self.rows.iter().any(|row| !row.seeds.is_empty() || !row.missing.is_empty())
@@ -145,7 +150,7 @@ impl Section {
 
     fn new(data: SectionData, compared: &Compared) -> Self {
         let SectionData { set, decoding, pairs, systems, published } = data;
-        let measured = pairs.as_ref().map(|set| (set, Resamples::new(set.groups(), RESAMPLES, BOOTSTRAP_SEED)));
+        let measured = pairs.as_ref().map(|set| (set, Resamples::of_groups(set.groups())));
         let row = |(i, system): (usize, &System)| ComparisonRow {
             index: i,
             name: system.name.clone(),

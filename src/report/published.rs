@@ -129,13 +129,13 @@ pub struct PublishedStoryRow {
 /// One tier by the kind of story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct KindScores {
-    /// All stories that the tier is about.
-    pub overall: f64,
-    /// Stories in which one sentence was replaced.
-    pub cloze: f64,
-    /// Stories in which two sentences were swapped.
-    pub order: f64,
-    /// `None` in tiers 2 and 3, which are about implausible stories.
+    /// All stories that the tier is about; `None` if there are none.
+    pub overall: Option<f64>,
+    /// Stories in which one sentence was replaced; `None` if there are none.
+    pub cloze: Option<f64>,
+    /// Stories in which two sentences were swapped; `None` if there are none.
+    pub order: Option<f64>,
+    /// `None` in tiers 2 and 3, which are about implausible stories, and if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plausible: Option<f64>,
 }
@@ -161,11 +161,11 @@ const ALWAYS_IMPLAUSIBLE: [f64; 4] = [66.85, 100.00, 99.18, 1.68];
 
 /// The scores published for GITA, story by story, and beneath them those of calling every story implausible.
 pub fn published_stories() -> Vec<PublishedStoryRow> {
-    let [overall, cloze, order, plausible] = ALWAYS_IMPLAUSIBLE.map(fraction);
-    let nothing = KindScores { overall: 0., cloze: 0., order: 0., plausible: None };
+    let [overall, cloze, order, plausible] = ALWAYS_IMPLAUSIBLE.map(fraction).map(Some);
+    let nothing = KindScores { overall: Some(0.), cloze: Some(0.), order: Some(0.), plausible: None };
     let baseline = PublishedStoryRow {
         system: "always implausible (no model)".to_owned(),
-        accuracy: KindScores { overall, cloze, order, plausible: Some(plausible) },
+        accuracy: KindScores { overall, cloze, order, plausible },
         consistency: nothing,
         verifiability: nothing,
     };
@@ -175,12 +175,12 @@ pub fn published_stories() -> Vec<PublishedStoryRow> {
 /// The scores published for language models on GITA, story by story.
 pub fn published_models() -> Vec<PublishedStoryRow> {
     let implausible = |scores: [f64; 3]| {
-        let [overall, cloze, order] = scores.map(fraction);
+        let [overall, cloze, order] = scores.map(fraction).map(Some);
         KindScores { overall, cloze, order, plausible: None }
     };
     let accuracy = |scores: [f64; 4]| {
-        let [overall, cloze, order, plausible] = scores.map(fraction);
-        KindScores { overall, cloze, order, plausible: Some(plausible) }
+        let [overall, cloze, order, plausible] = scores.map(fraction).map(Some);
+        KindScores { overall, cloze, order, plausible }
     };
     let row = |&(system, of_all, consistency, verifiability): &Table3Row| PublishedStoryRow {
         system: format!("{system} (GITA4CALAMITA table 3)"),

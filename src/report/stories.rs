@@ -2,7 +2,7 @@
 
 use super::published::{KindScores, PublishedStoryRow};
 use super::table::{Table, TableFormat};
-use super::tables::{notes, of_states, percent_of, share, title};
+use super::tables::{notes, of_states, percent, share, title};
 use super::{DataDescription, decoding_name};
 use crate::decode::{Decode, StateDecode, judge};
 use crate::metrics::{KindShares, StoryGroups, undefined};
@@ -91,7 +91,13 @@ impl StoryReport {
         }
         for row in &self.published {
             let [name, all, cloze, order] = scores(row, &row.accuracy);
-            accuracy.push([name, all, cloze, order, row.accuracy.plausible.map_or(String::new(), percent_of)]);
+            accuracy.push([
+                name,
+                all,
+                cloze,
+                order,
+                row.accuracy.plausible.map_or(String::new(), |share| percent(Some(share))),
+            ]);
         }
         let consistency = self.table("consistency, %", |row| &row.consistency, |row| &row.consistency);
         let mut verifiability = self.table("verifiability, %", |row| &row.verifiability, |row| &row.verifiability);
@@ -126,5 +132,6 @@ fn shares(row: &StoryRow, tier: &KindShares) -> [String; 4] {
 }
 
 fn scores(row: &PublishedStoryRow, tier: &KindScores) -> [String; 4] {
-    [row.system.clone(), percent_of(tier.overall), percent_of(tier.cloze), percent_of(tier.order)]
+    let [overall, cloze, order] = [tier.overall, tier.cloze, tier.order].map(percent);
+    [row.system.clone(), overall, cloze, order]
 }

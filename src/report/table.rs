@@ -40,8 +40,10 @@ impl Table {
 
     /// Aligned for the terminal, one line a row.
     pub fn to_text(&self) -> String {
-        let widths: Vec<_> = (0..self.header.len()).map(|column| self.width(column)).collect();
-        self.lines().map(|row| text_line(row, &widths)).collect()
+        let lines: Vec<Vec<String>> = self.lines().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
+        let width = |column: usize| lines.iter().map(|row| row[column].width()).max().unwrap_or(0);
+        let widths: Vec<_> = (0..self.header.len()).map(width).collect();
+        lines.iter().map(|row| text_line(row, &widths)).collect()
     }
 
     /// Columns as rows.
@@ -53,7 +55,7 @@ impl Table {
     /// With pipes, one line a row.
     pub fn to_markdown(&self) -> String {
         let line = |row: &Vec<String>| {
-            let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            let cells: Vec<String> = row.iter().map(|cell| one_line(cell).replace('|', "\\|")).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let mut lines: Vec<_> = self.lines().map(line).collect();
@@ -84,10 +86,6 @@ impl Table {
     fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
         std::iter::once(&self.header).chain(&self.rows)
     }
-
-    fn width(&self, column: usize) -> usize {
-        self.lines().map(|row| row[column].width()).max().unwrap_or(0)
-    }
 }
 
 fn text_line(row: &[String], widths: &[usize]) -> String {
@@ -99,11 +97,16 @@ fn text_line(row: &[String], widths: &[usize]) -> String {
     format!("{}\n", line.trim_end())
 }
 
+/// A cell on one line: a blank for every line end.
+fn one_line(cell: &str) -> String {
+    cell.replace("\r\n", " ").replace(['\n', '\r'], " ")
+}
+
 /// Signs that mean something to LaTeX as they look, and minus signs that are none of a word.
 pub(super) fn latex_escaped(text: &str) -> String {
     let mut escaped = String::new();
     let mut before = ' ';
-    for c in text.chars() {
+    for c in one_line(text).chars() {
         match c {
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', c]),
             '\\' => escaped += "\\textbackslash{}",
@@ -133,6 +136,16 @@ mod tests {
         assert_eq!(wide.to_text(), "what  n\n台所  7\n", "a terminal shows these in two columns each");
         assert_eq!(table.to_text(), "what    n\ncittà  10\na       7\n");
         assert_eq!(table.to_markdown(), "| what | n |\n|---|---:|\n| città | 10 |\n| a | 7 |\n");
+    }
+
+    #[test]
+    fn a_cell_stays_on_its_line() {
+        let mut table = Table::new(["what", "n"]);
+        table.push(["a\r\nb\nc\rd".into(), "7".into()]);
+        assert_eq!(table.to_text(), "what     n\na b c d  7\n");
+        assert_eq!(table.to_markdown(), "| what | n |\n|---|---:|\n| a b c d | 7 |\n");
+        assert!(table.to_latex().contains("a b c d & 7 \\\\\n"), "{}", table.to_latex());
+        assert_eq!(table.to_csv(), "what,n\n\"a\r\nb\nc\rd\",7\n", "CSV quotes line ends");
     }
 
     #[test]

@@ -191,10 +191,14 @@ fn conflicts_told_the_other_way_round_are_those_counted_by_hand() {
         of(["eats", "waits", "cooks"], [0.1, 0.2]),
         of(["cooks", "waits", "sleeps"], [0.1, 0.2]),
     ];
-    let order_sensitivity =
-        |format| counts(Analysis::of(source(format), &predictions, &Facts::new()).order_sensitivity);
-    assert_eq!(order_sensitivity(PredictionFormat::Lines), (1, 3));
-    assert_eq!(order_sensitivity(PredictionFormat::Published), (0, 0));
+    let order_sensitivity = |format, predictions: &[LabelledPair]| {
+        let analysis = Analysis::of(source(format), predictions, &Facts::new());
+        (counts(analysis.order_sensitivity), analysis.order_ties)
+    };
+    assert_eq!(order_sensitivity(PredictionFormat::Lines, &predictions), ((1, 2), 1), "a tie is no failure");
+    assert_eq!(order_sensitivity(PredictionFormat::Published, &predictions), ((0, 0), 0));
+    let ties = vec![predictions[2].clone(); 3];
+    assert_eq!(order_sensitivity(PredictionFormat::Lines, &ties), ((0, 0), 3));
 }
 
 #[test]

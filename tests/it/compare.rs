@@ -35,7 +35,11 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     }
     assert!(!decoded.contains("threshold"), "{decoded}");
 
-    assert_eq!(compare(&[text(&a), text(&a)]).status.code(), Some(2));
+    let otherwise = a.join("../a/.");
+    for twice in [text(&a), text(&otherwise)] {
+        let output = compare(&[text(&a), twice]);
+        assert!(output.status.code() == Some(2) && stderr(&output).contains("named twice"), "{}", stderr(&output));
+    }
     assert_eq!(compare(&[text(&a)]).status.code(), Some(2));
     let output = compare(&[text(&a), text(&b), "--evaluation", "elsewhere"]);
     assert!(output.status.code() == Some(66) && stderr(&output).contains("tiered eval"), "{}", stderr(&output));

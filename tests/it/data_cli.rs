@@ -40,6 +40,8 @@ fn a_path_that_is_not_utf_8_is_checked_and_compared() {
     assert_eq!(code, Some(65));
     assert!(checked["file"].as_str().unwrap().contains("faulty-\u{fffd}.json"), "{checked}");
     std::fs::write(&path, clean_file().to_string()).unwrap();
+    let (code, counted) = run(&[OsStr::new("stats"), path.as_os_str(), json]);
+    assert!(code == Some(0) && counted["files"][0]["file"].as_str().unwrap().contains('\u{fffd}'), "{counted}");
     let (code, compared) = run(&[OsStr::new("agreement"), path.as_os_str(), path.as_os_str(), json]);
     assert!(code == Some(0) && compared["files"][0]["file"].as_str().unwrap().contains('\u{fffd}'), "{compared}");
 }
@@ -163,6 +165,25 @@ fn stats_count_by_kind() {
     let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
     let open = &stats["files"][0]["splits"][0]["order"]["nontrivial_by_attribute"]["open"];
     assert_eq!((open, &stats["files"][0]["splits"][0]["split"]), (&json!(3), &json!("test")));
+}
+
+#[test]
+fn stats_tell_that_stories_are_left_out() {
+    let directory = TempDir::new().unwrap();
+    let path = write(&directory, "faulty file.json", &faulty_file());
+    let output = tiered(["data", "stats", "--format=json", text(&path)]);
+    let warning = format!(
+        "warning: {0}: some stories can't be used and aren't counted; `tiered data check '{0}'` lists them\n",
+        path.display()
+    );
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), warning));
+    let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&stats["files"][0]["errors"], &stats["files"][0]["splits"][0]["all"]["stories"]),
+        (&json!(1), &json!(2))
+    );
+    let clean = write(&directory, "clean.json", &clean_file().to_string());
+    assert_eq!(stderr(&tiered(["data", "stats", text(&clean)])), "");
 }
 
 #[test]

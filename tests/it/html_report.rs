@@ -256,13 +256,41 @@ fn pairs_of_overlapping_evaluations_are_there_once() {
 }
 
 #[test]
+fn different_files_of_one_name_are_different_sets() {
+    let hostile = fs::read_to_string(shared().0.path("hostile.json")).unwrap();
+    let evaluated = |folder: &str, stories: &str| {
+        let run = copied(folder);
+        fs::remove_dir_all(run.join("eval")).unwrap();
+        let file = run.join("same.json");
+        fs::write(&file, stories).unwrap();
+        let output = tiered(["eval", text(&run), "--data", text(&file)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        run
+    };
+    let first = evaluated("first-folder", &hostile);
+    let [same, other] = [("same-file", hostile.clone()), ("other-folder", hostile.replace("alert(2)", "alert(4)"))]
+        .map(|(folder, stories)| evaluated(folder, &stories));
+    let captions = |runs: &[&Path]| {
+        let page = fs::read_to_string(page(runs, "same-name.html")).unwrap();
+        let captions = page.split("<caption>").skip(1).filter_map(|rest| rest.split_once("</caption>"));
+        let captions: Vec<String> = captions.map(|(caption, _)| caption.to_owned()).collect();
+        captions.into_iter().filter(|caption| caption.contains("same.json, test · 4 pairs")).collect::<Vec<_>>()
+    };
+    assert_eq!(captions(&[&first, &same]), ["same.json, test · 4 pairs"]);
+    let apart = ["first-folder/same.json, test · 4 pairs", "other-folder/same.json, test · 4 pairs"];
+    assert_eq!(captions(&[&first, &other]), apart);
+}
+
+#[test]
 fn reasons_stand_at_the_sentences_of_the_story_that_they_belong_to() {
     let run = copied("wrong choice");
     let saved = run.join("eval/stories-dev-all/predictions.jsonl");
     let lines = fs::read_to_string(&saved).unwrap();
     let mut pairs: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for pair in &mut pairs {
-        pair["plausible"] = json!(1 - pair["gold_plausible"].as_u64().unwrap());
+        let gold = pair["gold_plausible"].as_u64().unwrap();
+        pair["plausible"] = json!(1 - gold);
+        pair["story_probs"] = json!([gold, 1 - gold]);
     }
     fs::write(&saved, pairs.iter().map(|pair| format!("{pair}\n")).collect::<String>()).unwrap();
     let page = fs::read_to_string(page(&[&run], "wrong-choice.html")).unwrap();

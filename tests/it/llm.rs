@@ -249,9 +249,9 @@ fn answers_without_a_model_score_what_they_must() {
     let Some(files) = recorded() else { return };
     let report = scored(&files).unwrap();
     let [first, chance] = &report.baselines[..] else { panic!("two baselines") };
-    let percent = |value: f64| (1e4 * value).round() / 1e2;
+    let percent = |value: Option<f64>| (1e4 * value.unwrap()).round() / 1e2;
     let (a, c, v) = (first.accuracy, first.consistency, first.verifiability);
-    assert_eq!([a.overall, a.cloze, a.order, a.plausible.unwrap()].map(percent), [66.85, 100., 99.18, 1.68]);
+    assert_eq!([a.overall, a.cloze, a.order, a.plausible].map(percent), [66.85, 100., 99.18, 1.68]);
     assert_eq!([c.overall, c.cloze, c.order, v.overall].map(percent), [23.11, 8.7, 37.19, 3.36]);
     let by_chance = [chance.accuracy.overall, chance.consistency.overall, chance.verifiability.overall];
     assert_eq!(by_chance.map(percent), [50., 5., 0.36]);
@@ -580,16 +580,43 @@ fn options_in_the_other_order_are_another_prompt_and_agreement_is_counted() {
         folder
     });
     let [first, second] = folders.each_ref().map(|folder| text(folder.path()));
-    let report = |other: &str| -> Value {
-        let output = tiered(["llm", "score", first, "--swapped", other, "--format", "json"]);
+    let compared = |first: &str, other: &str| tiered(["llm", "score", first, "--swapped", other, "--format", "json"]);
+    for [one, other] in [[first, second], [second, first]] {
+        let output = compared(one, other);
         assert!(output.status.success(), "{}", stderr(&output));
-        serde_json::from_str(&stdout(&output)).unwrap()
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let shares = ["stories", "pairs"].map(|what| report["agreement"][what]["fraction"].as_f64().unwrap());
+        assert!(shares.iter().all(|&share| 0.2 < share && share < 0.8), "drawn anew: {shares:?}");
+    }
+    let refused = |one: &str, other: &str, why: &str| {
+        let output = compared(one, other);
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(65) && said.contains(other) && said.contains(why), "{why}: {said}");
+        assert!(said.contains("`tiered llm eval --swapped`"), "{said}");
     };
-    let (same, other) = (report(first), report(second));
-    let shares =
-        |report: &Value| ["stories", "pairs"].map(|what| report["agreement"][what]["fraction"].as_f64().unwrap());
-    assert_eq!(shares(&same), [1., 1.]);
-    assert!(shares(&other).iter().all(|&share| 0.2 < share && share < 0.8), "drawn anew: {:?}", shares(&other));
+    refused(first, first, "names the options in the same order as");
+    refused(second, second, "names the options in the same order as");
+    let other_model = TempDir::new().unwrap();
+    recorded_pairs(other_model.path(), Wording::FalseOrTrue);
+    for file in std::fs::read_dir(other_model.path()).unwrap().map(|entry| entry.unwrap().path()) {
+        let written =
+            std::fs::read_to_string(&file).unwrap().replace(r#""model_name": "drawn""#, r#""model_name": "b""#);
+        std::fs::write(&file, written).unwrap();
+    }
+    refused(first, text(other_model.path()), "is of another model than");
+    // Without facts, the prompts tell.
+    let [plain, swapped] = [first, second].map(|folder| {
+        let copy = TempDir::new().unwrap();
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if name.starts_with("samples_") {
+                std::fs::copy(&path, copy.path().join(name)).unwrap();
+            }
+        }
+        copy
+    });
+    refused(text(plain.path()), first, "has the same prompts as");
+    assert!(compared(text(plain.path()), text(swapped.path())).status.success());
     let departures = stdout(&tiered(["llm", "score", second]));
     assert!(departures.contains("drawn (options named in the other order)"), "{departures}");
 }
@@ -662,6 +689,33 @@ fn equal_infinite_scores_have_no_margin() {
     assert!(undecided().unwrap() > 0);
 }
 
+/// What a server gives that does not score what it is asked is no result, in records either.
+#[test]
+fn records_without_scores_are_refused() {
+    let folder = TempDir::new().unwrap();
+    recorded_pairs(folder.path(), Wording::TrueOrFalse);
+    let path = folder.path().join("samples_story_class_2026-01-31T12-00-00.jsonl");
+    let samples = lines(&path);
+    let refused = |written: &str, why: &str| {
+        std::fs::write(&path, written).unwrap();
+        let output = tiered(["llm", "score", text(folder.path())]);
+        assert_eq!(output.status.code(), Some(65), "{why}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why) && stderr(&output).contains(text(folder.path())), "{}", stderr(&output));
+    };
+    let with_scores = |number: usize, scores: Value| {
+        let mut samples = samples.clone();
+        samples[..number].iter_mut().for_each(|sample| sample["filtered_resps"] = scores.clone());
+        samples.iter().map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let zero = with_scores(1, json!([[0.0, false], [0.0, false]]));
+    refused(&zero, "every option has log-probability 0");
+    let tied = json!([[-1.5, false], [-1.5, false]]);
+    refused(&with_scores(samples.len(), tied.clone()), "every story's options are tied");
+    refused("", "has no lines, and tier 1 asks about every story");
+    std::fs::write(&path, with_scores(1, tied)).unwrap();
+    assert!(tiered(["llm", "score", text(folder.path())]).status.success(), "one tie is a result");
+}
+
 #[test]
 fn scores_are_printed_in_every_format() {
     let Some(files) = recorded() else { return };
@@ -726,6 +780,22 @@ fn the_command_prints_the_recorded_prompts() {
     }
     let wrong = tiered(["llm", "prompt", "--data", data, "--tier", "2", "--row", "0"]);
     assert!(wrong.status.code() == Some(2) && stderr(&wrong).contains("it is plausible"), "{}", stderr(&wrong));
+}
+
+/// What stands in a story is what a model reads, invisible characters too.
+#[test]
+fn a_prompt_is_printed_with_every_character() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("stories.jsonl");
+    let sentence = "Ada \u{202e}opened\u{7f}\u{1b}[31m the chest.";
+    let story = json!({
+        "story_id": 1, "example_id": "1", "plausible": true, "sentences": [sentence, "Then."], "breakpoint": -1,
+        "confl_sents": [],
+    });
+    std::fs::write(&path, format!("{story}\n")).unwrap();
+    let output = tiered(["llm", "prompt", "--data", text(&path), "--tier", "1", "--row", "0", "--shots", "0"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(String::from_utf8(output.stdout).unwrap().contains(sentence));
 }
 
 #[test]

@@ -43,6 +43,9 @@ fn the_prompt_is_printed_as_a_model_gets_it() {
     let output = tiered(["llm", "piqa", "prompt", "--data", text(&path), "--item", "1"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("holds 1 items, numbered from 0"), "{}", stderr(&output));
+    let path = write(&folder, "turned.jsonl", r#"{"prompt": "P\u202e\u0007", "solution0": "A", "solution1": "B"}"#);
+    let output = tiered(["llm", "piqa", "prompt", "--data", text(&path)]);
+    assert!(stdout(&output).contains("P\u{202e}\u{7}"), "as it is: {}", stdout(&output));
 }
 
 #[test]

@@ -129,6 +129,11 @@ fn the_table_is_of_the_predictions_that_are_saved() {
     };
     let mean = (0..3).map(share).sum::<f64>() / 3.;
     assert!((section.rows[0].scores.unwrap().accuracy.mean - mean).abs() < 1e-9);
+    let contrast = folder.path().join("contrast");
+    let output =
+        tiered(["baseline", "--data", text(&data), "--split", "train", "--contrast", "--output", text(&contrast)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(contrast.join("random-by-contrast-0.jsonl").is_file(), "a name without a comma");
     let file = saved.join("random-0.jsonl");
     let scored = tiered(["score", text(&file)]);
     assert!(scored.status.success() && stdout(&scored).contains("as recorded"), "{}", stderr(&scored));

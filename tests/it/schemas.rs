@@ -139,10 +139,14 @@ fn of_commands(tiny: &Tiny, run: &Path) -> Documents {
 /// Scores of a language model by likelihood and in words, with all that the command can print.
 fn llm_scores() -> Vec<Value> {
     let scores = |record: fn(&Path, Wording) -> StorySet| {
-        let folder = tempfile::TempDir::new().unwrap();
-        record(folder.path(), Wording::TrueOrFalse);
-        let more = ["--swapped", text(folder.path()), "--published", "calamita", "--format", "json"];
-        values(&said(&tiered(["llm", "score", text(folder.path())].into_iter().chain(more))), false).remove(0)
+        let folders = [Wording::TrueOrFalse, Wording::FalseOrTrue].map(|wording| {
+            let folder = tempfile::TempDir::new().unwrap();
+            record(folder.path(), wording);
+            folder
+        });
+        let [first, second] = folders.each_ref().map(|folder| text(folder.path()));
+        let more = ["--swapped", second, "--published", "calamita", "--format", "json"];
+        values(&said(&tiered(["llm", "score", first].into_iter().chain(more))), false).remove(0)
     };
     vec![scores(recorded_pairs), scores(said_pairs), scores(pairs_of_two_tiers)]
 }

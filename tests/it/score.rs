@@ -86,7 +86,7 @@ fn named_predictions() -> Vec<LabelledPair> {
     let mut pairs = predictions();
     for pair in &mut pairs {
         pair.prediction.stories[1].id = "the other story".into();
-        pair.prediction.plausible = 1;
+        (pair.prediction.plausible, pair.prediction.story_probs) = (1, [0.25, 0.75]);
     }
     pairs
 }
@@ -230,6 +230,8 @@ fn wrong_predictions_are_refused_with_their_place() {
         (line(&|p| p.prediction.stories[0].entities[0].effects.classes[0][0] = 3), "effects.predicted: h_location: 3"),
         (line(&|p| p.prediction.story_probs[0] = f32::NAN), "line 3"),
         (line(&|p| p.prediction.story_probs = [5., -3.]), "line 3: story_probs: 5 is not between 0 and 1"),
+        (line(&|p| p.prediction.story_probs = [0.6, 0.6]), "line 3: story_probs: 0.6 and 0.6 don't add up to 1"),
+        (line(&|p| p.prediction.plausible = 1 - p.prediction.plausible), "favour the other story"),
         (
             line(&|p| p.prediction.stories[1].entities[0].conflict_probs[0] = 7.),
             "conflict_probs: 7 is not between 0 and 1",

@@ -189,9 +189,10 @@ pub fn random_prediction(rng: &mut ChaCha12Rng, number: usize) -> LabelledPair {
     let conflict = [rng.random_range(0..breakpoint), breakpoint];
     let plausible = rng.random_range(0..2);
     let [(gold_a, a), (gold_b, b)] = [0, 1].map(|_| random_story(rng, sentences));
+    let chosen = if rng.random_bool(0.7) { plausible } else { 1 - plausible };
     let prediction = PairPrediction {
-        plausible: if rng.random_bool(0.7) { plausible } else { 1 - plausible },
-        story_probs: [0.25, 0.75],
+        plausible: chosen,
+        story_probs: [0, 1].map(|story| if story == chosen { 0.75 } else { 0.25 }),
         conflict: if rng.random_bool(0.6) { conflict.to_vec() } else { (0..rng.random_range(0..sentences)).collect() },
         stories: [a, b],
     };

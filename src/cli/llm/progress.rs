@@ -1,7 +1,7 @@
 //! QuestionBar of asking: a bar on a terminal, plain lines elsewhere, with rate and time left.
 
 use crate::llm::AskedQuestion;
-use crate::say::{is_quiet, say};
+use crate::say::{aside, is_quiet, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -73,6 +73,14 @@ impl QuestionBar {
         match &self.bar {
             Some(bar) => bar.suspend(|| say!("{line}")),
             None => say!("{line}"),
+        }
+    }
+
+    /// Prints a line on standard error that stays above the bar.
+    pub fn warn(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| aside!("{line}")),
+            None => aside!("{line}"),
         }
     }
 

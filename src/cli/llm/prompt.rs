@@ -1,7 +1,7 @@
 //! `tiered llm prompt`: prints a prompt.
 
 use super::plan_args::PlanArgs;
-use crate::cli::output::print;
+use crate::cli::output::print_exactly;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::har::first_prompt;
 use crate::llm::record::find_records;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// Print the prompt that asks about one story
 ///
-/// Prints exactly what a language model reads, and a line end. Shots are drawn from the stories asked in the same tier.
+/// Prints exactly what a language model reads, and a line end; on a terminal, control characters are escaped. Shots are drawn from the stories asked in the same tier.
 /// In tiers 2 and 3 these depend on the model's answers: name its records with --records, else every implausible story
 /// counts as asked. By protocol har, a row is a pair, and the prompt of tier 1 is printed; later tiers go on after it.
 #[derive(clap::Args)]
@@ -38,14 +38,14 @@ pub(in crate::cli) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let set = read_stories(&args.plan.data, args.protocol, args.plan.split.as_deref())?;
     if args.protocol == Protocol::Har {
-        return Ok(print(&format!("{}\n", of_har(args, &set)?))?);
+        return Ok(print_exactly(&format!("{}\n", of_har(args, &set)?))?);
     }
     let question = question(args, &set)?;
     let text = match args.options {
         false => question.prompt,
         true => question.continuations.iter().map(|option| format!("{option:?}")).collect::<Vec<_>>().join("\n"),
     };
-    Ok(print(&format!("{text}\n"))?)
+    Ok(print_exactly(&format!("{text}\n"))?)
 }
 
 fn question(args: &Args, set: &StorySet) -> Result<Question> {

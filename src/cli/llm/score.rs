@@ -5,11 +5,16 @@ use crate::cli::out_file::{OutFile, Replacing};
 use crate::cli::output::print;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{Records, find_records};
-use crate::llm::score::{agreement, agreement_of_pairs, calamita_leaderboard, link, pair_predictions, score};
+use crate::llm::score::{
+    agreement, agreement_of_pairs, calamita_leaderboard, link, not_both_orders, pair_predictions, require_both_orders,
+    score,
+};
+use crate::llm::server::Settled;
 use crate::llm::{Protocol, QUESTIONS, read_stories};
 use crate::prediction::{LabelledPair, read_predictions, write_lines};
 use crate::report::{Table, published_models};
 use clap::ValueEnum;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Score recorded answers of language models, tier by tier
@@ -74,6 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.swapped {
         let swapped = find_records(std::slice::from_ref(path))?;
         let [first, second] = [only(&records, "--swapped")?, only(&swapped, "--swapped")?];
+        require_both_orders(first, second)?;
         report.agreement = Some(agreement(&link(first)?, &link(second)?)?);
     }
     if let Some(out) = &out {
@@ -101,6 +107,7 @@ fn har_folders(args: &Args) -> Option<[&Path; 2]> {
 }
 
 fn har_agreement(args: &Args, first: &Path, second: &Path) -> Result<String> {
+    require_both_orders_of_pairs(first, second)?;
     let read = |folder: &Path| read_predictions(&folder.join("predictions.jsonl")).map(|read| read.pairs);
     let agreement = agreement_of_pairs(&first.display().to_string(), &read(first)?, &read(second)?)?;
     Ok(match args.format.format {
@@ -110,6 +117,23 @@ fn har_agreement(args: &Args, first: &Path, second: &Path) -> Result<String> {
         Format::Csv => agreement.table().to_csv(),
         Format::Latex => agreement.table().to_latex(),
     })
+}
+
+/// Refuses runs by protocol har that are not one model's, with either story of every pair first.
+fn require_both_orders_of_pairs(first: &Path, second: &Path) -> Result<()> {
+    let settled = |folder: &Path| {
+        let problem = "has no run.json, which tells the model and the order; name a folder that `tiered llm eval` made";
+        Settled::read(folder)?.ok_or_else(|| Error::data(problem).about(folder.display()))
+    };
+    let (ours, theirs) = (settled(first)?, settled(second)?);
+    let is_swapped = |settled: &Settled| settled.asked.get("swapped").and_then(Value::as_bool).unwrap_or(false);
+    if ours.server.model != theirs.server.model {
+        return Err(not_both_orders(first, second, "is of another model than"));
+    }
+    match is_swapped(&ours) == is_swapped(&theirs) {
+        true => Err(not_both_orders(first, second, "shows the stories of a pair in the same order as")),
+        false => Ok(()),
+    }
 }
 
 /// The only model, for a flag that is about one.

@@ -11,6 +11,10 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What is said at the first signal: a request may take minutes.
+pub(super) const STOPPING: &str =
+    "stopping after the requests in progress; press again to stop now (every answer is kept)";
+
 /// A run that has begun, or goes on.
 pub(super) struct Session {
     pub folder: LlmRunFolder,
@@ -29,6 +33,8 @@ impl Session {
             &args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.model)),
         )?;
         let (progress, signals) = (Arc::new(QuestionBar::new(what)), Signals::watch()?);
+        let announcing = Arc::clone(&progress);
+        let signals = signals.announced(move || announcing.warn(STOPPING))?;
         let client = client(settings, &progress, signals).with_shorter(shorter(args, &asked));
         let server = Server::connect(client, &choices(args, &folder)?)?;
         say!("{}", told(&server));

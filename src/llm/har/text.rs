@@ -84,11 +84,10 @@ pub(super) fn before_question(entity: &str) -> String {
     format!(" {be} the state of {the}? {at_start} {be}")
 }
 
-/// Every sentence loses its last character, which is a point in TRIP.
+/// Without the sign that ends the sentence, which is a point in TRIP; HAR's program drops the last character, whatever
+/// it is.
 fn without_point(sentence: &str) -> &str {
-    let mut chars = sentence.chars();
-    chars.next_back();
-    chars.as_str()
+    sentence.strip_suffix(['.', '!', '?']).unwrap_or(sentence)
 }
 
 /// A person has a capital letter; a thing has an article.
@@ -233,6 +232,13 @@ mod tests {
             plausible: 1,
             conflict: Conflict { evidence: 0, breakpoint: 1 },
         }
+    }
+
+    #[test]
+    fn a_sentence_without_a_final_point_keeps_its_letters() {
+        let sentences = ["Ada sat.", "Ada sat!", "Did Ada sit?", "Ada sat", "Ada sat...", ""];
+        let expected = ["Ada sat", "Ada sat", "Did Ada sit", "Ada sat", "Ada sat..", ""];
+        assert_eq!(sentences.map(without_point), expected);
     }
 
     #[test]

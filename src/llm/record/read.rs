@@ -77,6 +77,11 @@ pub fn read_samples(path: &Path) -> Result<(Tier, Vec<SampleRecord>)> {
     let tier = samples.first().map(|sample| sample.tier).or(named).ok_or_else(|| {
         about(Error::data("has no lines, and its name does not tell the tier (samples_story_class_DATE.jsonl)"))
     })?;
+    if samples.is_empty() && tier == Tier::Story {
+        let problem = "has no lines, and tier 1 asks about every story: nothing was recorded, or the file is cut off; name \
+                       the whole file";
+        return Err(about(Error::data(problem)));
+    }
     Ok((tier, samples))
 }
 

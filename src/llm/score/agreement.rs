@@ -4,9 +4,13 @@
 use super::link::Linked;
 use super::pairs::{RankedPair, ranked_pairs};
 use crate::error::{Error, Result};
+use crate::llm::plan::OTHER_ORDER;
+use crate::llm::record::{Records, SampleRecord};
+use crate::llm::tier::Tier;
 use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Two runs of one model on the same stories, whose prompts differ in the order of the options or of the stories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +25,44 @@ pub struct Agreement {
     pub pairs: Option<Share>,
     /// Pairs ranked rightly both times. `None` if a run has no margins.
     pub both_right: Option<Share>,
+}
+
+/// What to do where two runs can't be compared.
+const REMEDY: &str = "name two runs of one model by one protocol, one with `tiered llm eval --swapped` and one without";
+
+/// Refuses runs that are not one model's, by one protocol, in both orders.
+///
+/// # Errors
+/// `Data`, with what they have in common or not.
+pub fn require_both_orders(first: &Records, second: &Records) -> Result<()> {
+    let samples = |records: &'_ Records| records.tiers.get(&Tier::Story).cloned().unwrap_or_default();
+    let [ours, theirs] = [samples(first), samples(second)];
+    let protocol = |samples: &[SampleRecord]| samples.first().map(|sample| sample.protocol);
+    // Without a `results` file a model is called as its folder.
+    let models = [&first.facts.model, &second.facts.model];
+    let problem = match [first, second].map(is_swapped) {
+        _ if protocol(&ours) != protocol(&theirs) => "was asked by another protocol than",
+        _ if models.iter().all(|model| !model.is_empty()) && models[0] != models[1] => "is of another model than",
+        [Some(one), Some(other)] if one == other => "names the options in the same order as",
+        [Some(_), Some(_)] => return Ok(()),
+        // Where a run does not tell its order, its prompts do.
+        _ if ours.iter().map(|sample| &sample.prompt).eq(theirs.iter().map(|sample| &sample.prompt)) => {
+            "has the same prompts as"
+        }
+        _ => return Ok(()),
+    };
+    Err(not_both_orders(&first.folder, &second.folder, problem))
+}
+
+/// The error of a run that is not the first one in the other order.
+pub fn not_both_orders(first: &Path, second: &Path, problem: &str) -> Error {
+    Error::data(format!("--swapped: {problem} {}; {REMEDY}", first.display())).about(second.display())
+}
+
+/// Whether a run's options were named in the other order, if its records tell.
+fn is_swapped(records: &Records) -> Option<bool> {
+    let departures = records.facts.facts.get("departures")?.as_array()?;
+    Some(departures.iter().any(|departure| departure == OTHER_ORDER))
 }
 
 /// Compares two runs.

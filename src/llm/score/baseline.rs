@@ -41,12 +41,30 @@ fn scores(stories: &[AskedStory], tier: Tier, chance: Chance) -> KindScores {
     let of = |kind: Option<StoryKind>| {
         let of_kind = stories.iter().filter(counts).filter(|story| kind.is_none_or(|kind| story.kind == kind));
         let reached: Vec<f64> = of_kind.map(reached).collect();
-        reached.iter().sum::<f64>() / reached.len().max(1) as f64
+        (!reached.is_empty()).then(|| reached.iter().sum::<f64>() / reached.len() as f64)
     };
     KindScores {
         overall: of(None),
         cloze: of(Some(StoryKind::Cloze)),
         order: of(Some(StoryKind::Order)),
-        plausible: (tier == Tier::Story).then(|| of(Some(StoryKind::Plausible))),
+        plausible: of(Some(StoryKind::Plausible)).filter(|_| tier == Tier::Story),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn of_no_stories_nothing_is_known() {
+        let doc = json!({
+            "story_id": 1, "example_id": "1-C0", "plausible": false, "sentences": ["One.", "Two."], "breakpoint": 1,
+            "confl_sents": [0],
+        });
+        let story = AskedStory::from_doc(0, &doc).unwrap();
+        let KindScores { overall, cloze, order, plausible } = by_chance(&[story]).accuracy;
+        assert_eq!((overall, cloze, order, plausible), (Some(0.5), Some(0.5), None, None));
+        assert_eq!(always_first(&[]).verifiability.overall, None);
     }
 }

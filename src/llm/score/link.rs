@@ -1,7 +1,9 @@
 //! Puts the tiers of a model's records together: the same story is the same `doc`, never the same `example_id`.
 
 use crate::error::{Error, Result};
+use crate::llm::choice::Choice;
 use crate::llm::record::{Records, SampleRecord};
+use crate::llm::scorer::are_all_zero;
 use crate::llm::story::AskedStory;
 use crate::llm::tier::{Protocol, Tier};
 use serde_json::Value;
@@ -66,7 +68,7 @@ impl Linked {
 /// Links the tiers of one model.
 ///
 /// # Errors
-/// `Data` if tier 1 is missing; if a later tier has a story that tier 1 has not, that is plausible, or, in a cascade,
+/// `Data` if tier 1 is missing; if the options of a story all score exactly 0, or every story of a tier is tied; if a later tier has a story that tier 1 has not, that is plausible, or, in a cascade,
 /// that the tier before did not get right; or if it lacks one that it must have.
 pub fn link(records: &Records) -> Result<Linked> {
     let about = |error: Error| error.about(records.folder.display());
@@ -78,6 +80,7 @@ pub fn link(records: &Records) -> Result<Linked> {
     if records.tiers.values().flatten().any(|sample| setting(sample) != (protocol, cascade, said)) {
         return Err(about(Error::data("its tiers are of different protocols; score the files of one run")));
     }
+    records.tiers.values().try_for_each(|samples| require_scores(samples)).map_err(about)?;
     let stories: Vec<AskedStory> = first.iter().map(|sample| sample.story.clone()).collect();
     let mut linked = Linked {
         model: records.model.clone(),
@@ -97,6 +100,22 @@ pub fn link(records: &Records) -> Result<Linked> {
         add(&mut linked, tier, records.tiers.get(&tier)).map_err(about)?;
     }
     Ok(linked)
+}
+
+/// Refuses the answers of a tier that are none: every option of a story has log-probability 0, or every story is tied.
+fn require_scores(samples: &[SampleRecord]) -> Result<()> {
+    const REMEDY: &str = "the server did not score what it was asked; ask again with another --way";
+    if let Some(none) = samples.iter().find(|sample| are_all_zero(&sample.scores)) {
+        let name = none.story.name();
+        return Err(Error::data(format!("{}, {name}: every option has log-probability 0: {REMEDY}", none.tier)));
+    }
+    match samples.first() {
+        Some(first) if Choice::are_all_tied(samples.iter().map(|sample| sample.choice)) => Err(Error::data(format!(
+            "{}: every story's options are tied, so that the first one always wins: {REMEDY}",
+            first.tier
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Adds the answers of a later tier, or what their absence tells.

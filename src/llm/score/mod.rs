@@ -9,7 +9,7 @@ mod pairs;
 mod report;
 mod tables;
 
-pub use agreement::{Agreement, agreement, agreement_of_pairs};
+pub use agreement::{Agreement, agreement, agreement_of_pairs, not_both_orders, require_both_orders};
 pub use baseline::{always_first, by_chance};
 pub use convert::pair_predictions;
 pub use figures::{TierTally, story_figures};

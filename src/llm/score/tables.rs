@@ -104,8 +104,9 @@ impl ScoreReport {
         }
         for row in self.baselines.iter().chain(&self.published) {
             let scores = scores(row, tier);
-            let of_all = [Some(scores.overall), Some(scores.cloze), Some(scores.order), scores.plausible];
-            let of_all = of_all.into_iter().flatten().map(percent);
+            let of_all =
+                [scores.overall, scores.cloze, scores.order].into_iter().chain(plausible.map(|_| scores.plausible));
+            let of_all = of_all.map(|score| score.map_or_else(|| UNKNOWN.to_owned(), percent));
             table.push([row.system.clone()].into_iter().chain(of_all));
         }
         table

@@ -1,14 +1,12 @@
 //! Asks one server, and reads JSON back: the key for this origin only, limits, tries.
 
 use super::answer::error_within;
+use super::settings::ServerSettings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::{
-    Address, ApiKey, Connection, Failure, Tries, Wait, asked_pause, authorities, broken, failure, first_pause,
-};
+use crate::http::{Address, Failure, Tries, Wait, asked_pause, broken, failure};
 use crate::untrusted::shown;
 use serde_json::Value;
 use std::io::Read;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Request};
 use ureq::{Agent, Body};
@@ -18,59 +16,6 @@ const MAX_ANSWER: u64 = 16 << 20;
 /// A pause is slept in parts of this length, so that a signal ends it.
 const NAP: Duration = Duration::from_millis(50);
 const GIVEN_UP: &str = "every answer so far is kept: run the same command again when the server is back";
-
-/// Whom to ask, and how.
-pub struct ServerSettings {
-    /// The server, without `/v1` at the end.
-    pub address: Address,
-    /// The service's key; no other origin receives it.
-    pub key: Option<ApiKey>,
-    /// Trusted authorities and the limit of waiting.
-    pub connection: Connection,
-    /// The variable that the key is read from, for messages.
-    pub key_variable: String,
-    /// The pause before a request is tried again for the first time.
-    pub first_pause: Duration,
-}
-
-impl ServerSettings {
-    /// The server at this address (`/v1` at its end is left out), with the key in this variable, if it is set.
-    ///
-    /// # Errors
-    /// `Usage` if the address is not one, or would send prompts readably over a network; `Config` if a variable is
-    /// invalid.
-    pub fn from_environment(url: &str, key_variable: &str, timeout: Duration) -> Result<Self> {
-        Self::from_variables(url, key_variable, timeout, |name| {
-            std::env::var(name).ok().filter(|text| !text.is_empty())
-        })
-    }
-
-    fn from_variables(
-        url: &str,
-        key_variable: &str,
-        timeout: Duration,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self> {
-        let usage = |why: String| Error::new(ErrorKind::Usage, format!("--server: {why}"));
-        let trimmed = url.trim_end_matches('/');
-        let address = Address::parse(trimmed.strip_suffix("/v1").unwrap_or(trimmed)).map_err(usage)?;
-        if !address.is_private() {
-            let why =
-                format!("{address} is not on this machine, and http is readable on its way: use https, or a tunnel");
-            return Err(usage(format!("{why} (ssh -N -L 8000:localhost:8000 HOST, then http://localhost:8000)")));
-        }
-        let source = format!("the environment variable {key_variable}");
-        let key = variable(key_variable).map(|text| ApiKey::parse(&text, &source)).transpose()?.flatten();
-        let connection = Connection { authorities: authorities(&variable, PathBuf::from)?, timeout };
-        Ok(ServerSettings {
-            address,
-            key,
-            connection,
-            key_variable: key_variable.to_owned(),
-            first_pause: first_pause(),
-        })
-    }
-}
 
 /// What the server says to a request that it understood.
 pub enum Reply {
@@ -291,24 +236,15 @@ fn read(address: &Address, mut body: Body) -> Result<Vec<u8>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::settings;
     use super::*;
 
-    fn settings(url: &str, key: Option<&str>) -> Result<ServerSettings> {
-        let variable = |name: &str| if name == "KEY" { key.map(str::to_owned) } else { None };
-        ServerSettings::from_variables(url, "KEY", Duration::from_secs(1), variable)
-    }
-
     fn client(key: Option<&str>) -> LlmClient {
-        LlmClient::new(settings("https://a.example/v1/", key).unwrap(), Box::new(|| false), Box::new(|_| ()))
-    }
-
-    #[test]
-    fn an_address_is_taken_with_and_without_its_end_and_plain_http_is_for_this_machine() {
-        let address = |url| settings(url, None).map(|settings| settings.address.to_string());
-        assert_eq!(address("http://localhost:8080").unwrap(), "http://localhost:8080/");
-        assert_eq!(address("https://a.example/api/v1/").unwrap(), "https://a.example/api");
-        let error = address("http://a.example:8000").unwrap_err();
-        assert!(error.kind == ErrorKind::Usage && error.message.contains("ssh -N -L"), "{error}");
+        LlmClient::new(
+            settings::tests::settings("https://a.example/v1/", key).unwrap(),
+            Box::new(|| false),
+            Box::new(|_| ()),
+        )
     }
 
     #[test]

@@ -146,12 +146,14 @@ impl Journal {
 fn entries(path: &Path, text: &[u8]) -> Result<HashMap<String, Entry>> {
     let mut entries = HashMap::new();
     for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let line: Line = schema::from_slice(line).map_err(|error| {
-            // No line depends on another one.
-            let remedy = "remove this line, and run the command again";
-            Error::data(format!("{}: line {}: {}; {remedy}", path.display(), number + 1, json_line_error(&error)))
-                .caused_by(error)
-        })?;
+        // No line depends on another one.
+        let remedy = "remove this line, and run the command again";
+        let wrong =
+            |problem: &str| Error::data(format!("{}: line {}: {problem}; {remedy}", path.display(), number + 1));
+        let line: Line = schema::from_slice(line).map_err(|error| wrong(&json_line_error(&error)).caused_by(error))?;
+        if let Entry::Scored(scored) = &line.entry {
+            scored.check().map_err(|problem| wrong(&problem))?;
+        }
         entries.entry(line.key).or_insert(line.entry);
     }
     Ok(entries)
@@ -203,6 +205,20 @@ mod tests {
         assert!(error.message.ends_with("remove this line, and run the command again"), "{error}");
         fs::write(&path, bytes).unwrap();
         assert_eq!(Journal::open(&path).unwrap().len(), 3, "without this line those after it are kept");
+    }
+
+    #[test]
+    fn what_is_no_log_probability_is_refused_with_its_line() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let first = r#"{"schema_version": 1, "key": "a", "logprobs": [-0.5, 0], "is_greedy": true}"#;
+        for (logprobs, problem) in [("[]", "is empty"), ("[-1.0, 0.5]", "0.5 is no log-probability")] {
+            let second = first.replace("[-0.5, 0]", logprobs).replace("\"a\"", "\"b\"");
+            fs::write(&path, format!("{first}\n{second}\n")).unwrap();
+            let error = Journal::open(&path).err().unwrap();
+            assert!(error.kind == ErrorKind::Data && error.message.contains("journal.jsonl: line 2: "), "{error}");
+            assert!(error.message.contains(problem), "{error}");
+        }
     }
 
     #[test]

@@ -37,6 +37,19 @@ impl Scored {
         }
     }
 
+    /// Refuses what no server said: nothing, or a number that is no log-probability.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        if self.logprobs.is_empty() {
+            return Err("`logprobs` is empty".to_owned());
+        }
+        let is_wrong = |logprob: &&f64| !logprob.is_finite() || **logprob > 0.;
+        let wrong = self.logprobs.iter().find(is_wrong);
+        wrong.map_or(Ok(()), |wrong| Err(format!("`logprobs`: {wrong} is no log-probability; it must be at most 0")))
+    }
+
     /// The continuation's log-probability; its upper bound if `is_bound`.
     pub fn sum(&self) -> f64 {
         self.logprobs.iter().sum()

@@ -37,7 +37,9 @@ impl Comparison {
 
     /// Explains the numbers.
     pub(super) fn note(&self) -> String {
-        let Comparison { resamples, tests, .. } = self;
+        let Comparison { resamples: fewest, tests, sections, .. } = self;
+        let most = sections.iter().filter_map(Section::resamples).max().unwrap_or(*fewest);
+        let resamples = if most > *fewest { format!("{fewest} to {most}") } else { fewest.to_string() };
         let of_scores = match self.has_seeds() {
             true => "Percent of pairs: mean over seeds ± standard deviation [95 % interval of the mean",
             false => "Percent of pairs [95 % interval",

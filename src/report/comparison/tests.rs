@@ -93,3 +93,27 @@ fn every_format_has_every_number() {
     assert!(csv.contains("score,dev,pair,to come,,accuracy,,,,,,,,,0,1\n"), "{csv}");
     assert!(csv.contains("published,dev,pair,random,,verifiability,0.009,"), "{csv}");
 }
+
+#[test]
+fn with_very_many_groups_fewer_draws_are_made_and_told() {
+    let section = |groups: i64| {
+        let outcome: Reached = (0..groups).map(|pair| [pair % 2 == 0, false, false]).collect();
+        let system =
+            System { name: "a".into(), by_seed: BTreeMap::from([(0, outcome)]), missing: Vec::new(), published: None };
+        SectionData {
+            set: "dev".into(),
+            decoding: "pair".into(),
+            pairs: Some(PairSet::new((0..groups).map(|pair| (format!("{pair}-C0"), pair)))),
+            systems: vec![system],
+            published: Vec::new(),
+        }
+    };
+    let of = |groups: &[i64]| {
+        let sections = groups.iter().map(|&groups| section(groups)).collect();
+        Comparison::new("Runs", sections, &Compared::WithFirst)
+    };
+    let (many, both) = (of(&[20_000]), of(&[20_000, 8]));
+    assert_eq!((many.resamples, both.resamples), (1000, 1000));
+    assert!(many.to_text().contains(", 1000 draws of story groups"), "{}", many.to_text());
+    assert!(both.to_text().contains(", 1000 to 10000 draws of story groups"), "{}", both.to_text());
+}

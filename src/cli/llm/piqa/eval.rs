@@ -1,5 +1,6 @@
 //! `tiered llm piqa eval`: asks a model on a server, and writes submissions.
 
+use crate::cli::llm::session::STOPPING;
 use crate::cli::output::pair_bar;
 use crate::cli::signal::Signals;
 use crate::durable;
@@ -156,7 +157,7 @@ fn sets(args: &Args) -> Result<Vec<PiqaSet>> {
 }
 
 fn client(settings: ServerSettings) -> Result<LlmClient> {
-    let signals = Signals::watch()?;
+    let signals = Signals::watch()?.announced(|| aside!("{STOPPING}"))?;
     let on_wait = |wait: &Wait| aside!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil());
     Ok(LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait)))
 }

@@ -1,7 +1,7 @@
 //! `tiered llm piqa prompt`: shows what a model is asked.
 
 use crate::cli::format::TextFormatArgs;
-use crate::cli::output::print;
+use crate::cli::output::{print, print_exactly};
 use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::piqa::{PiqaSet, prompt};
@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 /// Print the benchmark's prompt for an item
 ///
-/// As text: one prompt, exactly as a model gets it, without a line end added. As JSON: a line for every item, with the
+/// As text: one prompt, exactly as a model gets it, without a line end added; on a terminal, control characters are
+/// escaped. As JSON: a line for every item, with the
 /// SHA-256 of its prompt.
 #[derive(clap::Args)]
 pub(in crate::cli) struct Args {
@@ -41,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return Err(Error::new(ErrorKind::Usage, message));
     }
     if !args.format.is_json() {
-        return print(&prompt(&dataset.items[args.item.unwrap_or(0)]));
+        return print_exactly(&prompt(&dataset.items[args.item.unwrap_or(0)]));
     }
     let line = |item: usize| {
         let prompt = prompt(&dataset.items[item]);
