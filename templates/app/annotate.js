@@ -222,7 +222,7 @@ export function annotatePage(models) {
     key: (event) => { if (pressed(event, state, actions)) { event.preventDefault(); } },
     go: (at) => { if (state.at?.entity !== at.entity || state.at?.sentence !== at.sentence) { Object.assign(state, { at, waiting: null }); show(); } },
     wait: (attribute) => { state.waiting = attribute; show(); },
-    set: (at, values, base) => edit(labelsOp([{ ...at, values }]), { base }),
+    set: (at, values) => edit(labelsOp([{ ...at, values }])),
     accept: (cells) => { const found = proposed(cells); if (found.length) edit(labelsOp(found)); },
     acceptAndGo: (at) => {
       const found = proposed([at]);

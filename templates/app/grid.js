@@ -72,12 +72,12 @@ export function cellPanel(state, actions) {
   if (!entity || n < 0) return null;
   const labels = labelsOf(view, entity.id, at.sentence);
   const open = openProposals(state, entity.id, at.sentence);
-  const set = (attribute, label, base) => actions.set(at, { [attribute]: label }, base);
+  const set = (attribute, label) => actions.set(at, { [attribute]: label });
   const { section, list, known } = once(actions, "panel", () => ({ section: h("section", { class: "card panel" }), list: h("ul", { class: "attributes" }), known: new Shown() }));
   const line = (attribute) => {
     const proposal = open.find((other) => other.attribute === attribute.name);
     const shows = [view.story, at, waiting === attribute.name, labels[attribute.name], proposal];
-    return known.get(attribute.name, shows, () => attributeLine(words, attribute, labels[attribute.name], proposal, waiting === attribute.name, set, () => state.view.revision));
+    return known.get(attribute.name, shows, () => attributeLine(words, attribute, labels[attribute.name], proposal, waiting === attribute.name, set));
   };
   const ofOtherKind = words.filter(({ name, person }) => person !== entity.person && labels[name] !== undefined); // from before its kind was changed: to be taken away
   section.setAttribute("aria-label", t("cell", entity.name, n + 1));
@@ -88,25 +88,11 @@ export function cellPanel(state, actions) {
     keep(list, [...attributesOf(words, entity), ...ofOtherKind].map(line)));
 }
 
-/** Keys change the choice step by step: it is saved with Enter or when the list is left, as one edit. Escape gives it up. */
-function attributeLine(words, { name, labels }, value, proposal, isWaiting, set, revision) {
-  let known = String(value ?? ""), steppedFrom = null; // the revision that was seen at the first key
-  const save = () => {
-    const base = steppedFrom ?? revision();
-    steppedFrom = null;
-    if (!select.isConnected || select.value === known) return; // drawn anew while it was stepped through: another label is there
-    known = select.value;
-    set(name, known === "" ? null : Number(known), base);
-  };
-  const onkeydown = ({ key }) => {
-    if (key === "Escape") select.value = known;
-    if (key === "Enter" || key === "Escape") save();
-    else if (!["Tab", "Shift"].includes(key)) steppedFrom ??= revision();
-  };
+function attributeLine(words, { name, labels }, value, proposal, isWaiting, set) {
   const select = h("select", { "data-key": `label ${name}`, "aria-label": t("label_of", attributeName(name)),
-    onkeydown, onpointerdown: () => { steppedFrom = null; }, onchange: () => { if (steppedFrom === null) save(); }, onblur: save },
+    onchange: (event) => set(name, event.target.value === "" ? null : Number(event.target.value)) },
   h("option", { value: "" }, t("none")), labels.map(({ label, words }) => h("option", { value: label }, `${label} ${words}`)));
-  select.value = known;
+  select.value = value ?? "";
   return h("li", { class: isWaiting ? "waiting" : "" }, h("kbd", {}, KEYS[name]), h("span", {}, attributeName(name)), select,
     proposal ? h("button", { type: "button", class: "proposed", "data-key": `accept ${name}`, "data-label": String(proposal.label), onclick: () => set(name, proposal.label) },
       `${t("accept")}: ${inWords(words, name, proposal.label)} ${percent(proposal.probability)}`) : null);
