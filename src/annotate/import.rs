@@ -9,7 +9,6 @@ use super::project::Project;
 use super::refusal::EditRefusal;
 use super::sender::Sender;
 use crate::attribute::Attribute;
-use crate::composed::composed;
 use crate::data::{Finding, Kind, Story, StoryFile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -120,10 +119,10 @@ impl GroupReader {
             self.read_story(&key, story);
         }
         let plausible = stories[0];
-        if let Some(&actor) = self.entities.get(&composed(&plausible.actor)) {
+        if let Some(&actor) = self.entities.get(&plausible.actor) {
             self.changes.push(Change::Actor { entity: Some(actor) });
         }
-        self.changes.push(Change::Location { text: composed(&plausible.location) });
+        self.changes.push(Change::Location { text: plausible.location.clone() });
         for (i, Known { labels, .. }) in self.sentences.iter().enumerate() {
             for (&entity, labels) in labels {
                 let labelled = Attribute::ALL.into_iter().filter(|attribute| labels[attribute.index()].is_some());
@@ -155,7 +154,7 @@ impl GroupReader {
         for (n, text) in story.sentences.iter().enumerate() {
             let labels = |entity: &crate::data::Entity| Attribute::ALL.map(|attribute| entity.label(n, attribute));
             let labels = entities.iter().copied().zip(story.entities.iter().map(labels)).collect();
-            let known = self.sentence(&composed(text), labels, &used);
+            let known = self.sentence(text, labels, &used);
             used.insert(known);
             sentences.push(known);
         }
@@ -171,8 +170,7 @@ impl GroupReader {
     }
 
     fn entity(&mut self, name: &str, story: &Story) -> EntityId {
-        let composed = composed(name);
-        if let Some(&entity) = self.entities.get(&composed) {
+        if let Some(&entity) = self.entities.get(name) {
             return entity;
         }
         let entity = EntityId(self.entities.len() as u32 + 1);
@@ -182,8 +180,8 @@ impl GroupReader {
             Attribute::ALL.into_iter().filter(|&attribute| is_human(attribute)).any(|a| labelled.contains(a))
         });
         let person = person || name == story.actor;
-        self.changes.push(Change::Entity { entity, is: Some(EntityText { name: composed.clone(), person }) });
-        self.entities.insert(composed, entity);
+        self.changes.push(Change::Entity { entity, is: Some(EntityText { name: name.to_owned(), person }) });
+        self.entities.insert(name.to_owned(), entity);
         entity
     }
 

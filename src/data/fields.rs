@@ -2,6 +2,7 @@
 
 use super::check::{Code, Notes};
 use super::node::Node;
+use crate::composed::composed;
 use std::collections::HashSet;
 
 /// The fields that are read or checked (`docs/data.md`).
@@ -71,7 +72,7 @@ impl<'a> Fields<'a> {
     /// A text that only describes the story. Empty if absent or null; empty, with a warning, if it is not a string.
     pub fn description(&self, name: &str, notes: &mut Notes) -> String {
         match self.get(name) {
-            Some(Node::Text(text)) => text.trim().to_owned(),
+            Some(Node::Text(text)) => composed(text.trim()),
             None | Some(Node::Null) => String::new(),
             Some(other) => {
                 let message = format!("`{name}` should be a string, not {}; it is read as empty", other.type_name());

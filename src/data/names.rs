@@ -1,6 +1,7 @@
-//! Spellings of entity names: outer spaces, and names that may be misspellings of one another.
+//! Spellings of entity names: outer spaces, accents, and names that may be misspellings of one another.
 
 use super::check::{Code, Notes};
+use crate::composed::composed;
 use std::collections::HashSet;
 
 /// Names of at most this length often differ by one letter without being misspelt.
@@ -19,8 +20,8 @@ impl Spellings {
         if !self.all.insert(raw.to_owned()) {
             return;
         }
-        let name = raw.trim();
-        if raw != name {
+        let name = composed(raw.trim());
+        if raw != raw.trim() {
             notes.add(Code::PaddedName, field, format!("{raw:?} is read as {name:?}"));
         }
         match &self.first {

@@ -7,6 +7,7 @@ use super::key::Key;
 use super::node::Node;
 use super::story::{Entity, Story};
 use super::{conflict, states, unlabelled};
+use crate::composed::composed;
 use crate::untrusted::MAX_SENTENCES;
 
 /// Reads the story with this key. `notes.story` is the id that it gets. `None` after an error finding.
@@ -68,7 +69,7 @@ fn sentence(node: &Node, field: &str, notes: &mut Notes) -> Option<String> {
         notes.add(Code::PaddedSentence, field, "has outer spaces; they are trimmed");
     }
     note_garbled(sentence, field, notes);
-    Some(sentence.to_owned())
+    Some(composed(sentence))
 }
 
 fn note_length(fields: &Fields, sentences: usize, notes: &mut Notes) {

@@ -2,7 +2,6 @@
 
 use super::read::StoryFile;
 use super::story::Story;
-use crate::composed::composed;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -70,7 +69,7 @@ impl<'a> SharedStories<'a> {
         for (split, story) in of_file(files[0]) {
             match others.remove(&place(split, story)) {
                 None => leave_out(split, story, WhyUnshared::OnlyFirst),
-                Some(other) if !have_same_sentences(story, other) => {
+                Some(other) if other.sentences != story.sentences => {
                     leave_out(split, story, WhyUnshared::OtherSentences);
                 }
                 Some(other) => {
@@ -91,12 +90,6 @@ impl<'a> SharedStories<'a> {
         }
         Ok(SharedStories { stories, left_out })
     }
-}
-
-/// Accents may be written in two ways.
-fn have_same_sentences(one: &Story, other: &Story) -> bool {
-    let [one, other] = [one, other].map(|story| story.sentences.iter().map(|sentence| composed(sentence)));
-    one.eq(other)
 }
 
 /// What names a story in a file.

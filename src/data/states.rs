@@ -7,6 +7,7 @@ use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::story::{Classes, Entity};
 use crate::attribute::{ATTRIBUTES, Attribute, AttributeSet, Side};
+use crate::composed::composed;
 use crate::untrusted::MAX_ENTITIES;
 
 /// The remedy for a story without labels.
@@ -150,7 +151,7 @@ impl Table {
     /// The entity with this name, created at its first mention. `None`, after an error finding, if the name is too long
     /// or there are too many entities.
     fn entity(&mut self, raw: &str, field: &str, notes: &mut Notes) -> Option<&mut Draft> {
-        let name = raw.trim();
+        let name = &*composed(raw.trim());
         let known = self.entities.iter().position(|entity| entity.name == name);
         let index = match known {
             Some(index) => index,

@@ -2,6 +2,7 @@
 
 use super::sentences::split;
 use super::story::Story;
+use crate::composed::composed;
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, shown};
 use serde::Deserialize;
 
@@ -30,7 +31,7 @@ impl TypedStory {
 
     /// Returns the story, or what is wrong with it; that text follows "story 1".
     pub fn finish(self, number: usize, find: &dyn Fn(&[String]) -> Vec<String>) -> Result<Story, String> {
-        let sentences: Vec<String> = self.sentences.iter().map(|sentence| sentence.trim().to_owned()).collect();
+        let sentences: Vec<String> = self.sentences.iter().map(|sentence| composed(sentence.trim())).collect();
         if sentences.is_empty() {
             return Err(" has no sentences".into());
         }
@@ -53,6 +54,7 @@ impl TypedStory {
         if let Some(long) = entities.iter().find(|name| name.chars().count() > MAX_NAME) {
             return Err(format!(": the name {} has more than {MAX_NAME} characters; shorten it", shown(long, 20)));
         }
+        let entities = entities.iter().map(|name| composed(name)).collect();
         Ok(Story::unlabelled(number.to_string(), sentences, entities))
     }
 }

@@ -5,6 +5,7 @@ use super::encoding::note_garbled;
 use super::fields::{Fields, wrong_type};
 use super::names::note_similar;
 use super::node::Node;
+use crate::composed::composed;
 use crate::untrusted::MAX_ENTITIES;
 use std::collections::HashSet;
 
@@ -29,9 +30,10 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     };
     let mut names = distinct(raw);
     if let (false, "objects", Some(Node::Text(actor))) = (names.is_empty(), field, fields.get("actor")) {
-        names = distinct(std::iter::once(actor.as_str()).chain(names).collect());
+        names = distinct(std::iter::once(actor.as_str()).chain(names.iter().map(String::as_str)).collect());
     }
-    if names.is_empty() || notes.errors() > errors || !are_fair(&names, field, notes) {
+    let listed: Vec<&str> = names.iter().map(String::as_str).collect();
+    if names.is_empty() || notes.errors() > errors || !are_fair(&listed, field, notes) {
         return None;
     }
     let from = if field == "entities" { "`entities`" } else { "`actor` and `objects`" };
@@ -40,7 +42,7 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
          entities are those of {from})"
     );
     notes.add(Code::NoStateLabels, "states", message);
-    Some(names.into_iter().map(str::to_owned).collect())
+    Some(names)
 }
 
 /// Whether `states` contains anything that could be a label, valid or not.
@@ -66,10 +68,11 @@ fn listed<'a>(items: &'a [Node], notes: &mut Notes) -> Vec<&'a str> {
     items.iter().enumerate().filter_map(name).collect()
 }
 
-/// The names without outer spaces, each once, in their order.
-fn distinct(names: Vec<&str>) -> Vec<&str> {
+/// The names without outer spaces and with accents as parts of their letters, each once, in their order.
+fn distinct(names: Vec<&str>) -> Vec<String> {
     let mut known = HashSet::new();
-    names.into_iter().map(str::trim).filter(|&name| !name.is_empty() && known.insert(name)).collect()
+    let names = names.into_iter().map(|name| composed(name.trim()));
+    names.filter(|name| !name.is_empty() && known.insert(name.clone())).collect()
 }
 
 /// Whether the names are short and few enough; adds error findings if they are not.

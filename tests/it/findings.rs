@@ -202,6 +202,17 @@ fn names_that_differ_in_outer_spaces_are_one_entity() {
     assert_eq!(story.entities[1].effects[1][12], 1);
 }
 
+/// "é" as one character, and as a letter and its accent.
+#[test]
+fn names_that_differ_in_how_accents_are_written_are_one_entity() {
+    let file = with_labels("open", json!([["caf\u{e9}", 5], ["cafe\u{301}", 5]]));
+    assert_eq!(places(&file), [("merged-names", "1-C0", "states[1].open[1]")]);
+    let story = story(&file, "1-C0").unwrap();
+    assert_eq!(story.entities.last().unwrap().name, "caf\u{e9}");
+    let file = edited("1-C0", |story| story["sentences"][2] = json!("Ada finished the cafe\u{301}."));
+    assert_eq!(self::story(&file, "1-C0").unwrap().sentences[2], "Ada finished the caf\u{e9}.");
+}
+
 /// The clean file in which "1-C0" has these fields beside its own, and these states.
 fn with_states(states: Option<Value>, fields: Value) -> StoryFile {
     edited("1-C0", |story| {

@@ -1,7 +1,6 @@
 //! What both annotators were asked about their shared stories, and what they answered.
 
 use crate::attribute::Attribute;
-use crate::composed::composed;
 use crate::data::{Entity, SharedStory, Story};
 use crate::metrics::LabelledUnit;
 
@@ -65,16 +64,14 @@ fn of_states<'a>(story: &'a SharedStory<'a>) -> impl Iterator<Item = TwoAnswers<
     })
 }
 
-/// The entities of both annotators by name, whose accents may be written in two ways: those of the first, then those that
-/// only the second has.
+/// The entities of both annotators by name: those of the first, then those that only the second has.
 fn entities<'a>(story: &SharedStory<'a>) -> Vec<(&'a str, [Option<&'a Entity>; 2])> {
-    let is_same = |one: &str, other: &str| one == other || composed(one) == composed(other);
-    let find = |name: &str| story.passes.map(|pass| pass.entities.iter().find(|entity| is_same(&entity.name, name)));
+    let find = |name: &str| story.passes.map(|pass| pass.entities.iter().find(|entity| entity.name == name));
     let [first, second] = story.passes.map(|pass| pass.entities.iter().map(|entity| entity.name.as_str()));
     let all = first.chain(second).map(|name| (name, find(name)));
     let mut entities: Vec<(&str, [Option<&Entity>; 2])> = Vec::new();
     for (name, passes) in all {
-        if !entities.iter().any(|(known, _)| is_same(known, name)) {
+        if !entities.iter().any(|(known, _)| *known == name) {
             entities.push((name, passes));
         }
     }

@@ -31,14 +31,20 @@ impl Expansion<'_> {
     /// from their letters.
     fn named(&self, name: &str) -> Option<EntityId> {
         let entities = self.group.entities.iter();
-        let is_named = |is: &EntityText| composed(&is.name) == name;
-        let named = entities.filter(|(_, is)| is.as_ref().is_some_and(is_named)).map(|(&entity, _)| entity);
-        named.min_by_key(|&entity| !self.group.shows(entity))
+        let named = entities.filter_map(|(&entity, is)| Some((entity, is.as_ref()?)));
+        let alike = named.filter(|(_, is)| composed(&is.name) == name);
+        alike.min_by_key(|(entity, is)| (!self.group.shows(*entity), is.name != name)).map(|(entity, _)| entity)
     }
 
     pub(super) fn rename(&mut self, entity: EntityId, name: &str) -> Outcome {
         let (is, name) = (self.entity(entity)?, fair_name(name)?);
-        if self.named(&name).is_some_and(|other| other != entity && self.group.shows(other)) {
+        let is_alike = |is: &EntityText| composed(&is.name) == name;
+        let is_taken = self
+            .group
+            .entities
+            .iter()
+            .any(|(&other, is)| other != entity && self.group.shows(other) && is.as_ref().is_some_and(is_alike));
+        if is_taken {
             return Err(EditProblem::NameIsTaken { name }.into());
         }
         self.set(Change::Entity { entity, is: Some(EntityText { name, ..is }) });

@@ -76,8 +76,8 @@ impl InWords for NamedField {
                 format!("l'etichetta “{attribute}” di {} {place}", name(entity))
             }
             NamedField::Conflict(story) => format!("il conflitto della storia {story}"),
-            NamedField::Done(story) => format!("se la storia {story} è finita"),
-            NamedField::Pass(pass) => format!("risposte nella passata “{pass}”"),
+            NamedField::Done(story) => format!("lo stato “finita” della storia {story}"),
+            NamedField::Pass(pass) => format!("le risposte della passata “{pass}”"),
         }
     }
 }

@@ -100,7 +100,9 @@ const fn italian_meaning(code: Code) -> &'static str {
         Code::NoStateLabels => "la storia non ha etichette",
         Code::NestedConflSents => "il campo contiene liste; sono lette come una sola",
         Code::IgnoredEvidence => "una frase del conflitto non viene prima dell'altra; è ignorata",
-        Code::MergedNames => "nomi che differiscono solo per gli spazi sono letti come una sola entità",
+        Code::MergedNames => {
+            "nomi che differiscono solo per gli spazi o per come sono scritti gli accenti sono letti come una sola entità"
+        }
         Code::SimilarNames => "due nomi sono quasi uguali; se sono una sola entità, scrivili allo stesso modo",
         Code::RepeatedLabel => "un'entità ha due etichette diverse per un attributo in una frase; vale l'ultima",
         Code::SameSentences => "le frasi sono quelle della storia plausibile, nello stesso ordine; cambiane una",

@@ -98,7 +98,9 @@ impl InWords for HintText<'_> {
             HintText::Contradiction { name, attribute, known, needed, evidence, breakpoint, remedy } => {
                 let of = |side, class| label(attribute, side, class, Language::Italian).unwrap_or_default();
                 let (class, side) = known;
-                let (said, needed) = (of(side, class), of(Side::Precondition, needed));
+                // What follows in the label of a location, as "presente, poi in un contenitore", is not required.
+                let needed = of(Side::Precondition, needed).split(", ").next().unwrap_or_default();
+                let said = of(side, class);
                 let when = if side == Side::Effect { "dopo la" } else { "prima della" };
                 let remedy = remedy.italian();
                 format!(
@@ -107,7 +109,7 @@ impl InWords for HintText<'_> {
             }
             HintText::ConflictNotShown { evidence, breakpoint } => format!(
                 "nessuna etichetta mostra il conflitto tra le frasi {evidence} e {breakpoint}; etichetta \
-                 che cosa lascia la frase {evidence} e che cosa non deve trovare la frase {breakpoint}"
+                 ciò che la frase {evidence} lascia e ciò che la frase {breakpoint} non deve trovare"
             ),
             HintText::NotLabelled { name, sentence } => {
                 format!("la storia è finita, ma “{name}” non ha etichette nella frase {sentence}")

@@ -129,6 +129,7 @@ struct ToldClash<'a> {
 
 /// An error of a run, in the language of the page.
 pub(super) fn told(error: Error, language: Language) -> Refusal {
+    tell_terminal(&error);
     let message = match error.kind {
         ErrorKind::Data => EditProblem::TooLongForRun { message: error.message.clone() }.words(language),
         _ => error.words(language),
@@ -152,6 +153,9 @@ pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>, page: &Page) ->
         Ok(document) => return json(&document),
         Err(refusal) => refusal,
     };
+    if let EditRefusal::Failed(error) = &refusal {
+        tell_terminal(error);
+    }
     let status = match refusal.kind() {
         "clash" | "other_project" => StatusCode::CONFLICT,
         "gone" => StatusCode::NOT_FOUND,
@@ -170,4 +174,17 @@ pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>, page: &Page) ->
     let text =
         schema::to_string(&Problem { error }).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
     Ok((status, json_text(text)).into_response())
+}
+
+/// Says on the terminal what went wrong here, with paths and causes; the page tries again, but it is said once.
+fn tell_terminal(error: &Error) {
+    static LAST: Mutex<String> = Mutex::new(String::new());
+    if matches!(error.kind, ErrorKind::Data | ErrorKind::Usage) {
+        return;
+    }
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if *last != error.message {
+        aside!("warning: {error}");
+        last.clone_from(&error.message);
+    }
 }

@@ -38,7 +38,7 @@ fn hints_about_labels() {
     rig.with_story();
     rig.ada("1", pen(1, 1));
     rig.ada("1", pen(2, 6));
-    let expected = "“pen”: dopo la frase 1 “sparito”, ma la frase 2 richiede “presente, poi in un contenitore”; ";
+    let expected = "“pen”: dopo la frase 1 “sparito”, ma la frase 2 richiede “presente”; ";
     assert!(hints(&mut rig, "1")[0].starts_with(expected), "{:?}", hints(&mut rig, "1"));
 }
 
@@ -53,8 +53,8 @@ fn hints_about_conflicts() {
     rig.ada("1-C0", json!([{"op": "conflict", "evidence": 4, "breakpoint": 3}]));
     let found = hints(&mut rig, "1-C0");
     assert!(found[0].ends_with("è segnato un altro conflitto; una storia ne ha uno solo"), "{found:?}");
-    let expected = "nessuna etichetta mostra il conflitto tra le frasi 1 e 3; etichetta che cosa lascia la frase 1 e che cosa non \
-                    deve trovare la frase 3";
+    let expected = "nessuna etichetta mostra il conflitto tra le frasi 1 e 3; etichetta ciò che la frase 1 lascia e ciò che la frase 3 \
+                    non deve trovare";
     assert_eq!(found[1], expected);
 }
 
@@ -223,7 +223,7 @@ fn what_fails_on_the_side_of_the_server() {
     assert_eq!((full.kind(), full.italian().as_str()), ("io", "il disco è pieno; fai spazio"));
     assert!(full.english().starts_with("journal.jsonl: cannot be written"), "{}", full.english());
     let denied = failed(io::ErrorKind::PermissionDenied);
-    assert_eq!(denied.italian(), "non si riesce a scrivere sul disco; controlla la cartella del progetto");
+    assert_eq!(denied.italian(), "il disco non si lascia leggere o scrivere; controlla la cartella del progetto");
 }
 
 /// The names of attributes in messages are those that the page shows.
