@@ -57,7 +57,7 @@ def generation(features):
     family = re.search(r"^cpu family\s*: (\d+)$", text, re.M)
     if "AuthenticAMD" not in text or not family:
         return None
-    return {"26": "Zen 5", "25": "Zen 4" if "avx512f" in features else "Zen 3", "23": "Zen 2"}.get(family[1])
+    return {"26": "Zen 5", "25": "Zen 4" if "avx512f" in features else "Zen 3"}.get(family[1])
 
 
 def main():

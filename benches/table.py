@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the tables of benches/README.md between `<!-- bench -->` and `<!-- end -->`: one part for each
-results/bench-MAKE.json, so that the last results of every make of processor stand side by side; and between `<!-- gpu -->`
+results/bench-MAKE.json, so that the last results of every make of processor, and generation of AMD's, stand side by side; and between `<!-- gpu -->`
 and `<!-- end -->` those of results/gpu.json.
 
 usage: table.py [--check]      (--check: fail if the tables are out of date)
@@ -157,7 +157,7 @@ def cpu(machine):
 
 
 def part(path):
-    """The heading, tables and plot of a make of processor."""
+    """The heading, tables and plot of a make and generation of processor."""
     raw, plot = json.loads(path.read_text()), path.name.replace("bench-", "cost-").replace(".json", ".svg")
     return f"### {cpu(raw['machine'])}\n\n{text(raw)}\n\n![Seconds of a step by unique tokens](results/{plot})"
 

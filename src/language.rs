@@ -1,5 +1,6 @@
 //! The language of a story, and the titles of both languages.
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,12 @@ const ITALIAN: [&str; 43] = [
 
 /// Titles of both languages, which a point shortens: it ends no sentence.
 const TITLES: [&str; 8] = ["mr", "mrs", "ms", "dr", "st", "sig", "dott", "prof"];
+
+/// The text with one character for each letter that has one (Unicode's NFC): some keyboards and systems write "é" as "e"
+/// and an accent. Texts that look alike are then the same.
+pub(crate) fn composed(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
+}
 
 /// Whether a word in lower case is a title such as "mr", whose point ends no sentence, since a name follows.
 pub fn is_before_name(word: &str) -> bool {
@@ -61,6 +68,12 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_letter_and_its_accent_become_one() {
+        assert_eq!(composed("perche\u{301} caffe\u{300}"), "perch\u{e9} caff\u{e8}");
+        assert_eq!(composed("caffè, ½ ℃"), "caffè, ½ ℃");
+    }
 
     #[test]
     fn function_words_tell_the_language() {

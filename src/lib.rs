@@ -56,7 +56,7 @@
 //! | 0 | [`attribute`] | defines the 20 attributes, their classes and their default labels |
 //! | 0 | [`error`] | defines the one error type: a message for a person, an exit code for a script |
 //! | 0 | [`fault`] | injects faults for tests |
-//! | 0 | [`language`] | guesses the language of a story, and knows titles ("Mr.") |
+//! | 0 | [`language`] | guesses the language of a story, and knows titles ("Mr.") and letters with accents |
 //! | 0 | [`untrusted`] | limits how much of a file is read, and checks names and text that come from outside |
 //! | 0 | [`schema`] | writes and checks the version of our JSON formats |
 //! | 0 | [`say`] | prints progress and warnings; a closed stream does not stop the program |
@@ -137,7 +137,6 @@ pub mod bench;
 pub mod calibrate;
 pub mod checkpoint;
 pub mod cli;
-mod composed;
 pub mod config;
 pub mod data;
 pub mod decode;

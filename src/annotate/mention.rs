@@ -2,9 +2,8 @@
 
 use super::change::EntityId;
 use super::group::{Draft, Group};
-use crate::composed::composed;
 use crate::entities::{head, normalized};
-use crate::language::Language;
+use crate::language::{Language, composed};
 
 /// A story whose entities are looked for in its sentences.
 pub(super) struct Mentions<'g> {

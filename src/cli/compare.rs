@@ -8,6 +8,7 @@ use crate::experiment::{CheckpointKind, RunFolder};
 use crate::metrics::{PairSet, Reached, reached};
 use crate::prediction::{LabelledPair, PredictionFormat, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
+use crate::say::quoted;
 use crate::schema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -248,7 +249,7 @@ fn sets_of_runs(args: &Args, folders: &[&RunFolder]) -> Result<Vec<String>> {
         let run = folders[run].path().display();
         return Err(Error::new(
             ErrorKind::MissingInput,
-            format!("{run}: has no evaluation {set}; evaluate it with: tiered eval {run} --data FILE"),
+            format!("{run}: has no evaluation {set}; evaluate it with: tiered eval {} --data FILE", quoted(&run)),
         ));
     }
     if !args.evaluations.is_empty() {

@@ -62,26 +62,28 @@ impl Args {
 }
 
 fn refuse_config(path: &str) -> std::result::Result<PathBuf, String> {
-    Err(format!("a config needs --config in front of it: --config {path}"))
+    Err(format!("a config needs --config in front of it: --config {}", quoted(path)))
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    // From the beginning: to read story files may take long, and whoever stops a run expects it to save and to end with 75.
-    let signals = Signals::watch()?;
     let ranks = ranks(args)?;
     let leads = ranks.leads();
     if !leads {
         be_quiet();
     }
+    // From here on: to read story files may take long, and whoever stops a run expects it to save and to end with 75.
+    let signals = if args.dry_run { None } else { Some(Signals::watch()?) };
     let experiment = Experiment::prepare_together(ranks, || plan(args))?;
     if leads {
         describe(&experiment);
     }
-    if args.dry_run {
-        say!("dry run: nothing was trained or written");
-        return Ok(());
+    match &signals {
+        Some(signals) => train(experiment, args, signals),
+        None => {
+            say!("dry run: nothing was trained or written");
+            Ok(())
+        }
     }
-    train(experiment, args, &signals)
 }
 
 /// The processes of the run, by the variables of the program that started them.

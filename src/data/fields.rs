@@ -2,7 +2,7 @@
 
 use super::check::{Code, Notes};
 use super::node::Node;
-use crate::composed::composed;
+use crate::language::composed;
 use std::collections::HashSet;
 
 /// The fields that are read or checked (`docs/data.md`).

@@ -1,7 +1,7 @@
 //! Spellings of entity names: outer spaces, accents, and names that may be misspellings of one another.
 
 use super::check::{Code, Notes};
-use crate::composed::composed;
+use crate::language::composed;
 use std::collections::HashSet;
 
 /// Names of at most this length often differ by one letter without being misspelt.

@@ -7,7 +7,7 @@ use super::key::Key;
 use super::node::Node;
 use super::story::{Entity, Story};
 use super::{conflict, states, unlabelled};
-use crate::composed::composed;
+use crate::language::composed;
 use crate::untrusted::MAX_SENTENCES;
 
 /// Reads the story with this key. `notes.story` is the id that it gets. `None` after an error finding.

@@ -7,7 +7,7 @@ use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::story::{Classes, Entity};
 use crate::attribute::{ATTRIBUTES, Attribute, AttributeSet, Side};
-use crate::composed::composed;
+use crate::language::composed;
 use crate::untrusted::MAX_ENTITIES;
 
 /// The remedy for a story without labels.

@@ -2,7 +2,7 @@
 
 use super::sentences::split;
 use super::story::Story;
-use crate::composed::composed;
+use crate::language::composed;
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME, MAX_SENTENCES, shown};
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@ use super::encoding::note_garbled;
 use super::fields::{Fields, wrong_type};
 use super::names::note_similar;
 use super::node::Node;
-use crate::composed::composed;
+use crate::language::composed;
 use crate::untrusted::MAX_ENTITIES;
 use std::collections::HashSet;
 

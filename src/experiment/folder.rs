@@ -30,6 +30,7 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::pretrained::WEIGHTS;
 use crate::model::{EncoderConfig, ModelConfig};
+use crate::say::quoted;
 use crate::schema;
 use crate::untrusted::{self, MAX_CONFIG, json_error};
 use std::fs;
@@ -215,7 +216,7 @@ impl RunFolder {
         let message = format!(
             "{}: there are no such weights, since {reason}; go on with `tiered train --resume {}`{newest}",
             file.display(),
-            self.path.display()
+            quoted(self.path.display())
         );
         Err(Error::new(ErrorKind::MissingInput, message))
     }

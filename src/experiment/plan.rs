@@ -126,7 +126,10 @@ impl RunPlan {
             PlannedStart::Begun(resumed) => {
                 self.warnings.extend(resumed.compare(&digests, &made_with)?);
                 digests.earlier = resumed.earlier(config, &digests);
-                digests.initial_weights = resumed.initial_weights();
+                digests.initial_weights = match resumed.weights() {
+                    Some(_) => resumed.initial_weights(),
+                    None => Some(start::initial_weights(&Digests::new(), config)?), // it starts anew, with these
+                };
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
                     None => pretrained(&config.encoder.folder()?, config)?,

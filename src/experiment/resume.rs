@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::durable::{FileDigest, Lock, remove_leftovers, sha256};
 use crate::error::{Error, Result};
 use crate::model::pretrained::WEIGHTS;
+use crate::say::quoted;
 use crate::tokenizer::tokenizer_json;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 fn without_checkpoints(folder: &RunFolder) -> Error {
     let run = folder.path().display();
     let remedy = match folder.weights_file(CheckpointKind::Best).exists() {
-        true => format!("start another run from its weights with --set init_from={run}"),
+        true => format!("start another run from its weights with --set init_from={}", quoted(&run)),
         false => "start another run".to_owned(),
     };
     Error::data(format!("{run}: has weights, but no checkpoint any more, so it can't be resumed; {remedy}"))

@@ -81,13 +81,14 @@ type Form = Box<dyn Fn(&DataDescription) -> String>;
 /// The ways to name these sets, the shortest first.
 fn forms(sets: &[&DataDescription]) -> Vec<Form> {
     let deepest = sets.iter().map(|set| parts(set).count()).max().unwrap_or(1);
-    let by_path = (1..=deepest).map(|count| -> Form { Box::new(move |set| named(set, &end(set, count))) });
+    let as_ever: Form = Box::new(set_name);
+    let by_path = (2..=deepest).map(|count| -> Form { Box::new(move |set| named(set, &end(set, count))) });
     let by_pairs: Form = Box::new(|set| format!("{}, {} pairs", set_name(set), set.pairs));
     let by_sum: Form = Box::new(|set| {
         let sum = set.sha256.as_deref().map_or("unknown", |sum| sum.get(..8).unwrap_or(sum));
         format!("{}, SHA-256 {sum}", set_name(set))
     });
-    by_path.chain([by_pairs, by_sum]).collect()
+    std::iter::once(as_ever).chain(by_path).chain([by_pairs, by_sum]).collect()
 }
 
 /// The parts of the path of its file.

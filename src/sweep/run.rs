@@ -105,7 +105,10 @@ impl Sweep {
             true => Experiment::resume(&files.path, Some(config), &[], None)?,
             false => Experiment::prepare(config, &files.path, None)?,
         };
-        self.check_sets_of([(run.fold, Some(experiment.model_config.max_sentences))].into())?;
+        if run.config.model.max_sentences.is_none() {
+            // As many as the longest story of the training has; only now it is known.
+            self.check_sets_of([(run.fold, Some(experiment.model_config.max_sentences))].into())?;
+        }
         on(&Happening::Begins(&experiment));
         let vectors = self.folder.with_file_name("vectors");
         experiment.keep_vectors(&vectors).run(stop, |event| on(&Happening::Trains(event)))?;

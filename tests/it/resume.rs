@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tch::Device;
 use tiered::checkpoint::{CheckpointStore, Environment, MANIFEST, Manifest};
 use tiered::config::{Config, keys};
-use tiered::durable::Lock;
+use tiered::durable::{FileDigest, Lock};
 use tiered::experiment::{CheckpointKind, RunFolder, flat};
 use tiered::train::{EpochRecord, Network};
 
@@ -411,4 +411,28 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
         fs::rename(tiny.path(part), moved.path().join(part)).unwrap();
     }
     goes_on(&moved.path().join("project/runs/b"), "train.epochs=2");
+}
+
+/// Stopped before its first checkpoint, it starts anew.
+#[test]
+fn a_run_without_a_checkpoint_records_the_weights_with_which_it_starts_now() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    for entry in std::fs::read_dir(&run).unwrap().map(Result::unwrap) {
+        let kept = ["config.toml", "model.json", "run.json", "origin.json", "encoder"];
+        if !kept.contains(&entry.file_name().to_str().unwrap()) {
+            let remove = if entry.path().is_dir() { std::fs::remove_dir_all } else { std::fs::remove_file };
+            remove(entry.path()).unwrap();
+        }
+    }
+    let weights = tiny.encoder().join("model.safetensors");
+    let recorded = || RunFolder::open(&run).unwrap().inputs().unwrap().unwrap().initial_weights.unwrap();
+    let before = recorded();
+    assert_eq!(before, FileDigest::of_file(&weights).unwrap().sha256);
+    let mut bytes = std::fs::read(&weights).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&weights, bytes).unwrap();
+    let resumed = tiny.train("run", &["--set", "train.epochs=1", "--resume"]);
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    assert!(recorded() != before && recorded() == FileDigest::of_file(&weights).unwrap().sha256);
 }

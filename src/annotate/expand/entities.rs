@@ -4,7 +4,7 @@ use super::super::change::{Change, EntityId, EntityText};
 use super::super::message::EditProblem;
 use super::super::refusal::EditRefusal;
 use super::{Expansion, Outcome, tidy};
-use crate::composed::composed;
+use crate::language::composed;
 use crate::untrusted::{MAX_ENTITIES, MAX_NAME};
 
 impl Expansion<'_> {

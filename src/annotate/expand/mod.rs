@@ -10,7 +10,7 @@ use super::message::{EditProblem, MAX_SENTENCE};
 use super::op::Op;
 use super::refusal::EditRefusal;
 use crate::attribute::Attribute;
-use crate::composed::composed;
+use crate::language::composed;
 use std::collections::{BTreeMap, HashMap};
 
 /// A change of an edit.

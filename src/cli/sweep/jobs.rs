@@ -30,9 +30,9 @@ pub(super) fn run<'a>(
     run_jobs(&numbers, &command, at_a_time, &gpus(&todo), stop, |number, end| {
         let Some(run) = todo.iter().copied().find(|run| run.number == number) else { return };
         let result = match (end, stop()) {
-            // It had not yet begun to watch for signals.
-            (JobEnd::Killed(_), Some(reason)) => {
-                Err(Error::new(ErrorKind::Resumable, format!("stopped by {reason} before its first step")))
+            // It did not watch for signals yet.
+            (JobEnd::Killed(libc::SIGTERM), Some(reason)) => {
+                Err(Error::new(ErrorKind::Resumable, format!("stopped by {reason} before it could save")))
             }
             _ => result(sweep, run, end),
         };

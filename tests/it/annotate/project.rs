@@ -213,6 +213,30 @@ fn one_process_works_on_a_project_and_other_folders_are_left_alone() {
     assert_eq!(std::fs::read_dir(&other).unwrap().count(), 1);
 }
 
+/// An earlier version kept names as they were typed.
+#[test]
+fn of_two_names_that_look_alike_none_gets_the_other_ones() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "entity", "name": "apart"}, {"op": "entity", "name": "caffè"}]));
+    let journal = rig.folder().join("journal.jsonl");
+    rig.project = None;
+    let text = std::fs::read_to_string(&journal).unwrap();
+    assert!(text.contains("\"name\":\"apart\""), "{text}");
+    std::fs::write(&journal, text.replace("\"name\":\"apart\"", "\"name\":\"caffe\u{300}\"")).unwrap();
+    rig.reopen();
+    let view = rig.view("1");
+    let id = |name: &str| view.entities.iter().find(|entity| entity.name == name).unwrap().id;
+    for name in ["caffe\u{300}", "caffè"] {
+        let refused = rig.send(&ADA, "1", json!([{"op": "rename", "entity": id(name), "name": "caffe\u{300}"}]));
+        assert!(wrong(refused).contains("another entity of these stories is named"));
+    }
+    rig.ada("1", json!([{"op": "drop", "entity": id("caffe\u{300}")}]));
+    rig.ada("1", json!([{"op": "entity", "name": "caffè"}]));
+    let names: Vec<String> = rig.view("1").entities.into_iter().map(|entity| entity.name).collect();
+    assert!(names.contains(&"caffè".to_owned()) && !names.contains(&"caffe\u{300}".to_owned()), "{names:?}");
+}
+
 /// Some keyboards send a letter and its accent as two characters.
 #[test]
 fn names_and_sentences_that_look_alike_are_the_same() {

@@ -16,7 +16,7 @@ use crate::llm::server::{
     left_out_remark,
 };
 use crate::report::share;
-use crate::say::{aside, say};
+use crate::say::{aside, quoted, say};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::num::NonZeroUsize;
@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         written?;
     }
     server.left_out().into_iter().for_each(|name| say!("{}", left_out_remark(name)));
-    say!("score them: tiered llm piqa score {} --data DIR", folder.path().display());
+    say!("score them: tiered llm piqa score {} --data DIR", quoted(folder.path().display()));
     Ok(())
 }
 
