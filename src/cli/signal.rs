@@ -31,8 +31,8 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 /// The signals that [`Signals`] records.
-fn caught() -> impl Iterator<Item = i32> {
-    SIGNALS.into_iter().map(|(signal, _)| signal).filter(|&signal| signal != SIGHUP || !is_ignored(SIGHUP))
+fn caught() -> impl Iterator<Item = (i32, &'static str)> {
+    SIGNALS.into_iter().filter(|&(signal, _)| signal != SIGHUP || !is_ignored(SIGHUP))
 }
 
 /// Makes writing beyond the largest file that the system allows (`ulimit -f`) an error that names the file, not a signal
@@ -53,8 +53,7 @@ impl Signals {
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)
         };
-        for signal in caught() {
-            let name = SIGNALS.into_iter().find(|(number, _)| *number == signal).map_or("", |(_, name)| name);
+        for (signal, name) in caught() {
             register(signal).map_err(|error| unhandled(name, &error))?;
         }
         Ok(Signals { received })
@@ -65,7 +64,8 @@ impl Signals {
     /// # Errors
     /// `Internal` if the system refuses.
     pub fn announced(self, announce: impl FnOnce() + Send + 'static) -> Result<Self> {
-        let mut signals = Arriving::new(caught()).map_err(|error| unhandled("signals", &error))?;
+        let mut signals =
+            Arriving::new(caught().map(|(signal, _)| signal)).map_err(|error| unhandled("signals", &error))?;
         thread::spawn(move || {
             if signals.forever().next().is_some() {
                 announce();

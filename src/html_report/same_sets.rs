@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn different_sets_with_one_file_name_have_as_much_of_their_paths_as_tells_them_apart() {
         let sets = [
-            set("/work/a/new/it.json", "1", 8),
-            set("/work/b/new/it.json", "2", 8),
+            set("/data/a/new/it.json", "1", 8),
+            set("/data/b/new/it.json", "2", 8),
             set("it.json", "3", 8),
-            set("/work/a/new/en.json", "4", 8),
+            set("/data/a/new/en.json", "4", 8),
         ];
         assert_eq!(names_of(&sets), ["a/new/it.json, test", "b/new/it.json, test", "it.json, test", "en.json, test"]);
         assert_eq!(names_of(&sets[1..]), ["new/it.json, test", "it.json, test", "en.json, test"]);
