@@ -2,18 +2,21 @@
 """Translate English stories in TRIP's format into Italian, sentences and entities, by rules: Apertium, by way of Catalan.
 
 Labels, conflicts and names of stories stay as they are. The translation is rough. Nouns that Apertium does not know, or
-translates otherwise, are those of data/world; their articles are adapted. Some verbs are in VERBS. A word that
-nobody knows stays as it is.
+translates otherwise than data/world, are taken from there, and their articles are adapted. Some verbs are in VERBS. A word
+that nobody knows stays English.
 
 Needs the Debian packages apertium, apertium-cat-ita and apertium-eng-cat.
 usage: translate-it.py FILE SPLIT OUT      (a story file, one of its splits, the story file to write)
 """
+import collections
 import json
 import pathlib
 import re
 import subprocess
 import sys
 import tomllib
+
+from encoder_folder import fail
 
 NEEDED = "on Debian: apt-get install apertium apertium-cat-ita apertium-eng-cat"
 WORLD = pathlib.Path(__file__).parent.parent / "data/world"
@@ -42,15 +45,18 @@ ARTICLES = {"": "il lo la l' i gli le", "di": "del dello della dell' dei degli d
 KIND_OF = {form: kind for kind, forms in ARTICLES.items() for form in forms.split()}
 INDEFINITE = {"un", "uno", "una", "un'"}
 POSSESSIVES = {form: stem for stem in ("su", "mi", "tu") for form in (stem + "o", stem + "a", stem + "e", stem + "oi", stem + "ei")}
+VOWEL = re.compile(r"(?i)[aeiouàèéìòù]")
+HEAVY = re.compile(r"(?i)s[^aeiouàèéìòù]|z|gn|ps|x|y")
 TOKEN = re.compile(r"[*#]*[\w-]+'?|[^\w\s]|\s+")
 
 
-def fail(message):
-    sys.exit(f"error: {message}")
-
-
 def apertium(mode, lines):
-    done = subprocess.run(["apertium", "-f", "line", mode], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    """A translation for each line."""
+    command = ["apertium", "-f", "line", mode]
+    try:
+        done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
+    except FileNotFoundError:
+        fail(f"apertium is missing; {NEEDED}")
     out = done.stdout.rstrip("\n").split("\n")
     if done.returncode or len(out) != len(lines):
         fail(f"apertium {mode} made {len(out)} lines of {len(lines)}; {done.stderr.strip() or NEEDED}")
@@ -58,6 +64,7 @@ def apertium(mode, lines):
 
 
 def rough(lines):
+    """Apertium's own Italian: unknown words have a `*` or two, wrong forms a `#`."""
     return apertium("cat-ita", apertium("eng-cat", lines))
 
 
@@ -67,27 +74,30 @@ def plural_of(noun, feminine):
         return noun[:-1] + "he"
     if noun.endswith("a"):
         return noun[:-1] + ("e" if feminine else "i")
-    if noun.endswith(("io", "ia")):
+    if noun.endswith("io"):
         return noun[:-1]
     return noun[:-1] + "i" if noun.endswith(("o", "e")) else noun
 
 
-def articled(kind, noun, feminine, plural):
-    """The article, joined with the preposition `kind`, that `noun` needs."""
-    vowel = noun[0].lower() in "aeiouàèéìòù"
-    heavy = re.match(r"(?i)s[^aeiouàèéìòù]|z|gn|ps|x|y", noun)
+def articled(kind, word, feminine, plural):
+    """The article, joined with the preposition `kind`, that stands before `word`."""
     if plural:
-        form = "le" if feminine else ("gli" if vowel or heavy else "i")
+        form = "le" if feminine else "gli" if VOWEL.match(word) or HEAVY.match(word) else "i"
     else:
-        form = "l'" if vowel else "la" if feminine else "lo" if heavy else "il"
-    return ARTICLES[kind].split()["il lo la l' i gli le".split().index(form)]
+        form = "l'" if VOWEL.match(word) else "la" if feminine else "lo" if HEAVY.match(word) else "il"
+    return ARTICLES[kind].split()[ARTICLES[""].split().index(form)]
 
 
-def indefinite(noun, feminine):
-    vowel = noun[0].lower() in "aeiou"
+def indefinite(word, feminine):
     if feminine:
-        return "un'" if vowel else "una"
-    return "uno" if re.match(r"(?i)s[^aeiou]|z|gn|ps|x|y", noun) else "un"
+        return "un'" if VOWEL.match(word) else "una"
+    return "uno" if HEAVY.match(word) else "un"
+
+
+def possessive(stem, feminine, plural):
+    if plural:
+        return stem + ("e" if feminine else "ei" if stem == "mi" else "oi")
+    return stem + ("a" if feminine else "o")
 
 
 class Noun:
@@ -135,16 +145,13 @@ def agree(before, noun):
         elif lower in INDEFINITE and not noun.plural:
             new = indefinite(following, noun.feminine)
         elif lower in POSSESSIVES:
-            stem = POSSESSIVES[lower]
-            new = stem + (("e" if noun.feminine else ("ei" if stem == "mi" else "oi")) if noun.plural else "a" if noun.feminine else "o")
+            new = possessive(POSSESSIVES[lower], noun.feminine, noun.plural)
         else:
             break
         before[at - 1] = new.capitalize() if token[0].isupper() else new
         # No blank after an apostrophe, one after everything else.
-        rest = before[at:]
-        if rest and rest[0].isspace():
-            rest = rest[1:]
-        before[at:] = rest if new.endswith("'") else [" "] + rest
+        rest = before[at + 1 :] if before[at:] and before[at].isspace() else before[at:]
+        before[at:] = rest if new.endswith("'") else [" ", *rest]
         following, at = new, at - 1
     return before
 
@@ -182,45 +189,56 @@ def without_article(text):
     return text
 
 
+def entities_of(story):
+    return {name for state in story.get("states") or [] for labels in state.values() for name, _ in labels}
+
+
 def italian_story(story, sentences, entities):
-    """The story with its sentences and entities translated. Two entities with one translation keep their English names."""
-    names = sorted({name for state in story["states"] for labels in state.values() for name, _ in labels})
-    taken = {}
-    for name in names:
-        taken.setdefault(entities[name], []).append(name)
-    name_of = {name: entities[name] if len(taken[entities[name]]) == 1 else name for name in names}
+    """The story with its sentences and entities translated. Entities with one and the same translation keep their names."""
+    names = entities_of(story)
+    times = collections.Counter(entities[name] for name in names)
+    name_of = {name: entities[name] if times[entities[name]] == 1 else name for name in names}
+    objects = ", ".join(name_of.get(name, name) for name in story.get("objects", "").split(", "))
     return story | {
         "sentences": [sentences[sentence] for sentence in story["sentences"]],
-        "objects": ", ".join(name_of.get(name, name) for name in story.get("objects", "").split(", ")),
+        "objects": objects,
         "states": [
             {attribute: [[name_of[name], label] for name, label in labels] for attribute, labels in state.items()}
-            for state in story["states"]
+            for state in story.get("states") or []
         ],
     }
+
+
+def read(file, split):
+    try:
+        splits = json.loads(pathlib.Path(file).read_text())
+        return splits[split]
+    except OSError as problem:
+        fail(f"{file}: {problem.strerror}")
+    except (ValueError, TypeError, KeyError) as problem:
+        missing = f"has no split {split}" if isinstance(problem, KeyError) else f"is no story file: {problem}"
+        fail(f"{file}: {missing}; `tiered data check {file}` says what it has")
 
 
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    source, split, out = sys.argv[1:]
-    stories = json.loads(pathlib.Path(source).read_text()).get(split)
-    if not stories:
-        fail(f"{source} has no stories of split {split}")
-    every = stories.values() if isinstance(stories, dict) else stories
-    lines = sorted({sentence for story in every for sentence in story["sentences"]})
-    names = sorted({name for story in every for state in story["states"] for labels in state.values() for name, _ in labels})
+    file, split, out = sys.argv[1:]
+    stories = read(file, split)
+    lines = sorted({sentence for story in stories.values() for sentence in story["sentences"]})
+    names = sorted(set().union(*map(entities_of, stories.values())))
+    people = {story.get("actor") for story in stories.values()}
     wrong = nouns("\n".join(lines + names))
     sentences = translations(lines, wrong)
-    people = {story["actor"] for story in every}
     phrases = {name: f"The {name}." for name in names if name not in people}
     of_phrase = translations(sorted(set(phrases.values())), wrong)
     entities = {name: without_article(of_phrase[phrases[name]]) if name in phrases else name for name in names}
-    done = [italian_story(story, sentences, entities) for story in every]
-    if isinstance(stories, dict):
-        done = dict(zip(stories, done))
+    done = {key: italian_story(story, sentences, entities) for key, story in stories.items()}
     path = pathlib.Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({split: done}, ensure_ascii=False))
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps({split: done}, ensure_ascii=False))
+    part.rename(path)
     print(f"{out}: {len(done)} stories, {len(lines)} sentences and {len(names)} entities translated")
 
 

@@ -35,6 +35,23 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     }
     assert!(!decoded.contains("threshold"), "{decoded}");
 
+    let predictions = ["one.jsonl", "one-seed1.jsonl", "two.jsonl", "two-seed1.jsonl"].map(|name| tiny.path(name));
+    for (copy, of) in predictions.iter().zip([&a, &b, &b, &a]) {
+        std::fs::copy(of.join("eval/stories-dev-all/predictions.jsonl"), copy).unwrap();
+    }
+    let output = compare(
+        &["--seeds", "--format=json"].into_iter().chain(predictions.iter().map(|file| text(file))).collect::<Vec<_>>(),
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    let recipes: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [rows, each] = [&recipes, &answer].map(|of| &of["comparison"]["sections"][1]["rows"]);
+    assert_eq!((&rows[0]["seeds"], rows.as_array().unwrap().len()), (&serde_json::json!([0, 1]), 2));
+    let accuracy = |row: &Value| row["scores"]["accuracy"]["mean"].as_f64().unwrap();
+    let mean = (accuracy(&each[0]) + accuracy(&each[1])) / 2.0;
+    assert!((accuracy(&rows[0]) - mean).abs() < 1e-9 && accuracy(&rows[0]) == accuracy(&rows[1]), "{recipes}");
+    let output = compare(&["--seeds", text(&predictions[0]), text(&predictions[1])]);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("another recipe"), "{}", stderr(&output));
+
     let otherwise = a.join("../a/.");
     for twice in [text(&a), text(&otherwise)] {
         let output = compare(&[text(&a), twice]);

@@ -60,5 +60,6 @@ mod synthetic;
 mod test_device;
 mod tiny;
 mod tokenizers;
+mod translate;
 mod unlabelled;
 mod words;

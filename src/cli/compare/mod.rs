@@ -1,0 +1,174 @@
+//! `tiered compare`: compares finished runs on the pairs that all of them were evaluated on.
+
+use super::format::{Format, FormatArgs};
+use super::output::{print, shown};
+use crate::decode::{Decode, StateDecode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::{PairSet, Reached, reached};
+use crate::prediction::LabelledPair;
+use crate::report::comparison::{Compared, Comparison, SectionData, System};
+use crate::schema;
+use predictor::{Predictor, predictions, sets, with_others};
+use row::Row;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+mod predictor;
+mod row;
+
+/// How many differing pairs the text lists without `--all`.
+const LISTED: usize = 20;
+/// The word for the highest tier that a pair reaches.
+const TIERS: [&str; 4] = ["wrong", "accurate", "consistent", "verifiable"];
+
+/// Compare finished runs: scores, paired tests, and the pairs where they differ
+///
+/// Uses every evaluation (`tiered eval`) that all of the runs have. Each run is compared with the first. A file of
+/// predictions, such as a language model's (`tiered llm score --predictions`), takes part in the evaluations of the same
+/// pairs.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Run folders, made by `tiered train`, or files of predictions (predictions.jsonl)
+    #[arg(value_name = "RUN", num_args = 2.., required = true)]
+    runs: Vec<PathBuf>,
+    /// Only this evaluation, by its name in the run folders; may be repeated [default: all that the runs share]
+    #[arg(long = "evaluation", value_name = "NAME")]
+    evaluations: Vec<String>,
+    /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or
+    /// contrast [default: show threshold and pair]
+    #[arg(long, value_enum)]
+    decode: Option<Decode>,
+    /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more),
+    /// 0.7+top1 (the same, and where none at the conflict reaches it, the most probable one) or single (one attribute
+    /// of one entity at the conflict); may be repeated [default: argmax]
+    #[arg(long, value_name = "HOW")]
+    states: Vec<StateDecode>,
+    /// Runs that differ only in an ending -seedN of a name are the seeds of one row: means over seeds, and paired tests
+    /// over all of them. A name without such an ending is seed 0
+    #[arg(long)]
+    seeds: bool,
+    /// List all pairs on which the runs differ, not only the first 20
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// The output as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    comparison: &'a Comparison,
+    differing: &'a [Differing],
+}
+
+/// The pairs of a set on which the runs reach different tiers, for one decoding.
+#[derive(Serialize)]
+struct Differing {
+    set: String,
+    decoding: String,
+    pairs: usize,
+    differ: Vec<DifferingPair>,
+}
+
+#[derive(Serialize)]
+struct DifferingPair {
+    id: String,
+    kind: String,
+    /// For each run, the highest tier that it reaches.
+    tiers: Vec<&'static str>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let systems = args.runs.iter().map(|run| Predictor::open(run)).collect::<Result<Vec<_>>>()?;
+    let names = args.runs.iter().map(|run| run.display().to_string()).collect::<Vec<_>>();
+    let real: Vec<_> = args.runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
+    if let Some(twice) = (1..real.len()).find(|&i| real[..i].contains(&real[i])) {
+        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", names[twice])).into());
+    }
+    let rows = if args.seeds { Row::of_recipes(&names)? } else { Row::of_runs(&names) };
+    let (mut sections, mut differing) = (Vec::new(), Vec::new());
+    let sets = sets(args, &systems)?;
+    for set in &sets {
+        let predictions = predictions(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
+        for (conflicts, states) in decodings(args) {
+            if states != StateDecode::Argmax {
+                require_probabilities(set, &names, &predictions)?;
+            }
+            let decoding = format!("{}, states {states}", conflicts.name());
+            let decoded: Vec<Vec<LabelledPair>> =
+                predictions.iter().map(|of_run| states.apply(&conflicts.apply(of_run))).collect();
+            let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
+            differing.push(differing_pairs(set, &decoding, &decoded[0], &outcomes));
+            let system = |row: &Row| System {
+                name: row.name.clone(),
+                by_seed: row.runs.iter().map(|(&seed, &run)| (seed, outcomes[run].clone())).collect(),
+                missing: Vec::new(),
+                published: None,
+            };
+            sections.push(SectionData {
+                set: set.clone(),
+                decoding,
+                pairs: Some(PairSet::of(&predictions[0])),
+                systems: rows.iter().map(system).collect(),
+                published: Vec::new(),
+            });
+        }
+    }
+    let comparison = Comparison::new("Runs", sections, &Compared::WithFirst);
+    let comparison = if args.seeds { comparison } else { comparison.of_single_runs() };
+    let text = match args.format.format {
+        Format::Json => {
+            let answer = Answer { comparison: &comparison, differing: &differing };
+            schema::to_string_pretty(&answer).map_err(anyhow::Error::from)? + "\n"
+        }
+        format => shown(&comparison, format),
+    };
+    print(&text)?;
+    if args.format.format == Format::Text {
+        print(&listing(&names, &differing, if args.all { usize::MAX } else { LISTED }))?;
+    }
+    Ok(())
+}
+
+/// The decodings to show.
+fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
+    let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
+    let states = if args.states.is_empty() { &vec![StateDecode::Argmax] } else { &args.states };
+    states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))).collect()
+}
+
+fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<LabelledPair>]) -> Result<()> {
+    let lacks = |of_run: &Vec<LabelledPair>| !of_run.iter().all(LabelledPair::has_state_probabilities);
+    let Some(run) = predictions.iter().position(lacks) else { return Ok(()) };
+    let remedy = "evaluate again with `tiered eval`, or leave out --states";
+    Err(Error::data(format!(
+        "{}: its evaluation {set} has no probabilities of states, which --states needs; {remedy}",
+        runs[run]
+    )))
+}
+
+fn differing_pairs(set: &str, decoding: &str, pairs: &[LabelledPair], outcomes: &[Reached]) -> Differing {
+    let differ = pairs.iter().enumerate().filter_map(|(i, pair)| {
+        let tiers: Vec<&str> =
+            outcomes.iter().map(|of_run| TIERS[of_run[i].iter().take_while(|&&reached| reached).count()]).collect();
+        let differ = tiers.iter().any(|tier| *tier != tiers[0]);
+        differ.then(|| DifferingPair { id: pair.id.clone(), kind: pair.kind.clone(), tiers })
+    });
+    Differing { set: set.to_owned(), decoding: decoding.to_owned(), pairs: pairs.len(), differ: differ.collect() }
+}
+
+fn listing(runs: &[String], differing: &[Differing], most: usize) -> String {
+    let mut text = String::new();
+    for Differing { set, decoding, pairs, differ } in differing {
+        let _ = writeln!(text, "\n{set}, {decoding}: the runs differ on {} of {pairs} pairs", differ.len());
+        for pair in differ.iter().take(most) {
+            let tiers = runs.iter().zip(&pair.tiers).map(|(run, tier)| format!("{tier} ({run})"));
+            let _ = writeln!(text, "  {}: {}", pair.id, tiers.collect::<Vec<_>>().join(", "));
+        }
+        if differ.len() > most {
+            let _ = writeln!(text, "  and {} more (--all)", differ.len() - most);
+        }
+    }
+    text
+}

@@ -1,0 +1,110 @@
+//! `scripts/translate-it.py`, with a program in the place of Apertium that knows a few lines.
+
+use crate::support::{stderr, text, tiered};
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What Apertium would make of each line: `*` and `**` mark words that its Italian and its Catalan lack.
+const KNOWN: [(&str, &str); 13] = [
+    ("Ada put the red bowl in the dryer.", "Ada mise la palla rossa nell'*assecador"),
+    ("Ada rinsed her mug.", "Ada **rinsed il suo **mug"),
+    ("Ada took a towel.", "Ada portò una *tovallola"),
+    ("Ada took the towels to the couch.", "Ada portò le *tovalloles al divano"),
+    ("Ada sliced the quince.", "Ada va *llescar il **quince"),
+    ("The bowl.", "La palla"),
+    ("The red bowl.", "La palla rossa"),
+    ("The dryer.", "L'*assecador"),
+    ("The mug.", "Il **mug"),
+    ("The towel.", "La *tovallola"),
+    ("The towels.", "Le *tovalloles"),
+    ("The quince.", "Il **quince"),
+    ("The quinces.", "Il **quince"),
+];
+
+fn python() -> String {
+    let found = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let found = found.expect("python3 is installed, as the Makefile needs it");
+    String::from_utf8(found.stdout).unwrap().trim().to_owned()
+}
+
+/// The script, which finds programs in `bin` only.
+fn translated(bin: &Path, arguments: &[&str]) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/translate-it.py");
+    Command::new(python()).arg(script).args(arguments).env("PATH", bin).output().unwrap()
+}
+
+#[test]
+fn stories_become_italian_with_their_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bin, file, out) =
+        (folder.path().join("bin"), folder.path().join("en.json"), folder.path().join("new/it.json"));
+    std::fs::create_dir(&bin).unwrap();
+    let known = serde_json::to_string(&KNOWN.iter().copied().collect::<std::collections::BTreeMap<_, _>>()).unwrap();
+    let other = "line.replace('The ', 'Il ').rstrip('.')";
+    let program = format!(
+        "#!{}\nimport sys, json\nknown = json.loads({known:?})\nfor line in sys.stdin.read().splitlines():\n    \
+         print(line if sys.argv[3] == 'eng-cat' else known.get(line, {other}))\n",
+        python()
+    );
+    let apertium = bin.join("apertium");
+    std::fs::write(&apertium, program).unwrap();
+    std::fs::set_permissions(&apertium, PermissionsExt::from_mode(0o755)).unwrap();
+    let states = |entities: &[&str]| {
+        let labels: Vec<Value> = entities.iter().map(|entity| json!([entity, 2])).collect();
+        json!({"exist": labels})
+    };
+    let story = json!({
+        "actor": "Ada", "objects": "bowl, red bowl, dryer, mug, towel, couch, quince", "plausible": true, "breakpoint": -1, "confl_sents": [],
+        "sentences": KNOWN[..5].iter().map(|(english, _)| english).collect::<Vec<_>>(),
+        "states": [
+            states(&["Ada", "red bowl", "dryer"]), states(&["mug"]), states(&["towel"]),
+            states(&["couch"]), states(&["quince", "quinces"]),
+        ],
+    });
+    std::fs::write(&file, json!({"train": {"7": story}}).to_string()).unwrap();
+    let output = translated(&bin, &[text(&file), "train", text(&out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
+    let italian = &said["train"]["7"];
+    assert_eq!(
+        italian["sentences"],
+        json!([
+            "Ada mise la ciotola rossa nell'asciugatrice.",
+            "Ada sciacquò la sua tazzina.",
+            "Ada prese un asciugamano.",
+            "Ada portò gli asciugamani al divano.",
+            "Ada affettò il quince.",
+        ])
+    );
+    // A person's name stays, and so do two names that would become one.
+    let expected = [
+        states(&["Ada", "ciotola rossa", "asciugatrice"]),
+        states(&["tazzina"]),
+        states(&["asciugamano"]),
+        states(&["divano"]),
+        states(&["quince", "quinces"]),
+    ];
+    assert_eq!(italian["states"], json!(expected));
+    assert_eq!(italian["objects"], "bowl, ciotola rossa, asciugatrice, tazzina, asciugamano, divano, quince");
+    assert_eq!((&italian["breakpoint"], &italian["plausible"]), (&json!(-1), &json!(true)));
+    let checked = tiered(["data", "check", text(&out)]);
+    assert!(checked.status.success(), "{}", stderr(&checked));
+
+    for (arguments, problem) in [
+        ([text(&file), "dev", text(&out)], "has no split dev"),
+        (["missing.json", "train", text(&out)], "missing.json: No such file"),
+        ([text(&apertium), "train", text(&out)], "is no story file"),
+    ] {
+        let output = translated(&bin, &arguments);
+        assert!(!output.status.success() && stderr(&output).contains(problem), "{}", stderr(&output));
+    }
+    std::fs::remove_file(&apertium).unwrap();
+    let output = translated(&bin, &[text(&file), "train", text(&out)]);
+    assert!(
+        !output.status.success() && stderr(&output).contains("apertium is missing; on Debian"),
+        "{}",
+        stderr(&output)
+    );
+}
