@@ -147,10 +147,10 @@ impl JointDetector {
             (Context::Story, Some(stories)) => {
                 mean_of_tokens(input.tokens, stories, batch.cells.size()[1]).narrow(1, 0, columns.cells.size()[1])
             }
-            _ => mean_over_entities(input.embeddings, columns, batch),
+            _ => mean_over_rows(input.embeddings, columns, batch),
         };
         let states = || {
-            let mean = mean_over_entities(&state_probs(input.state_logits), columns, batch);
+            let mean = mean_over_rows(&state_probs(input.state_logits), columns, batch);
             linear(&dropout(&mean, self.dropout_prob, mode), &self.states, mode).to_kind(Kind::Float)
         };
         let sentences = match self.config.inputs {
@@ -201,14 +201,13 @@ fn mean_sentence(sentences: &Tensor, columns: &Columns) -> Tensor {
     sums / present.sum_dim_intlist(1, false, Kind::Float)
 }
 
-/// The mean over the entities of each story; a row that stands for several entities counts as that many. `[U, width]` ->
-/// `[2B, n, width]`
-fn mean_over_entities(inputs: &Tensor, Columns { cells, mask, .. }: &Columns, batch: &Batch) -> Tensor {
+/// The mean over the rows of each story: over all its entities, or in training over those that were drawn. These are not
+/// weighted by what they stand for, so that the entity of the conflict counts as much as the others together; what the
+/// weights cost is in docs/notebook.md. `[U, width]` -> `[2B, n, width]`
+fn mean_over_rows(inputs: &Tensor, Columns { cells, mask, .. }: &Columns, batch: &Batch) -> Tensor {
     let (r, n) = cells.size2().expect("cells are [R, n]");
-    let weights = mask * batch.row_weight.unsqueeze(-1); // [R, n]
-    let rows = inputs.index_select(0, &cells.reshape([-1])).view([r, n, -1]) * weights.unsqueeze(-1); // [R, n, width]
-    let sums = batch.sum_over_rows(&rows);
-    sums / batch.sum_over_rows(&weights).clamp_min(1.).unsqueeze(-1)
+    let rows = inputs.index_select(0, &cells.reshape([-1])).view([r, n, -1]) * mask.unsqueeze(-1); // [R, n, width]
+    batch.sum_over_rows(&rows) / batch.sum_over_rows(mask).clamp_min(1.).unsqueeze(-1)
 }
 
 /// The mean of the tokens of each sentence. `[O, H]` -> `[2B, N, H]`
@@ -249,9 +248,10 @@ mod tests {
         assert_eq!(low.grad(), Tensor::ones([2, 2, 2], (Kind::Float, Device::Cpu)));
     }
 
-    /// An entity of the conflict that was drawn alone, and one of the others that was drawn in the place of four.
+    /// An entity of the conflict that was drawn alone counts as much as one of the others that was drawn in the place of
+    /// four.
     #[test]
-    fn sentences_are_means_over_all_entities_that_rows_stand_for() {
+    fn sentences_are_means_over_the_rows_whatever_they_stand_for() {
         let none = || Tensor::zeros([0], (Kind::Int64, Device::Cpu));
         let batch = Batch {
             tokens: Tokens::pack([].iter()),
@@ -270,8 +270,8 @@ mod tests {
             stories: None,
         };
         let inputs = Tensor::from_slice(&[10f32, 20.]).view([2, 1]);
-        let means = mean_over_entities(&inputs, &Columns::of(&batch), &batch);
-        assert_eq!(Vec::<f32>::try_from(means.view([-1])).unwrap(), [18., 15.]);
+        let means = mean_over_rows(&inputs, &Columns::of(&batch), &batch);
+        assert_eq!(Vec::<f32>::try_from(means.view([-1])).unwrap(), [15., 15.]);
     }
 
     #[test]
