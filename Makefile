@@ -35,7 +35,7 @@ help:
 	@echo "make bench-gpu   the same on a GPU, with larger encoders and a good PyTorch program (docs/gpu.md)"
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make mpnet       checkpoints/encoders/mpnet-base, an English MPNet (405 MB to download), for configs/english.toml"
-	@echo "make mpnet-en-it  the same with Italian words, for configs/bilingual.toml; needs Debian's Apertium"
+	@echo "make mpnet-en-it  the same with Italian words, for configs/{bilingual,translated}.toml; needs Debian's Apertium"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"

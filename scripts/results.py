@@ -146,7 +146,7 @@ def by_threshold(family):
 
 
 # The systems of the README, and how each decodes conflicts.
-CHIEF = ["translated", "bilingual", "english", "best", "synthetic-entities-e5-small", "synthetic-e5-small", "joint-e5-small", "paper-e5-small", "paper-trip-e5-small"]
+CHIEF = ["bilingual", "translated", "english", "best", "synthetic-entities-e5-small", "synthetic-e5-small", "joint-e5-small", "paper-e5-small", "paper-trip-e5-small"]
 CHIEF_PUBLISHED = ["DeBERTa-base, without story choice (TRIP table 2)", "XLM-R (GITA table 4)", "random (TRIP table 2)"]
 
 

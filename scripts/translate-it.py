@@ -52,6 +52,8 @@ TOKEN = re.compile(r"[*#]*[\w-]+'?|[^\w\s]|\s+")
 
 def apertium(mode, lines):
     """A translation for each line."""
+    if not lines:
+        return []
     command = ["apertium", "-f", "line", mode]
     try:
         done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
@@ -190,7 +192,8 @@ def without_article(text):
 
 
 def entities_of(story):
-    return {name for state in story.get("states") or [] for labels in state.values() for name, _ in labels}
+    named = {name for state in story.get("states") or [] for labels in state.values() for name, _ in labels}
+    return named | set(story.get("entities") or [])
 
 
 def italian_story(story, sentences, entities):
@@ -198,26 +201,44 @@ def italian_story(story, sentences, entities):
     names = entities_of(story)
     times = collections.Counter(entities[name] for name in names)
     name_of = {name: entities[name] if times[entities[name]] == 1 else name for name in names}
-    objects = ", ".join(name_of.get(name, name) for name in story.get("objects", "").split(", "))
-    return story | {
-        "sentences": [sentences[sentence] for sentence in story["sentences"]],
-        "objects": objects,
-        "states": [
+    changed = {"sentences": [sentences[sentence] for sentence in story["sentences"]]}
+    if story.get("states"):
+        changed["states"] = [
             {attribute: [[name_of[name], label] for name, label in labels] for attribute, labels in state.items()}
-            for state in story.get("states") or []
-        ],
-    }
+            for state in story["states"]
+        ]
+    if story.get("entities"):
+        changed["entities"] = [name_of[name] for name in story["entities"]]
+    if story.get("objects"):
+        changed["objects"] = ", ".join(name_of.get(name, name) for name in story["objects"].split(", "))
+    return story | changed
 
 
 def read(file, split):
+    """The stories of a split by name, if `tiered data check` would read them."""
     try:
-        splits = json.loads(pathlib.Path(file).read_text())
-        return splits[split]
+        stories = json.loads(pathlib.Path(file).read_text())[split]
+        for story in stories.values():
+            "".join(story["sentences"])
+            "".join(entities_of(story))
+        return stories
     except OSError as problem:
         fail(f"{file}: {problem.strerror}")
-    except (ValueError, TypeError, KeyError) as problem:
-        missing = f"has no split {split}" if isinstance(problem, KeyError) else f"is no story file: {problem}"
-        fail(f"{file}: {missing}; `tiered data check {file}` says what it has")
+    except KeyError as problem:
+        fail(f"{file}: {problem} is missing; `tiered data check {file}` says what it has")
+    except (ValueError, TypeError, AttributeError) as problem:
+        fail(f"{file}: is no story file ({problem}); `tiered data check {file}` says more")
+
+
+def write(out, splits):
+    path = pathlib.Path(out)
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(splits, ensure_ascii=False))
+        part.rename(path)
+    except OSError as problem:
+        fail(f"{out}: can't be written: {problem.strerror}")
 
 
 def main():
@@ -233,13 +254,8 @@ def main():
     phrases = {name: f"The {name}." for name in names if name not in people}
     of_phrase = translations(sorted(set(phrases.values())), wrong)
     entities = {name: without_article(of_phrase[phrases[name]]) if name in phrases else name for name in names}
-    done = {key: italian_story(story, sentences, entities) for key, story in stories.items()}
-    path = pathlib.Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps({split: done}, ensure_ascii=False))
-    part.rename(path)
-    print(f"{out}: {len(done)} stories, {len(lines)} sentences and {len(names)} entities translated")
+    write(out, {split: {key: italian_story(story, sentences, entities) for key, story in stories.items()}})
+    print(f"{out}: {len(stories)} stories, {len(lines)} sentences and {len(names)} entities translated")
 
 
 main()

@@ -49,6 +49,10 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     let accuracy = |row: &Value| row["scores"]["accuracy"]["mean"].as_f64().unwrap();
     let mean = (accuracy(&each[0]) + accuracy(&each[1])) / 2.0;
     assert!((accuracy(&rows[0]) - mean).abs() < 1e-9 && accuracy(&rows[0]) == accuracy(&rows[1]), "{recipes}");
+    // Both rows have the same two runs, in another order: seed by seed they differ, over both they don't.
+    let difference = &recipes["comparison"]["sections"][1]["differences"][0]["tiers"]["accuracy"];
+    assert_eq!((&difference["difference"], &difference["mcnemar"]["p"]), (&0.0.into(), &1.0.into()), "{difference}");
+    assert_eq!(recipes["comparison"]["sections"][1]["differences"].as_array().unwrap().len(), 1);
     let output = compare(&["--seeds", text(&predictions[0]), text(&predictions[1])]);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("another recipe"), "{}", stderr(&output));
 

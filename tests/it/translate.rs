@@ -92,10 +92,32 @@ fn stories_become_italian_with_their_labels() {
     let checked = tiered(["data", "check", text(&out)]);
     assert!(checked.status.success(), "{}", stderr(&checked));
 
+    // Stories without states name their entities in a list. Nothing of the second one is in the table of nouns.
+    let stories =
+        json!({"7": {"sentences": [KNOWN[1].0], "entities": ["Ada", "mug"]}, "8": {"sentences": ["Ada sneezed."]}});
+    let unlabelled = folder.path().join("unlabelled.json");
+    for (split, expected) in [
+        (stories.clone(), json!([["Ada", "tazzina"], null])),
+        (json!({"8": stories["8"]}), json!([null])),
+        (json!({}), json!([])),
+    ] {
+        std::fs::write(&unlabelled, json!({"train": split}).to_string()).unwrap();
+        let output = translated(&bin, &[text(&unlabelled), "train", text(&out)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let said: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
+        let entities = said["train"].as_object().unwrap().values().map(|story| story["entities"].clone());
+        assert_eq!(Value::from_iter(entities), expected);
+    }
+    for (split, problem) in [(json!({"7": {}}), "'sentences' is missing"), (json!([]), "is no story file")] {
+        std::fs::write(&unlabelled, json!({"train": split}).to_string()).unwrap();
+        let output = translated(&bin, &[text(&unlabelled), "train", text(&out)]);
+        assert!(!output.status.success() && stderr(&output).contains(problem), "{}", stderr(&output));
+    }
     for (arguments, problem) in [
-        ([text(&file), "dev", text(&out)], "has no split dev"),
+        ([text(&file), "dev", text(&out)], "'dev' is missing"),
         (["missing.json", "train", text(&out)], "missing.json: No such file"),
         ([text(&apertium), "train", text(&out)], "is no story file"),
+        ([text(&file), "train", "/dev/null/it.json"], "can't be written"),
     ] {
         let output = translated(&bin, &arguments);
         assert!(!output.status.success() && stderr(&output).contains(problem), "{}", stderr(&output));

@@ -9,7 +9,7 @@ use crate::prediction::LabelledPair;
 use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::schema;
 use predictor::{Predictor, predictions, sets, with_others};
-use row::Row;
+use row::RecipeRow;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "HOW")]
     states: Vec<StateDecode>,
     /// Runs that differ only in an ending -seedN of a name are the seeds of one row: means over seeds, and paired tests
-    /// over all of them. A name without such an ending is seed 0
+    /// over all of them. A name without such an ending is seed 0. All rows need the same seeds
     #[arg(long)]
     seeds: bool,
     /// List all pairs on which the runs differ, not only the first 20
@@ -86,9 +86,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(twice) = (1..real.len()).find(|&i| real[..i].contains(&real[i])) {
         return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", names[twice])).into());
     }
-    let rows = if args.seeds { Row::of_recipes(&names)? } else { Row::of_runs(&names) };
+    let rows = if args.seeds { RecipeRow::of_recipes(&names)? } else { RecipeRow::of_runs(&names) };
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
-    let sets = sets(args, &systems)?;
+    let sets = sets(&args.evaluations, &systems)?;
     for set in &sets {
         let predictions = predictions(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
         for (conflicts, states) in decodings(args) {
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
                 predictions.iter().map(|of_run| states.apply(&conflicts.apply(of_run))).collect();
             let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
             differing.push(differing_pairs(set, &decoding, &decoded[0], &outcomes));
-            let system = |row: &Row| System {
+            let system = |row: &RecipeRow| System {
                 name: row.name.clone(),
                 by_seed: row.runs.iter().map(|(&seed, &run)| (seed, outcomes[run].clone())).collect(),
                 missing: Vec::new(),

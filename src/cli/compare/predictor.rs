@@ -1,6 +1,5 @@
 //! Who predicted what is compared: runs with their evaluations, and files of predictions.
 
-use super::Args;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::metrics::PairSet;
@@ -60,11 +59,11 @@ const OF_FILES: &str = "predictions";
 
 /// The evaluations to compare on. Those of runs count; where files of predictions take part, only those of their pairs,
 /// unless some are named.
-pub(super) fn sets(args: &Args, systems: &[Predictor]) -> Result<Vec<String>> {
+pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<String>> {
     let folders: Vec<&RunFolder> =
         systems.iter().filter_map(|system| if let Predictor::Run(run) = system { Some(run) } else { None }).collect();
     if folders.is_empty() {
-        return match args.evaluations.first() {
+        return match evaluations.first() {
             None => Ok(vec![OF_FILES.to_owned()]),
             Some(_) => Err(Error::new(
                 ErrorKind::Usage,
@@ -72,12 +71,12 @@ pub(super) fn sets(args: &Args, systems: &[Predictor]) -> Result<Vec<String>> {
             )),
         };
     }
-    let sets = sets_of_runs(args, &folders)?;
+    let sets = sets_of_runs(evaluations, &folders)?;
     let files = systems.iter().filter_map(|system| match system {
         Predictor::File(path, pairs) => Some((path, pairs)),
         Predictor::Run(_) => None,
     });
-    let files: Vec<_> = files.filter(|_| args.evaluations.is_empty()).collect();
+    let files: Vec<_> = files.filter(|_| evaluations.is_empty()).collect();
     let Some((first, _)) = files.first() else { return Ok(sets) };
     let (mut shared, mut wrong) = (Vec::new(), None);
     for set in &sets {
@@ -109,19 +108,19 @@ fn have_same_ids(first: &[LabelledPair], other: &[LabelledPair]) -> bool {
 }
 
 /// The evaluations named by `--evaluation`, else those that all runs have.
-fn sets_of_runs(args: &Args, folders: &[&RunFolder]) -> Result<Vec<String>> {
+fn sets_of_runs(evaluations: &[String], folders: &[&RunFolder]) -> Result<Vec<String>> {
     let each = folders.iter().map(|folder| Ok(folder.evaluations()?.into_iter().collect()));
     let each: Vec<BTreeSet<String>> = each.collect::<Result<_>>()?;
     let lacks = |set: &String| each.iter().position(|of_run| !of_run.contains(set));
-    if let Some((set, run)) = args.evaluations.iter().find_map(|set| Some((set, lacks(set)?))) {
+    if let Some((set, run)) = evaluations.iter().find_map(|set| Some((set, lacks(set)?))) {
         let run = folders[run].path().display();
         return Err(Error::new(
             ErrorKind::MissingInput,
             format!("{run}: has no evaluation {set}; evaluate it with: tiered eval {} --data FILE", quoted(&run)),
         ));
     }
-    if !args.evaluations.is_empty() {
-        return Ok(args.evaluations.clone());
+    if !evaluations.is_empty() {
+        return Ok(evaluations.to_vec());
     }
     let shared: Vec<String> = each[0].iter().filter(|set| lacks(set).is_none()).cloned().collect();
     if shared.is_empty() {

@@ -201,9 +201,8 @@ fn mean_sentence(sentences: &Tensor, columns: &Columns) -> Tensor {
     sums / present.sum_dim_intlist(1, false, Kind::Float)
 }
 
-/// The mean over the rows of each story: over all its entities, or in training over those that were drawn. These are not
-/// weighted by what they stand for, so that the entity of the conflict counts as much as the others together; what the
-/// weights cost is in docs/notebook.md. `[U, width]` -> `[2B, n, width]`
+/// The mean over the rows of each story: over all its entities, or in training over those that were drawn, not weighted
+/// by what they stand for (docs/notebook.md says what weights cost). `[U, width]` -> `[2B, n, width]`
 fn mean_over_rows(inputs: &Tensor, Columns { cells, mask, .. }: &Columns, batch: &Batch) -> Tensor {
     let (r, n) = cells.size2().expect("cells are [R, n]");
     let rows = inputs.index_select(0, &cells.reshape([-1])).view([r, n, -1]) * mask.unsqueeze(-1); // [R, n, width]
