@@ -24,7 +24,6 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import unicodedata
 
@@ -33,6 +32,7 @@ import safetensors.numpy
 import tokenizers
 import wordfreq
 
+import apertium
 import encoder_folder
 
 DEFAULT = "checkpoints/encoders/mpnet-en-it"
@@ -66,25 +66,16 @@ FUNCTION_WORDS = {
 }
 
 
-def run(command, lines):
-    """A line of output for each line of input."""
-    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
-    out = done.stdout.rstrip("\n").split("\n")
-    if done.returncode or len(out) != len(lines):
-        encoder_folder.fail(f"{' '.join(command)} made {len(out)} lines of {len(lines)}; {done.stderr.strip() or NEEDED}")
-    return out
-
-
-def apertium(words):
+def by_rules(words):
     """A translation for each word that both steps know. (A full stop keeps a word from being read with the next one.)"""
-    catalan = run(["apertium", "-f", "line", "ita-cat"], [word + "." for word in words])
-    english = run(["apertium", "-f", "line", "cat-eng"], catalan)
+    catalan = apertium.translate("ita-cat", [word + "." for word in words], NEEDED)
+    english = apertium.translate("cat-eng", catalan, NEEDED)
     return {word: text.rstrip(" .").lower() for word, text in zip(words, english) if not set("*@#") & set(text)}
 
 
 def lemmas(words):
     """Of each word, its lemmas other than itself."""
-    analyses = run(["lt-proc", "-w", ANALYSER], [word + " ." for word in words])
+    analyses = apertium.run(["lt-proc", "-w", ANALYSER], [word + " ." for word in words], NEEDED)
     found = (re.match(r"\^[^/]*/([^*].*?)\$", analysis) for analysis in analyses)
     return {
         word: [lemma for lemma in dict.fromkeys(a.split("<")[0].lower() for a in match[1].split("/")) if lemma != word]
@@ -120,7 +111,7 @@ def content(translation):
 
 def translations(words):
     """For each word its translations, of which there may be none."""
-    by_apertium, by_freedict, lemmas_of = apertium(words), freedict(), lemmas(words)
+    by_apertium, by_freedict, lemmas_of = by_rules(words), freedict(), lemmas(words)
     for word in words:
         entries = by_freedict.get(word, [])[:3] or [e for lemma in lemmas_of.get(word, []) for e in by_freedict.get(lemma, [])[:2]]
         found = [content(entry) for entry in [by_apertium.get(word, ""), *entries]]

@@ -12,10 +12,10 @@ import collections
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tomllib
 
+import apertium
 from encoder_folder import fail
 
 NEEDED = "on Debian: apt-get install apertium apertium-cat-ita apertium-eng-cat"
@@ -50,24 +50,9 @@ HEAVY = re.compile(r"(?i)s[^aeiouàèéìòù]|z|gn|ps|x|y")
 TOKEN = re.compile(r"[*#]*[\w-]+'?|[^\w\s]|\s+")
 
 
-def apertium(mode, lines):
-    """A translation for each line."""
-    if not lines:
-        return []
-    command = ["apertium", "-f", "line", mode]
-    try:
-        done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
-    except FileNotFoundError:
-        fail(f"apertium is missing; {NEEDED}")
-    out = done.stdout.rstrip("\n").split("\n")
-    if done.returncode or len(out) != len(lines):
-        fail(f"apertium {mode} made {len(out)} lines of {len(lines)}; {done.stderr.strip() or NEEDED}")
-    return out
-
-
 def rough(lines):
     """Apertium's own Italian: unknown words have a `*` or two, wrong forms a `#`."""
-    return apertium("cat-ita", apertium("eng-cat", lines))
+    return apertium.translate("cat-ita", apertium.translate("eng-cat", lines, NEEDED), NEEDED)
 
 
 def plural_of(noun, feminine):
