@@ -22,7 +22,7 @@ endif
 # Where `make test-gpu` computes.
 TIERED_TEST_DEVICE ?= cuda
 
-.PHONY: help build demo test test-gpu test-browser bench bench-gpu minilm mpnet mpnet-en-it snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
+.PHONY: help build demo test test-gpu test-browser bench bench-gpu minilm mpnet mpnet-en-it deberta deberta-en-it apertium snapshots faults venv readers fixtures sample crate wheel test-wheel clean-runs
 
 help:
 	@echo "make demo        train on the English sample stories, test on the Italian ones, explain one pair"
@@ -36,6 +36,8 @@ help:
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make mpnet       checkpoints/encoders/mpnet-base, an English MPNet (405 MB to download), for configs/english.toml"
 	@echo "make mpnet-en-it  the same with Italian words, for configs/{bilingual,translated}.toml; needs Debian's Apertium"
+	@echo "make deberta     checkpoints/encoders/deberta-xsmall, a small English DeBERTa (66 MB to download; docs/best.md)"
+	@echo "make deberta-en-it  the same with Italian words; needs Debian's Apertium"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"
 	@echo "make fixtures    compute tests/fixtures/ anew"
@@ -96,11 +98,16 @@ minilm:
 mpnet:
 	$(PYTHON) scripts/get-mpnet.py
 
-mpnet-en-it:
+deberta: venv
+	.venv/bin/pip install --quiet onnx==1.23.2
+	.venv/bin/python scripts/get-deberta.py
+
+apertium:
 	@command -v apertium > /dev/null || { echo "error: Apertium is missing; docs/recipes.md says what to install" >&2; exit 1; }
-	$(MAKE) mpnet venv
+
+mpnet-en-it deberta-en-it: %-en-it: apertium % venv
 	.venv/bin/pip install --quiet wordfreq==3.1.1
-	.venv/bin/python scripts/get-mpnet-en-it.py
+	.venv/bin/python scripts/get-$@.py
 
 snapshots: build
 	TRYCMD=overwrite SNAPSHOTS=overwrite $(CARGO) test --release --test it -- snapshots config_docs

@@ -1,4 +1,4 @@
-//! Encoders of every family against Hugging Face's code: tiny random ones, and two English ones with real weights where they
+//! Encoders of every family against Hugging Face's code: tiny random ones, and three English ones with real weights where they
 //! are at hand.
 
 use crate::arrays::{
@@ -6,6 +6,7 @@ use crate::arrays::{
     encoder_config, packed_inputs,
 };
 use crate::support::{fixture, skipped};
+use crate::test_device::devices;
 use crate::tiny::sample;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -193,15 +194,23 @@ fn pair_of(row: &Value) -> (String, String) {
 
 #[test]
 fn a_real_bert_gives_hugging_faces_ids_types_and_vectors() {
-    minilm().into_iter().for_each(|folder| check_real(&folder, "minilm.json"));
+    minilm().into_iter().for_each(|folder| check_real(&folder, "minilm.json", &POOLER));
 }
 
 #[test]
 fn a_real_mpnet_gives_hugging_faces_ids_and_vectors() {
-    real("mpnet-base", "make mpnet").into_iter().for_each(|folder| check_real(&folder, "mpnet.json"));
+    real("mpnet-base", "make mpnet").into_iter().for_each(|folder| check_real(&folder, "mpnet.json", &POOLER));
 }
 
-fn check_real(folder: &Path, file: &str) {
+#[test]
+fn a_real_deberta_gives_hugging_faces_ids_types_and_vectors() {
+    real("deberta-xsmall", "make deberta").into_iter().for_each(|folder| check_real(&folder, "deberta.json", &[]));
+}
+
+const POOLER: [&str; 2] = ["pooler.dense.bias", "pooler.dense.weight"];
+
+/// `unread`: the weights of the folder that no encoder has.
+fn check_real(folder: &Path, file: &str, unread: &[&str]) {
     let rows: Vec<Value> = serde_json::from_slice(&std::fs::read(fixture(file)).unwrap()).unwrap();
     let tokenizer = InputTokenizer::open(&folder.join("tokenizer.json")).unwrap();
     let inputs = tokenizer.encode(rows.iter().map(pair_of).collect()).unwrap();
@@ -209,20 +218,25 @@ fn check_real(folder: &Path, file: &str) {
         let numbers = |key: &str| serde_json::from_value::<Vec<i64>>(row[key].clone()).unwrap();
         assert_eq!(*input, TokenSequence { ids: numbers("ids"), types: numbers("types") }, "{row}");
     }
-    let store = nn::VarStore::new(Device::Cpu);
-    let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
-    let encoder = Encoder::new(&(store.root() / config.prefix()), &config);
-    let skipped = PretrainedWeights::open(folder).unwrap().load(&store, &config).unwrap();
-    assert_eq!(skipped, ["pooler.dense.bias", "pooler.dense.weight"]);
     let mut with_vector: Vec<usize> = (0..rows.len()).filter(|&i| rows[i]["cls"].is_array()).collect();
     assert!(with_vector.len() >= 6);
     with_vector.sort_by_key(|&i| inputs[i].len());
-    let tokens = Tokens::pack(with_vector.iter().map(|&i| &inputs[i]));
-    for mode in [EVAL, EVAL.unfused()] {
-        let vectors = tch::no_grad(|| encoder.forward(&tokens, mode));
+    let config = EncoderConfig::open(&folder.join("config.json")).unwrap();
+    for on in devices() {
+        let store = nn::VarStore::new(on.device);
+        let encoder = Encoder::new(&(store.root() / config.prefix()), &config);
+        let skipped = PretrainedWeights::open(folder).unwrap().load(&store, &config).unwrap();
+        assert_eq!(skipped, unread);
+        let tokens = Tokens::pack(with_vector.iter().map(|&i| &inputs[i])).to_device(on.device);
+        let vectors = tch::no_grad(|| encoder.forward(&tokens, on.mode(EVAL))).to_device(Device::Cpu);
         for (rank, &i) in with_vector.iter().enumerate() {
             let expected: Vec<f32> = serde_json::from_value(rows[i]["cls"].clone()).unwrap();
-            assert_close(&vectors.get(rank as i64), &Tensor::from_slice(&expected), ENCODER, &format!("row {i}"));
+            assert_close(
+                &vectors.get(rank as i64),
+                &Tensor::from_slice(&expected),
+                ENCODER,
+                &format!("{on:?}, row {i}"),
+            );
         }
     }
 }

@@ -40,9 +40,12 @@ struct QueriesKeysValues {
     values: Tensor,
 }
 
-/// Keys and queries of each distance in the batch, each `[heads, 2·length - 1, depth]`.
+/// Keys and queries of each distance in the batch, each `[heads, 2·length - 1, depth]`, in the order in which [`skewed`]
+/// reads them.
 struct RelativeKeysQueries {
+    /// From distance length - 1 down to -(length - 1).
     keys: Option<Tensor>,
+    /// From distance -(length - 1) up to length - 1.
     queries: Option<Tensor>,
 }
 
@@ -71,11 +74,11 @@ impl DisentangledAttention {
         let projected = self.content.forward(hidden, self.heads, mode); // [T, 3H]
         let relative = distances.map(|distances| (distances, self.relative(distances, mode)));
         let split = blocks.split(&projected);
-        let contexts = split.iter().zip(&blocks.blocks).enumerate().map(|(i, (projected, block))| {
+        let contexts = split.iter().zip(&blocks.blocks).map(|(projected, block)| {
             let content = self.content.split(projected, self.heads);
-            let relative = relative.as_ref().map(|(distances, of_batch)| {
-                (of_batch.narrow(distances.longest - block.length, 2 * block.length - 1), &distances.indices[i])
-            });
+            let relative = relative
+                .as_ref()
+                .map(|(distances, of_batch)| of_batch.narrow(distances.longest - block.length, 2 * block.length - 1));
             let context = self.attend(&content, relative, block, mode); // [heads, count, length, depth]
             context.permute([1, 2, 0, 3]).reshape([block.count, block.length, -1])
         });
@@ -86,7 +89,7 @@ impl DisentangledAttention {
     fn attend(
         &self,
         content: &QueriesKeysValues,
-        relative: Option<(RelativeKeysQueries, &Tensor)>,
+        relative: Option<RelativeKeysQueries>,
         block: &AttentionBlock,
         mode: Mode,
     ) -> Tensor {
@@ -94,14 +97,13 @@ impl DisentangledAttention {
         let scale = 1. / ((self.terms.count() * queries.size()[3]) as f64).sqrt();
         let queries = queries * scale;
         let mut scores = queries.matmul(&keys.transpose(2, 3)).to_kind(Kind::Float); // [heads, count, length, length]
-        if let Some((relative, indices)) = relative {
+        if let Some(relative) = relative {
             if let Some(relative_keys) = &relative.keys {
-                scores += by_distance(&queries, relative_keys, indices);
+                scores += skewed(&queries, relative_keys);
             }
             if let Some(relative_queries) = &relative.queries {
                 // The key's side: row j, column i. The published code uses δ(i, j) here, as for content to position.
-                let transposed = by_distance(keys, &(relative_queries * scale), &indices.transpose(0, 1));
-                scores += transposed.transpose(2, 3);
+                scores += skewed(keys, &(relative_queries * scale)).transpose(2, 3);
             }
         }
         if let Some(bias) = &block.bias {
@@ -113,8 +115,8 @@ impl DisentangledAttention {
 
     fn relative(&self, distances: &Distances, mode: Mode) -> RelativeKeysQueries {
         let vectors = dropout(&distances.vectors, self.position_dropout, mode); // [used, H]
-        let project = |layer: &nn::Linear| {
-            let projected = linear(&vectors, layer, mode).index_select(0, &distances.vector_of); // [2·length - 1, H]
+        let project = |layer: &nn::Linear, vector_of: &Tensor| {
+            let projected = linear(&vectors, layer, mode).index_select(0, vector_of); // [2·length - 1, H]
             projected.view([projected.size()[0], self.heads, -1]).transpose(0, 1) // [heads, 2·length - 1, depth]
         };
         let (key, query) = match (&self.positions, &self.content) {
@@ -126,20 +128,26 @@ impl DisentangledAttention {
                 unreachable!("version 1 shares no projections; a config that sets this is refused")
             }
         };
-        RelativeKeysQueries { keys: key.map(project), queries: query.map(project) }
+        RelativeKeysQueries {
+            keys: key.map(|key| project(key, &distances.vector_of.flip([0]))),
+            queries: query.map(|query| project(query, &distances.vector_of)),
+        }
     }
 }
 
-/// Scores of vectors against the vectors of distances, for each pair of tokens.
+/// Scores of vectors against the vectors of distances, for each pair of tokens: row i of all scores, moved to the left by
+/// length - 1 - i. That is a view with rows one number shorter, so nothing is gathered (Huang et al., 2019, "Music
+/// Transformer", section 3.4).
 ///
 /// # Shapes
-/// `vectors [heads, count, length, depth]`, `relative [heads, 2·length - 1, depth]`, `indices [length, length]` ->
-/// `[heads, count, length, length]` float32
-fn by_distance(vectors: &Tensor, relative: &Tensor, indices: &Tensor) -> Tensor {
+/// `vectors [heads, count, length, depth]`, `relative [heads, 2·length - 1, depth]` ->
+/// `[heads, count, length, length]`: at (i, j) vector i against the (length - 1 - i + j)-th of `relative`
+fn skewed(vectors: &Tensor, relative: &Tensor) -> Tensor {
     let [heads, count, length, depth] = vectors.size()[..] else { panic!("vectors are [heads, count, length, depth]") };
-    let all = vectors.reshape([heads, count * length, depth]).bmm(&relative.transpose(1, 2));
-    let all = all.view([heads, count, length, 2 * length - 1]);
-    all.gather(3, &indices.expand([heads, count, length, length], false), false).to_kind(Kind::Float)
+    let all = vectors.reshape([heads, count * length, depth]).bmm(&relative.transpose(1, 2)); // [heads, count·length, width]
+    let width = 2 * length - 1;
+    let of_sequence = length * width;
+    all.as_strided([heads, count, length, length], [count * of_sequence, of_sequence, width - 1, 1], length - 1)
 }
 
 impl RelativeKeysQueries {

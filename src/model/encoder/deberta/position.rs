@@ -33,8 +33,6 @@ pub struct Distances {
     pub vectors: Tensor,
     /// `[2·length - 1]` which of them belongs to each distance from -(length - 1) to length - 1.
     pub vector_of: Tensor,
-    /// For each block of sequences of l tokens, `[l, l]`: at (i, j) the index i - j + l - 1 of the distance.
-    pub indices: Vec<Tensor>,
     pub longest: i64,
 }
 
@@ -69,7 +67,6 @@ impl RelativePositions {
         Distances {
             vectors: self.norm.as_ref().map_or(vectors.shallow_clone(), |norm| layer_norm(&vectors, norm)),
             vector_of: known.on_device.narrow(0, start, 2 * longest - 1) - lowest,
-            indices: blocks.blocks.iter().map(|block| indices(block.length, device)).collect(),
             longest,
         }
     }
@@ -87,11 +84,6 @@ impl RelativePositions {
         };
         (near + self.span).clamp(0, 2 * self.span - 1)
     }
-}
-
-fn indices(length: i64, device: Device) -> Tensor {
-    let numbers = Tensor::arange(length, (Kind::Int64, device));
-    numbers.unsqueeze(1) - numbers.unsqueeze(0) + (length - 1)
 }
 
 /// Distances up to half the number of buckets have a bucket each. Beyond that, buckets grow by a factor, so that the
