@@ -108,12 +108,7 @@ def main():
     out = encoder_folder.from_command_line(DEFAULT, __doc__)
     if encoder_folder.present(out, FILES):
         return
-    if not (BASE / "model.safetensors").is_file():
-        encoder_folder.fail(f"{BASE}: there is no encoder; `make deberta` gets it")
-    italian_words.check()
-    weights = safetensors.numpy.load_file(BASE / "model.safetensors")
-    tokenizer = json.loads((BASE / "tokenizer.json").read_text())
-    config = json.loads((BASE / "config.json").read_text())
+    weights, tokenizer, config = italian_words.english_encoder(BASE, "deberta")
     before = len(weights[TABLE])
     weights[TABLE] = add_words(tokenizer, weights[TABLE])
     files = {

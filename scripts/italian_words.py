@@ -12,14 +12,16 @@ English, such as the order of words, it has to learn in training. No sentence of
 - A word that both languages write alike gets the mean of both vectors, weighted by its frequency in each.
 
 Needs the Debian packages apertium, apertium-cat-ita, apertium-eng-cat, dict-freedict-ita-eng and dict-freedict-eng-ita,
-and the Python package wordfreq.
+and the Python packages safetensors and wordfreq.
 """
 import collections
 import gzip
+import json
 import pathlib
 import re
 import shutil
 
+import safetensors.numpy
 import wordfreq
 
 import apertium
@@ -98,11 +100,18 @@ def translations(words):
         yield word, [FUNCTION_WORDS[word]] if word in FUNCTION_WORDS else [entry for entry in found if entry]
 
 
-def check():
-    """Fails if a program or a dictionary is missing."""
+def english_encoder(folder, target):
+    """Weights, tokenizer and config of the encoder that gets the words, which `make target` gets.
+
+    Fails if it, a program or a dictionary is missing.
+    """
+    if not (folder / "model.safetensors").is_file():
+        encoder_folder.fail(f"{folder}: there is no encoder; `make {target}` gets it")
     needed = [pathlib.Path(ANALYSER), *(pathlib.Path(DICTIONARY.format(name)) for name in ("ita-eng", "eng-ita"))]
     if not (shutil.which("apertium") and all(file.is_file() for file in needed)):
         encoder_folder.fail(f"Apertium or a dictionary is missing; {NEEDED}")
+    tokenizer, config = (json.loads((folder / name).read_text()) for name in ("tokenizer.json", "config.json"))
+    return safetensors.numpy.load_file(folder / "model.safetensors"), tokenizer, config
 
 
 def translated():
