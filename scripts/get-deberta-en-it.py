@@ -5,15 +5,11 @@ scripts/italian_words.py says which words and what their vectors are. The Englis
 vocabulary is SentencePiece's (Unigram; Kudo, 2018), so that:
 
 - A word is added twice, as it is and with a capital letter. Before an apostrophe ("dell'armadio"), the word and the
-  apostrophe are one piece. After it, words of three letters or more that begin with a vowel or h are pieces too, if
-  English has no such piece.
-- A new piece's score is a little above that of the word's best split into English pieces, so that it mostly takes the
-  place of that split alone. 147 of 37,542 new pieces lose to two shorter ones ("sull'"), and 74 of 60,000 English forms are
-  split otherwise than before ("Belgium").
+  apostrophe are one piece. After it ("c'è", "l'acqua"), "è" and words of three letters or more that begin with a vowel
+  or h are pieces too.
+- A new piece's score is a little above that of its best split into other pieces, so that it mostly takes the place of
+  that split alone.
 - A piece that both languages have keeps its score, and its vector becomes a mean of both.
-
-What is missing: pieces after an apostrophe that English has ("è" in "c'è", "acqua" in "l'acqua") keep their English vectors, as
-does "È" at the beginning of a sentence.
 
 Needs what scripts/italian_words.py needs, and the Python packages numpy, safetensors and tokenizers (`make deberta-en-it`
 installs these into .venv).
@@ -70,7 +66,7 @@ def add_words(tokenizer, table):
     special = {token["content"] for token in tokenizer["added_tokens"]}
     scores = {piece: score for piece, score in vocabulary if piece not in special}
     rows = {piece: row for row, (piece, _) in enumerate(vocabulary)}
-    pieces, new = [], []
+    new = {}
 
     def vector(text):
         return english[model.encode(text, add_special_tokens=False).ids].mean(axis=0)
@@ -78,21 +74,20 @@ def add_words(tokenizer, table):
     def add(piece, row, share=1.0):
         if piece in rows:
             table[rows[piece]] = share * row + (1 - share) * english[rows[piece]]
-        elif (score := best_split(piece, scores)) > -math.inf:
-            pieces.append([piece, score + MARGIN])
-            new.append(row)
+        elif best_split(piece, scores) > -math.inf:
+            new[piece] = row
 
     for word, found in italian_words.translated():
         row, capital_row = (numpy.mean([vector(form(text)) for text in found], axis=0) for form in (str, capital))
         share = italian_words.share_of_italian(word)
         add(START + word, row, share)
-        if len(word) > 1:
+        if len(word) > 1 or word == "è":
             add(START + capital(word), capital_row, share)
         if word in BEFORE_APOSTROPHE:
             add(f"{START}{word}'", row)
             add(f"{START}{capital(word)}'", capital_row)
-        if len(word) > 2 and word.startswith(AFTER_APOSTROPHE) and word not in rows:
-            add(word, row)
+        if word == "è" or len(word) > 2 and word.startswith(AFTER_APOSTROPHE):
+            add(word, row, share)
     for word, translation in ADJECTIVES.items():
         for form in (word, capital(word)):
             add(f"{START}{form}'", vector(translation))
@@ -100,8 +95,10 @@ def add_words(tokenizer, table):
     for token in tokenizer["added_tokens"]:
         if token["id"] >= len(vocabulary):
             unused[token["id"] - len(vocabulary)] = [token["content"], 0.0]
-    tokenizer["model"]["vocab"] = vocabulary + unused + pieces
-    return numpy.concatenate([table, numpy.stack(new)]).astype(numpy.float32)
+    for piece in sorted(new, key=len):  # what a piece is split into has its score already
+        scores[piece] = best_split(piece, scores) + MARGIN
+    tokenizer["model"]["vocab"] = vocabulary + unused + [[piece, scores[piece]] for piece in new]
+    return numpy.concatenate([table, numpy.stack(list(new.values()))]).astype(numpy.float32)
 
 
 def main():
