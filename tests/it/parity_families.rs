@@ -70,11 +70,15 @@ fn with_dropout_every_familys_gradient_is_the_slope_of_the_same_loss() {
 }
 
 #[test]
-fn kernels_compute_what_bert_and_roberta_have_in_common() {
+fn kernels_compute_bert_roberta_and_deberta_v3() {
     for family in FAMILIES {
         let arrays = arrays(family);
         let (_store, encoder) = encoder(&arrays, &encoder_config(&arrays));
-        let by = if ["bert", "roberta"].contains(&family) { ComputedBy::Kernels } else { ComputedBy::Libtorch };
+        let by = if ["bert", "roberta", "deberta_v3"].contains(&family) {
+            ComputedBy::Kernels
+        } else {
+            ComputedBy::Libtorch
+        };
         assert_eq!(encoder.path(EVAL, Device::Cpu), by, "{family}");
         assert_eq!(encoder.path(EVAL.unfused(), Device::Cpu), ComputedBy::Libtorch, "{family}");
     }

@@ -1,23 +1,24 @@
 //! One transformer layer of BERT, RoBERTa, XLM-R and MPNet, with norms after the residual sums (Devlin et al., 2019).
 
 use super::config::{EncoderConfig, Family};
+use super::fused::FusedLayer;
 use super::layout::TokenLayout;
 use crate::model::layers::{Mode, affine, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
 pub struct Layer {
-    pub(super) query: nn::Linear,
-    pub(super) key: nn::Linear,
-    pub(super) value: nn::Linear,
-    pub(super) attention_output: nn::Linear,
-    pub(super) attention_norm: nn::LayerNorm,
-    pub(super) intermediate: nn::Linear,
-    pub(super) output: nn::Linear,
-    pub(super) output_norm: nn::LayerNorm,
-    pub(super) heads: i64,
-    pub(super) hidden_dropout: f64,
-    pub(super) attention_dropout: f64,
-    pub(super) norm_eps: f64,
+    query: nn::Linear,
+    key: nn::Linear,
+    value: nn::Linear,
+    attention_output: nn::Linear,
+    attention_norm: nn::LayerNorm,
+    intermediate: nn::Linear,
+    output: nn::Linear,
+    output_norm: nn::LayerNorm,
+    heads: i64,
+    hidden_dropout: f64,
+    attention_dropout: f64,
+    norm_eps: f64,
 }
 
 impl Layer {
@@ -41,6 +42,22 @@ impl Layer {
             hidden_dropout: config.hidden_dropout_prob,
             attention_dropout: config.attention_probs_dropout_prob,
             norm_eps: eps,
+        }
+    }
+
+    /// The same for our kernels.
+    pub fn fused(&self) -> FusedLayer<'_> {
+        FusedLayer {
+            queries_keys_values: [&self.query, &self.key, &self.value],
+            attention_output: &self.attention_output,
+            attention_norm: &self.attention_norm,
+            intermediate: &self.intermediate,
+            output: &self.output,
+            output_norm: &self.output_norm,
+            heads: self.heads,
+            hidden_dropout: self.hidden_dropout,
+            attention_dropout: self.attention_dropout,
+            norm_eps: self.norm_eps,
         }
     }
 

@@ -24,7 +24,7 @@ use super::weight_copies::WeightCopies;
 use crate::batch::Tokens;
 use blocks::AttentionBlocks;
 use deberta::Deberta;
-use fused::FusedInput;
+use fused::{FusedInput, FusedLayers};
 use layer::Layer;
 use layout::TokenLayout;
 use relative_bias::RelativeBias;
@@ -85,7 +85,7 @@ impl Encoder {
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
         let embedded = self.embeddings.forward(tokens, mode);
         match self.layers.fusing(mode, embedded.device()) {
-            Some(layers) => fused::forward(layers, &embedded, FusedInput::of(tokens), mode),
+            Some(layers) => fused::forward(&layers, &embedded, FusedInput::of(tokens, &layers).0, mode),
             None => self.layers.forward(embedded, tokens, mode),
         }
     }
@@ -95,12 +95,14 @@ impl Encoder {
         let embedded = self.embeddings.forward(tokens, mode);
         let (graph, hidden, pass) = match self.layers.fusing(mode, embedded.device()) {
             Some(layers) => {
-                let (pass, hidden) = fused::SavedActivations::new(layers, &embedded, FusedInput::of(tokens), mode);
-                (embedded, hidden, Some((pass, layers)))
+                let (input, positions) = FusedInput::of(tokens, &layers);
+                let (pass, hidden) = fused::SavedActivations::new(&layers, &embedded, input, mode);
+                (GraphStart { embedded, positions }, hidden, Some((pass, layers)))
             }
             None => {
                 let hidden = self.layers.forward(embedded, tokens, mode);
-                (hidden.shallow_clone(), hidden.detach(), None)
+                let detached = hidden.detach();
+                (GraphStart::of(hidden), detached, None)
             }
         };
         ForwardPass { graph, hidden: hidden.set_requires_grad(true), pass, copies: mode.copies }
@@ -127,10 +129,14 @@ impl Layers {
     }
 
     /// The layers, if kernels can compute them here.
-    fn fusing(&self, mode: Mode, device: Device) -> Option<&[Layer]> {
+    fn fusing(&self, mode: Mode, device: Device) -> Option<FusedLayers<'_>> {
         match self {
-            Layers::Bert { layers, relative: None } if mode.fuses_on(device) => Some(layers),
-            _ => None,
+            _ if !mode.fuses_on(device) => None,
+            Layers::Bert { layers, relative: None } => {
+                Some(FusedLayers { layers: layers.iter().map(Layer::fused).collect(), positions: None })
+            }
+            Layers::Bert { .. } => None,
+            Layers::Deberta(deberta) => deberta.fused(),
         }
     }
 
@@ -156,19 +162,32 @@ impl Layers {
 /// A forward pass through the encoder, saved for the backward pass. That has two parts: first whatever reads the
 /// encoder, then the encoder itself.
 pub struct ForwardPass<'a> {
-    /// Where libtorch's graph starts: at the embedded tokens; with kernels, at the output.
-    graph: Tensor,
+    graph: GraphStart,
     /// `[O, H]` the encoder's output for the tokens that are read.
     pub hidden: Tensor,
     /// What the kernels saved, and the layers that they computed.
-    pass: Option<(fused::SavedActivations, &'a [Layer])>,
+    pass: Option<(fused::SavedActivations, FusedLayers<'a>)>,
     copies: Option<&'a WeightCopies>,
+}
+
+/// Where the backward pass goes on in libtorch's graph: with kernels, at the input of the layers; else at their output.
+struct GraphStart {
+    /// `[T, H]` the embedded tokens, or `[O, H]` the output.
+    embedded: Tensor,
+    /// `[U, H]` DeBERTa's vectors of relative positions, with kernels.
+    positions: Option<Tensor>,
+}
+
+impl GraphStart {
+    fn of(output: Tensor) -> Self {
+        GraphStart { embedded: output, positions: None }
+    }
 }
 
 impl<'a> ForwardPass<'a> {
     /// Output that was computed earlier: gradients stop here. What reads it computes in this mode. `[U, H]`
     pub fn fixed(hidden: Tensor, mode: Mode<'a>) -> Self {
-        let graph = hidden.shallow_clone();
+        let graph = GraphStart::of(hidden.shallow_clone());
         ForwardPass { graph, hidden: hidden.detach().set_requires_grad(true), pass: None, copies: mode.copies }
     }
 
@@ -192,19 +211,29 @@ impl<'a> ForwardPass<'a> {
         if !of_hidden.defined() {
             return; // the loss does not depend on the encoder
         }
-        let further = self.graph.requires_grad();
-        let (of_layers, of_graph) = match self.pass {
-            Some((pass, layers)) => pass.backward(layers, of_hidden, further),
-            None => (Vec::new(), further.then(|| of_hidden.shallow_clone())),
+        let GraphStart { embedded, positions } = self.graph;
+        let to_embeddings = embedded.requires_grad();
+        let to_positions = positions.as_ref().is_some_and(Tensor::requires_grad);
+        let of = match self.pass {
+            Some((pass, layers)) => pass.backward(&layers, of_hidden, to_embeddings, to_positions),
+            None => {
+                let embedded = to_embeddings.then(|| of_hidden.shallow_clone());
+                fused::EncoderGradients { variables: Vec::new(), embedded, positions: None }
+            }
         };
         let index_of: HashMap<_, _> = variables.iter().enumerate().map(|(i, tensor)| (tensor.data_ptr(), i)).collect();
-        for (variable, gradient) in of_layers {
+        for (variable, gradient) in of.variables {
             if let Some(&i) = index_of.get(&variable.data_ptr()) {
                 gradients[i] = gradient;
             }
         }
-        if let Some(of_graph) = of_graph {
-            let along = (self.graph * of_graph).sum(Kind::Float);
+        let of_embedded = of.embedded.map(|gradient| embedded * gradient);
+        let of_positions = positions
+            .filter(|_| to_positions)
+            .zip(of.positions)
+            .map(|(vectors, gradient)| &vectors * gradient.narrow(0, 0, vectors.size()[0]));
+        let along = [of_embedded, of_positions].into_iter().flatten().map(|product| product.sum(Kind::Float));
+        if let Some(along) = along.reduce(|a, b| a + b) {
             let found = gradients_of(&along, variables, self.copies);
             let found = gradients.iter_mut().zip(found).filter(|(_, found)| found.defined());
             found.for_each(|(gradient, found)| *gradient = found);

@@ -1,45 +1,15 @@
 //! Scaled dot-product attention within each of many short sequences that lie end to end.
 
+use super::distances::{DistanceVectors, HeadDistances};
 use super::dropout::{BLOCK, Dropout};
 use super::element::Element;
+use super::head::{Head, softmax, transpose};
 use super::matrix::{Matrix, MatrixMut};
 use super::parallel::{self, Rows};
-use super::vector::{LANES, across, exp_of_negative, padded, small_product, sum};
-use crate::batch::LengthGroup;
+use super::sequences::Sequences;
+use super::vector::{padded, small_product, sum};
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
-
-/// The ends of the sequences among the packed tokens. Rows after the last end are padding.
-pub struct Sequences {
-    ends: Vec<usize>,
-}
-
-impl Sequences {
-    pub fn of(groups: &[LengthGroup]) -> Self {
-        let lengths = groups.iter().flat_map(|group| std::iter::repeat_n(group.length as usize, group.count as usize));
-        let ends = lengths.scan(0, |end, length| {
-            *end += length;
-            Some(*end)
-        });
-        Sequences { ends: ends.collect() }
-    }
-
-    #[inline(always)]
-    fn tokens(&self, sequence: usize) -> Range<usize> {
-        let start = if sequence == 0 { 0 } else { self.ends[sequence - 1] };
-        start..self.ends[sequence]
-    }
-
-    /// Sets the padding rows of a `[rows, width]` matrix to zero.
-    fn clear_excess(&self, matrix: &mut Tensor) {
-        let tokens = self.ends.last().map_or(0, |&end| end as i64);
-        let _ = matrix.narrow(0, tokens, matrix.size()[0] - tokens).zero_();
-    }
-
-    fn longest(&self) -> usize {
-        (0..self.ends.len()).map(|sequence| self.tokens(sequence).len()).max().unwrap_or(0)
-    }
-}
 
 /// Attention on queries, keys and values that one matmul has computed.
 pub struct Attention<'a, S> {
@@ -50,13 +20,30 @@ pub struct Attention<'a, S> {
     sequences: &'a Sequences,
     heads: usize,
     dropout: Dropout,
+    distances: Option<DistanceVectors<'a, S>>,
+}
+
+/// What [`Attention::backward`] computes.
+pub struct AttentionGradients {
+    /// `[T, 3H]`
+    pub qkv: Tensor,
+    /// `[3H]` float32, of the tokens alone
+    pub bias: Tensor,
+    /// `[U, 2H]` float32, of [`DistanceVectors`]
+    pub distances: Option<Tensor>,
 }
 
 impl<'a, S: Element> Attention<'a, S> {
     /// `qkv [T, 3H]`: queries, keys and values side by side, without their `bias [3H]`.
     pub fn new(qkv: &'a Tensor, bias: &'a Tensor, sequences: &'a Sequences, heads: i64, dropout: Dropout) -> Self {
         let (qkv, bias) = (Matrix::of(qkv), Matrix::of(bias).row(0));
-        Attention { qkv, bias, sequences, heads: heads as usize, dropout }
+        Attention { qkv, bias, sequences, heads: heads as usize, dropout, distances: None }
+    }
+
+    /// Queries and keys are also compared with those of the distances between tokens, which have the same bias.
+    pub fn with_distances(self, distances: DistanceVectors<'a, S>) -> Self {
+        assert!(distances.longest() >= self.sequences.longest());
+        Attention { distances: Some(distances), ..self }
     }
 
     /// The context. -> `[T, H]`
@@ -69,21 +56,27 @@ impl<'a, S: Element> Attention<'a, S> {
         context
     }
 
-    /// Gradient of the context `[T, H]` -> gradients of `qkv [T, 3H]` and of its `bias [3H]`.
-    pub fn backward(&self, context_gradient: &Tensor) -> (Tensor, Tensor) {
+    /// `context_gradient [T, H]`
+    pub fn backward(&self, context_gradient: &Tensor) -> AttentionGradients {
         let parts = parallel::balanced(&self.sequences.ends);
         let width = 3 * self.width() as i64;
         let mut qkv = Tensor::empty([self.qkv.rows() as i64, width], (S::KIND, Device::Cpu));
         let mut sums = Tensor::zeros([parts.len() as i64, width], (Kind::Float, Device::Cpu));
+        let mut distance_sums = self.distances.map(|distances| {
+            let shape = [parts.len(), distances.rows(), 2 * self.width()].map(|size| size as i64);
+            Tensor::zeros(shape, (Kind::Float, Device::Cpu))
+        });
         let kernel = Backward {
             attention: self,
             context: Matrix::of(context_gradient),
             qkv: MatrixMut::of(&mut qkv),
             sums: MatrixMut::of(&mut sums),
+            distance_sums: distance_sums.as_mut().map(MatrixMut::of),
         };
         parallel::run(&kernel, &parts);
         self.sequences.clear_excess(&mut qkv);
-        (qkv, sums.sum_dim_intlist(0, false, Kind::Float))
+        let over_parts = |sums: Tensor| sums.sum_dim_intlist(0, false, Kind::Float);
+        AttentionGradients { qkv, bias: over_parts(sums), distances: distance_sums.map(over_parts) }
     }
 
     /// H.
@@ -100,12 +93,25 @@ impl<'a, S: Element> Attention<'a, S> {
 
     #[inline(always)]
     fn scale(&self) -> f32 {
-        1. / (self.depth() as f32).sqrt()
+        let terms = if self.distances.is_some() { 3 } else { 1 };
+        1. / ((terms * self.depth()) as f32).sqrt()
+    }
+
+    /// For the vectors of distances, one head after the other.
+    fn head_distances(&self) -> Option<HeadDistances> {
+        self.distances.map(|distances| HeadDistances::new(distances.longest(), self.depth()))
+    }
+
+    #[inline(always)]
+    fn read_distances(&self, of_head: &mut Option<HeadDistances>, number: usize) {
+        if let (Some(of_head), Some(distances)) = (of_head, &self.distances) {
+            of_head.read(distances, self.bias, number, self.scale());
+        }
     }
 
     /// Reads a head of a sequence and computes its attention weights.
     #[inline(always)]
-    fn read(&self, head: &mut Head, tokens: Range<usize>, number: usize) {
+    fn read(&self, head: &mut Head, distances: &mut Option<HeadDistances>, tokens: Range<usize>, number: usize) {
         let (l, d, dp, lp) = (tokens.len(), self.depth(), padded(self.depth()), padded(tokens.len()));
         let Head { queries, keys, values, .. } = head;
         for (part, (to, scale)) in [(queries, self.scale()), (keys, 1.), (values, 1.)].into_iter().enumerate() {
@@ -120,8 +126,32 @@ impl<'a, S: Element> Attention<'a, S> {
         }
         transpose(&head.keys, &mut head.across, (l, d, dp, lp));
         small_product(&head.queries, (dp, 1), &head.across, &mut head.weights, (l, d, lp));
+        if let Some(HeadDistances { keys, queries }) = distances {
+            let weights = &mut head.weights;
+            keys.scores(&head.queries, l, |i, scores| {
+                weights[i * lp..][..l].iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
+            });
+            queries.scores(&head.keys, l, |j, scores| {
+                weights[j..].iter_mut().step_by(lp).zip(scores).for_each(|(sum, score)| *sum += score);
+            });
+        }
         for i in 0..l {
             softmax(&mut head.weights[i * lp..][..lp], l);
+        }
+    }
+
+    /// From the gradient of the context that of the scores: of the weights dP = drop(dC·Vᵀ), and through the softmax
+    /// dS = P∘(dP − Σ P∘dP).
+    #[inline(always)]
+    fn score_gradients(&self, head: &mut Head, tokens: Range<usize>, number: usize) {
+        let (l, d, dp, lp) = (tokens.len(), self.depth(), padded(self.depth()), padded(tokens.len()));
+        transpose(&head.values, &mut head.across, (l, d, dp, lp));
+        small_product(&head.context, (dp, 1), &head.across, &mut head.scores, (l, d, lp));
+        self.drop_out(&mut head.scores, tokens, number);
+        for i in 0..l {
+            let (weights, scores) = (&head.weights[i * lp..][..lp], &mut head.scores[i * lp..][..lp]);
+            let along = sum(lp, |j| weights[j] * scores[j]);
+            scores.iter_mut().zip(weights).for_each(|(score, weight)| *score = weight * (*score - along));
         }
     }
 
@@ -136,73 +166,6 @@ impl<'a, S: Element> Attention<'a, S> {
     }
 }
 
-/// One head of one sequence, in float32. Here L is the number of its tokens and D the head's number of columns; L' and
-/// D' are these, padded with zeros to whole vectors.
-struct Head {
-    /// `[L, D']`, scaled
-    queries: Vec<f32>,
-    /// `[L, D']`
-    keys: Vec<f32>,
-    /// `[L, D']`
-    values: Vec<f32>,
-    /// `[L, D']` the context or its gradient
-    context: Vec<f32>,
-    /// `[D, L']` a transposed matrix
-    across: Vec<f32>,
-    /// `[L, L']`
-    weights: Vec<f32>,
-    /// `[L, L']` weights after dropout, or gradients
-    dropped: Vec<f32>,
-    /// `[L, L']` gradient of the weights, then of the scores
-    scores: Vec<f32>,
-}
-
-impl Head {
-    fn new(longest: usize, depth: usize) -> Self {
-        let [rows, columns, square] =
-            [longest * padded(depth), depth * padded(longest), longest * padded(longest)].map(|size| vec![0.; size]);
-        Head {
-            queries: rows.clone(),
-            keys: rows.clone(),
-            values: rows.clone(),
-            context: rows,
-            across: columns,
-            weights: square.clone(),
-            dropped: square.clone(),
-            scores: square,
-        }
-    }
-}
-
-/// `rows [l, dp]` -> `columns [d, lp]`, padded with zeros.
-#[inline(always)]
-fn transpose(rows: &[f32], columns: &mut [f32], (l, d, dp, lp): (usize, usize, usize, usize)) {
-    for (i, row) in rows.chunks_exact(dp).take(l).enumerate() {
-        columns[i..].iter_mut().step_by(lp).zip(&row[..d]).for_each(|(to, value)| *to = *value);
-    }
-    columns.chunks_exact_mut(lp).take(d).for_each(|column| column[l..].fill(0.));
-}
-
-/// The softmax of the first `l` numbers; the rest become 0.
-#[inline(always)]
-fn softmax(row: &mut [f32], l: usize) {
-    row[l..].fill(f32::NEG_INFINITY);
-    let mut largest = [f32::NEG_INFINITY; LANES];
-    for chunk in row.chunks_exact(LANES) {
-        for lane in 0..LANES {
-            largest[lane] = if chunk[lane] > largest[lane] { chunk[lane] } else { largest[lane] };
-        }
-    }
-    let largest = across(largest, |a, b| if b > a { b } else { a });
-    for chunk in row.chunks_exact_mut(LANES) {
-        for value in chunk {
-            *value = exp_of_negative(*value - largest);
-        }
-    }
-    let inverse = 1. / sum(row.len(), |i| row[i]);
-    row.iter_mut().for_each(|value| *value *= inverse);
-}
-
 struct Forward<'a, 'k, S> {
     attention: &'k Attention<'a, S>,
     context: MatrixMut<'k, S>,
@@ -214,11 +177,13 @@ impl<S: Element> Rows for Forward<'_, '_, S> {
         let attention = self.attention;
         let (d, dp) = (attention.depth(), padded(attention.depth()));
         let mut head = Head::new(attention.sequences.longest(), d);
-        for sequence in sequences {
-            let tokens = attention.sequences.tokens(sequence);
-            let (l, lp) = (tokens.len(), padded(tokens.len()));
-            for number in 0..attention.heads {
-                attention.read(&mut head, tokens.clone(), number);
+        let mut distances = attention.head_distances();
+        for number in 0..attention.heads {
+            attention.read_distances(&mut distances, number);
+            for sequence in sequences.clone() {
+                let tokens = attention.sequences.tokens(sequence);
+                let (l, lp) = (tokens.len(), padded(tokens.len()));
+                attention.read(&mut head, &mut distances, tokens.clone(), number);
                 attention.drop_out(&mut head.weights, tokens.clone(), number);
                 small_product(&head.weights, (lp, 1), &head.values, &mut head.context, (l, l, dp));
                 for (i, token) in tokens.clone().enumerate() {
@@ -237,6 +202,8 @@ struct Backward<'a, 'k, S> {
     qkv: MatrixMut<'k, S>,
     /// The gradient of the bias, one row for each part.
     sums: MatrixMut<'k, f32>,
+    /// The gradient of the vectors of distances, likewise.
+    distance_sums: Option<MatrixMut<'k, f32>>,
 }
 
 impl<S: Element> Rows for Backward<'_, '_, S> {
@@ -245,14 +212,16 @@ impl<S: Element> Rows for Backward<'_, '_, S> {
         let attention = self.attention;
         let (d, dp) = (attention.depth(), padded(attention.depth()));
         let mut head = Head::new(attention.sequences.longest(), d);
+        let mut distances = attention.head_distances();
         let mut gradient = vec![0f32; head.queries.len()];
         // SAFETY: this part's own row.
         let sums = unsafe { self.sums.row_mut(part) };
-        for sequence in sequences {
-            let tokens = attention.sequences.tokens(sequence);
-            let (l, lp) = (tokens.len(), padded(tokens.len()));
-            for number in 0..attention.heads {
-                attention.read(&mut head, tokens.clone(), number);
+        for number in 0..attention.heads {
+            attention.read_distances(&mut distances, number);
+            for sequence in sequences.clone() {
+                let tokens = attention.sequences.tokens(sequence);
+                let (l, lp) = (tokens.len(), padded(tokens.len()));
+                attention.read(&mut head, &mut distances, tokens.clone(), number);
                 for (i, token) in tokens.clone().enumerate() {
                     let row = &self.context.row(token)[number * d..][..d];
                     head.context[i * dp..].iter_mut().zip(row).for_each(|(value, from)| *value = from.get());
@@ -262,20 +231,30 @@ impl<S: Element> Rows for Backward<'_, '_, S> {
                 attention.drop_out(&mut head.dropped, tokens.clone(), number);
                 small_product(&head.dropped, (1, lp), &head.context, &mut gradient, (l, l, dp));
                 self.write(&gradient, tokens.clone(), 2, number, 1., sums);
-                // weights: dP = drop(dC·Vᵀ), and through the softmax dS = P∘(dP − Σ P∘dP)
-                transpose(&head.values, &mut head.across, (l, d, dp, lp));
-                small_product(&head.context, (dp, 1), &head.across, &mut head.scores, (l, d, lp));
-                attention.drop_out(&mut head.scores, tokens.clone(), number);
-                for i in 0..l {
-                    let (weights, scores) = (&head.weights[i * lp..][..lp], &mut head.scores[i * lp..][..lp]);
-                    let along = sum(lp, |j| weights[j] * scores[j]);
-                    scores.iter_mut().zip(weights).for_each(|(score, weight)| *score = weight * (*score - along));
-                }
+                attention.score_gradients(&mut head, tokens.clone(), number);
                 // queries: dQ = dS·K; keys: dK = dSᵀ·Q (which is scaled already)
-                small_product(&head.scores, (lp, 1), &head.keys, &mut gradient, (l, l, dp));
+                let scores = &head.scores;
+                small_product(scores, (lp, 1), &head.keys, &mut gradient, (l, l, dp));
+                if let Some(HeadDistances { keys, .. }) = &mut distances {
+                    keys.backward(&head.queries, &mut gradient, l, |i, row| {
+                        row.copy_from_slice(&scores[i * lp..][..l])
+                    });
+                }
                 self.write(&gradient, tokens.clone(), 0, number, attention.scale(), sums);
-                small_product(&head.scores, (1, lp), &head.queries, &mut gradient, (l, l, dp));
+                small_product(scores, (1, lp), &head.queries, &mut gradient, (l, l, dp));
+                if let Some(HeadDistances { queries, .. }) = &mut distances {
+                    queries.backward(&head.keys, &mut gradient, l, |j, row| {
+                        row.iter_mut().zip(scores[j..].iter().step_by(lp)).for_each(|(to, score)| *to = *score);
+                    });
+                }
                 self.write(&gradient, tokens.clone(), 1, number, 1., sums);
+            }
+            if let (Some(of_head), Some(vectors), Some(sums)) = (&distances, &attention.distances, &self.distance_sums)
+            {
+                let size = vectors.rows() * 2 * attention.width();
+                // SAFETY: this part's own numbers.
+                let sums = unsafe { sums.span_mut(part * size..(part + 1) * size) };
+                of_head.write(vectors, number, attention.scale(), sums);
             }
         }
     }
@@ -303,6 +282,7 @@ impl<S: Element> Backward<'_, '_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::LengthGroup;
 
     /// Two sequences, of 5 tokens and of 3; a NaN or an infinity in the query of a token of the first.
     #[test]
@@ -316,7 +296,7 @@ mod tests {
             let attention = Attention::<f32>::new(&qkv, &bias, &sequences, heads, Dropout::NONE);
             let of_row = |rows: &Tensor, row| rows.get(row).isnan().any().int64_value(&[]) == 1;
             let context = attention.forward();
-            let gradient = attention.backward(&Tensor::ones([8, h], (Kind::Float, Device::Cpu))).0;
+            let gradient = attention.backward(&Tensor::ones([8, h], (Kind::Float, Device::Cpu))).qkv;
             for rows in [&context, &gradient] {
                 assert!(of_row(rows, 1), "{value}");
                 assert!((5..8).all(|row| !of_row(rows, row)), "the other sequence must not change");

@@ -6,22 +6,27 @@
 
 mod adamw;
 mod attention;
+mod distances;
 mod dropout;
 mod element;
 mod finite;
 mod gelu;
+mod head;
 mod matrix;
 mod norm;
 mod parallel;
+mod sequences;
 mod squares;
 mod vector;
 
 pub use adamw::AdamWUpdate;
-pub use attention::{Attention, Sequences};
+pub use attention::{Attention, AttentionGradients};
+pub use distances::DistanceVectors;
 pub use dropout::Dropout;
 pub use element::{Bf16, Element};
 pub use finite::all_finite;
 pub use gelu::Gelu;
 pub use norm::{BiasDropoutAddNorm, NormGradients, Normed};
 pub use parallel::{cores, pin as pin_threads, unpin, unpin_all};
+pub use sequences::Sequences;
 pub use squares::sum_of_squares;

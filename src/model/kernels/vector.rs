@@ -88,39 +88,73 @@ pub fn normal_below(x: f32) -> f32 {
 /// # Shapes
 /// A `[m, k]` with `a[i·a_strides.0 + j·a_strides.1]`, `b [k, n]`, `c [m, n]`
 #[inline(always)]
-pub fn small_product(a: &[f32], a_strides: (usize, usize), b: &[f32], c: &mut [f32], (m, k, n): (usize, usize, usize)) {
-    assert!(n.is_multiple_of(LANES) && b.len() >= k * n && c.len() >= m * n);
+pub fn small_product(a: &[f32], a_strides: (usize, usize), b: &[f32], c: &mut [f32], sizes: (usize, usize, usize)) {
+    product::<false>(a, a_strides, (b, sizes.2), c, sizes);
+}
+
+/// C += A·B, otherwise like [`small_product`].
+#[inline(always)]
+pub fn add_small_product(a: &[f32], a_strides: (usize, usize), b: &[f32], c: &mut [f32], sizes: (usize, usize, usize)) {
+    product::<true>(a, a_strides, (b, sizes.2), c, sizes);
+}
+
+/// [`small_product`] with the first n columns of a wider matrix, which comes with the length of its rows.
+#[inline(always)]
+pub fn window_product(
+    a: &[f32],
+    a_strides: (usize, usize),
+    b: (&[f32], usize),
+    c: &mut [f32],
+    sizes: (usize, usize, usize),
+) {
+    product::<false>(a, a_strides, b, c, sizes);
+}
+
+#[inline(always)]
+fn product<const ADD: bool>(
+    a: &[f32],
+    a_strides: (usize, usize),
+    (b, b_stride): (&[f32], usize),
+    c: &mut [f32],
+    (m, k, n): (usize, usize, usize),
+) {
+    assert!(n.is_multiple_of(LANES) && c.len() >= m * n && (k == 0 || b.len() >= (k - 1) * b_stride + n));
     assert!(m == 0 || k == 0 || (m - 1) * a_strides.0 + (k - 1) * a_strides.1 < a.len());
     let mut row = 0;
     while row + 4 <= m {
-        block::<4>(a, a_strides, b, c, row, (k, n));
+        block::<4, ADD>(a, a_strides, (b, b_stride), c, row, (k, n));
         row += 4;
     }
     match m - row {
-        3 => block::<3>(a, a_strides, b, c, row, (k, n)),
-        2 => block::<2>(a, a_strides, b, c, row, (k, n)),
-        1 => block::<1>(a, a_strides, b, c, row, (k, n)),
+        3 => block::<3, ADD>(a, a_strides, (b, b_stride), c, row, (k, n)),
+        2 => block::<2, ADD>(a, a_strides, (b, b_stride), c, row, (k, n)),
+        1 => block::<1, ADD>(a, a_strides, (b, b_stride), c, row, (k, n)),
         _ => {}
     }
 }
 
-/// Computes `R` rows of [`small_product`].
+/// Computes `R` rows of [`product`].
 #[inline(always)]
-fn block<const R: usize>(
+fn block<const R: usize, const ADD: bool>(
     a: &[f32],
     strides: (usize, usize),
-    b: &[f32],
+    (b, b_stride): (&[f32], usize),
     c: &mut [f32],
     row: usize,
     (k, n): (usize, usize),
 ) {
     for column in (0..n).step_by(LANES) {
         let mut totals = [[0f32; LANES]; R];
-        for j in 0..k {
-            // SAFETY: `small_product` has checked that `b` has k rows of n numbers.
-            let from = unsafe { b.get_unchecked(j * n + column..j * n + column + LANES) };
+        if ADD {
             for (r, total) in totals.iter_mut().enumerate() {
-                // SAFETY: `small_product` has checked the index of the last row and column of `a`.
+                total.copy_from_slice(&c[(row + r) * n + column..][..LANES]);
+            }
+        }
+        for j in 0..k {
+            // SAFETY: `product` has checked that `b` has k rows of n numbers.
+            let from = unsafe { b.get_unchecked(j * b_stride + column..j * b_stride + column + LANES) };
+            for (r, total) in totals.iter_mut().enumerate() {
+                // SAFETY: `product` has checked the index of the last row and column of `a`.
                 let factor = unsafe { *a.get_unchecked((row + r) * strides.0 + j * strides.1) };
                 for lane in 0..LANES {
                     total[lane] += factor * from[lane];
@@ -184,6 +218,11 @@ mod tests {
         let a_columns: Vec<f32> = (0..k).flat_map(|j| (0..m).map(move |i| (i, j))).map(|(i, j)| a[i * k + j]).collect();
         small_product(&a_columns, (1, m), &b, &mut by_columns, (m, k, n));
         assert_eq!(c, by_columns);
+        add_small_product(&a, (k, 1), &b, &mut by_columns, (m, k, n));
+        assert!(c.iter().zip(&by_columns).all(|(once, twice)| 2. * once == *twice));
+        let mut window = vec![0.; m * LANES];
+        window_product(&a, (k, 1), (&b[3..], n), &mut window, (m, k, LANES));
+        assert!((0..m).all(|i| window[i * LANES..][..LANES] == c[i * n + 3..][..LANES]));
         for i in 0..m {
             for j in 0..n {
                 assert_eq!(c[i * n + j], (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum::<f32>());

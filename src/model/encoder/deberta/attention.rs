@@ -12,8 +12,8 @@ pub struct DisentangledAttention {
     content: ContentProjections,
     positions: PositionProjections,
     terms: PositionTerms,
-    heads: i64,
-    attention_dropout: f64,
+    pub heads: i64,
+    pub attention_dropout: f64,
     position_dropout: f64,
 }
 
@@ -59,6 +59,18 @@ impl DisentangledAttention {
             heads: config.num_attention_heads,
             attention_dropout: config.attention_probs_dropout_prob,
             position_dropout: config.hidden_dropout_prob,
+        }
+    }
+
+    /// The projections to queries, keys and values, if relative positions share them and both terms are used.
+    pub fn shared_projections(&self) -> Option<[&nn::Linear; 3]> {
+        match (&self.content, &self.positions) {
+            (ContentProjections::Apart { query, key, value }, PositionProjections::Shared)
+                if self.terms.count() == 3 =>
+            {
+                Some([query, key, value])
+            }
+            _ => None,
         }
     }
 

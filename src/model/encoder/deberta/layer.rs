@@ -5,6 +5,7 @@ use super::config::DebertaConfig;
 use super::position::Distances;
 use crate::model::encoder::blocks::AttentionBlocks;
 use crate::model::encoder::config::EncoderConfig;
+use crate::model::encoder::fused::FusedLayer;
 use crate::model::layers::{Mode, dropout, layer_norm, linear, new_layer_norm, new_linear};
 use tch::{Tensor, nn};
 
@@ -17,6 +18,7 @@ pub struct DebertaLayer {
     output: nn::Linear,
     output_norm: nn::LayerNorm,
     hidden_dropout: f64,
+    norm_eps: f64,
 }
 
 impl DebertaLayer {
@@ -31,7 +33,24 @@ impl DebertaLayer {
             output: new_linear(p / "output" / "dense", ff, h),
             output_norm: new_layer_norm(p / "output" / "LayerNorm", h, eps),
             hidden_dropout: config.hidden_dropout_prob,
+            norm_eps: eps,
         }
+    }
+
+    /// The same for our kernels, if they can compute its attention.
+    pub fn fused(&self) -> Option<FusedLayer<'_>> {
+        Some(FusedLayer {
+            queries_keys_values: self.attention.shared_projections()?,
+            attention_output: &self.attention_output,
+            attention_norm: &self.attention_norm,
+            intermediate: &self.intermediate,
+            output: &self.output,
+            output_norm: &self.output_norm,
+            heads: self.attention.heads,
+            hidden_dropout: self.hidden_dropout,
+            attention_dropout: self.attention.attention_dropout,
+            norm_eps: self.norm_eps,
+        })
     }
 
     /// # Shapes

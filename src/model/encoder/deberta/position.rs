@@ -1,7 +1,6 @@
 //! Relative positions: the vector of each distance between two tokens.
 
 use super::config::{DebertaConfig, PositionNorm};
-use crate::model::encoder::blocks::AttentionBlocks;
 use crate::model::encoder::config::EncoderConfig;
 use crate::model::layers::{layer_norm, new_layer_norm};
 use crate::torch::read;
@@ -33,6 +32,8 @@ pub struct Distances {
     pub vectors: Tensor,
     /// `[2·length - 1]` which of them belongs to each distance from -(length - 1) to length - 1.
     pub vector_of: Tensor,
+    /// The same on the CPU.
+    pub row_of: Vec<usize>,
     pub longest: i64,
 }
 
@@ -52,21 +53,23 @@ impl RelativePositions {
         }
     }
 
-    /// The relative positions of the sequences of these blocks.
-    pub fn of(&self, blocks: &AttentionBlocks) -> Distances {
+    /// The relative positions of sequences of up to `longest` tokens.
+    pub fn of(&self, longest: i64) -> Distances {
+        let longest = longest.max(1);
         let device = self.table.device();
-        let longest = blocks.longest();
         let mut known = self.known.borrow_mut();
         let known = match known.take() {
             Some(rows) if rows.longest >= longest && rows.on_device.device() == device => known.insert(rows),
             _ => known.insert(self.distance_rows(longest)),
         };
         let start = known.longest - longest;
-        let (lowest, highest) = (known.here[start as usize], known.here[(start + 2 * longest - 2) as usize]);
+        let here = &known.here[start as usize..][..(2 * longest - 1) as usize];
+        let (lowest, highest) = (here[0], here[here.len() - 1]);
         let vectors = self.table.narrow(0, lowest, highest - lowest + 1);
         Distances {
             vectors: self.norm.as_ref().map_or(vectors.shallow_clone(), |norm| layer_norm(&vectors, norm)),
             vector_of: known.on_device.narrow(0, start, 2 * longest - 1) - lowest,
+            row_of: here.iter().map(|row| (row - lowest) as usize).collect(),
             longest,
         }
     }
