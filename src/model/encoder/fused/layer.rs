@@ -1,7 +1,7 @@
 //! One layer, with our own kernels.
 
+use super::gradients::{EncoderGradients, Gradient};
 use super::positions::{LayerPositions, Positions};
-use super::{EncoderGradients, Gradient};
 use crate::model::encoder::read_rows::{ReadRows, padded};
 use crate::model::kernels::{
     Attention, AttentionGradients, Bf16, BiasDropoutAddNorm, Dropout, Element, Gelu, NormGradients, Normed, Sequences,

@@ -1,9 +1,11 @@
 //! The encoder with our own kernels, forward and backward: the same mathematics as with libtorch's automatic
 //! differentiation, but the operations between the matmuls are fused ([`kernels`](crate::model::kernels)).
 
+mod gradients;
 mod layer;
 mod positions;
 
+pub use gradients::EncoderGradients;
 pub use layer::FusedLayer;
 
 use super::deberta::RelativePositions;
@@ -19,19 +21,6 @@ use tch::{Kind, Tensor};
 pub struct FusedLayers<'a> {
     pub layers: Vec<FusedLayer<'a>>,
     pub positions: Option<&'a RelativePositions>,
-}
-
-/// A variable and its gradient.
-pub type Gradient = (Tensor, Tensor);
-
-/// What a backward pass computes.
-pub struct EncoderGradients {
-    /// Of the layers' variables.
-    pub variables: Vec<Gradient>,
-    /// `[T, H]` of the embedded tokens
-    pub embedded: Option<Tensor>,
-    /// `[U, H]` of the vectors of relative positions, and more rows of zeros
-    pub positions: Option<Tensor>,
 }
 
 /// What the layers need to know of the tokens.
