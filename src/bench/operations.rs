@@ -56,8 +56,8 @@ impl Operations {
     /// Forward, a layer needs 4H² + 2·H·F multiplications per token (four projections, two feed-forward matmuls) and,
     /// in a sequence of length L, 2·H·L per token for attention. Backward, each matmul needs as many for the gradient of
     /// its weights and as many for that of its input, if they are needed. Attention has two inputs, both needed.
-    /// DeBERTa's terms of relative positions count as attention, with H·(2L - 1) multiplications per token each. What
-    /// follows attention in the last layer is needed for the tokens only that are read.
+    /// DeBERTa's terms of relative positions count as attention, with H·L multiplications per token each: no token needs
+    /// more distances. What follows attention in the last layer is needed for the tokens only that are read.
     pub fn of(config: &EncoderConfig, encoded: &EncodedTokens, trained: &TrainedLayers) -> Self {
         let (h, f) = (config.hidden_size as f64, config.intermediate_size as f64);
         let tokens = encoded.tokens() as f64;
@@ -66,7 +66,7 @@ impl Operations {
         let others_of_token = 2. * (h * h + 2. * h * f);
         let terms = config.family.deberta().filter(|deberta| deberta.relative_attention);
         let terms = terms.map_or(0., |deberta| (deberta.pos_att_type.count() - 1) as f64);
-        let attention = 2. * 2. * h * squares + terms * 2. * h * (2. * squares - tokens);
+        let attention = (2. + terms) * 2. * h * squares;
         let mut operations = Operations::default();
         let mut trained_below = trained.embeddings;
         for (layer, &trained_here) in trained.layers.iter().enumerate() {

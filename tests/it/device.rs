@@ -27,13 +27,15 @@ fn both_paths_train_to_the_same_weights() {
         return; // compares the two on the CPU
     }
     let rate = 1e-4;
-    let cases: [(&str, &[&str]); 7] = [
+    let cases: [(&str, &[&str]); 9] = [
         ("xlm-roberta", &[]),
         ("xlm-roberta", &JOINT),
         ("bert", &STANDARD),
         ("xlm-roberta", &["model.input_text=story", "train.entities=2", "loss.state_margin=1.0"]),
         ("deberta", &[]),
         ("deberta-v2", &JOINT),
+        ("deberta-v2", &["encoder.freeze=['embeddings']"]),
+        ("deberta-v2", &["encoder.freeze=['embeddings', 'layers:1']"]),
         ("xlm-roberta", &["encoder.freeze=['encoder']", "train.entities=2"]),
     ];
     for (family, settings) in cases {

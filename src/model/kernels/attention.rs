@@ -42,7 +42,7 @@ impl<'a, S: Element> Attention<'a, S> {
 
     /// Queries and keys are also compared with those of the distances between tokens, which have the same bias.
     pub fn with_distances(self, distances: DistanceVectors<'a, S>) -> Self {
-        assert!(distances.longest() >= self.sequences.longest());
+        assert!(distances.longest() >= self.sequences.longest() && distances.width() == self.width());
         Attention { distances: Some(distances), ..self }
     }
 
@@ -290,10 +290,15 @@ mod tests {
         let sequences = Sequences::of(&[LengthGroup { count: 1, length: 5 }, LengthGroup { count: 1, length: 3 }]);
         let (heads, h) = (2, 8);
         let bias = Tensor::zeros([3 * h], (Kind::Float, Device::Cpu));
-        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let (projected, row_of) = (Tensor::rand([9, 2 * h], (Kind::Float, Device::Cpu)), Vec::from_iter(0..9));
+        let distances = DistanceVectors::new(&projected, &row_of);
+        for (value, has_distances) in
+            [(f64::NAN, false), (f64::INFINITY, false), (f64::NEG_INFINITY, false), (f64::NAN, true)]
+        {
             let qkv = Tensor::rand([8, 3 * h], (Kind::Float, Device::Cpu));
             let _ = qkv.get(1).narrow(0, 0, 1).fill_(value);
             let attention = Attention::<f32>::new(&qkv, &bias, &sequences, heads, Dropout::NONE);
+            let attention = if has_distances { attention.with_distances(distances) } else { attention };
             let of_row = |rows: &Tensor, row| rows.get(row).isnan().any().int64_value(&[]) == 1;
             let context = attention.forward();
             let gradient = attention.backward(&Tensor::ones([8, h], (Kind::Float, Device::Cpu))).qkv;

@@ -16,6 +16,7 @@ impl<'a, S: Element> DistanceVectors<'a, S> {
     /// `projected [U, 2H]`: queries and keys side by side, without the bias. `row_of` has the row of each distance from
     /// -(longest - 1) to longest - 1, where no sequence is longer than `longest`. Distances may share rows.
     pub fn new(projected: &'a Tensor, row_of: &'a [usize]) -> Self {
+        assert!(row_of.len() % 2 == 1);
         DistanceVectors { projected: Matrix::of(projected), row_of }
     }
 
@@ -29,7 +30,7 @@ impl<'a, S: Element> DistanceVectors<'a, S> {
 
     /// H.
     #[inline(always)]
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.projected.width() / 2
     }
 }
@@ -80,8 +81,8 @@ impl HeadDistances {
 /// How many tokens are compared with distances at once: with the l + 15 distances that any of them needs.
 const TOKENS: usize = 16;
 
-/// Vectors of distances, W = 2·longest - 1 of them, and their gradients. D' is the number of columns D, padded to whole
-/// vectors, W' the number of vectors, padded so that a window of whole vectors begins at each.
+/// Vectors of distances, W = 2·longest - 1 of them, and their gradients. D' is the number of columns D, padded to a
+/// multiple of 16, W' the number of vectors, padded so that each window has such a multiple too.
 ///
 /// Token r of a sequence of l tokens needs those from `longest - 1 - r` on, one for each of the l tokens.
 pub(super) struct DistanceTable {

@@ -151,7 +151,7 @@ fn block<const R: usize, const ADD: bool>(
             }
         }
         for j in 0..k {
-            // SAFETY: `product` has checked that `b` has k rows of n numbers.
+            // SAFETY: `product` has checked that `b` has n numbers from the beginning of its last row on.
             let from = unsafe { b.get_unchecked(j * b_stride + column..j * b_stride + column + LANES) };
             for (r, total) in totals.iter_mut().enumerate() {
                 // SAFETY: `product` has checked the index of the last row and column of `a`.
