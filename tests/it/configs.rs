@@ -59,7 +59,6 @@ fn every_sweep_resolves_all_its_runs() {
     let sweeps = sweeps();
     let runs: BTreeMap<&str, usize> = sweeps.iter().map(|(name, sweep)| (name.as_str(), sweep.runs.len())).collect();
     let expected = [
-        ("best-ablations", 18),
         ("best-folds", 3),
         ("bilingual-folds", 3),
         ("english-folds", 6),
@@ -70,6 +69,8 @@ fn every_sweep_resolves_all_its_runs() {
         ("paper-inputs", 9),
         ("paper-losses", 12),
         ("paper-rates", 6),
+        ("story-e5-small-ablations", 18),
+        ("story-e5-small-folds", 3),
         ("trip-table2", 12),
         ("trip-table6", 60),
         ("trip-tables7-8", 9),
