@@ -5,7 +5,7 @@ mod config;
 pub use config::{LossConfig, Normalization};
 
 use crate::attribute::{ATTRIBUTES, Attribute};
-use crate::batch::Targets;
+use crate::batch::{SoftAnswers, Targets};
 use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Output, SentencePairs};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,8 @@ use tch::{Kind, Reduction, Tensor};
 
 /// The losses of a batch, each a scalar.
 pub struct Losses {
-    /// Cross-entropy of each head, averaged over cells, summed over the attributes and divided by 20.
+    /// Cross-entropy of each head, averaged over cells, summed over the attributes and divided by 20. This and all losses below:
+    /// where a pair has soft labels, the mean of minus the log-probabilities by what these say.
     pub preconditions: Tensor,
     /// The same for the effects.
     pub effects: Tensor,
@@ -59,8 +60,8 @@ impl Losses {
     /// Compares a batch's outputs with its targets. `state_margin` is added to the logits of nontrivial states.
     pub fn new(output: &Output, targets: &Targets, state_margin: f64) -> Self {
         let margin = (state_margin != 0.).then(|| state_margins(state_margin, &output.effect_logits));
-        let with_margin = |logits: &Tensor| margin.as_ref().map_or_else(|| logits.shallow_clone(), |m| logits + m);
-        let states = |logits, columns| state_loss(&with_margin(logits), targets, columns);
+        let soft = targets.soft.as_ref();
+        let states = |logits, columns, soft| state_loss(logits, margin.as_ref(), targets, columns, soft);
         let cells = targets.weight;
         let pairs = targets.plausible.size()[0] as f64;
         let single_story = match &output.conflicts {
@@ -71,10 +72,14 @@ impl Losses {
         };
         Losses {
             counts: Self::counts(&output.conflicts, cells, pairs),
-            preconditions: states(&output.precondition_logits, &targets.precondition_columns),
-            effects: states(&output.effect_logits, &targets.effect_columns),
+            preconditions: states(
+                &output.precondition_logits,
+                &targets.precondition_columns,
+                soft.map(|soft| &soft.preconditions),
+            ),
+            effects: states(&output.effect_logits, &targets.effect_columns, soft.map(|soft| &soft.effects)),
             conflicts: conflict_loss(&output.conflicts, targets),
-            story: output.story_scores.cross_entropy_for_logits(&targets.plausible),
+            story: story_loss(&output.story_scores, targets),
             single_story,
         }
     }
@@ -213,8 +218,10 @@ fn conflict_loss(conflicts: &Conflicts, targets: &Targets) -> Tensor {
             weighted_mean(&of_cells, &targets.cell_weight)
         }
         Conflicts::SentencePairs(SentencePairs { log_probs, .. }) => {
-            let gold = log_probs.flatten(1, 3).gather(1, &targets.gold_pair.unsqueeze(1), false); // [B, 1]
-            -gold.mean(Kind::Float)
+            let log_probs = log_probs.flatten(1, 3);
+            let gold = log_probs.gather(1, &targets.gold_pair.unsqueeze(1), false); // [B, 1]
+            let soft = targets.soft.as_ref().map(|soft| &soft.sentence_pairs);
+            -target_log_probs(gold.squeeze_dim(1), soft, &log_probs).mean(Kind::Float)
         }
     }
 }
@@ -226,7 +233,31 @@ pub fn single_story_loss(log_probs: &Tensor, targets: &Targets) -> Tensor {
     let plausible = targets.plausible.unsqueeze(1); // [B, 1]
     let conflict = targets.gold_pair.remainder(none).unsqueeze(1); // of [N, N]: the story is 1 - plausible
     let gold = conflict.expand([-1, 2], false).scatter_value(1, &plausible, none); // [B, 2]
-    -log_probs.gather(1, &gold.view([-1, 1]), false).mean(Kind::Float)
+    let gold = log_probs.gather(1, &gold.view([-1, 1]), false).squeeze_dim(1); // [2B]
+    -target_log_probs(gold, targets.soft.as_ref().map(|soft| &soft.single_stories), log_probs).mean(Kind::Float)
+}
+
+/// # Shapes
+/// `scores [B, 2]` -> scalar
+fn story_loss(scores: &Tensor, targets: &Targets) -> Tensor {
+    match &targets.soft {
+        None => scores.cross_entropy_for_logits(&targets.plausible),
+        Some(soft) => {
+            let log_probs = scores.log_softmax(1, Kind::Float);
+            let gold = log_probs.gather(1, &targets.plausible.unsqueeze(1), false).squeeze_dim(1); // [B]
+            -target_log_probs(gold, Some(&soft.plausible), &log_probs).mean(Kind::Float)
+        }
+    }
+}
+
+/// The log-probability of each gold answer; of an item with soft labels, the mean over all answers by their probabilities
+/// (Hinton et al., 2015).
+///
+/// # Shapes
+/// `gold [M]`, `log_probs [M, K]` -> `[M]`
+fn target_log_probs(gold: Tensor, soft: Option<&SoftAnswers>, log_probs: &Tensor) -> Tensor {
+    let Some(SoftAnswers { taught, probs }) = soft else { return gold };
+    (probs * log_probs).sum_dim_intlist(1, false, Kind::Float).where_self(taught, &gold)
 }
 
 /// The average over all items, however they were batched.
@@ -261,12 +292,25 @@ fn state_margins(margin: f64, like: &Tensor) -> Tensor {
     Tensor::from_slice(&margins).to_kind(like.kind()).to_device(like.device())
 }
 
+/// The margin is for gold states: a teacher's probabilities are learned as they are.
+///
 /// # Shapes
-/// `logits [U, 66]`, `columns [C, A]` -> scalar
-fn state_loss(logits: &Tensor, targets: &Targets, columns: &Tensor) -> Tensor {
-    let log_probs = attribute_log_probs(logits).index_select(0, &targets.cell_input); // [C, 66]
-    let gold = log_probs.gather(1, columns, false); // [C, A]
-    let of_cells = gold.sum_dim_intlist(1, false, Kind::Float);
+/// `logits [U, 66]`, `margin [66]`, `columns [C, A]` -> scalar
+fn state_loss(
+    logits: &Tensor,
+    margin: Option<&Tensor>,
+    targets: &Targets,
+    columns: &Tensor,
+    soft: Option<&SoftAnswers>,
+) -> Tensor {
+    let of_cells = |logits: &Tensor| attribute_log_probs(logits).index_select(0, &targets.cell_input); // [C, 66]
+    let with_margin = of_cells(&margin.map_or_else(|| logits.shallow_clone(), |margin| logits + margin));
+    let gold = with_margin.gather(1, columns, false).sum_dim_intlist(1, false, Kind::Float); // [C]
+    let of_cells = match (soft, margin) {
+        (None, _) => gold,
+        (_, None) => target_log_probs(gold, soft, &with_margin),
+        _ => target_log_probs(gold, soft, &of_cells(logits)),
+    };
     -weighted_mean(&of_cells, &targets.cell_weight) / ATTRIBUTES as f64
 }
 

@@ -11,6 +11,7 @@ use super::sample::Sample;
 use super::story_tokens::StoryTokens;
 use super::targets::Targets;
 use super::tokens::Tokens;
+use crate::data::Pair;
 use std::collections::BTreeSet;
 use tch::{Kind, Tensor};
 
@@ -63,8 +64,10 @@ impl Corpus {
     fn rows(&self, pairs: &[usize], sample: &Sample, layout: Layout) -> Vec<Row<'_>> {
         let mut rows = Vec::new();
         for (b, (&p, drawn)) in pairs.iter().zip(&sample.entities).enumerate() {
-            for (s, story) in self.pairs[p].stories.iter().enumerate() {
-                rows.extend(layout.rows(2 * b + s, story, &self.cells[p][s], &drawn[s], sample));
+            let Pair { stories, soft, .. } = &self.pairs[p];
+            for (s, story) in stories.iter().enumerate() {
+                let soft = soft.as_ref().map(|soft| &soft.stories[s]);
+                rows.extend(layout.rows(2 * b + s, story, soft, &self.cells[p][s], &drawn[s], sample));
             }
         }
         rows

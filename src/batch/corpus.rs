@@ -182,12 +182,13 @@ impl Corpus {
         self.sequences.iter().chain(self.stories.iter().map(|story| &story.tokens))
     }
 
-    /// Label frequencies over all (entity, sentence) cells of all stories.
+    /// Label frequencies over all (entity, sentence) cells of all stories without a teacher.
     pub fn class_frequencies(&self) -> ClassFrequencies {
-        let entities = || self.stories().flat_map(|story| &story.entities);
+        let stories = || self.pairs.iter().filter(|pair| pair.soft.is_none()).flat_map(|pair| &pair.stories);
+        let entities = || stories().flat_map(|story| &story.entities);
         let side = |of: fn(&Entity) -> &Vec<Classes>| side_frequencies(entities().flat_map(of));
         let cells: usize = entities().map(|entity| entity.labelled.len()).sum();
-        let targets = self.stories().flat_map(|story| story.entities.iter().filter_map(|e| story.conflict_target(e)));
+        let targets = stories().flat_map(|story| story.entities.iter().filter_map(|e| story.conflict_target(e)));
         ClassFrequencies {
             preconditions: side(|entity| &entity.preconditions),
             effects: side(|entity| &entity.effects),

@@ -37,7 +37,7 @@
 //! | `sample` | draws the entities and inputs that a step reads |
 //! | `rows` | stories -> rows of cells |
 //! | `packed` | inputs and stories -> tokens, each sequence once |
-//! | `collate`, `input_tokens`, `story_tokens`, `targets` | rows and packed sequences -> the tensors of the model and of the loss |
+//! | `collate`, `input_tokens`, `story_tokens`, `targets`, `soft_targets` | rows and packed sequences -> the tensors of the model and of the loss |
 //! | `distinct` | rows -> the different ones |
 //! | `bins`, `blocks` | packed sequences -> bins of several, which a GPU's attention reads; padded blocks, which DeBERTa's reads there |
 //! | `sent` | the tensors of a batch -> the device, in one copy |
@@ -55,6 +55,7 @@ mod packed;
 mod rows;
 mod sample;
 mod sent;
+mod soft_targets;
 mod story_tokens;
 mod targets;
 mod tokens;
@@ -70,6 +71,7 @@ pub use input_tokens::InputTokens;
 pub use rows::Layout;
 pub use sample::{Sample, Strata};
 pub use sent::SentBatch;
+pub use soft_targets::{SoftAnswers, SoftTargets};
 pub use story_tokens::StoryTokens;
 pub use targets::Targets;
 pub use tokens::Tokens;

@@ -3,7 +3,7 @@
 use super::index::InputNumber;
 use super::sample::{Drawn, Sample};
 use crate::attribute::ATTRIBUTES;
-use crate::data::{Classes, Story};
+use crate::data::{Classes, SoftCell, SoftStory, Story};
 
 /// How pairs are laid out as rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +41,16 @@ pub struct GoldCell<'a> {
     pub effects: &'a Classes,
     /// Whether the sentence takes part in the conflict of the row's entity.
     pub in_conflict: bool,
+    /// What is learned in place of these states.
+    pub soft: Option<&'a SoftCell>,
 }
 
 /// No attribute changes.
 const NOTHING: Classes = [0; ATTRIBUTES];
 
 /// The gold answers of padding.
-const PADDING: GoldCell<'static> = GoldCell { preconditions: &NOTHING, effects: &NOTHING, in_conflict: false };
+const PADDING: GoldCell<'static> =
+    GoldCell { preconditions: &NOTHING, effects: &NOTHING, in_conflict: false, soft: None };
 
 impl Layout {
     /// The rows of a story: its drawn entities, then padding. `inputs` are numbers by entity and sentence.
@@ -58,13 +61,15 @@ impl Layout {
         self,
         number: usize,
         story: &'a Story,
+        soft: Option<&'a SoftStory>,
         inputs: &[Vec<InputNumber>],
         drawn: &[Drawn],
         sample: &Sample,
     ) -> Vec<Row<'a>> {
         assert!(story.sentences.len() <= self.sentences, "story {} is longer than the layout", story.id);
         let of_entity = |&Drawn { entity, weight }: &Drawn| {
-            let cells = self.cells_of_entity(story, entity, &inputs[entity], sample);
+            let soft = soft.map(|soft| &soft.cells[entity][..]);
+            let cells = self.cells_of_entity(story, entity, soft, &inputs[entity], sample);
             Row { story: number, weight, cells }
         };
         let padding = (story.entities.len()..self.pad_to_entities.unwrap_or(0)).map(|_| {
@@ -78,6 +83,7 @@ impl Layout {
         self,
         story: &'a Story,
         entity: usize,
+        soft: Option<&'a [SoftCell]>,
         inputs: &[InputNumber],
         sample: &Sample,
     ) -> Vec<Cell<'a>> {
@@ -89,6 +95,7 @@ impl Layout {
                     preconditions: &entity.preconditions[n],
                     effects: &entity.effects[n],
                     in_conflict: conflict.is_some_and(|c| c.evidence == n || c.breakpoint == n),
+                    soft: soft.map(|soft| &soft[n]),
                 };
                 Cell { is_present: true, input, gold: Some(gold) }
             }

@@ -1,8 +1,9 @@
-//! The gold answers for a batch: what the loss compares the model's outputs to.
+//! The gold answers for a batch, or those of a teacher: what the loss compares the model's outputs to.
 
 use super::index::{CellIndex, index_tensor};
 use super::packed::Packed;
 use super::rows::{GoldCell, Row};
+use super::soft_targets::SoftTargets;
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Classes, Pair};
 use tch::Tensor;
@@ -27,6 +28,8 @@ pub struct Targets {
     pub plausible: Tensor,
     /// `[B]` index of the gold conflict in the flattened `[2, N, N]`: story, evidence, breakpoint.
     pub gold_pair: Tensor,
+    /// A teacher's answers, if pairs of the batch have them.
+    pub soft: Option<SoftTargets>,
 }
 
 impl Targets {
@@ -43,8 +46,9 @@ impl Targets {
         let numbers = |of: fn(f32, &GoldCell) -> f32| {
             Tensor::from_slice(&counted.iter().map(|(_, weight, _, gold)| of(*weight, gold)).collect::<Vec<f32>>())
         };
+        let pairs: Vec<&Pair> = pairs.collect();
         let (plausible, gold_pair): (Vec<i64>, Vec<i64>) =
-            pairs.map(|pair| (pair.plausible as i64, gold_pair(pair, n) as i64)).unzip();
+            pairs.iter().map(|pair| (pair.plausible as i64, gold_pair(pair, n) as i64)).unzip();
         Targets {
             cell_input: index_tensor(counted.iter().map(|&(_, _, input, _)| packed.unique(input))),
             cell_weight: numbers(|weight, _| weight),
@@ -55,6 +59,7 @@ impl Targets {
             conflicts: numbers(|_, gold| f32::from(u8::from(gold.in_conflict))),
             plausible: Tensor::from_slice(&plausible),
             gold_pair: Tensor::from_slice(&gold_pair),
+            soft: SoftTargets::new(&pairs, &counted.iter().map(|&(.., gold)| gold).collect::<Vec<_>>(), n),
         }
     }
 
@@ -69,8 +74,19 @@ impl Targets {
             conflicts,
             plausible,
             gold_pair,
+            soft,
         } = self;
-        vec![cell_input, cell_weight, precondition_columns, effect_columns, cell_index, conflicts, plausible, gold_pair]
+        let hard = vec![
+            cell_input,
+            cell_weight,
+            precondition_columns,
+            effect_columns,
+            cell_index,
+            conflicts,
+            plausible,
+            gold_pair,
+        ];
+        hard.into_iter().chain(soft.iter_mut().flat_map(SoftTargets::all_tensors)).collect()
     }
 }
 

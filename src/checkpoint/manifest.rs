@@ -38,7 +38,10 @@ pub struct Inputs {
     /// Of each story file to train on, in the order of the sources, separated by spaces; of synthetic stories, that of the
     /// first 100 pairs as a file.
     pub train: String,
-    /// The same for dev; `None` if the config has no dev sources.
+    /// Of the file of soft labels of each source in `train`, "-" if it has none; `None` if no source has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft_labels: Option<String>,
+    /// Of each story file of dev; `None` if the config has no dev sources.
     pub dev: Option<String>,
     /// Of the `tokenizer.json` that was read or built.
     pub tokenizer: String,

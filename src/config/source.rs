@@ -41,6 +41,11 @@ pub struct DataSource {
     /// Stories that are made while training, in place of a file (`docs/stories.md`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthetic: Option<SyntheticStories>,
+    /// Predictions about the pairs of this file, which are learned in place of their labels: a predictions.jsonl of
+    /// `tiered eval`, or the mean of several that `tiered score --output` writes (`docs/recipes.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-resume" = "free", "x-type" = "file", "x-default" = "none: learn the labels"))]
+    pub soft_labels: Option<PathBuf>,
     /// Use only pairs of this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-resume" = "refused", "x-default" = "all", "x-dev" = { "x-resume": "warned" }))]
@@ -135,6 +140,7 @@ impl DataSource {
     pub(super) fn validate(&self, is_trained_on: bool) -> Result<(), &'static str> {
         let (first, last) = self.epochs();
         let of_training = [self.weight.is_some(), self.first_epoch.is_some(), self.last_epoch.is_some()];
+        let is_taught = self.soft_labels.is_some();
         let is_made = self.synthetic.is_some();
         let pairs = 1..=MAX_PAIRS_PER_EPOCH;
         let checks = [
@@ -148,6 +154,10 @@ impl DataSource {
             (
                 self.synthetic.is_none_or(|made| pairs.contains(&made.pairs_per_epoch)),
                 "synthetic.pairs_per_epoch must be from 1 to 10000000",
+            ),
+            (
+                !is_taught || is_trained_on && !is_made && !self.streaming,
+                "soft_labels are allowed for files in data.train only, without streaming",
             ),
             (self.pairs != Some(0), "pairs must be at least 1"),
             (self.weight.is_none_or(|weight| weight > 0. && weight.is_finite()), "weight must be above 0"),

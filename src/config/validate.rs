@@ -1,6 +1,7 @@
 //! Values that have the right type but are invalid, or do not go together.
 
 use super::check::{Check, all_hold};
+use super::model::OutputBias;
 use super::schema::Config;
 use crate::loss::{LossConfig, Normalization};
 use crate::model::{DetectorConfig, DetectorKind, Norm};
@@ -29,8 +30,31 @@ impl Config {
         all_hold(&self.of_run())?;
         all_hold(&of_detector(&self.model.detector))?;
         all_hold(&together(train, loss, &self.model.detector))?;
+        all_hold(&self.of_soft_labels())?;
         self.model.detector.validate().map_err(|problem| format!("model.detector: {problem}"))?;
         self.data.validate(train.epochs)
+    }
+
+    fn of_soft_labels(&self) -> [Check; 4] {
+        let sources = &self.data.train.0;
+        let has_none = sources.iter().all(|source| source.soft_labels.is_none());
+        let are_all_soft = sources.iter().all(|source| source.soft_labels.is_some());
+        let is_joint = self.model.detector.kind == DetectorKind::Joint;
+        [
+            (has_none || is_joint, "data.train.soft_labels need model.detector.kind = \"joint\""),
+            (
+                has_none || self.train.entities.is_none(),
+                "data.train.soft_labels are about all entities of a story; remove train.entities",
+            ),
+            (
+                has_none || self.data.leave_out.is_none(),
+                "data.train.soft_labels can't go with data.leave_out: their teacher may have read the pairs that are left out",
+            ),
+            (
+                !are_all_soft || self.model.output_bias == OutputBias::Random,
+                "model.output_bias = \"frequency\" counts labels, but every source has soft labels; set \"random\"",
+            ),
+        ]
     }
 
     fn of_run(&self) -> [Check; 7] {

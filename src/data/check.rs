@@ -125,7 +125,7 @@ codes! {
     MissingStateRows "missing-state-rows" Warning;
     /// There are more state rows than sentences; the last rows are dropped.
     ExtraStateRows "extra-state-rows" Warning;
-    /// No state is labelled. The story can be evaluated, without verifiability, but not used for training.
+    /// No state is labelled. The story can be evaluated, without verifiability, but trained on with soft labels only.
     NoStateLabels "no-state-labels" Warning;
     /// `confl_sents` contains lists; they are flattened.
     NestedConflSents "nested-confl-sents" Warning;

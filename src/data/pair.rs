@@ -26,7 +26,7 @@ pub(super) fn pair(plausible: Story, implausible: Story, seed: u64) -> Option<Pa
         0 => [plausible, implausible],
         _ => [implausible, plausible],
     };
-    Some(Pair { id, group, kind, stories, plausible: first, conflict })
+    Some(Pair { id, group, kind, stories, plausible: first, conflict, soft: None })
 }
 
 /// The pairs of one kind, in their order.

@@ -1,8 +1,10 @@
 //! Stories and pairs of stories: checked and complete.
 
+use super::soft::SoftLabels;
 use crate::attribute::{ATTRIBUTES, Attribute, AttributeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The classes of one side, for the 20 attributes of an entity in a sentence.
 pub type Classes = [u8; ATTRIBUTES];
@@ -85,7 +87,7 @@ pub struct Story {
 }
 
 /// A plausible and an implausible story, in the order in which they are shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// Id of the implausible story, which names the pair.
     pub id: String,
@@ -99,6 +101,8 @@ pub struct Pair {
     pub plausible: usize,
     /// The gold conflict, in the implausible story.
     pub conflict: Conflict,
+    /// What a teacher says of the pair: it is learned in place of the gold answers.
+    pub soft: Option<Arc<SoftLabels>>,
 }
 
 impl Pair {
@@ -106,7 +110,7 @@ impl Pair {
     /// something. A prediction from such a pair must not be scored.
     pub fn unlabelled(stories: [Story; 2]) -> Self {
         let conflict = Conflict { evidence: 0, breakpoint: 0 };
-        Pair { id: stories[1].id.clone(), group: 0, kind: Kind::Cloze, stories, plausible: 0, conflict }
+        Pair { id: stories[1].id.clone(), group: 0, kind: Kind::Cloze, stories, plausible: 0, conflict, soft: None }
     }
 
     /// Whether both stories have state labels.

@@ -38,7 +38,7 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     }
     let from = if field == "entities" { "`entities`" } else { "`actor` and `objects`" };
     let message = format!(
-        "no state is labelled; the story can be evaluated without verifiability, but not used for training (its \
+        "no state is labelled; the story can be evaluated without verifiability, but trained on with soft labels only (its \
          entities are those of {from})"
     );
     notes.add(Code::NoStateLabels, "states", message);

@@ -1,5 +1,6 @@
 //! The inputs of a run: encoder config, tokenizer and pairs, and the SHA-256 of each file.
 
+use super::soft_labels::check_soft_labels;
 use super::sources::{OpenedSources, PairSelection};
 use super::stream::SourceStream;
 use crate::batch::{Corpus, Reads};
@@ -33,6 +34,8 @@ pub struct PreparedInputs {
     pub tokenizer: Vec<u8>,
     /// [`OpenedSources::sha256`] of train, and of dev.
     sha256: (String, Option<String>),
+    /// [`OpenedSources::soft_sha256`] of train.
+    soft_sha256: String,
 }
 
 impl PreparedInputs {
@@ -61,10 +64,12 @@ impl PreparedInputs {
         let mut train = OpenedSources::open(&config.data.train, selection)?;
         let longest = train.longest;
         let corpus = reader.corpus(&mut train, &config.data.train, &tokenizer)?;
+        check_soft_labels(config, &corpus)?;
         let dev = config.data.dev.as_ref().map(|sources| reader.dev(sources, &tokenizer)).transpose()?;
         // The longest story of dev counts for the model too.
         let longest = longest.max(dev.as_ref().map_or(0, |dev| dev.longest));
         let sha256 = (train.sha256.clone(), dev.as_ref().map(|dev| dev.sha256.clone()));
+        let soft_sha256 = train.soft_sha256.clone();
         let (dev, dev_parts) = dev.map(|dev| (dev.corpus, dev.parts)).unzip();
         for corpus in std::iter::once(&corpus).chain(&dev) {
             check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
@@ -73,7 +78,7 @@ impl PreparedInputs {
         require_steps(config, &train.parts)?;
         let model_config = resolve_model(config, encoder, longest, &train, dev.as_ref())?;
         let dev_parts = dev_parts.unwrap_or_default();
-        Ok(PreparedInputs { model_config, train, dev, dev_parts, tokenizer: tokenizer_bytes, sha256 })
+        Ok(PreparedInputs { model_config, train, dev, dev_parts, tokenizer: tokenizer_bytes, sha256, soft_sha256 })
     }
 
     /// The SHA-256 of each file that was read.
@@ -84,6 +89,7 @@ impl PreparedInputs {
         let (train, dev) = self.sha256.clone();
         Ok(Inputs {
             train,
+            soft_labels: Some(self.soft_sha256.clone()).filter(|digests| !digests.is_empty()),
             dev,
             tokenizer: sha256(&self.tokenizer),
             encoder_config: FileDigest::of_file(&encoder_folder.join(ENCODER_CONFIG))?.sha256,

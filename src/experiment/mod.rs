@@ -24,6 +24,7 @@ mod resume;
 mod run;
 mod save;
 mod seen;
+mod soft_labels;
 mod sources;
 mod space;
 mod start;

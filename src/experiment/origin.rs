@@ -1,7 +1,7 @@
 //! The folder where a run was made. Relative paths of its config refer to this folder, so the run can resume from
 //! elsewhere.
 
-use crate::config::{Config, expand};
+use crate::config::{Config, DataSource, expand};
 use crate::say::aside;
 use crate::schema;
 use crate::untrusted::{self, MAX_CONFIG};
@@ -75,6 +75,9 @@ pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) 
 /// The paths of a config that training reads.
 pub fn paths(config: &mut Config) -> impl Iterator<Item = &mut PathBuf> {
     let sources = std::iter::once(&mut config.data.train).chain(config.data.dev.as_mut());
-    let files = sources.flat_map(|sources| &mut sources.0).filter_map(|source| source.file.as_mut());
+    let files = sources.flat_map(|sources| &mut sources.0).flat_map(|source| {
+        let DataSource { file, soft_labels, .. } = source;
+        file.iter_mut().chain(soft_labels)
+    });
     files.chain([&mut config.encoder.path]).chain(config.init_from.as_mut())
 }

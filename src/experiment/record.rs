@@ -245,6 +245,7 @@ impl RunFolder {
                 split: source.split_name().to_owned(),
                 limit: at_most(source, inputs.as_ref()),
                 sha256: digests.next().filter(|_| source.file.is_some()),
+                soft_labels: source.soft_labels.as_ref().map(|file| file.display().to_string()),
             });
             described.collect()
         };

@@ -133,6 +133,7 @@ impl Resumed {
         let then = &self.inputs;
         let refused = [
             ("the file of data.train", then.train != inputs.train),
+            ("a file of data.train.soft_labels", then.soft_labels != inputs.soft_labels),
             ("encoder/tokenizer.json of the run", then.tokenizer != inputs.tokenizer),
             ("encoder/config.json of the run", then.encoder_config != inputs.encoder_config),
         ];

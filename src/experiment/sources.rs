@@ -1,6 +1,7 @@
 //! The sources of a run's pairs: splits of story files, in memory or read piece by piece, and stories that are made while
 //! training.
 
+use super::soft_labels::read_soft_labels;
 use crate::config::{DataSource, Sources, SyntheticStories, expand};
 use crate::data::{self, Fold, Kind, Pair, StoryIndex};
 use crate::durable::sha256;
@@ -60,6 +61,8 @@ pub struct OpenedSources {
     /// The SHA-256 of each source's file, as it was read; of synthetic stories that of the first ones, which another version
     /// might make otherwise. Separated by spaces.
     pub sha256: String,
+    /// The SHA-256 of each source's file of soft labels, "-" if it has none; separated by spaces. Empty if no source has one.
+    pub soft_sha256: String,
 }
 
 /// A source that was opened.
@@ -67,6 +70,8 @@ struct OpenedSource {
     stories: SourceStories,
     longest: usize,
     sha256: String,
+    /// Of the file of soft labels.
+    soft_sha256: Option<String>,
 }
 
 impl OpenedSources {
@@ -75,12 +80,19 @@ impl OpenedSources {
     /// # Errors
     /// Errors of a story file.
     pub fn open(Sources(sources): &Sources, selection: PairSelection) -> Result<Self> {
-        let mut opened = OpenedSources { stories: Vec::new(), parts: Vec::new(), longest: 0, sha256: String::new() };
+        let mut opened = OpenedSources {
+            stories: Vec::new(),
+            parts: Vec::new(),
+            longest: 0,
+            sha256: String::new(),
+            soft_sha256: String::new(),
+        };
         let mut first = 0;
-        let mut digests = Vec::new();
+        let (mut digests, mut of_soft) = (Vec::new(), Vec::new());
         for source in sources {
-            let OpenedSource { stories, longest, sha256 } = OpenedSource::open(source, selection)?;
+            let OpenedSource { stories, longest, sha256, soft_sha256 } = OpenedSource::open(source, selection)?;
             digests.push(sha256);
+            of_soft.push(soft_sha256);
             opened.longest = opened.longest.max(longest);
             opened.parts.push(MixtureComponent {
                 pairs: first..first + stories.len(),
@@ -92,6 +104,10 @@ impl OpenedSources {
             opened.stories.push(stories);
         }
         opened.sha256 = digests.join(" ");
+        if of_soft.iter().any(Option::is_some) {
+            let digests = of_soft.into_iter().map(|sha256| sha256.unwrap_or_else(|| "-".to_owned()));
+            opened.soft_sha256 = digests.collect::<Vec<_>>().join(" ");
+        }
         Ok(opened)
     }
 
@@ -118,19 +134,25 @@ impl OpenedSource {
         if let Some(synthetic) = &source.synthetic {
             let made = MadeStories::new(synthetic, source.kind, selection.limit)?;
             let (longest, sha256) = (made.world.longest_story(), made.digest()?);
-            return Ok(OpenedSource { stories: SourceStories::Made(Box::new(made)), longest, sha256 });
+            return Ok(OpenedSource {
+                stories: SourceStories::Made(Box::new(made)),
+                longest,
+                sha256,
+                soft_sha256: None,
+            });
         }
         if source.streaming {
             let mut pairs = index(source, selection.leave_out)?;
             let (longest, sha256) = (pairs.longest(), pairs.sha256().to_owned());
             pairs.truncate(selection.limit.unwrap_or(usize::MAX));
-            return Ok(OpenedSource { stories: SourceStories::Read(Box::new(pairs)), longest, sha256 });
+            return Ok(OpenedSource {
+                stories: SourceStories::Read(Box::new(pairs)),
+                longest,
+                sha256,
+                soft_sha256: None,
+            });
         }
-        let (mut pairs, sha256) = read(source, selection.leave_out, selection.seed)?;
-        let stories = pairs.iter().flat_map(|pair| &pair.stories);
-        let longest = stories.map(|story| story.sentences.len()).max().unwrap_or(0);
-        pairs.truncate(selection.limit.unwrap_or(usize::MAX));
-        Ok(OpenedSource { stories: SourceStories::Held(pairs), longest, sha256 })
+        read(source, selection)
     }
 }
 
@@ -244,8 +266,9 @@ fn order(synthetic: &SyntheticStories, kind: Option<Kind>, pairs: usize) -> Orde
     Order { language, style, pairs, seed, kinds, split: "train".to_owned() }
 }
 
-/// Reads the pairs of a split of a story file. Returns the file's SHA-256 too.
-fn read(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<(Vec<Pair>, String)> {
+/// Reads the pairs of a split of a story file.
+fn read(source: &DataSource, selection: PairSelection) -> Result<OpenedSource> {
+    let PairSelection { seed, leave_out, limit } = selection;
     let (path, split) = story_file(source)?;
     let file = data::read_file(&path)?;
     file.require_clean()?;
@@ -255,9 +278,14 @@ fn read(source: &DataSource, leave_out: Option<Fold>, seed: u64) -> Result<(Vec<
     }
     pairs.truncate(source.pairs.unwrap_or(usize::MAX));
     pairs.retain(|pair| leave_out.is_none_or(|fold| !fold.contains(pair.group)));
-    let without_states = pairs.iter().find(|pair| !pair.has_states()).map(|pair| pair.id.as_str());
+    let soft_sha256 = read_soft_labels(source, &mut pairs)?;
+    let without_states =
+        pairs.iter().find(|pair| pair.soft.is_none() && !pair.has_states()).map(|pair| pair.id.as_str());
     check_pairs(source, leave_out, pairs.len(), without_states)?;
-    Ok((pairs, file.sha256))
+    let stories = pairs.iter().flat_map(|pair| &pair.stories);
+    let longest = stories.map(|story| story.sentences.len()).max().unwrap_or(0);
+    pairs.truncate(limit.unwrap_or(usize::MAX));
+    Ok(OpenedSource { stories: SourceStories::Held(pairs), longest, sha256: file.sha256, soft_sha256 })
 }
 
 /// The pairs of a split of a story file, to read them piece by piece.
@@ -281,7 +309,7 @@ fn check_pairs(source: &DataSource, leave_out: Option<Fold>, pairs: usize, witho
     if let Some(id) = without_states {
         return Err(Error::data(format!(
             "{path}: pair {id} of split {split:?} has no state labels, but training and calibration need them; label them, \
-             or leave it out (`tiered eval` can use it without labels)",
+             leave it out (`tiered eval` can use it without labels), or train with soft_labels",
         )));
     }
     if pairs == 0 {

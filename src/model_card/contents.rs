@@ -44,6 +44,8 @@ pub struct CardSource {
     pub limit: Option<usize>,
     /// The SHA-256 of the file.
     pub sha256: Option<String>,
+    /// The file of predictions that were learned in place of the labels.
+    pub soft_labels: Option<String>,
 }
 
 /// "it.json, test: 48 pairs (all)".

@@ -76,7 +76,9 @@ fn described_source(source: &CardSource) -> String {
     let known = known::dataset(&source.file).map_or(String::new(), |known| format!(" ({})", known.name));
     let sha256 = source.sha256.as_ref().map_or(String::new(), |sha256| format!(", SHA-256 `{sha256}`"));
     let limit = source.limit.map_or(String::new(), |limit| format!(", at most its first {}", counted(limit, "pair")));
-    format!("{}{known}, split {}{limit}{sha256}", escaped(file_name(&source.file)), escaped(&source.split))
+    let soft = source.soft_labels.as_ref();
+    let soft = soft.map_or(String::new(), |file| format!(", with the soft labels of {}", escaped(file_name(file))));
+    format!("{}{known}, split {}{limit}{sha256}{soft}", escaped(file_name(&source.file)), escaped(&source.split))
 }
 
 fn results(report: &Report) -> Results {

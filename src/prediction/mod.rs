@@ -7,12 +7,14 @@ mod labelled;
 mod line;
 mod mean;
 mod published;
+mod soft;
 mod story;
 
 pub use file::{PredictionFile, PredictionFormat, parse_predictions, read_predictions, write_lines, write_predictions};
 pub use gold::{EntityGold, PairGold, StoryGold};
 pub use labelled::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, without_states};
 pub use mean::mean_predictions;
+pub use soft::set_soft_labels;
 pub use story::StoryJudgement;
 
 use crate::attribute::{ATTRIBUTES, Attribute, Side};

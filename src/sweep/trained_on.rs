@@ -93,12 +93,17 @@ impl TrainedWith<'_> {
 }
 
 const TRAIN: &str = "the file of data.train";
+const SOFT_LABELS: &str = "the file of data.train.soft_labels";
 const DEV: &str = "the file of data.dev";
 const ENCODER: &str = "the file of weights of encoder.path";
 const INIT_FROM: &str = "the file of weights of init_from";
 
 fn trained_with<'a>(config: &'a Config, inputs: &'a Inputs) -> Vec<TrainedWith<'a>> {
     let mut all = of_sources(TRAIN, &config.data.train, &inputs.train);
+    let soft = config.data.train.0.iter().zip(inputs.soft_labels.iter().flat_map(|digests| digests.split(' ')));
+    all.extend(soft.filter_map(|(source, sha256)| {
+        Some(TrainedWith { what: SOFT_LABELS, path: source.soft_labels.as_deref()?, sha256 })
+    }));
     if let Some((sources, sha256)) = config.data.dev.as_ref().zip(inputs.dev.as_ref()) {
         all.extend(of_sources(DEV, sources, sha256));
     }

@@ -14,6 +14,8 @@ use tiered::tokenizer::TokenSequence;
 
 /// What a whole encoder may differ by.
 pub const ENCODER: f64 = 1e-4;
+/// What a part of the model may differ by.
+pub const LAYER: f64 = 1e-5;
 pub const EVAL: Mode = Mode::eval(Precision::Fp32);
 
 /// Tensors and config of a fixture.

@@ -52,6 +52,7 @@ mod run_folder;
 mod schemas;
 mod score;
 mod snapshots;
+mod soft_labels;
 mod sources;
 mod streams;
 mod support;

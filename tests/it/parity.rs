@@ -1,8 +1,8 @@
 //! The model against PyTorch and Hugging Face: arrays made by `tests/fixtures/generate.py`, in float32 on the CPU.
 
 use crate::arrays::{
-    Arrays, ENCODER, EVAL, accumulated, assert_close, check_encoder, check_every_token, check_slope, distance, encode,
-    encoder, encoder_config, in_order, packed_inputs,
+    Arrays, ENCODER, EVAL, LAYER, accumulated, assert_close, check_encoder, check_every_token, check_slope, distance,
+    encode, encoder, encoder_config, in_order, packed_inputs,
 };
 use crate::support::{real_data, skipped};
 use std::path::Path;
@@ -20,8 +20,6 @@ use tiered::model::{
 };
 use tiered::tokenizer::InputTokenizer;
 use tiered::train::{AdamW, AdamWConfig, Parameter};
-
-const LAYER: f64 = 1e-5;
 
 #[test]
 fn encoder_equals_hugging_face_in_outputs_and_gradients() {
@@ -261,6 +259,7 @@ fn check_joint(arrays: &Arrays) {
                 conflicts: Tensor::new(),
                 plausible: arrays.get("plausible").shallow_clone(),
                 gold_pair: arrays.get("gold_pair").shallow_clone(),
+                soft: None,
             };
             let loss = single_story_loss(&single_story, &targets);
             assert_close(&loss, arrays.get("loss.single_story"), LAYER, "the loss of stories alone");
@@ -367,6 +366,7 @@ impl LossCase {
                 conflicts,
                 plausible: arrays.get("plausible").shallow_clone(),
                 gold_pair: Tensor::new(),
+                soft: None,
             },
             leaves,
         }

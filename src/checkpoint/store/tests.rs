@@ -11,6 +11,7 @@ fn save(store: &CheckpointStore, step: u64, best: Option<&str>) -> String {
         dev: None,
         tokenizer: "k".into(),
         encoder_config: "e".into(),
+        soft_labels: None,
         initial_weights: None,
         limit: None,
         earlier: Vec::new(),

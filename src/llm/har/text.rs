@@ -231,6 +231,7 @@ mod tests {
             stories: [story("1-C0", "Ada shut the chest.", true), story("1", "Ada opened the chest.", false)],
             plausible: 1,
             conflict: Conflict { evidence: 0, breakpoint: 1 },
+            soft: None,
         }
     }
 

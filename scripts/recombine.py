@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Make unlabelled pairs from stories in TRIP's format: a sentence of a plausible story is replaced by one of another story.
+
+The new sentence names a thing that the rest of the story names too. It is about the story's actor: their name replaces the
+other one, and a sentence with a pronoun comes from a story about a person of the same sex. Some new sentences repeat one of
+the story. Whether the new story is possible is not known. Only because a story file needs this, it is called implausible,
+with a conflict between the new sentence and the first one that shares a thing with it. There are no state labels, so that
+nobody trains on the pairs without soft labels (docs/recipes.md).
+
+usage: recombine.py FILE SPLIT PAIRS OUT      (a story file with labels, one of its splits, how many pairs, the story file to write)
+"""
+import json
+import pathlib
+import random
+import re
+import sys
+
+from encoder_folder import fail
+
+# The actors of TRIP's train split, by sex.
+WOMEN = {"Ann", "Jill", "Mary", "Sally"}
+MEN = {"Brad", "Jimmy", "John", "Lee", "Mike", "Paul", "Ryan", "Sam", "Tom", "Tom's friend"}
+PRONOUN = re.compile(r"\b(he|she|his|her|him|hers|himself|herself)\b", re.I)
+
+
+def people(states):
+    return [name for name, _ in states["conscious"]]
+
+
+def things(states):
+    return [name for name, _ in states["exist"]]
+
+
+def has_one_person(story):
+    return all(set(people(states)) <= {story["actor"]} for states in story["states"])
+
+
+def sentences(stories):
+    """The different sentences of each group of stories that are about the actor alone: (group, actor, text, things)."""
+    found = {}
+    for story in stories:
+        for text, states in zip(story["sentences"], story["states"]):
+            if set(people(states)) <= {story["actor"]} and story["actor"] in text:
+                found.setdefault((story["story_id"], text), (story["story_id"], story["actor"], text, things(states)))
+    return list(found.values())
+
+
+def candidates(plausible, pool):
+    """Every (key, sentence number, new sentence, number of the first other sentence that shares a thing with it)."""
+    for key, story in plausible.items():
+        for number in range(len(story["sentences"])):
+            others = [i for i in range(len(story["sentences"])) if i != number]
+            for group, actor, text, named in pool:
+                is_of_same_sex = (actor in WOMEN) == (story["actor"] in WOMEN)
+                if group == story["story_id"] or PRONOUN.search(text) and not is_of_same_sex:
+                    continue
+                shared = [i for i in others if set(things(story["states"][i])) & set(named)]
+                if shared:
+                    yield key, number, (actor, text, named), shared[0]
+
+
+def entities(actor, mentions):
+    """The actor and the things, in the order in which the sentences mention them."""
+    return list(dict.fromkeys([actor, *(name for named in mentions for name in named)]))
+
+
+def unlabelled(story, texts, mentions, **more):
+    keep = {key: story[key] for key in ("story_id", "actor")}
+    named = entities(story["actor"], mentions)
+    return keep | {"sentences": texts, "entities": named, "plausible": True, "breakpoint": -1, "confl_sents": [], "confl_pairs": []} | more
+
+
+def recombined(story, number, sentence, other):
+    actor, text, named = sentence
+    texts, mentions = list(story["sentences"]), [things(states) for states in story["states"]]
+    texts[number], mentions[number] = re.sub(rf"\b{re.escape(actor)}\b", story["actor"], text), named
+    first, last = sorted((other, number))
+    conflict = {"breakpoint": last, "confl_sents": [first], "confl_pairs": [[first, last]]}
+    return unlabelled(story, texts, mentions, plausible=False, type="cloze", **conflict)
+
+
+def pairs(stories, wanted):
+    """At most half again as many pairs of each plausible story as all have on average."""
+    rng = random.Random(0)
+    plausible = {key: story for key, story in stories.items() if story["plausible"] and has_one_person(story)}
+    found = list(candidates(plausible, sentences(stories.values())))
+    rng.shuffle(found)
+    most = -(-wanted * 3 // (2 * max(1, len({key for key, *_ in found}))))
+    made, used, count = {}, set(), {}
+    for key, number, sentence, other in found:
+        made_of_story = count.get(key, 0)
+        if made_of_story == most or (key, sentence[1]) in used or len(used) == wanted:
+            continue
+        used.add((key, sentence[1]))
+        count[key] = made_of_story + 1
+        story = plausible[key]
+        made.setdefault(key, unlabelled(story, story["sentences"], [things(states) for states in story["states"]]))
+        made[f"{key}-C{made_of_story}"] = recombined(story, number, sentence, other)
+    return made, len(used)
+
+
+def read(file, split):
+    try:
+        stories = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))[split]
+        actors = {story["actor"] for story in stories.values()}
+        for story in stories.values():
+            story["story_id"], story["plausible"]
+            [(people(states), things(states)) for states in story["states"]]
+    except OSError as problem:
+        fail(f"{file}: {problem.strerror}")
+    except KeyError as problem:
+        fail(f"{file}: {problem} is missing; the stories need the labels of TRIP")
+    except (ValueError, TypeError, AttributeError) as problem:
+        fail(f"{file}: is no story file with TRIP's labels ({problem}); `tiered data check {file}` says more")
+    unknown = sorted(actors - WOMEN - MEN)
+    if unknown:
+        fail(f"{file}: is {unknown[0]} a woman or a man? Add the name to WOMEN or MEN in {sys.argv[0]}")
+    return stories
+
+
+def write(out, splits):
+    path = pathlib.Path(out)
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(splits, ensure_ascii=False), encoding="utf-8")
+        part.rename(path)
+    except OSError as problem:
+        fail(f"{out}: can't be written: {problem.strerror}")
+
+
+def main():
+    if len(sys.argv) != 5 or not sys.argv[3].isdigit():
+        sys.exit(__doc__)
+    file, split, wanted, out = sys.argv[1:]
+    made, count = pairs(read(file, split), int(wanted))
+    if count < int(wanted):
+        fail(f"{file}: only {count} of {wanted} pairs can be made of split {split}; ask for fewer")
+    write(out, {split: made})
+    print(f"{out}: {count} pairs of {len(made) - count} stories")
+
+
+main()
