@@ -354,7 +354,7 @@ fn command_lines_that_make_no_sense() {
 /// A config in which every key is set; it is not valid as a whole, for example with a file and synthetic stories.
 fn full_config() -> Config {
     let data = "train = { file = 'a', split = 'b', kind = 'cloze', pairs = 9, weight = 0.5, first_epoch = 1, last_epoch = 2, \
-                streaming = true, synthetic = { lang = 'en', style = 'trip', pairs_per_epoch = 9 } }\n\
+                streaming = true, soft_labels = 'l', synthetic = { lang = 'en', style = 'trip', pairs_per_epoch = 9 } }\n\
                 dev = { file = 'c', split = 'd', kind = 'order', pairs = 9 }\nworkers = 1\n\
                 leave_out = { fold = 1, of = 2 }";
     let text = format!(
