@@ -32,11 +32,11 @@ TIERS = ["accuracy", "consistency", "verifiability"]
 NONE = "–"
 
 # Systems whose training data include synthetic stories in the style of GITA, by its statistics.
-SAW_STATISTICS_OF_GITA = ("best", "story-", "bilingual", "translated", "synthetic-", "paper-e5-small", "joint-sentences-e5-small")
+SAW_STATISTICS_OF_GITA = ("best", "distilled", "story-", "bilingual", "translated", "synthetic-", "paper-e5-small", "joint-sentences-e5-small")
 # Systems whose training data include synthetic stories in Italian.
-READ_ITALIAN = ("best", "story-", "bilingual", "translated")
+READ_ITALIAN = ("best", "distilled", "story-", "bilingual", "translated")
 # Systems that learn from synthetic stories before TRIP, and beside it. All of them also read reordered pairs of TRIP train.
-SYNTHETIC_BEFORE = ("best", "story-", "bilingual", "english", "translated")
+SYNTHETIC_BEFORE = ("best", "distilled", "story-", "bilingual", "english", "translated")
 SYNTHETIC_BESIDE = ("synthetic-", "paper-e5-small", "joint-sentences-e5-small")
 # Systems that were scored when a sentence pair's probability was still split among its entities, which by `threshold` loses conflicts.
 SPLIT_AMONG_ENTITIES = ("joint-entities-e5-small", "joint-sentences-e5-small", "synthetic-entities-e5-small")
