@@ -15,6 +15,7 @@ import random
 import re
 import sys
 
+import story_file
 from encoder_folder import fail
 
 # The actors of TRIP's train split, by sex.
@@ -118,25 +119,14 @@ def read(file, split):
     return stories
 
 
-def write(out, splits):
-    path = pathlib.Path(out)
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(splits, ensure_ascii=False), encoding="utf-8")
-        part.rename(path)
-    except OSError as problem:
-        fail(f"{out}: can't be written: {problem.strerror}")
-
-
 def main():
-    if len(sys.argv) != 5 or not sys.argv[3].isdigit():
+    if len(sys.argv) != 5 or not sys.argv[3].isdigit() or sys.argv[3] == "0":
         sys.exit(__doc__)
     file, split, wanted, out = sys.argv[1:]
     made, count = pairs(read(file, split), int(wanted))
     if count < int(wanted):
         fail(f"{file}: only {count} of {wanted} pairs can be made of split {split}; ask for fewer")
-    write(out, {split: made})
+    story_file.write(out, {split: made})
     print(f"{out}: {count} pairs of {len(made) - count} stories")
 
 

@@ -16,6 +16,7 @@ import sys
 import tomllib
 
 import apertium
+import story_file
 from encoder_folder import fail
 
 NEEDED = "on Debian: apt-get install apertium apertium-cat-ita apertium-eng-cat"
@@ -215,17 +216,6 @@ def read(file, split):
         fail(f"{file}: is no story file ({problem}); `tiered data check {file}` says more")
 
 
-def write(out, splits):
-    path = pathlib.Path(out)
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(splits, ensure_ascii=False))
-        part.rename(path)
-    except OSError as problem:
-        fail(f"{out}: can't be written: {problem.strerror}")
-
-
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
@@ -239,7 +229,7 @@ def main():
     phrases = {name: f"The {name}." for name in names if name not in people}
     of_phrase = translations(sorted(set(phrases.values())), wrong)
     entities = {name: without_article(of_phrase[phrases[name]]) if name in phrases else name for name in names}
-    write(out, {split: {key: italian_story(story, sentences, entities) for key, story in stories.items()}})
+    story_file.write(out, {split: {key: italian_story(story, sentences, entities) for key, story in stories.items()}})
     print(f"{out}: {len(stories)} stories, {len(lines)} sentences and {len(names)} entities translated")
 
 
