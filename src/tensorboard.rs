@@ -134,6 +134,7 @@ mod tests {
             train_seconds: 2.,
             dev_seconds: 1.,
             is_lost: false,
+            has_other_dev: false,
         };
         let file = |epochs| events(&(1..=epochs).map(epoch).collect::<Vec<_>>(), 100.);
         assert!(file(3).starts_with(&file(2)));

@@ -182,7 +182,7 @@ impl CheckpointStore {
 
     /// Removes old checkpoints and leftovers. It keeps the `keep` newest ones, `best`, and the best of each of the
     /// newest, because that must exist if training goes back to an older one. If `best` could not be saved, it also
-    /// keeps the newest one before it, from which the best can be computed again.
+    /// keeps the newest one before it, from which the best can be computed again, and the best of that one.
     pub fn rotate(&self, keep: usize, best: Option<&str>) -> Result<()> {
         let names = self.newest_first()?;
         let before_best = best.filter(|best| !self.path(best).exists()).and_then(|best| {
@@ -190,7 +190,7 @@ impl CheckpointStore {
             names.iter().find(|name| order(name).is_some_and(|order| order < best))
         });
         let best_of = |name: &String| Manifest::read(&self.path(name).join(MANIFEST)).ok()?.best;
-        let earlier_bests: Vec<String> = names.iter().take(keep).filter_map(best_of).collect();
+        let earlier_bests: Vec<String> = names.iter().take(keep).chain(before_best).filter_map(best_of).collect();
         let kept =
             |name: &&String| best == Some(name.as_str()) || before_best == Some(name) || earlier_bests.contains(name);
         // What can't be removed does not keep the others.

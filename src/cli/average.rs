@@ -1,8 +1,8 @@
 //! `tiered model average`: the mean of the weights of several runs, as a run of its own.
 
 use super::calibrate;
-use super::output::print;
-use crate::experiment::{CheckpointKind, TrainedRun, average};
+use super::output::{print, warn_unless_ended};
+use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, average};
 use crate::machine::DeviceChoice;
 use std::path::PathBuf;
 
@@ -24,6 +24,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    for run in &args.runs {
+        warn_unless_ended(&RunFolder::open(run)?);
+    }
     let folder = average(&args.runs, &args.output)?;
     let mut run = TrainedRun::open(folder.path(), CheckpointKind::Best, args.device.as_ref())?;
     if run.config.data.dev.is_some() {

@@ -95,6 +95,7 @@ mod tests {
             train_seconds: 91.,
             dev_seconds: 15.,
             is_lost: false,
+            has_other_dev: false,
         };
         let mut epochs = Epochs { is_table: true, has_header: false };
         let table = "\

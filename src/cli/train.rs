@@ -99,7 +99,13 @@ fn train(experiment: Experiment, args: &Args, signals: &Signals) -> anyhow::Resu
     let out = experiment.folder().to_owned();
     let mut progress = TrainingBar::new(experiment.steps() as u64);
     let experiment = match &args.vectors {
-        Some(folder) => experiment.keep_vectors(folder),
+        Some(folder) => {
+            if !experiment.reads_vectors() {
+                let needs = "they need an encoder that is frozen whole and reads single sentences of stories in memory";
+                aside!("warning: --vectors {}: this run keeps no vectors; {needs}", folder.display());
+            }
+            experiment.keep_vectors(folder)
+        }
         None => experiment,
     };
     let epochs = experiment.config.train.epochs;

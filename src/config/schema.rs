@@ -50,7 +50,7 @@ pub struct Config {
     /// A run whose best weights initialise the whole model, heads and detector too; it must have the same `[model]`.
     /// `encoder.path` still names the encoder, which must have the same sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-resume" = "free", "x-type" = "run folder", "x-default" = "none"))]
+    #[schemars(extend("x-resume" = "refused", "x-type" = "run folder", "x-default" = "none"))]
     pub init_from: Option<PathBuf>,
     /// The pretrained encoder, and which parts of it are not trained.
     pub encoder: EncoderSource,

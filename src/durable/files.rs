@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::{TempDir, TempPath};
@@ -169,10 +169,24 @@ pub fn remove_folder(path: &Path) -> Result<()> {
     at(path, fault::operation(|| fs::remove_dir(path)))
 }
 
-/// Appends a line. A power cut may lose it; a crash of the program does not.
+/// Appends a line. A power cut may lose it; a crash of the program does not. If a full disk has cut the line before, it
+/// is ended first.
 pub fn append(path: &Path, line: &str) -> Result<()> {
+    let end = if path.is_file() && is_cut(path).unwrap_or(false) { "\n" } else { "" };
     let file = fs::OpenOptions::new().create(true).append(true).open(path);
-    at(path, file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())))
+    at(path, file.and_then(|mut file| file.write_all(format!("{end}{line}\n").as_bytes())))
+}
+
+/// Whether the last line of a file has no end.
+fn is_cut(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// Makes a new file beside `path` with an unused name; it follows no link. Dropping it removes it. A program that was
@@ -205,6 +219,17 @@ mod tests {
     use super::*;
     use crate::durable::digest::FileDigest;
     use crate::untrusted::sha256;
+
+    #[test]
+    fn a_line_that_was_cut_does_not_swallow_the_next_one() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("events.jsonl");
+        append(&path, "one").unwrap();
+        fs::write(&path, "one\ntw").unwrap();
+        append(&path, "three").unwrap();
+        append(&path, "four").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntw\nthree\nfour\n");
+    }
 
     #[test]
     fn what_a_killed_program_left_beside_a_folder_is_removed_when_it_is_old() {

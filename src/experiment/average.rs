@@ -4,7 +4,7 @@ use super::folder::{CheckpointKind, EncoderFiles, RunFolder};
 use super::json::json_bytes;
 use super::origin::Origin;
 use crate::checkpoint::Inputs;
-use crate::config::Config;
+use crate::config::{Config, DataConfig, Sources};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::weights::{self, NamedTensors};
@@ -65,13 +65,25 @@ impl Member {
         Ok(Inputs { initial_weights: None, earlier: Vec::new(), ..self.folder.required_inputs()? })
     }
 
+    /// The settings of its data that count: files are compared by their contents, and `workers` change no result.
+    fn data(&self) -> DataConfig {
+        let mut data = self.config.data.clone();
+        let sources = std::iter::once(&mut data.train).chain(data.dev.as_mut());
+        for source in sources.flat_map(|Sources(sources)| sources) {
+            source.file = source.file.take().map(|_| PathBuf::new());
+            source.soft_labels = source.soft_labels.take().map(|_| PathBuf::new());
+        }
+        data.workers = None;
+        data
+    }
+
     /// What must be the same in all runs but is not the same in `other`.
     fn difference(&self, other: &Self) -> Result<Option<&'static str>> {
         Ok(if self.folder.model_config()? != other.folder.model_config()? {
             Some("the model")
         } else if self.files()? != other.files()? {
             Some("the story files, the tokenizer or the encoder's config")
-        } else if self.config.data != other.config.data {
+        } else if self.data() != other.data() {
             Some("the settings of [data]")
         } else {
             None
@@ -109,7 +121,7 @@ pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
     let mut of_runs = Vec::new();
     let mut sums = NamedTensors::new();
     for Member { folder, config } in &members {
-        let tensors = weights::read(&folder.weights_file(CheckpointKind::Best))?;
+        let tensors = weights::read(&folder.required_weights(CheckpointKind::Best)?)?;
         of_runs.push(AveragedRun {
             folder: folder.path().to_owned(),
             seed: config.seed,

@@ -48,14 +48,19 @@ impl Ending<'_> {
         Error::new(ErrorKind::Resumable, format!("{message}; make room, then {}", self.how_to_go_on()))
     }
 
-    /// A loss, a gradient or a weight is not finite.
+    /// A loss or a gradient is not finite.
     pub fn diverged(&self, diverged: &Diverged) -> Error {
+        self.not_finite(diverged.step, &diverged.to_string())
+    }
+
+    /// This is not finite: a loss, a gradient or a weight.
+    pub fn not_finite(&self, step: u64, what: &str) -> Error {
         let kept = match self.newest {
             Some(newest) => format!("the checkpoint {newest} is kept"),
             None => "no checkpoint was saved yet".to_owned(),
         };
-        self.folder.note("diverged", diverged.step, &diverged.to_string());
-        let message = format!("{diverged}; {kept}; try a lower train.learning_rate");
+        self.folder.note("diverged", step, what);
+        let message = format!("{what}; {kept}; try a lower train.learning_rate");
         Error::new(ErrorKind::Diverged, message)
     }
 

@@ -37,6 +37,9 @@ impl Experiment {
         let mut saver = CheckpointWriter::new(&folder, &self.facts, &self.network);
         if let Some(found) = found {
             saver.continue_from(found, &mut training)?;
+            if self.has_other_dev() {
+                training.progress.change_dev();
+            }
         }
         let kept = self.kept_vectors()?;
         if let Some((kept, frozen)) = kept.as_ref().zip(training.frozen()) {
@@ -55,7 +58,8 @@ impl Experiment {
             if let Some(differs) = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))? {
                 return Err(ending(&folder, &saver, &training).unequal(&differs));
             }
-            saver.after(&event, &training)?;
+            let saved = saver.after(&event, &training);
+            saved.map_err(|error| not_finite(&folder, &saver, &training, &error))?;
             keep_vectors(&folder, kept.as_ref(), &event, &mut training);
             on(&event);
         }
@@ -69,7 +73,7 @@ impl Experiment {
     /// # Errors
     /// `Resumable` if that can't be saved; errors of loading the best epoch.
     fn finish(&self, folder: &RunFolder, saver: &mut CheckpointWriter, training: &mut Training) -> Result<()> {
-        let is_saved = saver.save(training)? && saver.is_safe(training);
+        let is_saved = saved(folder, saver, training)? && saver.is_safe(training);
         let (step, newest) = (training.progress.step, saver.newest());
         let unsaved = || Ending { folder, step, newest }.unsaved();
         if !is_saved {
@@ -109,13 +113,20 @@ impl Experiment {
         Ok(())
     }
 
+    /// Whether the run is resumed with other dev pairs.
+    fn has_other_dev(&self) -> bool {
+        let RunInputs { config, inputs, .. } = &self.facts;
+        matches!(&self.start, Start::Begun(resumed) if resumed.had_other_dev(config, inputs))
+    }
+
+    /// Whether every input is encoded once, before the first step.
+    pub fn reads_vectors(&self) -> bool {
+        fit::reads_vectors(&self.network, &self.model_config, &self.train)
+    }
+
     /// The vectors of the frozen encoder, if they are kept.
     fn kept_vectors(&self) -> Result<Option<KeptVectors>> {
-        let Some(folder) =
-            self.vectors.as_ref().filter(|_| fit::reads_vectors(&self.network, &self.model_config, &self.train))
-        else {
-            return Ok(None);
-        };
+        let Some(folder) = self.vectors.as_ref().filter(|_| self.reads_vectors()) else { return Ok(None) };
         let corpora: Vec<&Corpus> = std::iter::once(&self.train.corpus).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
         let encoder = (&self.model_config.encoder, &encoder);
@@ -152,9 +163,23 @@ fn ending<'a>(folder: &'a RunFolder, saver: &'a CheckpointWriter, training: &Tra
     Ending { folder, step: training.progress.step, newest: saver.newest() }
 }
 
+/// Saves the run; returns whether it is saved.
+///
+/// # Errors
+/// `Diverged`.
+fn saved(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training) -> Result<bool> {
+    let saved = saver.save(training);
+    saved.map_err(|error| not_finite(folder, saver, training, &error))
+}
+
+/// Ends a run with a weight that is not finite.
+fn not_finite(folder: &RunFolder, saver: &CheckpointWriter, training: &Training, error: &Error) -> Error {
+    ending(folder, saver, training).not_finite(training.progress.step, &error.message)
+}
+
 /// Saves a run that is to stop here.
 fn stopped(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training, reason: &str) -> Error {
-    match saver.save(training) {
+    match saved(folder, saver, training) {
         Ok(saved) => ending(folder, saver, training).stopped(reason, saved),
         Err(error) => error,
     }
@@ -165,7 +190,7 @@ fn halted(folder: &RunFolder, saver: &mut CheckpointWriter, training: &Training,
     match halt {
         Halt::Diverged(diverged) => ending(folder, saver, training).diverged(&diverged),
         Halt::Lost(lost) => stopped(folder, saver, training, &lost.to_string()),
-        Halt::Pairs(error) => match saver.save(training) {
+        Halt::Pairs(error) => match saved(folder, saver, training) {
             Ok(saved) => ending(folder, saver, training).unread(error, saved),
             Err(not_finite) => not_finite,
         },

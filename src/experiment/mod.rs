@@ -45,7 +45,7 @@ pub use ledger::check_ledger;
 pub use plan::{RunPlan, is_empty_folder};
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::{TrainedRun, require_readable};
-pub use seen::{ScoredSplit, seen_before};
+pub use seen::{ScoredSplit, seen_before, seen_by};
 pub use start::initial_weights;
 pub use trial::Trial;
 

@@ -43,10 +43,35 @@ fn read(run: &Path) -> Option<Origin> {
     schema::from_slice(&origin).ok()
 }
 
+/// The folder in which the run was made, by both ways to name it; `None` if the run does not say it.
+fn made_in(run: &Path) -> Option<[Option<PathBuf>; 2]> {
+    read(run).map(|origin| [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)])
+}
+
+/// Makes paths absolute that exist here and that the config of the run does not have, unless the run was made here: its
+/// other paths are relative to the folder in which it was made.
+pub fn anchor(now: &mut Config, then: &Config, run: &Path) -> std::io::Result<()> {
+    let (here, mut then) = (std::env::current_dir()?, then.clone());
+    let is_here = |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| folder == here);
+    if made_in(run).is_none_or(|folders| folders.iter().flatten().any(is_here)) {
+        return Ok(());
+    }
+    let known: Vec<PathBuf> = paths(&mut then).map(|path| path.clone()).collect();
+    for path in paths(now).filter(|path| !known.contains(path)) {
+        if let Ok(expanded) = expand(path)
+            && expanded.is_relative()
+            && expanded.exists()
+        {
+            *path = here.join(expanded);
+        }
+    }
+    Ok(())
+}
+
 /// If a path does not exist from here, resolves it as when the run was made, and prints that.
 pub fn follow<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>, run: &Path) {
     let file = run.join(Origin::FILE);
-    let folders = read(run).map(|origin| [origin.from_run.map(|from_run| run.join(from_run)), Some(origin.absolute)]);
+    let folders = made_in(run);
     for path in paths {
         let Ok(expanded) = expand(path) else { continue };
         if expanded.is_absolute() || expanded.exists() {

@@ -86,6 +86,8 @@ impl RunPlan {
         changes::resolve_as(&run_config, &mut config);
         warnings.extend(changes::compare(&run_config, &config)?);
         let mut recorded = config.clone();
+        let anchored = origin::anchor(&mut recorded, &run_config, out);
+        anchored.map_err(|error| Error::reading(Path::new("."), &error))?;
         if is_of_folder {
             origin::follow(origin::paths(&mut config), out);
         }
@@ -124,11 +126,11 @@ impl RunPlan {
                 (network, Start::New(files))
             }
             PlannedStart::Begun(resumed) => {
-                self.warnings.extend(resumed.compare(&digests, &made_with)?);
-                digests.earlier = resumed.earlier(config, &digests);
-                digests.initial_weights = match resumed.weights() {
-                    Some(_) => resumed.initial_weights(),
-                    None => Some(start::initial_weights(&Digests::new(), config)?), // it starts anew, with these
+                self.warnings.extend(resumed.compare(config, &digests, &made_with)?);
+                (digests.earlier, digests.initial_weights) = match resumed.weights() {
+                    Some(_) => (resumed.earlier(config, &digests), resumed.initial_weights()),
+                    // It starts anew, with these.
+                    None => (seen_before(config)?, Some(start::initial_weights(&Digests::new(), config)?)),
                 };
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,

@@ -18,6 +18,7 @@ use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, Ti
 use crate::train::MixtureComponent;
 use crate::untrusted::component;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The name of an evaluation's folder in the run folder. The split's name can be anything that a story file contains.
@@ -44,9 +45,20 @@ pub fn evaluation_name(data: &Path, split: &str, kind: &str, which: CheckpointKi
 /// Checks before training, or before anything is saved, that evaluations on these dev sources can be saved.
 ///
 /// # Errors
-/// Like [`evaluation_name`].
+/// Like [`evaluation_name`]; `Config` if two have the same name.
 pub(super) fn require_evaluation_names(Sources(sources): &Sources) -> Result<()> {
-    sources.iter().try_for_each(|source| name_of(source, CheckpointKind::Best).map(|_| ()))
+    let mut names = BTreeSet::new();
+    for source in sources {
+        let name = name_of(source, CheckpointKind::Best)?;
+        if names.contains(&name) {
+            return Err(Error::config(format!(
+                "data.dev: {}: another source of data.dev would be saved in eval/{name} too; name it once, or rename one of the files",
+                source.name()
+            )));
+        }
+        names.insert(name);
+    }
+    Ok(())
 }
 
 fn name_of(source: &DataSource, which: CheckpointKind) -> Result<String> {

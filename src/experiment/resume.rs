@@ -97,11 +97,15 @@ impl Resumed {
     /// What was seen earlier, also of dev pairs that are not those of the run any more.
     pub fn earlier(&self, config: &Config, now: &Inputs) -> Vec<SeenSource> {
         let mut earlier = self.inputs.earlier.clone();
-        let then = chosen_on(&self.config, &self.inputs);
-        if then != chosen_on(config, now) {
-            earlier.extend(then);
+        if self.had_other_dev(config, now) {
+            earlier.extend(chosen_on(&self.config, &self.inputs));
         }
         earlier
+    }
+
+    /// Whether the epochs until now were chosen on other dev pairs than those to come.
+    pub fn had_other_dev(&self, config: &Config, now: &Inputs) -> bool {
+        chosen_on(&self.config, &self.inputs) != chosen_on(config, now)
     }
 
     /// The SHA-256 of the weights with which the run was started.
@@ -129,7 +133,7 @@ impl Resumed {
     ///
     /// # Errors
     /// `Data` if the training pairs, the tokenizer or the encoder's config have changed.
-    pub fn compare(&self, inputs: &Inputs, machine: &Environment) -> Result<Vec<String>> {
+    pub fn compare(&self, config: &Config, inputs: &Inputs, machine: &Environment) -> Result<Vec<String>> {
         let then = &self.inputs;
         let refused = [
             ("the file of data.train", then.train != inputs.train),
@@ -145,9 +149,11 @@ impl Resumed {
             return Err(Error::data(message));
         }
         let mut warnings = Vec::new();
-        if then.dev != inputs.dev {
-            warnings
-                .push("the file of data.dev has changed; dev scores of earlier epochs are on other pairs".to_owned());
+        if self.had_other_dev(config, inputs) {
+            warnings.push(
+                "data.dev has other pairs than before; if another epoch is trained, it replaces the best one"
+                    .to_owned(),
+            );
         }
         if let Some(found) = &self.found {
             let differences = found.checkpoint.manifest.made_with.differences(machine);

@@ -12,8 +12,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::{Evaluation, evaluate};
 use crate::machine::DeviceChoice;
 use crate::metrics::tempered;
+use crate::model::kernels::cores;
 use crate::model::{DetectorKind, ModelConfig};
 use crate::prediction::LabelledPair;
+use crate::say::aside;
 use crate::tokenizer::InputTokenizer;
 use crate::train::{Network, Vectors};
 use std::fs::File;
@@ -39,6 +41,19 @@ pub struct TrainedRun {
     network: Network,
 }
 
+/// What computes a run's predictions. They need no threads that are pinned as in a deterministic training, which another
+/// machine may not allow.
+fn resolved(config: &Config) -> Result<Compute> {
+    let error = match Compute::resolve(config) {
+        Err(error) if config.deterministic && error.kind == ErrorKind::Unavailable => error,
+        resolved => return resolved,
+    };
+    let threads = config.threads.map(|threads| threads.min(cores() as u32));
+    let compute = Compute::resolve(&Config { deterministic: false, threads, ..config.clone() })?;
+    aside!("warning: {error}. Predictions are computed without it; the last digits may differ from run to run");
+    Ok(compute)
+}
+
 impl TrainedRun {
     /// Opens a run. `device` overrides that of the run's config.
     ///
@@ -51,7 +66,7 @@ impl TrainedRun {
         if let Some(device) = device {
             config.device = device.clone();
         }
-        let compute = Compute::resolve(&config)?;
+        let compute = resolved(&config)?;
         let (model_config, epoch) = (folder.model_config()?, folder.epoch_of(which)?);
         let file = File::open(&weights).map_err(|error| Error::reading(&weights, &error))?;
         let (tokenizer, network) = both(

@@ -137,13 +137,13 @@ impl<'a> CheckpointWriter<'a> {
         self.resume(found.checkpoint.clone(), &training.progress)
     }
 
-    /// No later epoch can take the place of the best one. `best/model.safetensors` may still have its weights, so it
-    /// stays.
+    /// No later epoch can take the place of the best one. `best/model.safetensors` has its weights or, if they could not be
+    /// saved, those of an earlier epoch, so it stays.
     fn best_is_lost(&self, newest: &Checkpoint) -> Error {
         let best = newest.manifest.best.as_deref().unwrap_or_default();
         let message = format!(
             "{}: the run is at its end, and its best epoch is lost ({best} is missing or damaged); restore that folder, \
-             or go on with --set train.epochs=MORE; `tiered eval` can still use best/ as it is",
+             or go on with --set train.epochs=MORE; `tiered eval` can still use best/, which may be of an earlier epoch",
             self.store.path(best).display()
         );
         Error::data(message)

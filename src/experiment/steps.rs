@@ -110,7 +110,16 @@ mod tests {
 
     fn epoch(step: u64, epoch: u64) -> EpochRecord {
         let train = LossValues::default();
-        EpochRecord { epoch, step, train, dev: None, train_seconds: 1., dev_seconds: 1., is_lost: false }
+        EpochRecord {
+            epoch,
+            step,
+            train,
+            dev: None,
+            train_seconds: 1.,
+            dev_seconds: 1.,
+            is_lost: false,
+            has_other_dev: false,
+        }
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl Progress {
         self.epochs.iter_mut().for_each(|record| record.is_lost = true);
     }
 
+    /// The epochs to come are scored on other dev pairs than those until now.
+    pub fn change_dev(&mut self) {
+        self.epochs.iter_mut().for_each(|record| record.has_other_dev = true);
+    }
+
     /// Adds the record of an epoch that has ended; returns whether it is the best so far.
     pub fn finish_epoch(&mut self, record: EpochRecord) -> bool {
         let is_best = !record.is_lost && self.best().is_none_or(|best| record.beats(best));
@@ -71,6 +76,10 @@ pub struct EpochRecord {
     /// Whether it can't be the best any more: the run resumed after it, and the best weights until then were lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lost: bool,
+    /// Whether the run resumed after it with other dev pairs. Scores of later epochs can't be compared with its scores, so
+    /// the first of them replaces it if it is the best.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_other_dev: bool,
 }
 
 /// The scores on the dev pairs after an epoch.
@@ -131,7 +140,7 @@ impl EpochRecord {
     /// the one before. A metric that changed when the run resumed applies to both epochs.
     fn beats(&self, best: &EpochRecord) -> bool {
         match (&self.dev, &best.dev) {
-            (Some(dev), Some(best)) => dev.rank(dev.metric) > best.rank(dev.metric),
+            (Some(dev), Some(of_best)) if !best.has_other_dev => dev.rank(dev.metric) > of_best.rank(dev.metric),
             _ => true,
         }
     }
@@ -145,28 +154,30 @@ mod tests {
     fn best(metric: BestModelMetric, epochs: &[[u64; 3]]) -> Option<u64> {
         let mut progress = Progress::default();
         for (epoch, &[accurate, consistent, verifiable]) in (1..).zip(epochs) {
-            let tiers = TierCounts { pairs: 9, accurate, consistent, verifiable };
-            let dev = Some(DevRecord {
-                losses: LossValues::default(),
-                decode: Decode::Pair,
-                threshold: TierCounts::default(),
-                pair: tiers,
-                calibrated: tiers,
-                metric,
-            });
-            let (train, is_lost) = (LossValues::default(), false);
-            let seconds = 1.;
-            progress.finish_epoch(EpochRecord {
-                epoch,
-                step: epoch,
-                train,
-                dev,
-                train_seconds: seconds,
-                dev_seconds: seconds,
-                is_lost,
-            });
+            progress.finish_epoch(record(epoch, metric, TierCounts { pairs: 9, accurate, consistent, verifiable }));
         }
         progress.best
+    }
+
+    fn record(epoch: u64, metric: BestModelMetric, tiers: TierCounts) -> EpochRecord {
+        let dev = DevRecord {
+            losses: LossValues::default(),
+            decode: Decode::Pair,
+            threshold: TierCounts::default(),
+            pair: tiers,
+            calibrated: tiers,
+            metric,
+        };
+        EpochRecord {
+            epoch,
+            step: epoch,
+            train: LossValues::default(),
+            dev: Some(dev),
+            train_seconds: 1.,
+            dev_seconds: 1.,
+            is_lost: false,
+            has_other_dev: false,
+        }
     }
 
     #[test]
@@ -175,6 +186,20 @@ mod tests {
         assert_eq!(best(BestModelMetric::Verifiability, &epochs), Some(1));
         assert_eq!(best(BestModelMetric::Consistency, &epochs), Some(2));
         assert_eq!(best(BestModelMetric::Accuracy, &epochs), Some(3));
+    }
+
+    #[test]
+    fn scores_of_other_pairs_are_not_compared() {
+        let mut progress = Progress::default();
+        let scored = |epoch: u64, accurate: u64| {
+            let tiers = TierCounts { pairs: 9, accurate, consistent: 0, verifiable: 0 };
+            record(epoch, BestModelMetric::Accuracy, tiers)
+        };
+        assert!(progress.finish_epoch(scored(1, 7)));
+        assert!(!progress.finish_epoch(scored(2, 7)));
+        progress.change_dev();
+        assert!(progress.finish_epoch(scored(3, 1)) && !progress.finish_epoch(scored(4, 1)));
+        assert_eq!((progress.best, progress.since_best()), (Some(3), 1));
     }
 
     #[test]

@@ -202,7 +202,16 @@ impl<'a> Training<'a> {
         self.fit.ranks.agree_to_stop()?;
         let dev_seconds = started.elapsed().as_secs_f64();
         let epoch = self.progress.epochs.len() as u64 + 1;
-        let record = EpochRecord { epoch, step, train: losses.mean(), dev, train_seconds, dev_seconds, is_lost: false };
+        let record = EpochRecord {
+            epoch,
+            step,
+            train: losses.mean(),
+            dev,
+            train_seconds,
+            dev_seconds,
+            is_lost: false,
+            has_other_dev: false,
+        };
         let is_best = self.progress.finish_epoch(record.clone());
         Ok(TrainEvent::Epoch { record, is_best })
     }

@@ -64,7 +64,18 @@ fn runs_that_differ_are_not_averaged() {
         assert!(!out.exists());
     }
     assert_eq!(tiered(["model", "average", text(&run), "--output", text(&out)]).status.code(), Some(2));
-    let same = tiny.trained("same", &["--set", "train.epochs=1"]);
+    // The same stories in another file, read by other threads.
+    let copy = tiny.path("copy.json");
+    fs::copy(tiny.stories(), &copy).unwrap();
+    let file = format!("data.train.file={}", copy.display());
+    let same = tiny.trained("same", &["--set", &file, "--set", "data.workers=2", "--set", "train.epochs=1"]);
+    let output = tiered(["model", "average", text(&run), text(&same), "--output", text(&out)]);
+    assert!(output.status.success() && !stderr(&output).contains("warning"), "{}", stderr(&output));
+    fs::remove_dir_all(&out).unwrap();
+    let path = same.join("events.jsonl");
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace("finished", "stopped")).unwrap();
+    let output = tiered(["model", "average", text(&run), text(&same), "--output", text(&out)]);
+    assert!(stderr(&output).contains("its training has not come to its end"), "{}", stderr(&output));
     let exists = tiered(["model", "average", text(&run), text(&same), "--output", text(&run)]);
     assert_eq!(exists.status.code(), Some(73), "{}", stderr(&exists));
 }

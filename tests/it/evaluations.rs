@@ -64,6 +64,13 @@ fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     let dev = format!("data.dev.file={}", odd.display());
     let refused = tiny.train("odd", &["--set", &dev]);
     assert!(refused.status.code() == Some(77) && !tiny.path("odd").exists(), "{}", stderr(&refused));
+    // Nor with two sources that would be saved under one name.
+    std::fs::create_dir(tiny.path("other")).unwrap();
+    let other = tiny.path("other/stories.json");
+    std::fs::copy(tiny.stories(), &other).unwrap();
+    let [one, two] = [&tiny.stories(), &other].map(|file| format!("{{file='{}',split='dev'}}", file.display()));
+    let refused = tiny.train("twice", &["--set", &format!("data.dev=[{one},{two}]")]);
+    assert!(refused.status.code() == Some(78) && stderr(&refused).contains("rename one"), "{}", stderr(&refused));
     let file = ["--output", text(&odd)];
     assert_eq!(eval(&run, &tiny.stories(), "train", &file).status.code(), Some(73));
 
@@ -73,6 +80,23 @@ fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     let output = eval(&run, &tiny.stories(), "dev", &[]);
     assert!(succeeds(&output).contains("consistency"));
     assert!(stderr(&output).contains("the evaluation is printed but not saved"), "{}", stderr(&output));
+}
+
+/// Predictions need no cores of their own, which this machine may not have.
+#[test]
+fn a_deterministic_run_of_a_larger_machine_predicts() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
+    let of_larger = |line: &str| match line.split(' ').next() {
+        Some("threads") => "threads = 4000\n".to_owned(),
+        Some("deterministic") => "deterministic = true\n".to_owned(),
+        _ => format!("{line}\n"),
+    };
+    std::fs::write(run.join("config.toml"), config.lines().map(of_larger).collect::<String>()).unwrap();
+    let output = eval(&run, &tiny.stories(), "train", &["--device", "cpu"]);
+    assert!(succeeds(&output).contains("consistency"));
+    assert!(stderr(&output).contains("4000 threads need as many cores"), "{}", stderr(&output));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! An encoder that isn't trained is run once for each input, and nothing else is different.
 
-use crate::support::{stdout, text};
+use crate::support::{stderr, stdout, text};
 use crate::test_device::devices;
 use crate::tiny::Tiny;
 use std::path::Path;
@@ -71,6 +71,9 @@ fn what_is_encoded_is_kept_for_every_seed_and_changes_nothing() {
     let second = tiny.train("second", &frozen.into_iter().chain(["--vectors", text(&kept)]).collect::<Vec<_>>());
     assert!(stdout(&first).contains("is encoded once") && !stdout(&second).contains("is encoded once"));
     assert_eq!(std::fs::read_dir(&kept).unwrap().count(), 2, "vectors, and their SHA-256");
+    let unfrozen = tiny.train("unfrozen", &["--set", "train.epochs=1", "--vectors", text(&kept)]);
+    assert!(stderr(&unfrozen).contains("this run keeps no vectors"), "{}", stderr(&unfrozen));
+    assert!(!stderr(&first).contains("this run keeps no vectors"));
     let (weights, _) = of_run(&tiny.path("second"));
     assert!(alone.0.iter().all(|(name, tensor)| weights[name] == *tensor), "other weights than without the file");
     let mut files = std::fs::read_dir(&kept).unwrap().map(|file| file.unwrap().path());

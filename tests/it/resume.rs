@@ -281,7 +281,7 @@ fn inputs_that_have_changed() {
     assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
     assert!(stderr(&output).contains("data.train has changed"), "{}", stderr(&output));
     let output = dry(&[&data("dev")]);
-    assert!(output.status.success() && stderr(&output).contains("data.dev has changed"), "{}", stderr(&output));
+    assert!(output.status.success() && stderr(&output).contains("data.dev has other pairs"), "{}", stderr(&output));
     // Scores of the new pairs are told to be of these, and that the epoch was chosen on them.
     let changed = copied("dev");
     let output = resume(&changed, &["--set", &data("dev"), "--set", "train.epochs=3"]);
@@ -295,6 +295,20 @@ fn inputs_that_have_changed() {
     let changed = copied("split");
     let output = resume(&changed, &["--set", "data.dev.split=train", "--set", "train.epochs=3"]);
     assert!(output.status.success(), "{}", stderr(&output));
+    // Scores of other pairs are not compared: of one pair, no epoch would beat what the first one reached of all.
+    let fewer = tiny.trained("fewer", &["--set", "train.learning_rate=1e-30"]);
+    let best = || RunFolder::open(&fewer).unwrap().epoch_of(CheckpointKind::Best).unwrap();
+    assert_eq!(best(), Some(1));
+    let output = resume(&fewer, &["--set", "data.dev.pairs=1", "--set", "train.epochs=4"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(best(), Some(3), "the first of those on one pair, as the fourth is no better");
+    assert_eq!(
+        records(&fewer).iter().map(|record| record.has_other_dev).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
+    let from = format!("init_from={}", text(&fewer));
+    let output = resume(&fewer, &["--set", &from]);
+    assert!(output.status.code() == Some(78) && stderr(&output).contains("init_from"), "{}", stderr(&output));
     let former = ["eval", text(&changed), "--data", text(&stories), "--split", "dev"];
     assert!(stdout(&tiered(former)).contains("the epoch was chosen on this set"), "so were the earlier epochs");
     let output = resume(&run, &["--limit", "3"]);
@@ -397,6 +411,14 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
         assert!(more.status.success(), "{}", stderr(&more));
     };
     goes_on(&project.join("runs/a"), "train.epochs=2");
+    // What is named while it is resumed from elsewhere is found from everywhere.
+    fs::copy(tiny.stories(), elsewhere.path().join("other.json")).unwrap();
+    let run = project.join("runs/a");
+    let sets = ["--set", "train.epochs=3", "--set", "data.dev.file=other.json"];
+    let resumed = within(elsewhere.path(), &[&["train", "--resume", text(&run)], &sets[..]].concat());
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    let calibrated = within(&project, &["model", "calibrate", "runs/a"]);
+    assert!(calibrated.status.success(), "{}", stderr(&calibrated));
     // What it names is now found by absolute paths, which the resumed run has; a run that nobody resumed is found from itself.
     let second = within(&project, &["train", "--config", "tiny.toml", "--output", "runs/b", "--set", "train.epochs=1"]);
     assert!(second.status.success(), "{}", stderr(&second));

@@ -91,12 +91,15 @@ fn best_and_the_last_are_kept() {
     assert_eq!(store.names().unwrap(), ["step-00000001", "step-00000005"]);
     save(&store, 8, Some("step-00000006"));
     store.rotate(1, Some("step-00000006")).unwrap();
-    assert_eq!(store.names().unwrap(), ["step-00000005", "step-00000008"]);
+    assert_eq!(store.names().unwrap(), ["step-00000001", "step-00000005", "step-00000008"]);
+    let found = newest(&store);
+    assert_eq!((found.checkpoint.name.as_str(), found.best_is_lost), ("step-00000005", false));
     // What can't be removed is an error, but the others go.
     fs::write(store.path(".step-00000001.old"), b"a file").unwrap();
     fs::create_dir(store.path(".step-00000002.old")).unwrap();
     assert_eq!(store.rotate(2, Some("step-00000006")).unwrap_err().kind, ErrorKind::CantCreate);
-    assert_eq!(store.names().unwrap(), [".step-00000001.old", "step-00000005", "step-00000008"]);
+    let left = [".step-00000001.old", "step-00000001", "step-00000005", "step-00000008"];
+    assert_eq!(store.names().unwrap(), left);
 }
 
 #[test]
