@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, Result};
-use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, own_decode};
+use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, check_ledger, own_decode, seen_by};
 use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, PairGold, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::{DataDescription, Table};
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// the scores of every attribute, the most frequent confusions, the calibration
 ///
 /// Uses the predictions that `tiered eval` saved in the run folder, if they are of these stories and of the best
-/// weights. Otherwise it evaluates the run and saves nothing. It can also analyse a file of predictions without a run.
+/// weights. Otherwise it evaluates the run and saves only a note of the scoring. It can also analyse a file of predictions without a run.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A run folder, or a file of predictions (predictions.jsonl, or a published list)
@@ -61,20 +61,18 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     let folder = RunFolder::open(&args.run)?;
     let config = Config::open(&folder.config_file(), &[])?;
     let pairs = set.pairs(config.seed)?;
+    let data = set.description(pairs.len()).with_seen(&set.scored()?.seen(&seen_by(&folder, &config)?));
     let saved = folder.predictions(&set.evaluation_name(CheckpointKind::Best)?, CheckpointKind::Best)?;
     let predictions = match saved.filter(|saved| are_of(saved, &pairs)) {
         Some(saved) => saved,
-        None => {
-            let run = TrainedRun::open(&args.run, CheckpointKind::Best, args.device.as_ref())?;
-            evaluated(&run, set, set.pairs(run.config.seed)?, own_decode(&config))?
-        }
+        None => scored_anew(args, set, &data)?,
     };
     let calibrated = folder.calibrated(CheckpointKind::Best)?;
     let conflicts = args.decode.unwrap_or(own_decode(&config));
     let states = args.states.unwrap_or_default();
     let source = PredictionSource {
         system: args.run.display().to_string(),
-        data: set.description(pairs.len()),
+        data,
         format: PredictionFormat::Lines,
         decoding: conflicts.name().to_owned(),
         states,
@@ -82,6 +80,16 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     };
     require_states(args, &predictions)?;
     Ok(Analysis::of(source, &states.apply(&conflicts.apply(&predictions)), &facts(&pairs)))
+}
+
+/// Evaluates the run, and notes that it was scored.
+fn scored_anew(args: &Args, set: &LoadedPairs, data: &DataDescription) -> Result<Vec<LabelledPair>> {
+    check_ledger()?;
+    let run = TrainedRun::open(&args.run, CheckpointKind::Best, args.device.as_ref())?;
+    let predictions = evaluated(&run, set, set.pairs(run.config.seed)?, run.own_decode())?;
+    require_states(args, &predictions)?;
+    run.note_scoring(&run.report(data.clone(), &predictions, &Decode::REPORTED, &run.states(), Vec::new()))?;
+    Ok(predictions)
 }
 
 /// Whether these predictions are of these pairs: the same ids, sentences and labels, in any order.

@@ -46,6 +46,7 @@ pub fn read(folder: &Path) -> Result<Option<ReportedRun>> {
         report,
         conflicts: None,
         states: StateDecode::Argmax,
+        verifiability_by_argmax: analysis.verifiability,
         predictions,
         analysis,
         names_entities: protocol == Protocol::Har,

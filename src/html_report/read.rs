@@ -7,6 +7,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, own_decode};
 use crate::llm::Said;
+use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::{LabelledPair, PairPrediction, PredictionFormat};
 use crate::report::{DataDescription, Report};
 use crate::say::{aside, counted};
@@ -33,6 +34,8 @@ pub struct EvaluatedSet {
     pub conflicts: Option<Decode>,
     /// The decoding of states on the page: as chosen on dev.
     pub states: StateDecode,
+    /// With the states of the most likely classes in the place of these.
+    pub verifiability_by_argmax: Share,
     /// The decoded predictions.
     pub predictions: Vec<LabelledPair>,
     pub analysis: Analysis,
@@ -48,7 +51,9 @@ impl ReportedRun {
         let config = Config::open(&folder.config_file(), &[])?;
         let epochs = folder.epochs()?;
         let of_best = folder.evaluations()?.into_iter().filter(|name| !name.ends_with(CheckpointKind::Last.suffix()));
-        let sets = of_best.map(|name| EvaluatedSet::read(&folder, &config, &name)).collect::<Result<_>>()?;
+        let sets = of_best
+            .filter_map(|name| EvaluatedSet::read(&folder, &config, &name).transpose())
+            .collect::<Result<_>>()?;
         let real = path.canonicalize();
         let name = real.as_deref().unwrap_or(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (facts, best_epoch) = (described(&folder, &config, &epochs)?, folder.epoch_of(CheckpointKind::Best)?);
@@ -70,22 +75,23 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
 }
 
 impl EvaluatedSet {
-    fn read(folder: &RunFolder, config: &Config, name: &str) -> Result<Self> {
+    /// `None`, with a warning, if the evaluation is not of the present weights.
+    fn read(folder: &RunFolder, config: &Config, name: &str) -> Result<Option<Self>> {
         let report = folder.report(name)?;
-        let saved = folder.predictions(name, CheckpointKind::Best)?;
-        if saved.is_none() {
+        let Some(saved) = folder.predictions(name, CheckpointKind::Best)? else {
             aside!(
-                "warning: {}: eval/{name} has no predictions of the present weights; its pairs are left out (`tiered \
-                 eval` makes new predictions)",
+                "warning: {}: eval/{name} has no predictions of the present weights; it is left out (`tiered eval` \
+                 makes new predictions)",
                 folder.path().display()
             );
-        }
-        let saved = saved.unwrap_or_default();
+            return Ok(None);
+        };
         let calibrated = folder.calibrated(CheckpointKind::Best)?;
         let conflicts = own_decode(config);
         let can_decode = saved.iter().all(LabelledPair::has_state_probabilities);
         let states = calibrated.as_ref().map(|calibrated| calibrated.states).filter(|_| can_decode).unwrap_or_default();
-        let predictions = states.apply(&conflicts.apply(&saved));
+        let by_argmax = conflicts.apply(&saved);
+        let predictions = states.apply(&by_argmax);
         let source = PredictionSource {
             system: report.system.clone(),
             data: DataDescription { pairs: predictions.len() as u64, ..report.data.clone() },
@@ -95,16 +101,17 @@ impl EvaluatedSet {
             temperature: calibrated.map(|calibrated| calibrated.temperature),
         };
         let analysis = Analysis::of(source, &predictions, &facts_of(&report.data, config.seed, &predictions)?);
-        Ok(EvaluatedSet {
+        Ok(Some(EvaluatedSet {
             name: set_name(&report.data),
             report,
             conflicts: Some(conflicts),
             states,
+            verifiability_by_argmax: verifiability(&by_argmax),
             predictions,
             analysis,
             names_entities: true,
             said: Vec::new(),
-        })
+        }))
     }
 }
 
@@ -155,6 +162,14 @@ impl EvaluatedSet {
             ),
         };
         format!("{conflicts} · {states}")
+    }
+}
+
+/// Undefined where gold states are unknown.
+fn verifiability(predictions: &[LabelledPair]) -> Share {
+    match predictions.iter().all(LabelledPair::has_gold_states) {
+        true => StoryGroups::of(predictions).share_of_pairs(predictions, LabelledPair::is_verifiable),
+        false => Share::default(),
     }
 }
 

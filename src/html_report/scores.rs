@@ -169,19 +169,18 @@ pub fn headlines(runs: &[ReportedRun]) -> Vec<Headline> {
     let with_pairs = runs.iter().flat_map(|run| run.sets.iter().map(move |set| (run, set)));
     let with_pairs = with_pairs.filter(|(_, set)| !set.predictions.is_empty());
     let headline = |(run, set): (&ReportedRun, &EvaluatedSet)| {
-        let argmax = row_of(set, set.decoding(), StateDecode::Argmax);
         let calibrated = (set.states, Score::new(set.analysis.verifiability));
         let tiers = [
             ("accuracy", set.analysis.accuracy),
             ("consistency", set.analysis.consistency),
-            ("verifiability", argmax.map_or(set.analysis.verifiability, |row| row.verifiability)),
+            ("verifiability", set.verifiability_by_argmax),
         ];
         Headline {
             run: run.name.clone(),
             set: set.name.clone(),
             reading: set.reading(),
             tiers: tiers.map(|(name, share)| (name, Score::new(share))),
-            calibrated: (argmax.is_some() && set.states != StateDecode::Argmax).then_some(calibrated),
+            calibrated: (set.states != StateDecode::Argmax).then_some(calibrated),
         }
     };
     with_pairs.map(headline).collect()

@@ -94,17 +94,12 @@ impl LabelledPair {
         self.prediction.has_state_probabilities()
     }
 
-    /// Whether two answers to a pair can be compared: it has the same gold conflict and the same implausible story, and
-    /// each entity that both answers name has the same gold states. Entities may differ, if one system found its own.
+    /// Whether two answers to a pair can be compared: it has the same stories and the same gold conflict, and each entity
+    /// that both answers name has the same gold states. Entities may differ, if one system found its own.
     pub fn asks_the_same(&self, other: &LabelledPair) -> bool {
-        let [story, of_other] = [self, other].map(LabelledPair::implausible_story);
-        let same_states = |entity: LabelledEntity| {
-            let mut namesakes = of_other.entities().filter(|other| other.prediction.name == entity.prediction.name);
-            namesakes.all(|other| Side::BOTH.iter().all(|&side| entity.gold.side(side) == other.gold.side(side)))
-        };
         self.gold.conflict == other.gold.conflict
-            && story.prediction.sentences == of_other.prediction.sentences
-            && story.entities().all(same_states)
+            && self.implausible_story().asks_the_same(other.implausible_story())
+            && self.plausible_story().asks_the_same(other.plausible_story())
     }
 
     /// Whether the gold states of both stories are known. Verifiability is undefined without them.
@@ -114,6 +109,14 @@ impl LabelledPair {
 }
 
 impl<'a> LabelledStory<'a> {
+    fn asks_the_same(self, other: LabelledStory) -> bool {
+        let same_states = |entity: LabelledEntity| {
+            let mut namesakes = other.entities().filter(|other| other.prediction.name == entity.prediction.name);
+            namesakes.all(|other| Side::BOTH.iter().all(|&side| entity.gold.side(side) == other.gold.side(side)))
+        };
+        self.prediction.sentences == other.prediction.sentences && self.entities().all(same_states)
+    }
+
     /// The entities, in order.
     pub fn entities(self) -> impl Iterator<Item = LabelledEntity<'a>> {
         let entities = self.gold.entities.iter().zip(&self.prediction.entities);

@@ -116,6 +116,16 @@ pub enum Compared {
     Rows(Vec<[usize; 2]>),
 }
 
+/// Each one once, in order. What is shown twice would count twice in the correction of p-values.
+pub fn once_each<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    all.into_iter().fold(Vec::new(), |mut once, one| {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+        once
+    })
+}
+
 impl Comparison {
     /// # Panics
     /// If outcomes are not of the pairs of their section, or a compared row does not exist.

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, own_decode};
 use crate::metrics::{PairSet, Reached, reached};
 use crate::prediction::read_predictions;
-use crate::report::comparison::{Compared, Comparison, SectionData, System};
+use crate::report::comparison::{Compared, Comparison, SectionData, System, once_each};
 use crate::report::{PublishedRow, published};
 use std::collections::BTreeMap;
 
@@ -76,20 +76,17 @@ impl Sweep {
                 )
             })
         };
-        if selection.sets.is_empty() { Ok(all.iter().collect()) } else { selection.sets.iter().map(named).collect() }
+        if selection.sets.is_empty() {
+            Ok(all.iter().collect())
+        } else {
+            once_each(&selection.sets).into_iter().map(named).collect()
+        }
     }
 
     fn decodings(&self, selection: &Selection) -> Vec<Decoding> {
         let conflicts = if selection.decode.is_empty() { &self.file.decode } else { &selection.decode };
         let states = if selection.states.is_empty() { &self.file.states } else { &selection.states };
-        let all = conflicts.iter().flat_map(|&conflict| states.iter().map(move |&state| (conflict, state)));
-        // One that is named twice would count twice in the correction of p-values.
-        all.fold(Vec::new(), |mut once, decoding| {
-            if !once.contains(&decoding) {
-                once.push(decoding);
-            }
-            once
-        })
+        once_each(conflicts.iter().flat_map(|&conflict| states.iter().map(move |&state| (conflict, state))))
     }
 
     /// # Errors
@@ -174,16 +171,23 @@ impl Sweep {
         decodings: &[Decoding],
     ) -> Result<Option<CellOutcomes>> {
         let [run, ..] = folds else { return Ok(None) };
-        let (mut predictions, mut calibrated) = (Vec::new(), StateDecode::default());
+        let (mut predictions, mut calibrated) = (Vec::new(), None);
         for fold in folds {
             let files = self.files(fold);
             if !files.is_trained(fold)? || files.evaluated_file(set).is_none() {
                 return Ok(None);
             }
             predictions.extend(read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs);
-            let of_run = files.folder()?.calibrated(CheckpointKind::Best)?;
-            calibrated = of_run.map(|calibrated| calibrated.states).unwrap_or_default(); // folds have none
+            calibrated = files.folder()?.calibrated(CheckpointKind::Best)?.map(|calibrated| calibrated.states);
         }
+        let calibrates = decodings.iter().any(|&(_, states)| states == StateChoice::Calibrated);
+        let calibrated = match calibrated {
+            None if calibrates => {
+                let what = "has no states that were calibrated on dev; show its states by argmax (--states argmax)";
+                return Err(Error::data(format!("{}: {what}", self.files(run).path.display())));
+            }
+            calibrated => calibrated.unwrap_or_default(),
+        };
         let decoded = |&(conflict, state): &Decoding| {
             let conflict = match conflict {
                 ConflictChoice::Threshold => Decode::Threshold,
@@ -247,7 +251,7 @@ pub fn compared(row_pairs: &[String], rows: &[String]) -> Result<Compared> {
     };
     match row_pairs {
         [] => Ok(Compared::WithFirst),
-        row_pairs => Ok(Compared::Rows(row_pairs.iter().map(pair).collect::<Result<_>>()?)),
+        row_pairs => Ok(Compared::Rows(once_each(row_pairs.iter().map(pair).collect::<Result<Vec<_>>>()?))),
     }
 }
 

@@ -26,6 +26,8 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     assert_eq!(wrong_once.count(), differ);
     let shown = stdout(&compare(&[text(&a), text(&b)]));
     assert!(shown.contains("the runs differ on") && shown.contains("2 - 1"), "{shown}");
+    let twice = [text(&a), text(&b), "--evaluation", "stories-dev-all", "--evaluation", "stories-dev-all"];
+    assert_eq!(stdout(&compare(&twice)), shown, "each set is tested once");
 
     assert!(!shown.contains("seeds"), "each row is one run: {shown}");
     let decoded = compare(&[text(&a), text(&b), "--decode", "pair", "--states", "argmax", "--states", "0.6+top1"]);
@@ -128,6 +130,14 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
     assert_eq!((&differing["set"], &differing["differ"]), (&"predictions".into(), &serde_json::json!([])));
     let output = tiered(["compare", text(&dev), text(&train)]);
     assert!(output.status.code() == Some(65) && stderr(&output).contains("other pairs"), "{}", stderr(&output));
+    // The same pairs, but for a story that is plausible.
+    let mut retold = read_predictions(&dev).unwrap().pairs;
+    let plausible = retold[0].gold.plausible;
+    retold[0].prediction.stories[plausible].sentences[0] = "Ada slept.".into();
+    let retold_file = tiny.path("retold.jsonl");
+    write_predictions(&retold_file, &retold).unwrap();
+    let output = tiered(["compare", text(&dev), text(&retold_file)]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("other sentences"), "{}", stderr(&output));
     // The same pairs, but other gold states: verifiability can't be compared.
     let mut relabelled = read_predictions(&dev).unwrap().pairs;
     for class in relabelled[0].gold.stories.iter_mut().flat_map(|story| &mut story.entities[0].effects[0]) {

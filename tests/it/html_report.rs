@@ -350,6 +350,45 @@ fn what_is_no_run_and_what_is_no_file_is_refused() {
     assert!(!page.exists());
 }
 
+/// The large numbers of the first set.
+fn headline(run: &Path, name: &str) -> String {
+    let page = fs::read_to_string(page(&[run], name)).unwrap();
+    page.split_once("class=\"headline\"").unwrap().1.split("</dl>").next().unwrap().to_owned()
+}
+
+/// Verifiability is by argmax there, also if the evaluation was made with other states only.
+#[test]
+fn the_headline_is_by_argmax() {
+    let run = copied("calibrated");
+    let path = run.join("best/decode.json");
+    let mut decode: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    decode["states"] = json!("0.02");
+    fs::write(&path, decode.to_string()).unwrap();
+    let before = headline(&run, "by-argmax.html");
+    for evaluation in fs::read_dir(run.join("eval")).unwrap() {
+        let path = evaluation.unwrap().path().join("report.json");
+        let mut report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        report["rows"].as_array_mut().unwrap().retain(|row| row["states"] != "argmax");
+        fs::write(path, report.to_string()).unwrap();
+    }
+    assert_eq!(headline(&run, "without-argmax.html"), before);
+}
+
+#[test]
+fn evaluations_of_other_weights_are_left_out() {
+    let run = copied("of other weights");
+    let before = fs::read_to_string(page(&[&run], "before.html")).unwrap();
+    assert!(before.contains("hostile.json"));
+    let hostile = fs::read_dir(run.join("eval")).unwrap().map(|entry| entry.unwrap().path());
+    let hostile = hostile.into_iter().find(|path| text(path).contains("hostile")).unwrap();
+    fs::write(hostile.join("weights.json"), "{\"epoch\":77}").unwrap();
+    let after = shared().0.path("after.html");
+    let output = tiered(["report", "html", text(&run), "--output", text(&after)]);
+    assert!(stderr(&output).contains("eval/hostile-test-all has no predictions of the present weights"));
+    let after = fs::read_to_string(after).unwrap();
+    assert!(!after.contains("hostile.json") && after.contains("stories.json, dev"), "neither pairs nor scores");
+}
+
 #[test]
 fn analyse_takes_saved_predictions_and_evaluates_what_is_not_saved() {
     let (tiny, run) = shared();

@@ -125,6 +125,29 @@ fn a_sweep_notes_a_set_of_which_dev_is_a_part() {
     assert_eq!((&all["data"]["kind"], &all["data"]["seen_in_part"]), (&json!("all"), &json!(true)));
 }
 
+/// A report of pairs that were not evaluated yet is a scoring, and a report of saved predictions is none.
+#[test]
+fn a_report_that_evaluates_is_noted() {
+    let rig = Rig::new();
+    let report = ["report", "text", text(&rig.run), "--data", text(&rig.unseen), "--split", "dev", "--format=json"];
+    let reported = |ledger: &Path| rig.tiered(ledger, &report);
+    let output = reported(&rig.tiny.path("no-such-folder/ledger.jsonl"));
+    assert!(output.status.code() == Some(73) && stdout(&output).is_empty(), "{}", stderr(&output));
+    assert_eq!(rig.scorings(), [] as [Value; 0]);
+    let output = reported(&rig.ledger);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let [scoring] = &rig.scorings()[..] else { panic!("{:?}", rig.scorings()) };
+    assert_eq!(lines(&rig.ledger), std::slice::from_ref(scoring));
+    assert_eq!(scoring["data"]["sha256"], json!(sha256(&rig.unseen)));
+    rig.eval(&rig.unseen, &[]);
+    assert!(reported(&rig.ledger).status.success());
+    assert_eq!(rig.scorings().len(), 2, "those of the first report and of eval");
+    let stories = rig.tiny.stories();
+    let seen = ["report", "text", text(&rig.run), "--data", text(&stories), "--split", "dev", "--format=json"];
+    let seen: Value = serde_json::from_slice(&rig.tiered(&rig.ledger, &seen).stdout).unwrap();
+    assert_eq!(seen["data"]["seen"], json!("chosen_on"));
+}
+
 #[test]
 fn a_ledger_that_can_t_be_written_stops_the_evaluation_before_a_score_is_seen() {
     let rig = Rig::new();

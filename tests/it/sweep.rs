@@ -211,6 +211,10 @@ fn the_table_has_intervals_tests_and_published_rows() {
     for (format, word) in [("--format=latex", "\\toprule"), ("--format=csv", "what,set,decoding")] {
         assert!(rig.succeeds("table", "done", &[format]).contains(word));
     }
+    let twice =
+        ["--evaluation", "seen", "--evaluation", "seen", "--compare", "1,2", "--compare", "1,2", "--format=json"];
+    let twice: Comparison = serde_json::from_str(&rig.succeeds("table", "done", &twice)).unwrap();
+    assert_eq!((twice.sections.len(), twice.tests), (2, 6), "by both decodings, each tested once");
     for wrong in [["--compare", "1,3"], ["--evaluation", "nowhere"]] {
         assert_eq!(rig.run("table", "done", &wrong).status.code(), Some(2), "{wrong:?}");
     }
@@ -620,6 +624,8 @@ fn cross_validation_scores_every_pair_once_by_a_run_that_has_not_seen_it() {
     let rig = Rig { tiny, file };
     let said = rig.succeeds("run", "out", &[]);
     assert!(said.contains("folds: 4 runs done now"), "{said}");
+    let output = rig.run("table", "out", &["--states", "calibrated"]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("--states argmax"), "{}", stderr(&output));
 
     let sweep = rig.sweep("out");
     let pairs = |run: &SweepRun| {

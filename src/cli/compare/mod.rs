@@ -6,7 +6,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{PairSet, Reached, reached};
 use crate::prediction::LabelledPair;
-use crate::report::comparison::{Compared, Comparison, SectionData, System};
+use crate::report::comparison::{Compared, Comparison, SectionData, System, once_each};
 use crate::schema;
 use predictor::{Predictor, predictions, sets, with_others};
 use row::RecipeRow;
@@ -135,7 +135,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { &vec![StateDecode::Argmax] } else { &args.states };
-    states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))).collect()
+    once_each(states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))))
 }
 
 fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<LabelledPair>]) -> Result<()> {

@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::metrics::PairSet;
 use crate::prediction::{LabelledPair, PredictionFormat, read_predictions};
+use crate::report::comparison::once_each;
 use crate::say::quoted;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -120,7 +121,7 @@ fn sets_of_runs(evaluations: &[String], folders: &[&RunFolder]) -> Result<Vec<St
         ));
     }
     if !evaluations.is_empty() {
-        return Ok(evaluations.to_vec());
+        return Ok(once_each(evaluations.iter().cloned()));
     }
     let shared: Vec<String> = each[0].iter().filter(|set| lacks(set).is_none()).cloned().collect();
     if shared.is_empty() {

@@ -83,7 +83,7 @@ fn ask_about(pair: &Pair, place: usize, shots: &[Pair], swapped: bool, scorer: &
     Ok(HarAnswer { pair: LabelledPair::new(pair, prediction), steps: dialogue.steps })
 }
 
-/// Fills in the prediction as far as the answers are decided. Returns early where one is not.
+/// Fills in the prediction tier by tier, as far as the answers are decided: of two states, both or none.
 fn answer(dialogue: &mut Dialogue, shown: [usize; 2], prediction: &mut PairPrediction) -> Result<()> {
     let letters = LETTERS.map(|letter| format!(" {letter}")).to_vec();
     let Some(place) = dialogue.choose(Tier::Story, letters)? else { return Ok(()) };
@@ -104,8 +104,13 @@ fn answer(dialogue: &mut Dialogue, shown: [usize; 2], prediction: &mut PairPredi
         entity.conflict_probs[second] = 1.;
     }
     dialogue.text.push_str(CONFLICT);
-    for (side, sentence) in [(Side::Effect, first), (Side::Precondition, second)] {
-        let Some((entity, attribute, class)) = state(dialogue, &story, side, sentence)? else { return Ok(()) };
+    let asked = [(Side::Effect, first), (Side::Precondition, second)];
+    let mut states = Vec::new();
+    for (side, sentence) in asked {
+        let Some(state) = state(dialogue, &story, side, sentence)? else { return Ok(()) };
+        states.push(state);
+    }
+    for ((side, sentence), (entity, attribute, class)) in asked.into_iter().zip(states) {
         predicted.entities[entity].side_mut(side).classes[sentence][attribute.index()] = class;
     }
     Ok(())
