@@ -1,7 +1,7 @@
 //! A set of pairs, with every input tokenized once.
 
 use super::index::{InputNumber, SequenceNumber, StoryNumber};
-use super::input::{Input, Reads, WholeStories};
+use super::input::{Input, InputText, Reads, WholeStories};
 use super::numbered::{Distinct, NumberedInputs};
 use super::tokens::Tokens;
 use crate::attribute::{Attribute, SIDE_CLASSES};
@@ -57,7 +57,7 @@ impl Corpus {
         let (sequences, inputs) = inputs.tokenize(tokenizer)?;
         let stories = tokenizer.encode_stories(&stories.items)?;
         let corpus = Corpus { pairs, sequences, inputs, cells, stories, story_numbers };
-        corpus.check_lengths(max_tokens)?;
+        corpus.check_lengths(max_tokens, reads)?;
         Ok(corpus)
     }
 
@@ -200,14 +200,18 @@ impl Corpus {
         self.pairs.iter().flat_map(|pair| &pair.stories)
     }
 
-    fn check_lengths(&self, max_tokens: usize) -> Result<()> {
+    fn check_lengths(&self, max_tokens: usize, reads: Reads) -> Result<()> {
+        let context = match reads.stories {
+            WholeStories::AroundInputs => "model.state_context",
+            WholeStories::Read | WholeStories::Unread => "model.detector.context",
+        };
         for (pair, numbers) in self.pairs.iter().zip(&self.story_numbers) {
             for (story, &number) in pair.stories.iter().zip(numbers) {
                 let tokens = self.story(number).tokens.len();
                 if tokens > max_tokens {
                     return Err(Error::data(format!(
                         "story {}: as one input it has {tokens} tokens, but the encoder has {max_tokens} positions; \
-                         shorten it, or train with model.detector.context = \"sentence\"",
+                         shorten it, or train with {context} = \"sentence\"",
                         story.id
                     )));
                 }
@@ -219,12 +223,16 @@ impl Corpus {
                     for (n, &input) in row.iter().enumerate() {
                         let tokens = self.tokens_of(input).len();
                         if tokens > max_tokens {
+                            let (place, remedy) = match reads.input_text {
+                                InputText::Sentence => (format!(", sentence {}", n + 1), "shorten the sentence"),
+                                InputText::Story => {
+                                    (String::new(), "shorten it, or train with model.input_text = \"sentence\"")
+                                }
+                            };
                             return Err(Error::data(format!(
-                                "story {}, sentence {}: with entity \"{}\" it has {tokens} tokens, but the encoder has \
-                                 {max_tokens} positions; shorten the sentence",
-                                story.id,
-                                n + 1,
-                                entity.name
+                                "story {}{place}: with entity \"{}\" it has {tokens} tokens, but the encoder has \
+                                 {max_tokens} positions; {remedy}",
+                                story.id, entity.name
                             )));
                         }
                     }

@@ -145,6 +145,8 @@ mod tests {
             "model.detector.entities=true",
             "model.detector.sentence_layers=1",
             "model.detector={ kind = 'joint', standardize = true }",
+            "model.detector.context='story'",
+            "model.detector={ kind = 'joint', context = 'story', inputs = 'states' }",
             "model.detector={ kind = 'joint', norm = 'before' }",
             "model.detector={ kind = 'joint', residual_scale = 0.1 }",
             "model.detector.residual_scale=-1",
@@ -160,6 +162,8 @@ mod tests {
         ] {
             assert_eq!(open(MINIMAL, &[bad]).unwrap_err().kind, crate::error::ErrorKind::Config, "{bad}");
         }
+        // The joint detector has no width that its heads would have to divide.
+        assert!(open(MINIMAL, &["model.detector={ kind = 'joint', heads = 12 }"]).is_ok());
     }
 
     #[test]

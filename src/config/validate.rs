@@ -4,7 +4,7 @@ use super::check::{Check, all_hold};
 use super::model::OutputBias;
 use super::schema::Config;
 use crate::loss::{LossConfig, Normalization};
-use crate::model::{DetectorConfig, DetectorKind, Norm};
+use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
 use crate::train::TrainConfig;
 use crate::untrusted::MAX_EPOCHS;
 
@@ -103,7 +103,7 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
     ]
 }
 
-fn of_detector(detector: &DetectorConfig) -> [Check; 3] {
+fn of_detector(detector: &DetectorConfig) -> [Check; 4] {
     let is_joint = detector.kind == DetectorKind::Joint;
     [
         (
@@ -114,6 +114,11 @@ fn of_detector(detector: &DetectorConfig) -> [Check; 3] {
         (
             is_joint || (detector.sentence_layers == 0 && !detector.entities),
             "model.detector: sentence_layers and entities need kind = \"joint\"",
+        ),
+        (
+            detector.context == Context::Sentence || detector.reads_stories(),
+            "model.detector.context = \"story\" needs kind = \"joint\", and inputs that are not \"states\"; \
+             set it to \"sentence\", which changes nothing",
         ),
     ]
 }

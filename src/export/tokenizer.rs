@@ -11,15 +11,15 @@ pub fn special_tokens(tokenizer: &Value, config: &Value) -> Map<String, Value> {
     let (cls, sep) = ends(&tokenizer["post_processor"]);
     let with_id = |key: &str| added(tokenizer).find(|token| config[key].is_u64() && token["id"] == config[key]);
     let content = |token: &Value| token["content"].as_str().map(str::to_owned);
-    let mask = added(tokenizer).filter_map(content).find(|token| ["<mask>", "[MASK]"].contains(&token.as_str()));
+    let named = |names: [&str; 2]| added(tokenizer).filter_map(content).find(|token| names.contains(&token.as_str()));
     let roles = [
         ("cls_token", cls.clone()),
         ("sep_token", sep.clone()),
         ("bos_token", cls),
         ("eos_token", sep),
-        ("pad_token", with_id("pad_token_id").and_then(content)),
+        ("pad_token", with_id("pad_token_id").and_then(content).or_else(|| named(["<pad>", "[PAD]"]))),
         ("unk_token", unknown(&tokenizer["model"])),
-        ("mask_token", mask),
+        ("mask_token", named(["<mask>", "[MASK]"])),
     ];
     roles.into_iter().filter_map(|(role, token)| Some((role.to_owned(), token?.into()))).collect()
 }

@@ -80,6 +80,19 @@ fn the_folder_is_hugging_faces() {
     assert_eq!(described["decode"]["states"], read(&run.join("best/decode.json"))["states"]);
 }
 
+/// Some encoders say in their tokenizer alone which token pads.
+#[test]
+fn the_token_that_pads_is_found_without_its_number() {
+    let tiny = Tiny::of("deberta-v2");
+    let path = tiny.encoder().join("config.json");
+    let mut config = read(&path);
+    config.as_object_mut().unwrap().remove("pad_token_id");
+    fs::write(&path, config.to_string()).unwrap();
+    let (run, out) = (tiny.trained("run", &["--set", "train.epochs=1"]), tiny.path("exported"));
+    assert!(export(&run, &out).status.success());
+    assert_eq!(read(&out.join("tokenizer_config.json"))["pad_token"], "[PAD]");
+}
+
 #[test]
 fn an_export_is_an_encoder_to_train_on() {
     let (tiny, _, out) = shared();

@@ -23,7 +23,7 @@ fn story_and_conflict_are_read_off_one_distribution() {
     for (i, settings) in [
         &[][..],
         &["--set", "model.detector.inputs=embeddings"],
-        &["--set", "model.detector.inputs=states"],
+        &["--set", "model.detector.inputs=states", "--set", "model.detector.context=sentence"],
         &["--set", "model.detector.context=sentence"],
         &["--set", "model.detector.sentence_layers=1", "--set", "loss.single_story=0.5"],
     ]

@@ -301,6 +301,11 @@ fn a_streamed_story_that_is_too_long_is_refused_before_the_first_step() {
         let output = dry(&tiny, &[&format!("data.train.streaming={streaming}")]);
         assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
         assert!(stderr(&output).contains("positions; shorten the sentence"), "{}", stderr(&output));
+        let output = dry(&tiny, &[&format!("data.train.streaming={streaming}"), "model.input_text=story"]);
+        assert!(stderr(&output).contains("model.input_text = \"sentence\""), "{}", stderr(&output));
+        let whole = ["model.state_context=story", "model.detector.kind=joint"];
+        let output = dry(&tiny, &[&whole[..], &[&format!("data.train.streaming={streaming}")]].concat());
+        assert!(stderr(&output).contains("model.state_context = \"sentence\""), "{}", stderr(&output));
     }
 }
 

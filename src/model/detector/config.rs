@@ -131,7 +131,7 @@ impl DetectorConfig {
         if !(0..=MAX_SIZE).contains(&self.sentence_layers) {
             return Err("sentence_layers must be at least 0 and at most 1048576");
         }
-        if self.width % (2 * self.heads) != 0 {
+        if self.kind == DetectorKind::Paper && self.width % (2 * self.heads) != 0 {
             return Err("width must be a multiple of 2 * heads");
         }
         Ok(())
