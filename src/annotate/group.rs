@@ -58,14 +58,17 @@ impl Group {
         self.answers.get(pass).unwrap_or(&NO_ANSWERS)
     }
 
-    /// A story that was not removed.
+    /// A story that was not removed. A version is there only with its plausible story.
     pub(super) fn story(&self, key: &str) -> Option<&Draft> {
-        self.stories.get(key).filter(|draft| draft.exists)
+        self.present().find(|(other, _)| *other == key).map(|(_, draft)| draft)
     }
 
-    /// The stories that were not removed, the plausible one first.
+    /// The stories that were not removed, the plausible one first; none without that one.
     pub(super) fn present(&self) -> impl Iterator<Item = (&str, &Draft)> {
-        self.stories.iter().filter(|(_, draft)| draft.exists).map(|(key, draft)| (key.as_str(), draft))
+        let is_there = |draft: &Draft| draft.exists;
+        let has_plausible = self.stories.values().any(|draft| is_there(draft) && draft.kind.is_none());
+        let stories = self.stories.iter().filter(move |(_, draft)| has_plausible && is_there(draft));
+        stories.map(|(key, draft)| (key.as_str(), draft))
     }
 
     /// Empty if there is no such sentence.
@@ -104,7 +107,7 @@ impl Group {
         let answers = self.answers(pass);
         match change.clone() {
             Change::Story { story, kind, .. } => {
-                let exists = self.story(&story).is_some();
+                let exists = self.stories.get(&story).is_some_and(|draft| draft.exists);
                 Change::Story { story, kind, exists }
             }
             Change::Order { story, .. } => {

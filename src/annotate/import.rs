@@ -4,7 +4,7 @@ use super::change::{Change, EntityId, EntityText, MarkedConflict, SentenceId};
 use super::edit::MAX_WANTED;
 use super::export::LeftOutStory;
 use super::group::Labels;
-use super::message::{EditProblem, Lack};
+use super::message::Lack;
 use super::project::Project;
 use super::refusal::EditRefusal;
 use super::sender::Sender;
@@ -35,27 +35,23 @@ pub struct ImportedStory {
 
 impl Project {
     /// Takes the stories of one split, or of all, with their labels as answers of the sender's pass. A group whose number
-    /// is taken gets another one. Each group is an edit. An import that was interrupted goes on if it is sent again.
+    /// is taken gets another one. Each group is an edit. An import that is sent again goes on where it was interrupted.
     ///
     /// # Errors
-    /// `Data` if there is no such split, or the import was made before; `Io`. Groups before the error were taken.
+    /// `Data` if there is no such split; `Io`. Groups before the error were taken.
     pub fn import(&mut self, sender: Sender, file: &StoryFile, split: Option<&str>) -> Result<Imported, EditRefusal> {
         sender.check()?;
         // Its edits have numbers of their own.
         let window = format!("{}-{}", sender.window, sender.n);
-        let stories: Vec<&Story> = match split {
-            Some(split) => file.split(split)?.iter().collect(),
-            None => file.splits.iter().flat_map(|(_, stories)| stories).collect(),
+        let splits: Vec<&[Story]> = match split {
+            Some(split) => vec![file.split(split)?],
+            None => file.splits.iter().map(|(_, stories)| stories.as_slice()).collect(),
         };
         let mut imported = Imported { findings: file.findings.clone(), ..Imported::default() };
         // Groups that give way don't take the numbers of others.
-        let above = stories.iter().map(|story| story.group).filter(|&group| group < MAX_WANTED);
+        let above = splits.iter().copied().flatten().map(|story| story.group).filter(|&group| group < MAX_WANTED);
         let above = above.max().map_or(1, |last| last + 1);
-        let groups = groups(&stories, &mut imported.left_out);
-        let is_made = |n: usize| self.history.sent(&window, n as u64).is_some();
-        if !groups.is_empty() && (1..=groups.len()).all(is_made) {
-            return Err(EditProblem::ImportedBefore.into());
-        }
+        let groups: Vec<_> = splits.iter().flat_map(|split| groups(split, &mut imported.left_out)).collect();
         for (n, members) in (1..).zip(groups) {
             let mut reader = GroupReader::default();
             match self.history.sent(&window, n).and_then(|revision| self.history.edit(revision)) {
@@ -77,8 +73,9 @@ impl Project {
     }
 }
 
-/// The stories by their groups, each with its plausible story first. Further plausible stories are groups of their own.
-fn groups<'s>(stories: &[&'s Story], left_out: &mut Vec<LeftOutStory>) -> Vec<Vec<&'s Story>> {
+/// The stories of a split by their groups, each with its plausible story first. Further plausible stories are groups of their
+/// own.
+fn groups<'s>(stories: &'s [Story], left_out: &mut Vec<LeftOutStory>) -> Vec<Vec<&'s Story>> {
     let mut groups: Vec<Vec<&Story>> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
     for story in stories.iter().filter(|story| story.kind.is_none()) {
@@ -101,6 +98,7 @@ fn groups<'s>(stories: &[&'s Story], left_out: &mut Vec<LeftOutStory>) -> Vec<Ve
 struct GroupReader {
     changes: Vec<Change>,
     entities: BTreeMap<String, EntityId>,
+    people: BTreeSet<String>,
     sentences: Vec<Known>,
     keys: Vec<String>,
 }
@@ -113,6 +111,7 @@ struct Known {
 
 impl GroupReader {
     fn read(&mut self, number: i64, stories: &[&Story]) -> Vec<Change> {
+        self.people = stories.iter().flat_map(|story| people(story)).collect();
         for story in stories {
             let key = self.free_key(number, story.kind);
             self.keys.push(key.clone());
@@ -148,7 +147,7 @@ impl GroupReader {
 
     fn read_story(&mut self, key: &str, story: &Story) {
         let key = key.to_owned();
-        let entities: Vec<EntityId> = story.entities.iter().map(|entity| self.entity(&entity.name, story)).collect();
+        let entities: Vec<EntityId> = story.entities.iter().map(|entity| self.entity(&entity.name)).collect();
         let mut used = BTreeSet::new();
         let mut sentences = Vec::new();
         for (n, text) in story.sentences.iter().enumerate() {
@@ -169,17 +168,12 @@ impl GroupReader {
         }
     }
 
-    fn entity(&mut self, name: &str, story: &Story) -> EntityId {
+    fn entity(&mut self, name: &str) -> EntityId {
         if let Some(&entity) = self.entities.get(name) {
             return entity;
         }
         let entity = EntityId(self.entities.len() as u32 + 1);
-        let is_human = |attribute: Attribute| attribute.is_human();
-        let labelled = story.entities.iter().filter(|entity| entity.name == name).flat_map(|entity| &entity.labelled);
-        let person = labelled.into_iter().any(|labelled| {
-            Attribute::ALL.into_iter().filter(|&attribute| is_human(attribute)).any(|a| labelled.contains(a))
-        });
-        let person = person || name == story.actor;
+        let person = self.people.contains(name);
         self.changes.push(Change::Entity { entity, is: Some(EntityText { name: name.to_owned(), person }) });
         self.entities.insert(name.to_owned(), entity);
         entity
@@ -205,6 +199,15 @@ impl GroupReader {
             }
         }
     }
+}
+
+/// The actor, and whoever has a label that only people have.
+fn people(story: &Story) -> impl Iterator<Item = String> {
+    let is_human = |attribute: &Attribute| attribute.is_human();
+    let labelled = story.entities.iter().filter(move |entity| {
+        entity.labelled.iter().any(|labelled| Attribute::ALL.into_iter().filter(is_human).any(|a| labelled.contains(a)))
+    });
+    labelled.map(|entity| entity.name.clone()).chain([story.actor.clone()])
 }
 
 fn sentence_id(index: usize) -> SentenceId {

@@ -55,7 +55,7 @@ impl Project {
     /// What others did since, and what could not be seen any more after the steps, besides what `told` tells.
     fn built_on(&self, intent: &Intent, steps: &[EditStep], told: &[&EditStep]) -> Vec<Clash> {
         let Intent { sender, number, story, since, from } = *intent;
-        let others = self.history.by_others(number, sender.who, since);
+        let others = self.history.by_others(number, (sender.who, sender.pass), since);
         let Some(before) = self.stories.groups.get(&number).filter(|_| !others.is_empty()) else { return Vec::new() };
         let mut after = self.stories.group(number);
         steps.iter().for_each(|step| drop(after.apply(sender.pass, &step.change)));

@@ -1,6 +1,6 @@
 //! Edits that are undone and redone: what somebody else changed, or has built on them since, is told.
 
-use super::change::{Change, EntityText, MarkedConflict};
+use super::change::{Change, EntityText, MarkedConflict, SentenceId};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
@@ -37,6 +37,7 @@ impl Project {
         let steps = steps.filter(|step| step.change != step.before).collect();
         let intent = Intent { sender, number, story, since, from };
         let steps = self.settled(&intent, steps, |step| !step.merges)?;
+        let steps = keep_used_texts(self.stories.group(number), sender.pass, steps);
         require_names(self.stories.group(number), sender.pass, &steps)?;
         let (undoes, redoes) =
             if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
@@ -75,6 +76,14 @@ impl Project {
         };
         EditStep { merges: merged.is_some(), change: merged.unwrap_or_else(|| to.clone()), before }
     }
+}
+
+/// A sentence that a story still has keeps its text.
+fn keep_used_texts(mut group: Group, pass: &str, mut steps: Vec<EditStep>) -> Vec<EditStep> {
+    steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
+    let is_used = |sentence: &SentenceId| group.present().any(|(_, draft)| draft.sentences.contains(sentence));
+    steps.retain(|step| !matches!(&step.change, Change::Text { sentence, text: None } if is_used(sentence)));
+    steps
 }
 
 /// A mark of another pass goes back with its sentence, whatever was marked there since.

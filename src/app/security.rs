@@ -30,13 +30,17 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// What requests are compared with.
 pub struct Guard {
-    hosts: [String; 2],
+    hosts: Vec<String>,
     token: AccessToken,
 }
 
 impl Guard {
     pub fn new(port: u16, token: AccessToken) -> Arc<Self> {
-        Arc::new(Guard { hosts: ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}")), token })
+        const NAMES: [&str; 2] = ["127.0.0.1", "localhost"];
+        let with_port = NAMES.iter().map(|name| format!("{name}:{port}"));
+        // Browsers leave out HTTP's own port.
+        let without = NAMES.iter().filter(|_| port == 80).map(|name| (*name).to_owned());
+        Arc::new(Guard { hosts: with_port.chain(without).collect(), token })
     }
 
     /// Why a request is refused.
@@ -95,10 +99,11 @@ mod tests {
     #[test]
     fn only_the_own_page_with_the_token_may_ask() {
         let (host, token) = (("host", "127.0.0.1:80"), ("x-tiered-token", "TOKEN"));
-        let cases: [(&[_], Option<u16>); 10] = [
+        let cases: [(&[_], Option<u16>); 11] = [
             (&[host, token], None),
             (&[("host", "localhost:80"), token, ("origin", "http://localhost:80")], None),
             (&[host, token, ("origin", "http://127.0.0.1:80"), ("sec-fetch-site", "same-origin")], None),
+            (&[("host", "127.0.0.1"), token, ("origin", "http://127.0.0.1")], None),
             (&[host], Some(401)),
             (&[host, ("x-tiered-token", "TOKENs")], Some(401)),
             (&[token], Some(421)),

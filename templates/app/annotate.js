@@ -5,7 +5,7 @@ import { mark } from "./conflict.js";
 import { Shown, announce, fill, h, keep, memory, putOff } from "./dom.js";
 import { Edits } from "./edits.js";
 import { Form, followSentences } from "./forms.js";
-import { accepted, firstCell, hasCell, labelsOf, openProposals } from "./grid.js";
+import { accepted, firstCell, hasCell, labelsSoFar, openProposals } from "./grid.js";
 import { nextOpen, pressed } from "./keys.js";
 import { clashPanel, listen, requireOwn } from "./others.js";
 import { noStory, storyPane } from "./story.js";
@@ -18,7 +18,7 @@ const NO_PROPOSALS = { run: null, cells: [], conflict: [] };
 /** Stays when the language changes. */
 const state = {
   who: memory.get("who") ?? "", pass: memory.get("pass") ?? "main", bound: 0.5, by: "project", project: null, view: null, words: [],
-  proposals: null, asked: null, dismissed: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, unsaved: null, refusals: [], refused: 0, order: null,
+  proposals: null, asked: null, dismissed: new Set(), saving: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, unsaved: null, refusals: [], refused: 0, order: null,
 };
 /** What the server takes for a name and for a pass. */
 const isWho = (who) => /^\P{Cc}{1,40}$/u.test(who) && who.trim() === who;
@@ -189,7 +189,9 @@ export function annotatePage(models) {
   // The list may be newer than the story that is shown, and a form older: what was seen is what counts.
   const edit = (ops, { story = state.view?.story ?? null, taken, then, base = story ? state.view?.revision : undefined } = {}) => attempt(async () => {
     const before = state.view;
-    const answer = await edits.edit(story, ops, base);
+    const labels = ops.filter(({ op }) => op === "labels").map((op) => ({ ...op, story }));
+    labels.forEach((op) => state.saving.add(op));
+    const answer = await edits.edit(story, ops, base).finally(() => labels.forEach((op) => state.saving.delete(op)));
     taken?.();
     if (shape(before) !== shape(answer.view)) await follow(answer, before);
     then?.(answer);
@@ -228,7 +230,7 @@ export function annotatePage(models) {
       const found = proposed([at]);
       const next = nextOpen(state, at);
       const entity = state.view.entities.find((other) => other.id === at.entity);
-      const isBlank = !Object.keys(labelsOf(state.view, at.entity, at.sentence)).length && entity.mentioned.includes(at.sentence);
+      const isBlank = !Object.keys(labelsSoFar(state, at.entity, at.sentence)).length && entity.mentioned.includes(at.sentence);
       if (found.length) edit(labelsOp(found));
       else if (models.length && (state.asked || !state.proposals)) return waitForProposals(); // it is not known yet that nothing is proposed
       else if (isBlank) edit(labelsOp([{ ...at, values: { [entity.person ? "conscious" : "exist"]: 2 } }]));

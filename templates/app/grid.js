@@ -25,11 +25,19 @@ export function labelsOf(view, entity, sentence) {
   return view.labels.find((cell) => cell.entity === entity && cell.sentence === sentence)?.values ?? {};
 }
 
+/** The same, with the labels that are still being saved. */
+export function labelsSoFar({ view, saving }, entity, sentence) {
+  const here = [...saving].filter((op) => op.story === view.story && op.entity === entity && op.sentence === sentence);
+  const labels = Object.assign({}, labelsOf(view, entity, sentence), ...here.map(({ values }) => values));
+  return Object.fromEntries(Object.entries(labels).filter(([, label]) => label !== null));
+}
+
 /** What is proposed for a cell and neither accepted nor changed nor dismissed. */
-export function openProposals({ view, proposals, dismissed }, entity, sentence) {
+export function openProposals(state, entity, sentence) {
+  const { proposals, dismissed } = state;
   const cell = proposals?.cells.find((other) => other.entity === entity && other.sentence === sentence);
   if (!cell || dismissed.has(`${entity} ${sentence}`)) return [];
-  const labels = labelsOf(view, entity, sentence);
+  const labels = labelsSoFar(state, entity, sentence);
   return cell.labels.filter(({ attribute }) => labels[attribute] === undefined);
 }
 

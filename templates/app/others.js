@@ -14,7 +14,7 @@ export async function listen(state, edits, { where, showOthers }) {
   const heard = await ask("annotate/events", { since: state.heard ?? edits.base, pass: where().pass });
   requireOwn(heard);
   const { revision, events } = heard;
-  const others = events.filter((event) => event.window !== edits.window);
+  const others = events.filter(({ window }) => window !== edits.window && !window.startsWith(`${edits.window}-`)); // those of an import are numbered
   if (others.length) await showOthers(others);
   state.heard = revision;
 }

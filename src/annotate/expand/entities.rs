@@ -11,7 +11,13 @@ impl Expansion<'_> {
     pub(super) fn add_entity(&mut self, name: &str, person: bool) -> Outcome {
         let name = fair_name(name)?;
         let entity = match self.named(&name) {
-            Some(entity) => entity,
+            Some(entity) => {
+                // One that was taken out comes back as what it is now said to be.
+                if !self.group.shows(entity) {
+                    self.set(Change::Entity { entity, is: Some(EntityText { name, person }) });
+                }
+                entity
+            }
             None => {
                 let entity = self.group.next_entity();
                 self.set(Change::Entity { entity, is: Some(EntityText { name, person }) });

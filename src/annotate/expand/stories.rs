@@ -66,7 +66,7 @@ impl Expansion<'_> {
 
     pub(super) fn remove_story(&mut self) -> Outcome {
         for story in self.followers()? {
-            let kind = self.group.story(&story).and_then(|draft| draft.kind);
+            let kind = self.group.stories.get(&story).and_then(|draft| draft.kind);
             self.set(Change::Story { story, kind, exists: false });
         }
         Ok(())

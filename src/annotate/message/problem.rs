@@ -57,7 +57,6 @@ pub enum EditProblem {
         seen: u64,
         revision: u64,
     },
-    ImportedBefore,
     /// What was found instead of a story file.
     NoStoryFile {
         message: String,
@@ -122,7 +121,6 @@ impl InWords for EditProblem {
                     "the page has seen revision {seen}, but the project has {revision}; load the page again"
                 );
             }
-            E::ImportedBefore => "this import was made before",
             E::NoStoryFile { message } | E::TooLongForRun { message } => message,
             E::NothingToPropose => "a model needs the sentences and the entities of the story; add them first",
             E::RequestTooLarge => "the request is too large; send less text",
@@ -173,7 +171,6 @@ impl InWords for EditProblem {
                     "la pagina ha visto la revisione {seen}, ma il progetto è alla {revision}; ricarica la pagina"
                 );
             }
-            E::ImportedBefore => "questo file è già stato importato",
             E::NoStoryFile { .. } => "questo non è un file di storie in JSON; scegline un altro",
             E::TooLongForRun { .. } => "la storia, o una sua frase, è troppo lunga per il modello; accorciala",
             E::NothingToPropose => "un modello ha bisogno delle frasi e delle entità della storia; prima aggiungile",

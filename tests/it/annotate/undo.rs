@@ -99,6 +99,64 @@ fn an_insertion_is_undone_though_others_inserted_since() {
     assert_eq!(ids(&mut rig), [1, 4, 5, 2, 3]);
 }
 
+/// The version was made with it, so it stays there.
+#[test]
+fn an_insertion_that_is_undone_stays_in_the_versions_of_others() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "insert", "after": 1, "text": "Rosa slept."}]));
+    rig.send(&BO, "1", json!([{"op": "version", "kind": "order", "swap": [1, 3]}])).unwrap();
+    rig.send(&BO, "1-O0", json!([{"op": "labels", "entity": 1, "sentence": 4, "values": {"conscious": 1}}])).unwrap();
+    rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Undo).unwrap();
+    let texts = |rig: &mut Rig, story: &str| -> Vec<String> {
+        rig.view(story).sentences.iter().map(|sentence| sentence.text.clone()).collect()
+    };
+    assert_eq!(texts(&mut rig, "1").len(), 3);
+    assert!(texts(&mut rig, "1-O0").contains(&"Rosa slept.".to_owned()), "{:?}", texts(&mut rig, "1-O0"));
+    rig.go(&ADA, Direction::Redo).unwrap();
+    assert_eq!(texts(&mut rig, "1")[1], "Rosa slept.");
+}
+
+#[test]
+fn a_version_is_there_only_with_its_plausible_story() {
+    let mut rig = Rig::new();
+    rig.with_versions();
+    let stories = |rig: &mut Rig| {
+        let lines = rig.project().view("main").stories;
+        lines.into_iter().map(|line| (line.story, line.kind)).collect::<Vec<_>>()
+    };
+    let before = stories(&mut rig);
+    rig.ada("1-C0", json!([{"op": "remove_story"}]));
+    rig.send(&BO, "1", json!([{"op": "remove_story"}])).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    assert!(stories(&mut rig).is_empty());
+    rig.go(&BO, Direction::Undo).unwrap();
+    assert_eq!(stories(&mut rig), before, "both came back");
+}
+
+/// What one did in another pass is told like what others did.
+#[test]
+fn a_version_of_another_pass_is_not_taken_away_silently() {
+    let mut rig = Rig::new();
+    rig.ada("", json!([{"op": "add_story", "sentences": ["Rosa slept.", "Rosa woke up."]}]));
+    rig.send(&By { pass: "second", ..ADA }, "1", json!([{"op": "version", "kind": "order", "swap": [1, 2]}])).unwrap();
+    assert!(told(&clash(rig.go(&ADA, Direction::Undo))).iter().all(|(who, _)| *who == "Ada"));
+    rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Undo).unwrap();
+    assert!(rig.project().view("main").stories.is_empty());
+}
+
+/// It comes back as what it is said to be.
+#[test]
+fn an_entity_that_is_added_again_may_be_of_the_other_kind() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "entity", "name": "Ada"}]));
+    rig.ada("1", json!([{"op": "drop", "entity": 4}]));
+    rig.ada("1", json!([{"op": "entity", "name": "Ada", "person": true}]));
+    let entities = serde_json::to_value(&rig.view("1").entities).unwrap();
+    assert_eq!((&entities[3]["name"], &entities[3]["person"]), (&json!("Ada"), &json!(true)));
+}
+
 const SECOND: By = By { who: "Bea", window: "c", pass: "second", ..ADA };
 
 /// What a clash tells: whose it is, and what.
