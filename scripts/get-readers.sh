@@ -9,7 +9,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ -x .venv/bin/python ] || "${PYTHON:-python3}" -m venv .venv
+# One without pip was left half-made.
+.venv/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf .venv; "${PYTHON:-python3}" -m venv .venv; }
 .venv/bin/python -m pip install --disable-pip-version-check --quiet playwright==1.65.2 axe-playwright-python==0.1.8 tensorboard==2.21.0 huggingface_hub==2.4.0
 .venv/bin/python -c 'import axe_playwright_python, huggingface_hub, playwright, tensorboard; print("readers: there")'
 command -v "${CHROMIUM:-chromium}" || echo "no chromium: name one with CHROMIUM=, or .venv/bin/playwright install chromium"

@@ -49,7 +49,9 @@ usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; }
 in_venv() {
     local venv=$folder/$1
     shift
-    [ -x "$venv/bin/python" ] || "$python" -m venv "$venv" || fail "$venv can't be created; Debian needs python3-venv"
+    # One without pip was left half-made.
+    "$venv/bin/python" -m pip --version >/dev/null 2>&1 || { rm -rf "$venv"; "$python" -m venv "$venv"; } ||
+        fail "$venv can't be created; Debian needs python3-venv"
     "$venv/bin/python" -m pip --disable-pip-version-check --quiet "$@" >&2 ||
         fail "pip $1 failed; is PyPI reachable? If it says that hashes don't match, do not go on: the file is another one"
 }

@@ -60,10 +60,13 @@ fi
 
 python=${PYTHON:-python3}
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "$python is older than 3.11; set PYTHON"
-rm -rf $venv
-"$python" -m venv $venv
+# One without pip was left half-made. What else is in it stays, for example what scripts/get-readers.sh put there.
+$venv/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $venv; "$python" -m venv $venv; }
 pip() { $venv/bin/python -m pip --disable-pip-version-check "$@" || fail "pip $1 failed; is PyPI reachable?"; }
-if [ $whole = yes ]; then
+if $venv/bin/python -c 'import torch' 2>/dev/null; then
+    echo "installing what is missing beside torch"
+    grep -v '^torch==' $requirements | pip install --quiet -r /dev/stdin
+elif [ $whole = yes ]; then
     echo "installing everything torch asks for"
     pip install --quiet -r $requirements
 else

@@ -5,7 +5,7 @@ Labels, conflicts and names of stories stay as they are. The translation is roug
 translates otherwise than data/world, are taken from there, and their articles are adapted. Some verbs are in VERBS. A word
 that nobody knows stays English.
 
-Needs the Debian packages apertium, apertium-cat-ita and apertium-eng-cat.
+Needs Python 3.11 or later, and the Debian packages apertium, apertium-cat-ita and apertium-eng-cat.
 usage: translate-it.py FILE SPLIT OUT      (a story file, one of its splits, the story file to write)
 """
 import collections
@@ -13,11 +13,15 @@ import json
 import pathlib
 import re
 import sys
-import tomllib
 
 import apertium
 import story_file
 from encoder_folder import fail
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    fail("needs Python 3.11 or later")
 
 NEEDED = "on Debian: apt-get install apertium apertium-cat-ita apertium-eng-cat"
 WORLD = pathlib.Path(__file__).parent.parent / "data/world"

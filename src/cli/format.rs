@@ -41,9 +41,9 @@ impl Format {
 /// Of commands whose answer is no table.
 #[derive(clap::Args, Clone, Copy)]
 pub(super) struct TextFormatArgs {
-    /// How to print the answer
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TextFormat::Text)]
-    format: TextFormat,
+    /// How to print the answer [default: text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<TextFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,6 +56,11 @@ enum TextFormat {
 
 impl TextFormatArgs {
     pub fn is_json(self) -> bool {
-        self.format == TextFormat::Json
+        self.format == Some(TextFormat::Json)
+    }
+
+    /// Whether text was asked for.
+    pub fn must_be_text(self) -> bool {
+        self.format == Some(TextFormat::Text)
     }
 }

@@ -79,6 +79,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     machine::share_memory();
+    if (args.batch || args.follow) && args.format.must_be_text() {
+        let message = "--batch and --follow answer in lines of JSON; leave out --format text";
+        return Err(Error::new(ErrorKind::Usage, message).into());
+    }
     // A wrong run folder is reported before the input is read.
     warn_unless_ended(&RunFolder::open(&args.run)?);
     if args.follow {

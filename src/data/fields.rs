@@ -6,7 +6,7 @@ use crate::language::composed;
 use std::collections::HashSet;
 
 /// The fields that are read or checked (`docs/data.md`).
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 14] = [
     "sentences",
     "states",
     "story_id",
@@ -19,6 +19,8 @@ const KNOWN: [&str; 12] = [
     "length",
     "example_id",
     "confl_pairs",
+    "entities",
+    "objects",
 ];
 
 /// From this similarity (Jaro-Winkler, at most 1), a name may be a misspelling of a known one. Longer names are not

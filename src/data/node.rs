@@ -93,8 +93,11 @@ impl<'de> Visitor<'de> for NodeVisitor {
         Ok(i64::try_from(value).map_or(Node::Float(value as f64), Node::Integer))
     }
 
+    /// Some programs write whole numbers as 1.0.
     fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Float(value))
+        const EXACT: f64 = (1_i64 << 53) as f64;
+        let is_whole = value.fract() == 0. && value.abs() < EXACT;
+        Ok(if is_whole { Node::Integer(value as i64) } else { Node::Float(value) })
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Node, E> {

@@ -124,6 +124,7 @@ pub fn fetch_data(
             (None, Some(hash)) => (None, Some(hash.to_owned())),
             (None, None) => (None, lock.read()?),
         };
+        let is_locked = source.known.is_none() && sha256.is_none() && known.is_some();
         let digest = if path.exists() {
             let digest = kept(&path, known.as_deref())?;
             on(FetchEvent::Done { name: source.to, how: How::Kept });
@@ -132,7 +133,8 @@ pub fn fetch_data(
             settings.require_network(&path.display().to_string())?;
             let checksum = known.clone().map(Checksum::Sha256);
             let expected = Expected { bytes, checksum, most: source.most };
-            Wanted { name: source.to, address, expected, path: &path }.fetch(&client, on)?;
+            let fetched = Wanted { name: source.to, address, expected, path: &path }.fetch(&client, on);
+            fetched.map_err(|error| if is_locked { lock.explain(error) } else { error })?;
             if known.is_none() {
                 require_stories(&path)?;
             }
@@ -185,6 +187,17 @@ impl LockFile {
     fn of(file: &Path) -> Self {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         LockFile { path: file.with_file_name(format!("{name}.sha256")), name }
+    }
+
+    /// Where another version is fetched than the first time, the file has another SHA-256 than this one says.
+    fn explain(&self, error: Error) -> Error {
+        if error.kind != ErrorKind::Data {
+            return error;
+        }
+        let path = self.path.display();
+        let message =
+            format!("{}; {path} has that of the first download: for another version, remove it", error.message);
+        Error { message, ..error }
     }
 
     /// # Errors

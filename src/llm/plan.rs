@@ -62,6 +62,10 @@ impl Plan {
         }
     }
 
+    fn draws_shots(&self) -> bool {
+        self.shots > 0 && !matches!(self.source, ShotSource::Fixed(_))
+    }
+
     /// What differs from the protocol, to stand beside every number; empty if nothing does.
     pub fn departures(&self) -> Vec<String> {
         let protocol = Plan::new(self.protocol, PromptStyle::Plain);
@@ -75,7 +79,7 @@ impl Plan {
             ShotSource::Fixed(_) => departures.push("fixed shots".to_owned()),
         }
         let differences = [
-            (self.seed != protocol.seed, format!("shots drawn from seed {}", self.seed)),
+            (self.draws_shots() && self.seed != protocol.seed, format!("shots drawn from seed {}", self.seed)),
             (self.wording != protocol.wording, OTHER_ORDER.to_owned()),
             (!self.leading_blank, "no blank before an option".to_owned()),
             (self.cascade != protocol.cascade, "every implausible story asked in every tier".to_owned()),

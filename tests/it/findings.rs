@@ -86,6 +86,13 @@ fn unlabelled_sentences_have_class_0_and_are_not_annotated() {
     assert_eq!(lid.effects[1].iter().sum::<u8>(), 2);
 }
 
+/// As pandas writes a column with a missing value.
+#[test]
+fn whole_numbers_may_have_a_point() {
+    let file = edited("1-C0", |story| story["breakpoint"] = json!(story["breakpoint"].as_i64().unwrap() as f64));
+    assert_eq!(places(&file), places(&edited("1-C0", |_| ())));
+}
+
 /// An error finding: the story is left out, the others are read.
 #[test]
 fn errors_leave_the_story_out() {
@@ -405,6 +412,12 @@ fn unknown_fields_are_ignored_unless_they_look_misspelt() {
     assert_eq!(places(&file)[..1], found[..1]);
     assert!(file.findings[0].message.contains("did you mean `breakpoint`?"));
     assert_eq!(places(&with("1-C0", "sentence", json!("one"))), [], "the known field is there");
+    let file = edited("1", |story| {
+        let story = story.as_object_mut().unwrap();
+        story.shift_remove("states");
+        story.insert("entites".into(), json!(["box"]));
+    });
+    assert!(places(&file).contains(&("misspelt-field", "1", "entites")), "{:?}", file.findings);
 }
 
 /// One error with the remedy, in the place of one for each story.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tiered::data::{Conflict, Entity, Pair};
 use tiered::durable::sha256;
 use tiered::error::{ErrorKind, Result};
-use tiered::llm::har::{ask_har, demonstration, har_shots, told};
+use tiered::llm::har::{HarAnswer, ask_har, demonstration, har_shots, told};
 use tiered::llm::record::{RunFacts, find_records, sample_lines, task_hash, write_records};
 use tiered::llm::score::{ModelScores, ScoreReport, score};
 use tiered::llm::{
@@ -891,6 +891,49 @@ fn hars_own_answers_are_verifiable() {
     let answers = ask_har(&pairs, &pairs[..1], false, 2, &Knowing(&pairs), &|_| ()).unwrap();
     let verifiable = answers.iter().filter(|answer| answer.pair.is_verifiable()).count();
     assert_eq!(verifiable, pairs.len());
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let path = sample();
+    let of =
+        |what: &'static [&'static str]| [&["llm"], what, &["--server", "http://127.0.0.1:9", "--model", "m"]].concat();
+    let eval = [of(&["eval", "--protocol", "pairs"]), vec!["--data", text(&path)]].concat();
+    let piqa = [of(&["piqa", "eval"]), vec!["--data", text(&path)]].concat();
+    for (command, options, words) in [
+        (&eval, &["--way", "said", "--bos", "2"][..], "leave out --tokenizer, --bos and --no-blank"),
+        (&eval, &["--way", "top-chat", "--no-blank"], "leave out --tokenizer, --bos and --no-blank"),
+        (&eval, &["--shots", "0", "--seed", "7"], "no shots are drawn"),
+        (&piqa, &["--likelihood", "--max-tokens", "5"], "cannot be used with"),
+    ] {
+        let output = tiered(command.iter().chain(options).copied());
+        assert!(output.status.code() == Some(2) && stderr(&output).contains(words), "{options:?}: {}", stderr(&output));
+    }
+}
+
+/// A model that knows the answers, but can't decide on the last state.
+struct Hesitating<'a>(Knowing<'a>);
+
+impl Scorer for Hesitating<'_> {
+    fn score(&self, request: &Request<'_>) -> Result<Vec<OptionScore>> {
+        let (_, asked) = request.prompt.rsplit_once("Story B").unwrap();
+        match asked.matches("For sentence ").count() {
+            2 => Ok(vec![OptionScore::AtMost(-1.); request.continuations.len()]),
+            _ => self.0.score(request),
+        }
+    }
+}
+
+#[test]
+fn one_of_hars_two_states_explains_nothing() {
+    let set = read_stories(&sample(), Protocol::Har, None).unwrap();
+    let mut pairs = tiered::data::pairs(&set.checked, 0);
+    pairs.retain(|pair| demonstration(pair).is_ok());
+    let answers = ask_har(&pairs, &pairs[..1], false, 2, &Hesitating(Knowing(&pairs)), &|_| ()).unwrap();
+    for HarAnswer { pair, steps } in &answers {
+        assert!(steps.last().unwrap().choice.index().is_none(), "the last state is undecided");
+        assert!(pair.is_consistent() && !pair.is_verifiable(), "{}", pair.id);
+    }
 }
 
 #[test]

@@ -96,6 +96,8 @@ fn entities_that_nobody_names_are_found() {
     for mode in ["--batch", "--follow"] {
         let line = json(&predict(&format!("{question}\n"), &[mode]));
         assert_eq!(line["stories"][0]["entities"][1], "closed drawer", "{line}");
+        let refused = predict(&format!("{question}\n"), &[mode, "--format=text"]);
+        assert!(refused.status.code() == Some(2) && stderr(&refused).contains("lines of JSON"), "{}", stderr(&refused));
     }
     // Read as Italian, "drawer" after "the" is no noun with an article; "Mia" is a name in both languages.
     let italian = json(&predict(&input, &["--format=json", "--lang", "it"]));

@@ -64,6 +64,10 @@ fn plan(args: &Args, set: &StorySet) -> Result<Plan> {
         let message = "--way said and top-chat: the server uses its own chat template; leave out --chat-template";
         return Err(Error::new(ErrorKind::Usage, message));
     }
+    if args.way.is_some_and(Way::chats) && (args.tokenizer.is_some() || args.bos.is_some() || args.plan.no_blank) {
+        let message = "--way said and top-chat cut no text into tokens; leave out --tokenizer, --bos and --no-blank";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
     let mut plan = args.plan.plan(args.protocol, set)?;
     plan.cascade &= !args.no_cascade;
     plan.last = Tier::from_number(args.tiers.into()).unwrap_or(Tier::State);

@@ -44,7 +44,7 @@ pub(super) struct PlanArgs {
     pub swapped: bool,
     /// Score options without a blank in front. Chats have none before a shot's answer, but the protocol puts one
     #[arg(long)]
-    no_blank: bool,
+    pub no_blank: bool,
 }
 
 impl PlanArgs {
@@ -60,6 +60,9 @@ impl PlanArgs {
         if self.shots.is_some() && self.names_shots() {
             let message = "--shots: is the number of shots that are drawn; with --shot every story named is shown";
             return Err(Error::new(ErrorKind::Usage, message));
+        }
+        if self.seed.is_some() && (self.names_shots() || self.shots == Some(0)) {
+            return Err(Error::new(ErrorKind::Usage, "--seed: no shots are drawn; leave it out"));
         }
         let source = self.source(protocol, set)?;
         let mut plan = Plan::new(protocol, style);

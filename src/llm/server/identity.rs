@@ -36,13 +36,16 @@ impl Identity {
     /// # Errors
     /// As [`LlmClient::ask`]; `Unavailable` if it refuses the key; `Config` if it has other models only.
     pub fn ask(client: &LlmClient, model: &str) -> Result<Self> {
-        let props = optional(client, "/props")?;
-        let models = optional(client, "/v1/models")?;
+        let mut props = optional(client, "/props", None)?;
+        let models = for_key(client, "/v1/models")?;
         let kind = kind(client, &props, &models)?;
+        if kind == ServerKind::LlamaCpp && props.is_null() {
+            props = for_key(client, "/props")?; // its list of models may be for everybody, this is not
+        }
         let entry = entry(kind, &models, model)?;
         let build = match kind {
             ServerKind::LlamaCpp => props["build_info"].as_str().map(str::to_owned),
-            ServerKind::Vllm => optional(client, "/version")?["version"].as_str().map(str::to_owned),
+            ServerKind::Vllm => optional(client, "/version", None)?["version"].as_str().map(str::to_owned),
             _ => None,
         };
         let mut details = Map::new();
@@ -76,11 +79,21 @@ impl Identity {
     }
 }
 
-/// An answer that a server need not have; null without it. Some services answer any path with a web page.
-fn optional(client: &LlmClient, path: &str) -> Result<Value> {
-    match client.ask(path, None) {
+/// An answer that a server need not have; null without it. Some services answer any path with a web page, or lead from
+/// paths that they don't have to another one.
+pub fn optional(client: &LlmClient, path: &str, body: Option<&Value>) -> Result<Value> {
+    match client.ask(path, body) {
         Ok(Reply::Done(answer)) => Ok(answer),
+        Err(error) if !matches!(error.kind, ErrorKind::Data | ErrorKind::Refused) => Err(error),
+        Ok(Reply::Refused { .. }) | Err(_) => Ok(Value::Null),
+    }
+}
+
+/// The same of a path where a server that wants another key says so.
+fn for_key(client: &LlmClient, path: &str) -> Result<Value> {
+    match client.ask(path, None) {
         Ok(Reply::Refused { status: status @ (401 | 403), message }) => Err(client.refusal(path, status, &message)),
+        Ok(Reply::Done(answer)) => Ok(answer),
         Err(error) if error.kind != ErrorKind::Data => Err(error),
         Ok(Reply::Refused { .. }) | Err(_) => Ok(Value::Null),
     }
@@ -95,11 +108,8 @@ fn kind(client: &LlmClient, props: &Value, models: &Value) -> Result<ServerKind>
         return Ok(ServerKind::Vllm);
     }
     let body = serde_json::json!({"input": "a"});
-    match client.ask("/extras/tokenize", Some(&body)) {
-        Ok(Reply::Done(answer)) if answer["tokens"].is_array() => Ok(ServerKind::LlamaCppPython),
-        Err(error) if error.kind != ErrorKind::Data => Err(error),
-        _ => Ok(ServerKind::Other),
-    }
+    let answer = optional(client, "/extras/tokenize", Some(&body))?;
+    Ok(if answer["tokens"].is_array() { ServerKind::LlamaCppPython } else { ServerKind::Other })
 }
 
 /// The model's entry in the server's list. llama.cpp has one model and answers to any name; Ollama lists a model that is

@@ -1,7 +1,8 @@
 //! Splits text into tokens: by the model's `tokenizer.json`, or by asking the server.
 
 use super::answer::list;
-use super::client::{LlmClient, Reply};
+use super::client::LlmClient;
+use super::identity::optional;
 use super::kind::ServerKind;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -36,12 +37,8 @@ impl Tokenizer {
     pub fn of_server(client: &LlmClient, kind: ServerKind, model: &str) -> Result<Option<Self>> {
         let tokenizer = Tokenizer::Server { kind, model: model.to_owned() };
         let (path, body) = tokenizer.request("a", false);
-        match client.ask(path, Some(&body)) {
-            Ok(Reply::Done(answer)) if answer["tokens"].is_array() => Ok(Some(tokenizer)),
-            // Some services answer every path, with a web page or an error.
-            Err(error) if error.kind != ErrorKind::Data => Err(error),
-            _ => Ok(None),
-        }
+        let answer = optional(client, path, Some(&body))?;
+        Ok(answer["tokens"].is_array().then_some(tokenizer))
     }
 
     /// What names it in keys and results.

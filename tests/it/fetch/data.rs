@@ -111,7 +111,11 @@ fn a_file_of_unknown_hash_is_held_against_the_first_fetched() {
 
     fs::remove_file(mirror.www()).unwrap();
     mirror.serves(&two);
-    ends(&mirror.fetch(&["trip"]), 65, &[&sha256(one.as_bytes()), &sha256(two.as_bytes())]);
+    ends(
+        &mirror.fetch(&["trip"]),
+        65,
+        &[&sha256(one.as_bytes()), &sha256(two.as_bytes()), "sha256 has that of the first"],
+    );
     assert!(!mirror.www().exists() && fs::read_dir(mirror.www().parent().unwrap()).unwrap().count() == 1);
 
     ends(&mirror.fetch(&["trip", "--sha256", &sha256(two.as_bytes())]), 0, &["hash verified"]);

@@ -301,6 +301,31 @@ fn refusals_are_final_and_in_the_servers_words() {
     assert_eq!(connect(&server, None).err().unwrap().kind, ErrorKind::Refused);
 }
 
+/// Gateways may keep these paths to themselves, or lead from them to a page where people log in.
+#[test]
+fn paths_that_a_server_need_not_have_may_be_refused() {
+    let answers: [fn() -> Answer; 2] =
+        [|| Answer::new(403, r#"{"message": "Missing token"}"#), || Answer::redirect("/login")];
+    for answer in answers {
+        let is_of_models = |path: &str| path == "/v1/models" || path.contains("completion") || path == "/tokenize";
+        let server = twisted(
+            setup(Speaks::Vllm),
+            move |request, honest| {
+                if is_of_models(&request.path) { honest } else { answer() }
+            },
+        );
+        let asked = connect(&server, None).unwrap();
+        assert!(score(&asked).is_ok());
+    }
+    // llama.cpp shows its model to everybody; that another key is wanted is said all the same.
+    let server = twisted(setup(Speaks::LlamaCpp), |request, honest| match request.path.as_str() {
+        "/v1/models" => honest,
+        _ => Answer::new(401, r#"{"error": {"message": "Invalid API key"}}"#),
+    });
+    let error = connect(&server, None).err().unwrap();
+    assert!(error.message.contains("Invalid API key") && error.message.contains("NO_SUCH_KEY"), "{error}");
+}
+
 #[test]
 fn a_prompt_that_is_too_long_names_the_story() {
     let mut small = setup(Speaks::LlamaCpp);

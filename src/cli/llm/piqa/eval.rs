@@ -59,7 +59,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_enum, default_value_t = Form::JsonObject, conflicts_with = "likelihood")]
     response_format: Form,
     /// The most tokens of an answer
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1024, conflicts_with = "likelihood",
+          value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: u32,
     /// The number of items asked about at once
     #[arg(long, value_name = "N", default_value = "1")]
