@@ -47,6 +47,7 @@ mod properties;
 mod random;
 mod readers;
 mod readme;
+mod recombine;
 mod resume;
 mod run_folder;
 mod schemas;

@@ -252,3 +252,10 @@ fn random_candidates(rng: &mut ChaCha12Rng, predicted: &[[u8; ATTRIBUTES]]) -> V
 fn random_classes(rng: &mut ChaCha12Rng) -> [u8; ATTRIBUTES] {
     Attribute::ALL.map(|a| if rng.random_bool(0.1) { rng.random_range(0..a.classes() as u8) } else { 0 })
 }
+
+/// The interpreter of the scripts.
+pub fn interpreter() -> String {
+    let found = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let found = found.expect("python3 is installed, as the Makefile needs it");
+    String::from_utf8(found.stdout).unwrap().trim().to_owned()
+}

@@ -1,6 +1,6 @@
 //! `scripts/translate-it.py`, with a program in the place of Apertium that knows a few lines.
 
-use crate::support::{stderr, text, tiered};
+use crate::support::{interpreter, stderr, text, tiered};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -23,16 +23,10 @@ const KNOWN: [(&str, &str); 13] = [
     ("The quinces.", "Il **quince"),
 ];
 
-fn python() -> String {
-    let found = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
-    let found = found.expect("python3 is installed, as the Makefile needs it");
-    String::from_utf8(found.stdout).unwrap().trim().to_owned()
-}
-
 /// The script, which finds programs in `bin` only.
 fn translated(bin: &Path, arguments: &[&str]) -> Output {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/translate-it.py");
-    Command::new(python()).arg(script).args(arguments).env("PATH", bin).output().unwrap()
+    Command::new(interpreter()).arg(script).args(arguments).env("PATH", bin).output().unwrap()
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn stories_become_italian_with_their_labels() {
     let program = format!(
         "#!{}\nimport sys, json\nknown = json.loads({known:?})\nfor line in sys.stdin.read().splitlines():\n    \
          print(line if sys.argv[3] == 'eng-cat' else known.get(line, {other}))\n",
-        python()
+        interpreter()
     );
     let apertium = bin.join("apertium");
     std::fs::write(&apertium, program).unwrap();

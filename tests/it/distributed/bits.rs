@@ -2,6 +2,7 @@
 
 use super::rig::{Cluster, Ended, PATIENCE, Processes, STEPS, said, succeed};
 use crate::faults::count;
+use crate::soft_labels::predictions;
 use std::path::Path;
 use tiered::model::weights;
 
@@ -52,23 +53,46 @@ fn shards_add_up_to_the_step_that_is_not_cut() {
             "train.state_sample_ratio=0.004",
         ],
     ] {
-        let [cut, whole] = [4, 1].map(|shards| {
-            let cluster = Cluster::new(&[sets, &[&format!("train.shards={shards}"), "train.epochs=1"]].concat());
-            let run = cluster.folder();
-            let ended = cluster.trained(&run, 1);
-            let copy = tempfile::TempDir::new().unwrap();
-            let last = copy.path().join("last");
-            std::fs::create_dir(&last).unwrap();
-            std::fs::copy(run.join("last/model.safetensors"), last.join("model.safetensors")).unwrap();
-            (copy, ended)
-        });
-        let distance = distance(cut.0.path(), whole.0.path());
-        assert!(distance < 1e-4, "{sets:?}: {distance}");
-        let losses = |ended: &Ended| ended.epochs[0].train.named();
-        for ((name, cut), (_, whole)) in losses(&cut.1).into_iter().zip(losses(&whole.1)) {
-            assert!((cut - whole).abs() < 1e-5 * whole.abs().max(1.), "{sets:?}: {name}: {cut}, not {whole}");
-        }
+        assert_shards_add_up(sets);
     }
+}
+
+fn assert_shards_add_up(sets: &[&str]) {
+    let [cut, whole] = [4, 1].map(|shards| {
+        let cluster = Cluster::new(&[sets, &[&format!("train.shards={shards}"), "train.epochs=1"]].concat());
+        let run = cluster.folder();
+        let ended = cluster.trained(&run, 1);
+        let copy = tempfile::TempDir::new().unwrap();
+        let last = copy.path().join("last");
+        std::fs::create_dir(&last).unwrap();
+        std::fs::copy(run.join("last/model.safetensors"), last.join("model.safetensors")).unwrap();
+        (copy, ended)
+    });
+    let distance = distance(cut.0.path(), whole.0.path());
+    assert!(distance < 1e-4, "{sets:?}: {distance}");
+    let losses = |ended: &Ended| ended.epochs[0].train.named();
+    for ((name, cut), (_, whole)) in losses(&cut.1).into_iter().zip(losses(&whole.1)) {
+        assert!((cut - whole).abs() < 1e-5 * whole.abs().max(1.), "{sets:?}: {name}: {cut}, not {whole}");
+    }
+}
+
+/// Some pairs have a teacher, others are made while training.
+#[test]
+fn soft_labels_in_shards_and_processes() {
+    const JOINT: [&str; 2] = ["model.detector.kind=joint", "loss.single_story=0.3"];
+    let teacher = Cluster::new(&JOINT);
+    let run = teacher.folder();
+    teacher.trained(&run, 1);
+    let (stories, labels) = (teacher.tiny.stories(), predictions(&teacher.tiny, &run));
+    let train = format!(
+        "data.train=[{{file='{}',split='train',soft_labels='{}'}},{{synthetic={{lang='en',pairs_per_epoch=3}}}}]",
+        stories.display(),
+        labels.display()
+    );
+    let sets = [&JOINT[..], &[&train, "model.dropout=0.0"]].concat();
+    assert_shards_add_up(&sets);
+    let student = Cluster::new(&sets);
+    assert_eq!(student.trained(&student.folder(), 2), *student.reference());
 }
 
 #[test]
