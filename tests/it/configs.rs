@@ -60,6 +60,7 @@ fn every_sweep_resolves_all_its_runs() {
     let runs: BTreeMap<&str, usize> = sweeps.iter().map(|(name, sweep)| (name.as_str(), sweep.runs.len())).collect();
     let expected = [
         ("best-folds", 3),
+        ("best-rate", 6),
         ("bilingual-folds", 3),
         ("english-folds", 6),
         ("gita-table4", 5),
