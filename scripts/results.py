@@ -25,8 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "notebook.md"]
 TRIP_DEV = "www-dev-all"
-SETS = {TRIP_DEV: "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze, zero-shot",
-        "GITA_test-test-order": "GITA order, zero-shot"}
+SETS = {TRIP_DEV: "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze",
+        "GITA_test-test-order": "GITA order"}
 SEED = re.compile(r"-seed\d+$")
 TIERS = ["accuracy", "consistency", "verifiability"]
 NONE = "–"
@@ -133,6 +133,8 @@ def dagger(family, name):
 
 def trained_on(family):
     """What a system of ours is trained on, in words."""
+    if family == "distilled":
+        return "as `best`, and predictions of three `best`"
     if family == "translated":
         return "synthetic stories, then TRIP in English and Italian"
     if family.startswith(SYNTHETIC_BEFORE):
