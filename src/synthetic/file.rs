@@ -1,13 +1,15 @@
 //! Synthetic stories with labels, in the format of story files.
 
 use super::action::Action;
-use super::claim::Claim;
+use super::claim::{Claim, Property};
 use super::label::Label;
 use super::language::Voice;
 use super::plot::{Broken, Line};
+use super::state::State;
 use super::step::Step;
 use super::table::World;
 use super::thing::ThingId;
+use super::violation::Violation;
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Kind, Story};
 use crate::error::{Error, ErrorKind, Result};
@@ -58,7 +60,13 @@ impl MadeStory {
         broken: Option<&Broken>,
     ) -> Option<Self> {
         let name = |thing| voice.entity_name(world, thing);
-        let states: Vec<_> = lines.iter().map(|line| row(world, voice, line)).collect();
+        let mut state = State::new(world);
+        let labelled = |line: &Line| {
+            let before = state.clone();
+            let violations = state.tell(line);
+            row(&Context { state: &before, violations: &violations }, voice, line)
+        };
+        let states: Vec<_> = lines.iter().map(labelled).collect();
         let violations = broken.map_or(&[][..], |broken| &broken.violations);
         let cause = violations.iter().map(|v| (v.thing.map_or(voice.actor.name.clone(), name), v.attribute)).collect();
         let story = MadeStory {
@@ -116,7 +124,22 @@ impl MadeStory {
     }
 }
 
-fn row(world: &World, voice: &Voice, line: &Line) -> Row {
+/// What the sentences before one said, and what contradicts it there.
+struct Context<'a> {
+    state: &'a State<'a>,
+    violations: &'a [Violation],
+}
+
+impl Context<'_> {
+    /// Whether the thing is known to have the attribute; `None` also if this sentence is told to contradict it.
+    fn known(&self, thing: ThingId, attribute: Attribute) -> Option<bool> {
+        let is_told = self.violations.iter().any(|v| (v.thing, v.attribute) == (Some(thing), attribute));
+        self.state.known(thing, Property::Noted(attribute)).filter(|_| !is_told)
+    }
+}
+
+fn row(context: &Context, voice: &Voice, line: &Line) -> Row {
+    let world = context.state.world();
     let mut row = Row::default();
     for step in line {
         let action = &world.actions[step.action];
@@ -126,7 +149,7 @@ fn row(world: &World, voice: &Voice, line: &Line) -> Row {
         }
         for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
             let name = voice.entity_name(world, step.thing(role));
-            row.note_thing(&name, thing_labels(world, action, step, role));
+            row.note_thing(&name, thing_labels(context, action, step, role));
         }
     }
     if row.things.is_empty() {
@@ -182,10 +205,12 @@ fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
 }
 
 /// The labels of a role's thing: those of every such thing, those from its container, and those from the action.
-fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> Labels {
-    let id = step.thing(role);
+fn thing_labels(context: &Context, action: &Action, step: &Step, role: usize) -> Labels {
+    let (world, id) = (context.state.world(), step.thing(role));
     let thing = world.thing(id);
-    let mut labels = default_labels();
+    // What is broken stays so while a sentence only names it.
+    let is_denied = |attribute| context.known(id, attribute) == Some(false);
+    let mut labels = Attribute::ALL.map(|a| if is_denied(a) { 0 } else { a.default_label() });
     if thing.is("fixed") || thing.is("furniture") {
         labels[Attribute::Moveable.index()] = 0;
     }
@@ -206,9 +231,13 @@ fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> Lab
             labels = overlaid(labels, &thing.aura);
         }
     }
-    let applies = |label: &&Label| !world.lacks(id, super::claim::Property::Noted(label.attribute));
-    let own: Vec<_> = action.roles[role].labels.iter().filter(applies).copied().collect();
-    overlaid(labels, &own)
+    let applies = |label: &&Label| !world.lacks(id, Property::Noted(label.attribute));
+    for &Label { attribute, value, .. } in action.roles[role].labels.iter().filter(applies) {
+        let (before, after) = attribute.split(value);
+        let is_contradicted = context.known(id, attribute).is_some_and(|known| before == 1 + u8::from(!known));
+        labels[attribute.index()] = if is_contradicted { attribute.join(0, after) } else { value };
+    }
+    labels
 }
 
 /// Writes stories one by one.

@@ -43,6 +43,8 @@ pub(super) struct Rates {
     pub order_cause: BTreeMap<String, f64>,
     #[serde(deserialize_with = "weight")]
     pub order_repetition: f64,
+    #[serde(deserialize_with = "weight")]
+    pub order_another: f64,
     pub order_between: WeightsPerStyle,
     pub order_before: WeightsPerStyle,
 }

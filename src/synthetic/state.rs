@@ -61,6 +61,10 @@ impl<'w> State<'w> {
         State { world, sentence: 0, things: Vec::with_capacity(16), actor: [None; PROPERTIES], room: None, seat: None }
     }
 
+    pub fn world(&self) -> &'w World {
+        self.world
+    }
+
     /// Adds one more sentence.
     pub fn tell(&mut self, steps: &[Step]) -> Vec<Violation> {
         let violations = steps.iter().flat_map(|step| self.tell_step(step)).collect();
@@ -76,6 +80,7 @@ impl<'w> State<'w> {
         violations.extend(aura.iter().filter_map(|&(thing, property, value)| self.mismatch(thing, property, value)));
         for need in &action.needs {
             self.learn(need, step);
+            self.make_room_for_another(need, step);
         }
         for (thing, property, value) in aura {
             self.facts_mut(thing).properties[property.index()] = Some(Known { value, since: self.sentence });
@@ -95,6 +100,11 @@ impl<'w> State<'w> {
             }
         }
         violations
+    }
+
+    /// Whether the thing has a property, if that is known.
+    pub fn known(&self, thing: ThingId, property: Property) -> Option<bool> {
+        self.facts(thing)?.properties[property.index()].map(|known| known.value)
     }
 
     /// Whether the need is met, as far as is known; `None` if nothing is known.
@@ -140,20 +150,12 @@ impl<'w> State<'w> {
         action.needs.iter().any(|need| is_telling(need) && self.knows_of(need, step))
     }
 
-    /// Whether the step brings back something that is known to be gone.
+    /// Whether the step brings back something that is known to be gone, or gets another for what is of no use.
     pub fn replaces(&self, step: &Step) -> bool {
         let action = &self.world.actions[step.action];
-        action.makes.iter().any(|effect| match *effect {
-            Claim::Property {
-                subject: Subject::Role(role),
-                property: Property::Noted(Attribute::Exist),
-                value: true,
-            } => {
-                let known = self.facts(step.thing(role)).and_then(|f| f.properties[Attribute::Exist.index()]);
-                known.is_some_and(|known| !known.value)
-            }
-            _ => false,
-        })
+        let is_gone = |thing| self.known(thing, Property::Noted(Attribute::Exist)) == Some(false);
+        let mut newcomers = action.needs.iter().filter_map(Claim::newcomer).map(|role| step.thing(role));
+        newcomers.any(|thing| is_gone(thing) || self.is_of_no_use(thing))
     }
 
     fn facts(&self, thing: ThingId) -> Option<&KnownThing> {
@@ -232,6 +234,14 @@ impl<'w> State<'w> {
             self.seat = None;
         } else {
             self.seat = known;
+        }
+    }
+
+    /// What was known of a thing does not hold for another one, which is got because the first is of no use.
+    fn make_room_for_another(&mut self, need: &Claim, step: &Step) {
+        let newcomer = need.newcomer().map(|role| step.thing(role));
+        if let Some(thing) = newcomer.filter(|&thing| self.is_of_no_use(thing)) {
+            *self.facts_mut(thing) = KnownThing { thing, properties: [None; PROPERTIES], place: None };
         }
     }
 
@@ -326,5 +336,40 @@ pub(super) mod tests {
     #[test]
     fn what_has_no_lid_need_not_be_open() {
         assert!(told(&[("close", &["drawer"]), ("pour", &["cup", "milk"])]).is_empty());
+    }
+    #[test]
+    fn another_takes_the_place_of_what_is_broken() {
+        assert!(told(&[("smash", &["cup"]), ("buy", &["cup"]), ("pour", &["cup", "milk"])]).is_empty());
+        let story: [(&str, &[&str]); 3] = [("buy", &["cup"]), ("smash", &["cup"]), ("pour", &["cup", "milk"])];
+        assert_eq!(told(&story), [(1, 2, Attribute::Functional), (1, 2, Attribute::Pieces)]);
+    }
+
+    #[test]
+    fn what_is_broken_can_be_broken_to_pieces() {
+        assert!(told(&[("broke_itself", &["cup"]), ("sing", &[]), ("smash", &["cup"])]).is_empty());
+    }
+
+    #[test]
+    fn cooking_does_not_help_what_has_gone_bad() {
+        assert_eq!(told(&[("spoiled", &["fish"]), ("cook", &["fish"])]), [(0, 1, Attribute::Edible)]);
+    }
+
+    #[test]
+    fn who_does_not_eat_something_can_drop_or_lose_it() {
+        let refuses: (&str, &[&str]) = ("cannot_have", &["cheese"]);
+        assert!(told(&[refuses, ("drop_food", &["floor", "cheese"])]).is_empty());
+        assert!(told(&[("throw_away", &["cheese"]), refuses]).is_empty());
+        assert_eq!(told(&[refuses, ("eat", &["cheese"])]), [(0, 1, Attribute::Edible)]);
+    }
+
+    #[test]
+    fn what_has_no_power_can_be_unplugged_once() {
+        assert!(told(&[("power_outage", &["tv"]), ("unplug", &["tv"])]).is_empty());
+        assert_eq!(told(&[("not_plugged", &["tv"]), ("unplug", &["tv"])]), [(0, 1, Attribute::Power)]);
+    }
+
+    #[test]
+    fn there_is_always_more_water() {
+        assert!(told(&[("drink", &["water"]), ("fill_tub", &["sink", "water"])]).is_empty());
     }
 }

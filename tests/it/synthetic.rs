@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
-use tiered::attribute::Attribute;
+use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::data::{Entity, Kind, Story, StoryFile, of_kind, pairs, read_file};
 use tiered::language::Language;
 use tiered::synthetic::{Kinds, Order, Style, World, make_stories};
@@ -173,6 +173,25 @@ fn labels_contradict_each_other_where_a_story_says_so_and_nowhere_else() {
             shown += usize::from(causes_are_shown(&json["train"][&story.id], story, &contradictions));
         }
         assert!(shown > 500, "only {shown} conflicts could be checked");
+    }
+}
+
+#[test]
+fn what_is_broken_is_not_labelled_as_working() {
+    let functional = Attribute::Functional;
+    for language in [Language::English, Language::Italian] {
+        let (file, _) = read(&order(language, 2_000, 7));
+        for story in stories(&file).iter().filter(|story| story.conflict.is_none()) {
+            for entity in &story.entities {
+                let mut is_broken = false;
+                for sentence in 0..story.sentences.len() {
+                    let class = |side: &[[u8; ATTRIBUTES]]| side[sentence][functional.index()];
+                    let (before, after) = (class(&entity.preconditions), class(&entity.effects));
+                    assert!(!(is_broken && before == 2), "{}: {} works in sentence {sentence}", story.id, entity.name);
+                    is_broken = after == 1 || is_broken && after == 0;
+                }
+            }
+        }
     }
 }
 

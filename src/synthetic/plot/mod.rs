@@ -143,8 +143,8 @@ impl<'w> Plotter<'w> {
         steps.iter().filter(is_move).count()
     }
 
-    /// Whether something that was thrown away, eaten or lost is bought again. That is possible, but would be told too
-    /// often.
+    /// Whether something that was thrown away, eaten, lost or broken is bought again. That is possible, but would be
+    /// told too often.
     fn replaces(&self, steps: &[Step]) -> bool {
         let mut state = State::new(self.world);
         steps.iter().any(|step| {

@@ -20,6 +20,9 @@ impl State<'_> {
     }
 
     fn contradiction(&self, need: &Claim, step: &Step) -> Option<Contradiction> {
+        if need.newcomer().is_some_and(|role| self.is_of_no_use(step.thing(role))) {
+            return None;
+        }
         match *need {
             Claim::Property { subject, property, value } => {
                 let (known, thing) = match subject {
@@ -65,6 +68,13 @@ impl State<'_> {
             }
             Claim::ActorLeft { .. } | Claim::Emptied { .. } => None,
         }
+    }
+
+    /// Whether the thing is broken or has gone bad, so that one would get another.
+    pub(super) fn is_of_no_use(&self, thing: ThingId) -> bool {
+        [Attribute::Functional, Attribute::Edible]
+            .iter()
+            .any(|&property| self.known(thing, Property::Noted(property)) == Some(false))
     }
 
     /// How obvious a violation of the need is.
