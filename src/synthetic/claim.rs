@@ -126,16 +126,9 @@ impl Claim {
 }
 
 impl Claim {
-    /// The role of the thing that the claim says is not there yet.
-    pub fn newcomer(&self) -> Option<Role> {
-        match *self {
-            Claim::Property {
-                subject: Subject::Role(role),
-                property: Property::Noted(Attribute::Exist),
-                value: false,
-            } => Some(role),
-            _ => None,
-        }
+    /// That the subject has the attribute, or has it not.
+    pub fn property(subject: Subject, attribute: Attribute, value: bool) -> Self {
+        Claim::Property { subject, property: Property::Noted(attribute), value }
     }
 
     /// The role of the thing or place in the claim, if there is one.

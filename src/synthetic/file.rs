@@ -1,7 +1,7 @@
 //! Synthetic stories with labels, in the format of story files.
 
 use super::action::Action;
-use super::claim::{Claim, Property};
+use super::claim::{Claim, Property, Subject};
 use super::label::Label;
 use super::language::Voice;
 use super::plot::{Broken, Line};
@@ -124,17 +124,39 @@ impl MadeStory {
     }
 }
 
-/// What the sentences before one said, and what contradicts it there.
+/// What the sentences before one said, and what it contradicts.
 struct Context<'a> {
     state: &'a State<'a>,
     violations: &'a [Violation],
 }
 
 impl Context<'_> {
-    /// Whether the thing is known to have the attribute; `None` also if this sentence is told to contradict it.
-    fn known(&self, thing: ThingId, attribute: Attribute) -> Option<bool> {
-        let is_told = self.violations.iter().any(|v| (v.thing, v.attribute) == (Some(thing), attribute));
-        self.state.known(thing, Property::Noted(attribute)).filter(|_| !is_told)
+    /// Whether a thing, or the actor (`None`), is known to have the attribute; `None` also if that is the conflict.
+    fn known(&self, subject: Option<ThingId>, attribute: Attribute) -> Option<bool> {
+        if self.violations.iter().any(|v| (v.thing, v.attribute) == (subject, attribute)) {
+            return None;
+        }
+        let is_refused = attribute == Attribute::Edible && self.state.known(subject, Property::Refused) == Some(true);
+        if is_refused { Some(false) } else { self.state.known(subject, Property::Noted(attribute)) }
+    }
+
+    /// What is broken stays so while a sentence only names it.
+    fn default_labels(&self, subject: Option<ThingId>) -> Labels {
+        let is_denied = |attribute| self.known(subject, attribute) == Some(false);
+        Attribute::ALL.map(|attribute| if is_denied(attribute) { 0 } else { attribute.default_label() })
+    }
+
+    /// The label that an action gives: only its effect, if its precondition contradicts what is known.
+    fn label(&self, subject: Option<ThingId>, label: Label, is_made: bool) -> u8 {
+        let (before, after) = label.attribute.split(label.value);
+        let known = self.known(subject, label.attribute);
+        if known.is_none_or(|known| before != 1 + u8::from(!known)) {
+            label.value
+        } else if before == after && !is_made {
+            0 // nothing changes
+        } else {
+            label.attribute.join(0, after)
+        }
     }
 }
 
@@ -145,7 +167,7 @@ fn row(context: &Context, voice: &Voice, line: &Line) -> Row {
         let action = &world.actions[step.action];
         let form = &action.forms(voice.language)[step.form];
         if form.has_actor {
-            row.note_actor(&voice.actor.name, overlaid(default_labels(), &action.actor_labels));
+            row.note_actor(&voice.actor.name, actor_labels(context, action));
         }
         for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
             let name = voice.entity_name(world, step.thing(role));
@@ -193,10 +215,6 @@ fn sequence(first: Labels, second: Labels) -> Labels {
     })
 }
 
-fn default_labels() -> Labels {
-    Attribute::ALL.map(Attribute::default_label)
-}
-
 fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
     for label in over {
         labels[label.attribute.index()] = label.value;
@@ -204,13 +222,21 @@ fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
     labels
 }
 
+fn actor_labels(context: &Context, action: &Action) -> Labels {
+    action.actor_labels.iter().fold(context.default_labels(None), |mut labels, label| {
+        labels[label.attribute.index()] = context.label(None, *label, action.denies(Subject::Actor, label.attribute));
+        labels
+    })
+}
+
 /// The labels of a role's thing: those of every such thing, those from its container, and those from the action.
 fn thing_labels(context: &Context, action: &Action, step: &Step, role: usize) -> Labels {
     let (world, id) = (context.state.world(), step.thing(role));
     let thing = world.thing(id);
     // What is broken stays so while a sentence only names it.
-    let is_denied = |attribute| context.known(id, attribute) == Some(false);
-    let mut labels = Attribute::ALL.map(|a| if is_denied(a) { 0 } else { a.default_label() });
+    let is_new = action.gets.contains(&role);
+    let mut labels =
+        if is_new { Attribute::ALL.map(Attribute::default_label) } else { context.default_labels(Some(id)) };
     if thing.is("fixed") || thing.is("furniture") {
         labels[Attribute::Moveable.index()] = 0;
     }
@@ -232,10 +258,9 @@ fn thing_labels(context: &Context, action: &Action, step: &Step, role: usize) ->
         }
     }
     let applies = |label: &&Label| !world.lacks(id, Property::Noted(label.attribute));
-    for &Label { attribute, value, .. } in action.roles[role].labels.iter().filter(applies) {
-        let (before, after) = attribute.split(value);
-        let is_contradicted = context.known(id, attribute).is_some_and(|known| before == 1 + u8::from(!known));
-        labels[attribute.index()] = if is_contradicted { attribute.join(0, after) } else { value };
+    for label in action.roles[role].labels.iter().filter(applies) {
+        let is_made = action.denies(Subject::Role(role), label.attribute);
+        labels[label.attribute.index()] = context.label(Some(id), *label, is_made);
     }
     labels
 }

@@ -2,7 +2,7 @@
 
 mod needs;
 
-use super::claim::{Claim, PROPERTIES, Property, Subject};
+use super::claim::{Claim, PROPERTIES, Property, Role, Subject};
 use super::step::Step;
 use super::table::World;
 use super::thing::ThingId;
@@ -78,9 +78,11 @@ impl<'w> State<'w> {
         violations.extend(step.things(action).iter().filter_map(|&thing| self.absence(thing)));
         let aura = self.aura(action, step);
         violations.extend(aura.iter().filter_map(|&(thing, property, value)| self.mismatch(thing, property, value)));
+        for &role in &action.gets {
+            self.make_room_for_another(step.thing(role));
+        }
         for need in &action.needs {
             self.learn(need, step);
-            self.make_room_for_another(need, step);
         }
         for (thing, property, value) in aura {
             self.facts_mut(thing).properties[property.index()] = Some(Known { value, since: self.sentence });
@@ -102,9 +104,13 @@ impl<'w> State<'w> {
         violations
     }
 
-    /// Whether the thing has a property, if that is known.
-    pub fn known(&self, thing: ThingId, property: Property) -> Option<bool> {
-        self.facts(thing)?.properties[property.index()].map(|known| known.value)
+    /// Whether a thing, or the actor (`None`), has a property, if that is known.
+    pub fn known(&self, subject: Option<ThingId>, property: Property) -> Option<bool> {
+        let properties = match subject {
+            Some(thing) => &self.facts(thing)?.properties,
+            None => &self.actor,
+        };
+        properties[property.index()].map(|known| known.value)
     }
 
     /// Whether the need is met, as far as is known; `None` if nothing is known.
@@ -153,9 +159,12 @@ impl<'w> State<'w> {
     /// Whether the step brings back something that is known to be gone, or gets another for what is of no use.
     pub fn replaces(&self, step: &Step) -> bool {
         let action = &self.world.actions[step.action];
-        let is_gone = |thing| self.known(thing, Property::Noted(Attribute::Exist)) == Some(false);
-        let mut newcomers = action.needs.iter().filter_map(Claim::newcomer).map(|role| step.thing(role));
-        newcomers.any(|thing| is_gone(thing) || self.is_of_no_use(thing))
+        let exist = Property::Noted(Attribute::Exist);
+        let is_back = |role: Role| {
+            let makes = action.makes.contains(&Claim::property(Subject::Role(role), Attribute::Exist, true));
+            makes && self.known(Some(step.thing(role)), exist) == Some(false)
+        };
+        (0..action.roles.len()).any(is_back) || action.gets.iter().any(|&role| self.is_of_no_use(step.thing(role)))
     }
 
     fn facts(&self, thing: ThingId) -> Option<&KnownThing> {
@@ -208,13 +217,15 @@ impl<'w> State<'w> {
                 }
             }
             Claim::ActorLeft { place } => self.go(step.thing(place), Whereabouts::Left(step.thing(place))),
-            Claim::Emptied { container } => {
-                let container = step.thing(container);
-                for facts in &mut self.things {
-                    if facts.place.is_some_and(|known| known.value == Place::In(container)) {
-                        facts.place = Some(Known { value: Place::Elsewhere, since });
-                    }
-                }
+            Claim::Emptied { container } => self.empty(step.thing(container)),
+        }
+    }
+
+    fn empty(&mut self, container: ThingId) {
+        let since = self.sentence;
+        for facts in &mut self.things {
+            if facts.place.is_some_and(|known| known.value == Place::In(container)) {
+                facts.place = Some(Known { value: Place::Elsewhere, since });
             }
         }
     }
@@ -237,10 +248,10 @@ impl<'w> State<'w> {
         }
     }
 
-    /// What was known of a thing does not hold for another one, which is got because the first is of no use.
-    fn make_room_for_another(&mut self, need: &Claim, step: &Step) {
-        let newcomer = need.newcomer().map(|role| step.thing(role));
-        if let Some(thing) = newcomer.filter(|&thing| self.is_of_no_use(thing)) {
+    /// What was known of a thing of no use does not hold for the one that is got in its place.
+    fn make_room_for_another(&mut self, thing: ThingId) {
+        if self.is_of_no_use(thing) {
+            self.empty(thing);
             *self.facts_mut(thing) = KnownThing { thing, properties: [None; PROPERTIES], place: None };
         }
     }
@@ -337,11 +348,24 @@ pub(super) mod tests {
     fn what_has_no_lid_need_not_be_open() {
         assert!(told(&[("close", &["drawer"]), ("pour", &["cup", "milk"])]).is_empty());
     }
+
     #[test]
     fn another_takes_the_place_of_what_is_broken() {
         assert!(told(&[("smash", &["cup"]), ("buy", &["cup"]), ("pour", &["cup", "milk"])]).is_empty());
         let story: [(&str, &[&str]); 3] = [("buy", &["cup"]), ("smash", &["cup"]), ("pour", &["cup", "milk"])];
         assert_eq!(told(&story), [(1, 2, Attribute::Functional), (1, 2, Attribute::Pieces)]);
+    }
+
+    #[test]
+    fn what_is_broken_is_still_there() {
+        assert_eq!(told(&[("smash", &["cup"]), ("not_found", &["cup"])]), [(0, 1, Attribute::Exist)]);
+    }
+
+    #[test]
+    fn what_was_taken_apart_is_repaired() {
+        assert!(
+            told(&[("disassemble", &["computer"]), ("mend", &["computer"]), ("turn_on", &["computer"])]).is_empty()
+        );
     }
 
     #[test]
@@ -369,7 +393,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn there_is_always_more_water() {
+    fn a_tub_is_filled_with_other_water() {
         assert!(told(&[("drink", &["water"]), ("fill_tub", &["sink", "water"])]).is_empty());
     }
 }

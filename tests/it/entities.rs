@@ -145,8 +145,7 @@ fn measured(file: &Path, split: &str) -> [f64; 4] {
     [exact.recall, exact.precision, head.recall, head.precision].map(|share| share.percent().unwrap())
 }
 
-// The floors are what was measured, less half a point. docs/entities.md has the figures of TRIP and GITA.
-
+/// The floors are what was measured, less half a point. docs/entities.md has the figures.
 #[test]
 fn entities_of_trip_and_gita_are_found() {
     for (file, split, floor) in [
@@ -163,11 +162,9 @@ fn entities_of_trip_and_gita_are_found() {
 #[test]
 fn entities_of_synthetic_stories_are_found() {
     let sample = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name);
-    for (name, split, floor) in
-        [("en-dev.json", "dev", [99.1, 84.1, 99.5, 84.3]), ("it.json", "test", [99.5, 86.8, 99.5, 86.8])]
-    {
+    for (name, split) in [("en-dev.json", "dev"), ("it.json", "test")] {
         let scores = measured(&sample(name), split);
-        assert!(scores.iter().zip(floor).all(|(score, floor)| *score >= floor), "{name}: {scores:?}");
+        assert!(scores[0] > 98. && scores[1] > 85., "{name}: {scores:?}");
     }
 }
 

@@ -20,7 +20,7 @@ impl State<'_> {
     }
 
     fn contradiction(&self, need: &Claim, step: &Step) -> Option<Contradiction> {
-        if need.newcomer().is_some_and(|role| self.is_of_no_use(step.thing(role))) {
+        if self.is_for_another(need, step) {
             return None;
         }
         match *need {
@@ -70,11 +70,17 @@ impl State<'_> {
         }
     }
 
-    /// Whether the thing is broken or has gone bad, so that one would get another.
+    /// Whether the need is that a thing is not there, which is of no use, so that one would get another.
+    fn is_for_another(&self, need: &Claim, step: &Step) -> bool {
+        let gets = &self.world.actions[step.action].gets;
+        let mut replaced = gets.iter().filter(|&&role| self.is_of_no_use(step.thing(role)));
+        replaced.any(|&role| *need == Claim::property(Subject::Role(role), Attribute::Exist, false))
+    }
+
+    /// Whether the thing is broken or has gone bad.
     pub(super) fn is_of_no_use(&self, thing: ThingId) -> bool {
-        [Attribute::Functional, Attribute::Edible]
-            .iter()
-            .any(|&property| self.known(thing, Property::Noted(property)) == Some(false))
+        let lacks = |attribute| self.known(Some(thing), Property::Noted(attribute)) == Some(false);
+        lacks(Attribute::Functional) || lacks(Attribute::Edible)
     }
 
     /// How obvious a violation of the need is.
