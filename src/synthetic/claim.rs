@@ -12,7 +12,7 @@ pub(super) enum Property {
     Noted(Attribute),
     Locked,
     Cooked,
-    /// Food that has gone bad, which cooking does not help.
+    /// Food that has gone bad, is burnt or too salty: cooking does not help.
     Spoiled,
     /// Food that the actor never eats.
     Refused,

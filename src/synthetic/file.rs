@@ -1,24 +1,16 @@
 //! Synthetic stories with labels, in the format of story files.
 
-use super::action::Action;
-use super::claim::{Claim, Property, Subject};
-use super::label::Label;
 use super::language::Voice;
 use super::plot::{Broken, Line};
-use super::state::State;
-use super::step::Step;
+use super::row::{Row, rows};
 use super::table::World;
 use super::thing::ThingId;
-use super::violation::Violation;
-use crate::attribute::{ATTRIBUTES, Attribute};
+use crate::attribute::Attribute;
 use crate::data::{Kind, Story};
 use crate::error::{Error, ErrorKind, Result};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::Write;
-
-/// One label for each attribute.
-type Labels = [u8; ATTRIBUTES];
 
 /// A story, ready to be written.
 pub(super) struct MadeStory {
@@ -35,20 +27,6 @@ pub(super) struct MadeStory {
     states: Vec<Row>,
 }
 
-/// The labels of one sentence.
-#[derive(Default)]
-struct Row {
-    actor: Option<Labelled>,
-    things: Vec<Labelled>,
-    /// Entities that may be people or things.
-    others: Vec<Labelled>,
-}
-
-struct Labelled {
-    name: String,
-    labels: Labels,
-}
-
 impl MadeStory {
     /// `None` if two of its names are so similar that a reader would take one for a misspelling of the other.
     pub fn new(
@@ -60,13 +38,6 @@ impl MadeStory {
         broken: Option<&Broken>,
     ) -> Option<Self> {
         let name = |thing| voice.entity_name(world, thing);
-        let mut state = State::new(world);
-        let labelled = |line: &Line| {
-            let before = state.clone();
-            let violations = state.tell(line);
-            row(&Context { state: &before, violations: &violations }, voice, line)
-        };
-        let states: Vec<_> = lines.iter().map(labelled).collect();
         let violations = broken.map_or(&[][..], |broken| &broken.violations);
         let cause = violations.iter().map(|v| (v.thing.map_or(voice.actor.name.clone(), name), v.attribute)).collect();
         let story = MadeStory {
@@ -80,21 +51,13 @@ impl MadeStory {
                 .map(|line| line.iter().map(|step| world.actions[step.action].id.clone()).collect())
                 .collect(),
             cause,
-            states,
+            states: rows(world, voice, lines),
         };
         story.has_distinct_names().then_some(story)
     }
 
     /// A story that was not synthesized, perhaps with another order of its sentences.
     pub fn reordered(story: &Story, cause: &BTreeSet<(String, Attribute)>) -> Self {
-        let labelled = |n: usize| {
-            let annotated = story.entities.iter().filter(move |entity| entity.is_annotated(n));
-            annotated.map(move |entity| Labelled {
-                name: entity.name.clone(),
-                labels: Attribute::ALL
-                    .map(|a| a.join(entity.preconditions[n][a.index()], entity.effects[n][a.index()])),
-            })
-        };
         MadeStory {
             kind: story.kind,
             actor: story.actor.clone(),
@@ -103,18 +66,12 @@ impl MadeStory {
             conflict: story.conflict.map(|conflict| (conflict.evidence, conflict.breakpoint)),
             actions: Vec::new(),
             cause: cause.clone(),
-            states: (0..story.sentences.len())
-                .map(|n| Row { others: labelled(n).collect(), ..Row::default() })
-                .collect(),
+            states: (0..story.sentences.len()).map(|sentence| Row::annotated(story, sentence)).collect(),
         }
     }
 
     fn names(&self) -> BTreeSet<&str> {
-        self.states
-            .iter()
-            .flat_map(|row| row.things.iter().chain(&row.others))
-            .map(|thing| thing.name.as_str())
-            .collect()
+        self.states.iter().flat_map(Row::names).collect()
     }
 
     fn has_distinct_names(&self) -> bool {
@@ -122,147 +79,6 @@ impl MadeStory {
         names.push(self.actor.to_lowercase());
         (0..names.len()).all(|i| names[..i].iter().all(|other| strsim::levenshtein(other, &names[i]) > 1))
     }
-}
-
-/// What the sentences before one said, and what it contradicts.
-struct Context<'a> {
-    state: &'a State<'a>,
-    violations: &'a [Violation],
-}
-
-impl Context<'_> {
-    /// Whether a thing, or the actor (`None`), is known to have the attribute; `None` also if that is the conflict.
-    fn known(&self, subject: Option<ThingId>, attribute: Attribute) -> Option<bool> {
-        if self.violations.iter().any(|v| (v.thing, v.attribute) == (subject, attribute)) {
-            return None;
-        }
-        let is_refused = attribute == Attribute::Edible && self.state.known(subject, Property::Refused) == Some(true);
-        if is_refused { Some(false) } else { self.state.known(subject, Property::Noted(attribute)) }
-    }
-
-    /// What is broken stays so while a sentence only names it.
-    fn default_labels(&self, subject: Option<ThingId>) -> Labels {
-        let is_denied = |attribute| self.known(subject, attribute) == Some(false);
-        Attribute::ALL.map(|attribute| if is_denied(attribute) { 0 } else { attribute.default_label() })
-    }
-
-    /// The label that an action gives: only its effect, if its precondition contradicts what is known.
-    fn label(&self, subject: Option<ThingId>, label: Label, is_made: bool) -> u8 {
-        let (before, after) = label.attribute.split(label.value);
-        let known = self.known(subject, label.attribute);
-        if known.is_none_or(|known| before != 1 + u8::from(!known)) {
-            label.value
-        } else if before == after && !is_made {
-            0 // nothing changes
-        } else {
-            label.attribute.join(0, after)
-        }
-    }
-}
-
-fn row(context: &Context, voice: &Voice, line: &Line) -> Row {
-    let world = context.state.world();
-    let mut row = Row::default();
-    for step in line {
-        let action = &world.actions[step.action];
-        let form = &action.forms(voice.language)[step.form];
-        if form.has_actor {
-            row.note_actor(&voice.actor.name, actor_labels(context, action));
-        }
-        for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
-            let name = voice.entity_name(world, step.thing(role));
-            row.note_thing(&name, thing_labels(context, action, step, role));
-        }
-    }
-    if row.things.is_empty() {
-        // "It was raining": the actor is not mentioned, but is an entity without labels.
-        row.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: [0; ATTRIBUTES] });
-    }
-    row
-}
-
-impl Row {
-    fn note_actor(&mut self, name: &str, labels: Labels) {
-        match &mut self.actor {
-            Some(actor) => actor.labels = sequence(actor.labels, labels),
-            None => self.actor = Some(Labelled { name: name.to_owned(), labels }),
-        }
-    }
-
-    fn note_thing(&mut self, name: &str, labels: Labels) {
-        match self.things.iter_mut().find(|thing| thing.name == name) {
-            Some(thing) => thing.labels = sequence(thing.labels, labels),
-            None => self.things.push(Labelled { name: name.to_owned(), labels }),
-        }
-    }
-}
-
-/// Combines the labels of two actions that one sentence tells.
-fn sequence(first: Labels, second: Labels) -> Labels {
-    Attribute::ALL.map(|attribute| {
-        let (a, b) = (first[attribute.index()], second[attribute.index()]);
-        let default = attribute.default_label();
-        if b == default || b == 0 {
-            return a;
-        }
-        if a == default || a == 0 || attribute.max_label() < 8 || attribute == Attribute::Location {
-            return b;
-        }
-        let ((before, then), (needed, after)) = (attribute.split(a), attribute.split(b));
-        let before = if before == 0 && then == 0 { needed } else { before };
-        let after = if after == 0 { then } else { after };
-        attribute.join(before, after)
-    })
-}
-
-fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
-    for label in over {
-        labels[label.attribute.index()] = label.value;
-    }
-    labels
-}
-
-fn actor_labels(context: &Context, action: &Action) -> Labels {
-    action.actor_labels.iter().fold(context.default_labels(None), |mut labels, label| {
-        labels[label.attribute.index()] = context.label(None, *label, action.denies(Subject::Actor, label.attribute));
-        labels
-    })
-}
-
-/// The labels of a role's thing: those of every such thing, those from its container, and those from the action.
-fn thing_labels(context: &Context, action: &Action, step: &Step, role: usize) -> Labels {
-    let (world, id) = (context.state.world(), step.thing(role));
-    let thing = world.thing(id);
-    // What is broken stays so while a sentence only names it.
-    let is_new = action.gets.contains(&role);
-    let mut labels =
-        if is_new { Attribute::ALL.map(Attribute::default_label) } else { context.default_labels(Some(id)) };
-    if thing.is("fixed") || thing.is("furniture") {
-        labels[Attribute::Moveable.index()] = 0;
-    }
-    let is_put = |claims: &[Claim], a, b| {
-        claims
-            .iter()
-            .any(|claim| matches!(*claim, Claim::In { thing, container, value: true } if (thing, container) == (a, b)))
-    };
-    for other in (0..action.roles.len()).filter(|&other| other != role) {
-        let container = world.thing(step.thing(other));
-        let (put, taken) = (is_put(&action.makes, role, other), is_put(&action.needs, role, other));
-        if put {
-            labels = overlaid(labels, &container.puts);
-        } else if taken {
-            labels = overlaid(labels, &container.takes);
-        }
-        if is_put(&action.makes, other, role) || is_put(&action.needs, other, role) {
-            labels = overlaid(labels, &thing.aura);
-        }
-    }
-    let applies = |label: &&Label| !world.lacks(id, Property::Noted(label.attribute));
-    for label in action.roles[role].labels.iter().filter(applies) {
-        let is_made = action.denies(Subject::Role(role), label.attribute);
-        labels[label.attribute.index()] = context.label(Some(id), *label, is_made);
-    }
-    labels
 }
 
 /// Writes stories one by one.
@@ -344,20 +160,5 @@ impl<'a> Record<'a> {
             cause: &story.cause,
             states: &story.states,
         }
-    }
-}
-
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for attribute in Attribute::ALL {
-            let labelled: &[Labelled] = if attribute.is_human() { self.actor.as_slice() } else { &self.things };
-            let labelled = labelled.iter().chain(&self.others);
-            let entities: Vec<_> = labelled.map(|l| (l.name.as_str(), l.labels[attribute.index()])).collect();
-            if !entities.is_empty() {
-                map.serialize_entry(attribute.name(), &entities)?;
-            }
-        }
-        map.end()
     }
 }
