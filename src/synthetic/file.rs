@@ -2,7 +2,7 @@
 
 use super::language::Voice;
 use super::plot::{Broken, Line};
-use super::row::{Row, rows};
+use super::sentence_labels::{SentenceLabels, sentence_labels};
 use super::table::World;
 use super::thing::ThingId;
 use crate::attribute::Attribute;
@@ -24,7 +24,7 @@ pub(super) struct MadeStory {
     actions: Vec<Vec<String>>,
     /// The entities and attributes that cause the conflict.
     cause: BTreeSet<(String, Attribute)>,
-    states: Vec<Row>,
+    states: Vec<SentenceLabels>,
 }
 
 impl MadeStory {
@@ -51,7 +51,7 @@ impl MadeStory {
                 .map(|line| line.iter().map(|step| world.actions[step.action].id.clone()).collect())
                 .collect(),
             cause,
-            states: rows(world, voice, lines),
+            states: sentence_labels(world, voice, lines),
         };
         story.has_distinct_names().then_some(story)
     }
@@ -66,12 +66,12 @@ impl MadeStory {
             conflict: story.conflict.map(|conflict| (conflict.evidence, conflict.breakpoint)),
             actions: Vec::new(),
             cause: cause.clone(),
-            states: (0..story.sentences.len()).map(|sentence| Row::annotated(story, sentence)).collect(),
+            states: (0..story.sentences.len()).map(|sentence| SentenceLabels::annotated(story, sentence)).collect(),
         }
     }
 
     fn names(&self) -> BTreeSet<&str> {
-        self.states.iter().flat_map(Row::names).collect()
+        self.states.iter().flat_map(SentenceLabels::names).collect()
     }
 
     fn has_distinct_names(&self) -> bool {
@@ -135,7 +135,7 @@ struct Record<'a> {
     confl_pairs: Vec<[usize; 2]>,
     actions: &'a [Vec<String>],
     cause: &'a BTreeSet<(String, Attribute)>,
-    states: &'a [Row],
+    states: &'a [SentenceLabels],
 }
 
 impl<'a> Record<'a> {

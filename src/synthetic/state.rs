@@ -156,6 +156,19 @@ impl<'w> State<'w> {
         action.needs.iter().any(|need| is_telling(need) && self.knows_of(need, step))
     }
 
+    /// Whether the step repairs a thing of the story that nothing has broken.
+    pub fn repairs_what_is_whole(&self, step: &Step) -> bool {
+        let action = &self.world.actions[step.action];
+        let functional = |role, value| Claim::property(Subject::Role(role), Attribute::Functional, value);
+        (0..action.roles.len()).any(|role| {
+            let thing = step.thing(role);
+            let repairs =
+                action.needs.contains(&functional(role, false)) && action.makes.contains(&functional(role, true));
+            let is_broken = self.known(Some(thing), Property::Noted(Attribute::Functional)) == Some(false);
+            repairs && self.facts(thing).is_some() && !is_broken
+        })
+    }
+
     /// Whether the step brings back something that is known to be gone, or gets another for what is of no use.
     pub fn replaces(&self, step: &Step) -> bool {
         let action = &self.world.actions[step.action];

@@ -84,8 +84,8 @@ impl Plotter<'_> {
         let weight = |&(ref broken, (i, j)): &(Broken, (usize, usize))| {
             let rates = &self.world.rates;
             let cause = broken.violations.first().and_then(|v| rates.order_cause.get(v.attribute.name()));
-            let is_repetition = broken.violations.iter().all(|v| v.strength == Strength::Repeated);
-            let strength = if is_repetition { rates.order_repetition } else { 1.0 };
+            let is_weak = |v: &Violation| matches!(v.strength, Strength::Repeated | Strength::Changed);
+            let strength = if broken.violations.iter().all(is_weak) { rates.order_weak } else { 1.0 };
             let another = if self.is_about_another(broken) { rates.order_another } else { 1.0 };
             let place = rates.order_between.of(self.style, j - i - 1) * rates.order_before.of(self.style, i);
             place * cause.copied().unwrap_or(1.0) * strength * another

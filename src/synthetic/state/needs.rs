@@ -89,7 +89,13 @@ impl State<'_> {
             let known = self.facts(step.thing(thing)).and_then(|facts| facts.place);
             known.is_some_and(|known| known.value == Place::Held)
         };
+        let gets = &self.world.actions[step.action].gets;
         match *need {
+            Claim::Property {
+                subject: Subject::Role(role),
+                property: Property::Noted(Attribute::Exist | Attribute::Functional),
+                value: false,
+            } if !gets.contains(&role) => Strength::Changed,
             Claim::Held { .. } => Strength::Held,
             Claim::In { thing, value: true, .. } if is_held(thing) => Strength::Held,
             Claim::In { value: false, .. } | Claim::ActorIn { value: false, .. } => Strength::Repeated,

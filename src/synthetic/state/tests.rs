@@ -1,5 +1,6 @@
 use super::*;
 use crate::synthetic::action::MAX_ROLES;
+use crate::synthetic::violation::Strength;
 
 /// An action with things for its roles, in the alphabetical order of the roles' letters.
 pub fn step(world: &World, action: &str, things: &[&str]) -> Step {
@@ -121,4 +122,30 @@ fn what_has_no_power_can_be_unplugged_once() {
 #[test]
 fn a_tub_is_filled_with_other_water() {
     assert!(told(&[("drink", &["water"]), ("fill_tub", &["sink", "water"])]).is_empty());
+}
+
+#[test]
+fn what_may_have_come_about_since_is_a_weak_conflict() {
+    let world = World::load().unwrap();
+    let strength = |story: &[(&str, &[&str])]| {
+        let steps: Vec<_> = story.iter().map(|(action, things)| step(&world, action, things)).collect();
+        violations(&world, steps.chunks(1)).first().map(|violation| violation.strength)
+    };
+    assert_eq!(strength(&[("turn_on", &["radio"]), ("is_broken", &["radio"])]), Some(Strength::Changed));
+    assert_eq!(strength(&[("pick_up", &["cup"]), ("not_found", &["cup"])]), Some(Strength::Changed));
+    assert_eq!(strength(&[("is_broken", &["radio"]), ("turn_on", &["radio"])]), Some(Strength::Plain));
+    assert_eq!(strength(&[("pick_up", &["cup"]), ("buy", &["cup"])]), Some(Strength::Plain));
+}
+
+#[test]
+fn what_is_broken_is_repaired_and_what_is_unknown() {
+    let world = World::load().unwrap();
+    let (buy, smash, glue) =
+        (step(&world, "buy", &["cup"]), step(&world, "smash", &["cup"]), step(&world, "glue", &["cup"]));
+    let mut state = State::new(&world);
+    assert!(!state.repairs_what_is_whole(&glue));
+    state.tell(&[buy]);
+    assert!(state.repairs_what_is_whole(&glue));
+    state.tell(&[smash]);
+    assert!(!state.repairs_what_is_whole(&glue));
 }

@@ -19,7 +19,7 @@ type Labels = [u8; ATTRIBUTES];
 
 /// The labels of one sentence.
 #[derive(Default)]
-pub(super) struct Row {
+pub(super) struct SentenceLabels {
     actor: Option<Labelled>,
     things: Vec<Labelled>,
     /// Entities that may be people or things.
@@ -32,12 +32,12 @@ struct Labelled {
 }
 
 /// The labels of each sentence of a story.
-pub(super) fn rows(world: &World, voice: &Voice, lines: &[Line]) -> Vec<Row> {
+pub(super) fn sentence_labels(world: &World, voice: &Voice, lines: &[Line]) -> Vec<SentenceLabels> {
     let mut state = State::new(world);
     let labelled = |line: &Line| {
         let before = state.clone();
         let violations = state.tell(line);
-        Row::of(&Context { state: &before, violations: &violations }, voice, line)
+        SentenceLabels::of(&Context { state: &before, violations: &violations }, voice, line)
     };
     lines.iter().map(labelled).collect()
 }
@@ -76,26 +76,26 @@ impl Context<'_> {
     }
 }
 
-impl Row {
+impl SentenceLabels {
     fn of(context: &Context, voice: &Voice, line: &Line) -> Self {
         let world = context.state.world();
-        let mut row = Row::default();
+        let mut sentence = SentenceLabels::default();
         for step in line {
             let action = &world.actions[step.action];
             let form = &action.forms(voice.language)[step.form];
             if form.has_actor {
-                row.note_actor(&voice.actor.name, actor_labels(context, action));
+                sentence.note_actor(&voice.actor.name, actor_labels(context, action));
             }
             for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
                 let name = voice.entity_name(world, step.thing(role));
-                row.note_thing(&name, thing_labels(context, action, step, role));
+                sentence.note_thing(&name, thing_labels(context, action, step, role));
             }
         }
-        if row.things.is_empty() {
+        if sentence.things.is_empty() {
             // "It was raining": the actor is not mentioned, but is an entity without labels.
-            row.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: [0; ATTRIBUTES] });
+            sentence.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: [0; ATTRIBUTES] });
         }
-        row
+        sentence
     }
 
     /// The annotators' labels of a sentence of a real story.
@@ -106,7 +106,7 @@ impl Row {
             labels: Attribute::ALL
                 .map(|a| a.join(entity.preconditions[sentence][a.index()], entity.effects[sentence][a.index()])),
         };
-        Row { others: annotated.map(labelled).collect(), ..Row::default() }
+        SentenceLabels { others: annotated.map(labelled).collect(), ..SentenceLabels::default() }
     }
 
     /// The names of its things, and of those that may be people or things.
@@ -196,7 +196,7 @@ fn thing_labels(context: &Context, action: &Action, step: &Step, role: usize) ->
     labels
 }
 
-impl Serialize for Row {
+impl Serialize for SentenceLabels {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for attribute in Attribute::ALL {
