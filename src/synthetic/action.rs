@@ -54,8 +54,8 @@ impl RoleSpec {
 }
 
 impl Action {
-    /// Whether it says that the subject has the attribute no more, or that the actor never eats it.
-    pub fn denies(&self, subject: Subject, attribute: Attribute) -> bool {
+    /// Whether the subject does not have the attribute after it. Food that the actor never eats counts as inedible.
+    pub fn makes_false(&self, subject: Subject, attribute: Attribute) -> bool {
         let refuses = Claim::Property { subject, property: Property::Refused, value: true };
         let is_refusal = attribute == Attribute::Edible && self.needs.contains(&refuses);
         is_refusal || self.makes.contains(&Claim::property(subject, attribute, false))

@@ -131,6 +131,18 @@ impl Claim {
         Claim::Property { subject, property: Property::Noted(attribute), value }
     }
 
+    /// The role of the thing that is not there, if the claim says so.
+    pub fn absent(&self) -> Option<Role> {
+        match *self {
+            Claim::Property {
+                subject: Subject::Role(role),
+                property: Property::Noted(Attribute::Exist),
+                value: false,
+            } => Some(role),
+            _ => None,
+        }
+    }
+
     /// The role of the thing or place in the claim, if there is one.
     pub fn thing(&self) -> Option<Role> {
         match *self {

@@ -42,7 +42,7 @@ pub(super) fn sentence_labels(world: &World, voice: &Voice, lines: &[Line]) -> V
     lines.iter().map(labelled).collect()
 }
 
-/// What the sentences before one said, and what it contradicts.
+/// What the sentences before one said, also for the second of its actions, and what it contradicts.
 struct Context<'a> {
     state: &'a State<'a>,
     violations: &'a [Violation],
@@ -58,21 +58,21 @@ impl Context<'_> {
         if is_refused { Some(false) } else { self.state.known(subject, Property::Noted(attribute)) }
     }
 
-    /// What is broken stays so while a sentence only names it.
+    /// The defaults, but 0 where the opposite is known: what is broken stays so while a sentence only names it.
     fn default_labels(&self, subject: Option<ThingId>) -> Labels {
         let is_denied = |attribute| self.known(subject, attribute) == Some(false);
         Attribute::ALL.map(|attribute| if is_denied(attribute) { 0 } else { attribute.default_label() })
     }
 
     /// The label that an action gives: only its effect, if its precondition contradicts what is known.
-    fn label(&self, subject: Option<ThingId>, label: Label, is_made: bool) -> u8 {
+    fn label(&self, subject: Option<ThingId>, label: Label, makes_it: bool) -> u8 {
         let (before, after) = label.attribute.split(label.value);
         let opposite = |known| if known { 1 } else { 2 };
         if self.known(subject, label.attribute).is_none_or(|known| before != opposite(known)) {
             return label.value;
         }
         // A label of what stays as it is has no effect, unless the action brings it about: "was broken".
-        if before == after && !is_made { 0 } else { label.attribute.join(0, after) }
+        if before == after && !makes_it { 0 } else { label.attribute.join(0, after) }
     }
 }
 
@@ -156,7 +156,8 @@ fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
 
 fn actor_labels(context: &Context, action: &Action) -> Labels {
     action.actor_labels.iter().fold(context.default_labels(None), |mut labels, label| {
-        labels[label.attribute.index()] = context.label(None, *label, action.denies(Subject::Actor, label.attribute));
+        labels[label.attribute.index()] =
+            context.label(None, *label, action.makes_false(Subject::Actor, label.attribute));
         labels
     })
 }
@@ -190,8 +191,8 @@ fn thing_labels(context: &Context, action: &Action, step: &Step, role: usize) ->
     }
     let applies = |label: &&Label| !world.lacks(id, Property::Noted(label.attribute));
     for label in action.roles[role].labels.iter().filter(applies) {
-        let is_made = action.denies(Subject::Role(role), label.attribute);
-        labels[label.attribute.index()] = context.label(Some(id), *label, is_made);
+        let makes_it = action.makes_false(Subject::Role(role), label.attribute);
+        labels[label.attribute.index()] = context.label(Some(id), *label, makes_it);
     }
     labels
 }

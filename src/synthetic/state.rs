@@ -79,7 +79,7 @@ impl<'w> State<'w> {
         let aura = self.aura(action, step);
         violations.extend(aura.iter().filter_map(|&(thing, property, value)| self.mismatch(thing, property, value)));
         for &role in &action.gets {
-            self.make_room_for_another(step.thing(role));
+            self.forget_useless(step.thing(role));
         }
         for need in &action.needs {
             self.learn(need, step);
@@ -95,9 +95,7 @@ impl<'w> State<'w> {
         }
         for effect in &action.makes {
             self.learn(effect, step);
-            if let Claim::Property { subject: Subject::Role(role), property, value: false } = *effect
-                && property == Property::Noted(Attribute::Exist)
-            {
+            if let Some(role) = effect.absent() {
                 self.lose_contents(step.thing(role));
             }
         }
@@ -262,7 +260,7 @@ impl<'w> State<'w> {
     }
 
     /// What was known of a thing of no use does not hold for the one that is got in its place.
-    fn make_room_for_another(&mut self, thing: ThingId) {
+    fn forget_useless(&mut self, thing: ThingId) {
         if self.is_of_no_use(thing) {
             self.empty(thing);
             *self.facts_mut(thing) = KnownThing { thing, properties: [None; PROPERTIES], place: None };

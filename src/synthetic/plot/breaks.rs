@@ -86,7 +86,7 @@ impl Plotter<'_> {
             let cause = broken.violations.first().and_then(|v| rates.order_cause.get(v.attribute.name()));
             let is_weak = |v: &Violation| matches!(v.strength, Strength::Repeated | Strength::Changed);
             let strength = if broken.violations.iter().all(is_weak) { rates.order_weak } else { 1.0 };
-            let another = if self.is_about_another(broken) { rates.order_another } else { 1.0 };
+            let another = if self.may_mean_another(broken) { rates.order_another } else { 1.0 };
             let place = rates.order_between.of(self.style, j - i - 1) * rates.order_before.of(self.style, i);
             place * cause.copied().unwrap_or(1.0) * strength * another
         };
@@ -94,9 +94,8 @@ impl Plotter<'_> {
         weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i).0).ok_or(Failed)
     }
 
-    /// Whether only the existence of a thing is to blame, and the breakpoint says "a" of it: a reader may think of
-    /// another one.
-    fn is_about_another(&self, broken: &Broken) -> bool {
+    /// Whether only the existence of a thing is to blame, and the breakpoint says "a" of it.
+    fn may_mean_another(&self, broken: &Broken) -> bool {
         broken.violations.iter().all(|violation| {
             let introduces = |step: &Step| {
                 let form = self.form_of(step);

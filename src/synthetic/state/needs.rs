@@ -20,7 +20,7 @@ impl State<'_> {
     }
 
     fn contradiction(&self, need: &Claim, step: &Step) -> Option<Contradiction> {
-        if self.is_for_another(need, step) {
+        if self.is_waived(need, step) {
             return None;
         }
         match *need {
@@ -70,14 +70,13 @@ impl State<'_> {
         }
     }
 
-    /// Whether the need is that a thing is not there, which is of no use, so that one would get another.
-    fn is_for_another(&self, need: &Claim, step: &Step) -> bool {
-        let gets = &self.world.actions[step.action].gets;
-        let mut replaced = gets.iter().filter(|&&role| self.is_of_no_use(step.thing(role)));
-        replaced.any(|&role| *need == Claim::property(Subject::Role(role), Attribute::Exist, false))
+    /// Whether the step gets another thing in the place of one that is of no use, which may still be there.
+    fn is_waived(&self, need: &Claim, step: &Step) -> bool {
+        let Some(role) = need.absent() else { return false };
+        self.world.actions[step.action].gets.contains(&role) && self.is_of_no_use(step.thing(role))
     }
 
-    /// Whether the thing is broken or has gone bad.
+    /// Whether the thing is known not to work, or not to be edible.
     pub(super) fn is_of_no_use(&self, thing: ThingId) -> bool {
         let lacks = |attribute| self.known(Some(thing), Property::Noted(attribute)) == Some(false);
         lacks(Attribute::Functional) || lacks(Attribute::Edible)

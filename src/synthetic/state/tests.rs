@@ -138,7 +138,7 @@ fn what_may_have_come_about_since_is_a_weak_conflict() {
 }
 
 #[test]
-fn what_is_broken_is_repaired_and_what_is_unknown() {
+fn a_named_thing_is_repaired_only_if_it_broke() {
     let world = World::load().unwrap();
     let (buy, smash, glue) =
         (step(&world, "buy", &["cup"]), step(&world, "smash", &["cup"]), step(&world, "glue", &["cup"]));
@@ -146,6 +146,8 @@ fn what_is_broken_is_repaired_and_what_is_unknown() {
     assert!(!state.repairs_what_is_whole(&glue));
     state.tell(&[buy]);
     assert!(state.repairs_what_is_whole(&glue));
+    assert!(!state.replaces(&buy));
     state.tell(&[smash]);
     assert!(!state.repairs_what_is_whole(&glue));
+    assert!(state.replaces(&buy));
 }
