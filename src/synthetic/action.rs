@@ -21,8 +21,6 @@ pub(super) struct Action {
     pub actor_labels: Vec<Label>,
     pub needs: Vec<Claim>,
     pub makes: Vec<Claim>,
-    /// Roles of things that come into being or are got: they are not there before it.
-    pub gets: Vec<Role>,
     /// Properties that are unknown after the action.
     pub forgets: Vec<(Subject, Property)>,
     /// (thing, container): the container must be able to hold the thing.
@@ -54,13 +52,6 @@ impl RoleSpec {
 }
 
 impl Action {
-    /// Whether the subject does not have the attribute after it. Food that the actor never eats counts as inedible.
-    pub fn makes_false(&self, subject: Subject, attribute: Attribute) -> bool {
-        let refuses = Claim::Property { subject, property: Property::Refused, value: true };
-        let is_refusal = attribute == Attribute::Edible && self.needs.contains(&refuses);
-        is_refusal || self.makes.contains(&Claim::property(subject, attribute, false))
-    }
-
     pub fn forms(&self, language: Language) -> &[Form] {
         match language {
             Language::English => &self.english,
@@ -123,7 +114,6 @@ impl RawAction {
             actor_labels,
             needs: claims(&self.needs)?,
             makes: claims(&self.makes)?,
-            gets: Vec::new(),
             forgets: Vec::new(),
             fits: Vec::new(),
             english,
@@ -135,7 +125,6 @@ impl RawAction {
         };
         action.add_physics_of_labels();
         action.add_existence();
-        action.gets = (0..action.roles.len()).filter(|&role| action.brings(role)).collect();
         action.fits = action.containments();
         Ok(action)
     }
@@ -214,7 +203,7 @@ impl Action {
     /// Things that are acted on must exist, unless a label says otherwise. The actor must be awake.
     fn add_existence(&mut self) {
         let says = |labels: &[Label], attribute| labels.iter().any(|l| l.attribute == attribute && l.is_physical);
-        let need = |subject, attribute| Claim::property(subject, attribute, true);
+        let need = |subject, attribute| Claim::Property { subject, property: Property::Noted(attribute), value: true };
         for (i, role) in self.roles.iter().enumerate() {
             let comes_or_goes = |l: &Label| l.attribute == Attribute::Exist && l.is_physical && l.value != 5;
             if !role.labels.iter().any(comes_or_goes) {
@@ -224,11 +213,6 @@ impl Action {
         if self.english.iter().any(|form| form.has_actor) && !says(&self.actor_labels, Attribute::Conscious) {
             self.needs.push(need(Subject::Actor, Attribute::Conscious));
         }
-    }
-
-    fn brings(&self, role: Role) -> bool {
-        let exists = |value| Claim::property(Subject::Role(role), Attribute::Exist, value);
-        self.needs.contains(&exists(false)) && self.makes.contains(&exists(true))
     }
 
     fn containments(&self) -> Vec<(Role, Role)> {

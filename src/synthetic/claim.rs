@@ -6,22 +6,16 @@ use crate::error::{Error, Result};
 /// A role of an action, by its index in [`super::action::Action::roles`].
 pub(super) type Role = usize;
 
-/// Properties of things and people: the 20 attributes, and some that annotators do not label.
+/// Properties of things and people: the 20 attributes, and two that annotators do not label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Property {
     Noted(Attribute),
     Locked,
     Cooked,
-    /// Food that has gone bad, is burnt or too salty: cooking does not help.
-    Spoiled,
-    /// Food that the actor never eats.
-    Refused,
-    /// Not plugged in, rather than without power for another reason.
-    Unplugged,
 }
 
 /// The number of properties.
-pub(super) const PROPERTIES: usize = 25;
+pub(super) const PROPERTIES: usize = 22;
 
 impl Property {
     pub fn index(self) -> usize {
@@ -29,9 +23,6 @@ impl Property {
             Property::Noted(attribute) => attribute.index(),
             Property::Locked => 20,
             Property::Cooked => 21,
-            Property::Spoiled => 22,
-            Property::Refused => 23,
-            Property::Unplugged => 24,
         }
     }
 
@@ -39,9 +30,6 @@ impl Property {
         match name {
             "locked" => Some(Property::Locked),
             "cooked" => Some(Property::Cooked),
-            "spoiled" => Some(Property::Spoiled),
-            "refused" => Some(Property::Refused),
-            "unplugged" => Some(Property::Unplugged),
             _ => Attribute::from_name(name).map(Property::Noted),
         }
     }
@@ -51,8 +39,7 @@ impl Property {
         match self {
             Property::Noted(attribute) => attribute,
             Property::Locked => Attribute::Open,
-            Property::Cooked | Property::Spoiled | Property::Refused => Attribute::Edible,
-            Property::Unplugged => Attribute::Power,
+            Property::Cooked => Attribute::Edible,
         }
     }
 }
@@ -126,23 +113,6 @@ impl Claim {
 }
 
 impl Claim {
-    /// That the subject has the attribute, or has it not.
-    pub fn property(subject: Subject, attribute: Attribute, value: bool) -> Self {
-        Claim::Property { subject, property: Property::Noted(attribute), value }
-    }
-
-    /// The role of the thing that is not there, if the claim says so.
-    pub fn absent(&self) -> Option<Role> {
-        match *self {
-            Claim::Property {
-                subject: Subject::Role(role),
-                property: Property::Noted(Attribute::Exist),
-                value: false,
-            } => Some(role),
-            _ => None,
-        }
-    }
-
     /// The role of the thing or place in the claim, if there is one.
     pub fn thing(&self) -> Option<Role> {
         match *self {

@@ -1,16 +1,22 @@
 //! Synthetic stories with labels, in the format of story files.
 
+use super::action::Action;
+use super::claim::Claim;
+use super::label::Label;
 use super::language::Voice;
 use super::plot::{Broken, Line};
-use super::sentence_labels::{SentenceLabels, sentence_labels};
+use super::step::Step;
 use super::table::World;
 use super::thing::ThingId;
-use crate::attribute::Attribute;
+use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::data::{Kind, Story};
 use crate::error::{Error, ErrorKind, Result};
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeSet;
 use std::io::Write;
+
+/// One label for each attribute.
+type Labels = [u8; ATTRIBUTES];
 
 /// A story, ready to be written.
 pub(super) struct MadeStory {
@@ -24,7 +30,21 @@ pub(super) struct MadeStory {
     actions: Vec<Vec<String>>,
     /// The entities and attributes that cause the conflict.
     cause: BTreeSet<(String, Attribute)>,
-    states: Vec<SentenceLabels>,
+    states: Vec<Row>,
+}
+
+/// The labels of one sentence.
+#[derive(Default)]
+struct Row {
+    actor: Option<Labelled>,
+    things: Vec<Labelled>,
+    /// Entities that may be people or things.
+    others: Vec<Labelled>,
+}
+
+struct Labelled {
+    name: String,
+    labels: Labels,
 }
 
 impl MadeStory {
@@ -38,6 +58,7 @@ impl MadeStory {
         broken: Option<&Broken>,
     ) -> Option<Self> {
         let name = |thing| voice.entity_name(world, thing);
+        let states: Vec<_> = lines.iter().map(|line| row(world, voice, line)).collect();
         let violations = broken.map_or(&[][..], |broken| &broken.violations);
         let cause = violations.iter().map(|v| (v.thing.map_or(voice.actor.name.clone(), name), v.attribute)).collect();
         let story = MadeStory {
@@ -51,13 +72,21 @@ impl MadeStory {
                 .map(|line| line.iter().map(|step| world.actions[step.action].id.clone()).collect())
                 .collect(),
             cause,
-            states: sentence_labels(world, voice, lines),
+            states,
         };
         story.has_distinct_names().then_some(story)
     }
 
     /// A story that was not synthesized, perhaps with another order of its sentences.
     pub fn reordered(story: &Story, cause: &BTreeSet<(String, Attribute)>) -> Self {
+        let labelled = |n: usize| {
+            let annotated = story.entities.iter().filter(move |entity| entity.is_annotated(n));
+            annotated.map(move |entity| Labelled {
+                name: entity.name.clone(),
+                labels: Attribute::ALL
+                    .map(|a| a.join(entity.preconditions[n][a.index()], entity.effects[n][a.index()])),
+            })
+        };
         MadeStory {
             kind: story.kind,
             actor: story.actor.clone(),
@@ -66,12 +95,18 @@ impl MadeStory {
             conflict: story.conflict.map(|conflict| (conflict.evidence, conflict.breakpoint)),
             actions: Vec::new(),
             cause: cause.clone(),
-            states: (0..story.sentences.len()).map(|sentence| SentenceLabels::annotated(story, sentence)).collect(),
+            states: (0..story.sentences.len())
+                .map(|n| Row { others: labelled(n).collect(), ..Row::default() })
+                .collect(),
         }
     }
 
     fn names(&self) -> BTreeSet<&str> {
-        self.states.iter().flat_map(SentenceLabels::names).collect()
+        self.states
+            .iter()
+            .flat_map(|row| row.things.iter().chain(&row.others))
+            .map(|thing| thing.name.as_str())
+            .collect()
     }
 
     fn has_distinct_names(&self) -> bool {
@@ -79,6 +114,101 @@ impl MadeStory {
         names.push(self.actor.to_lowercase());
         (0..names.len()).all(|i| names[..i].iter().all(|other| strsim::levenshtein(other, &names[i]) > 1))
     }
+}
+
+fn row(world: &World, voice: &Voice, line: &Line) -> Row {
+    let mut row = Row::default();
+    for step in line {
+        let action = &world.actions[step.action];
+        let form = &action.forms(voice.language)[step.form];
+        if form.has_actor {
+            row.note_actor(&voice.actor.name, overlaid(default_labels(), &action.actor_labels));
+        }
+        for role in (0..action.roles.len()).filter(|&role| form.names(role)) {
+            let name = voice.entity_name(world, step.thing(role));
+            row.note_thing(&name, thing_labels(world, action, step, role));
+        }
+    }
+    if row.things.is_empty() {
+        // "It was raining": the actor is not mentioned, but is an entity without labels.
+        row.actor.get_or_insert_with(|| Labelled { name: voice.actor.name.clone(), labels: [0; ATTRIBUTES] });
+    }
+    row
+}
+
+impl Row {
+    fn note_actor(&mut self, name: &str, labels: Labels) {
+        match &mut self.actor {
+            Some(actor) => actor.labels = sequence(actor.labels, labels),
+            None => self.actor = Some(Labelled { name: name.to_owned(), labels }),
+        }
+    }
+
+    fn note_thing(&mut self, name: &str, labels: Labels) {
+        match self.things.iter_mut().find(|thing| thing.name == name) {
+            Some(thing) => thing.labels = sequence(thing.labels, labels),
+            None => self.things.push(Labelled { name: name.to_owned(), labels }),
+        }
+    }
+}
+
+/// Combines the labels of two actions that one sentence tells.
+fn sequence(first: Labels, second: Labels) -> Labels {
+    Attribute::ALL.map(|attribute| {
+        let (a, b) = (first[attribute.index()], second[attribute.index()]);
+        let default = attribute.default_label();
+        if b == default || b == 0 {
+            return a;
+        }
+        if a == default || a == 0 || attribute.max_label() < 8 || attribute == Attribute::Location {
+            return b;
+        }
+        let ((before, then), (needed, after)) = (attribute.split(a), attribute.split(b));
+        let before = if before == 0 && then == 0 { needed } else { before };
+        let after = if after == 0 { then } else { after };
+        attribute.join(before, after)
+    })
+}
+
+fn default_labels() -> Labels {
+    Attribute::ALL.map(Attribute::default_label)
+}
+
+fn overlaid(mut labels: Labels, over: &[Label]) -> Labels {
+    for label in over {
+        labels[label.attribute.index()] = label.value;
+    }
+    labels
+}
+
+/// The labels of a role's thing: those of every such thing, those from its container, and those from the action.
+fn thing_labels(world: &World, action: &Action, step: &Step, role: usize) -> Labels {
+    let id = step.thing(role);
+    let thing = world.thing(id);
+    let mut labels = default_labels();
+    if thing.is("fixed") || thing.is("furniture") {
+        labels[Attribute::Moveable.index()] = 0;
+    }
+    let is_put = |claims: &[Claim], a, b| {
+        claims
+            .iter()
+            .any(|claim| matches!(*claim, Claim::In { thing, container, value: true } if (thing, container) == (a, b)))
+    };
+    for other in (0..action.roles.len()).filter(|&other| other != role) {
+        let container = world.thing(step.thing(other));
+        let (put, taken) = (is_put(&action.makes, role, other), is_put(&action.needs, role, other));
+        if put {
+            labels = overlaid(labels, &container.puts);
+        } else if taken {
+            labels = overlaid(labels, &container.takes);
+        }
+        if is_put(&action.makes, other, role) || is_put(&action.needs, other, role) {
+            labels = overlaid(labels, &thing.aura);
+        }
+    }
+    let applies = |label: &&Label| !world.lacks(id, super::claim::Property::Noted(label.attribute));
+    let own: Vec<_> = action.roles[role].labels.iter().filter(applies).copied().collect();
+    overlaid(labels, &own)
 }
 
 /// Writes stories one by one.
@@ -135,7 +265,7 @@ struct Record<'a> {
     confl_pairs: Vec<[usize; 2]>,
     actions: &'a [Vec<String>],
     cause: &'a BTreeSet<(String, Attribute)>,
-    states: &'a [SentenceLabels],
+    states: &'a [Row],
 }
 
 impl<'a> Record<'a> {
@@ -160,5 +290,20 @@ impl<'a> Record<'a> {
             cause: &story.cause,
             states: &story.states,
         }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for attribute in Attribute::ALL {
+            let labelled: &[Labelled] = if attribute.is_human() { self.actor.as_slice() } else { &self.things };
+            let labelled = labelled.iter().chain(&self.others);
+            let entities: Vec<_> = labelled.map(|l| (l.name.as_str(), l.labels[attribute.index()])).collect();
+            if !entities.is_empty() {
+                map.serialize_entry(attribute.name(), &entities)?;
+            }
+        }
+        map.end()
     }
 }

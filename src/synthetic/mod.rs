@@ -9,8 +9,7 @@
 //!   otherwise (`state`).
 //! - `plot` plans stories without a conflict, and breaks them: it replaces a sentence (cloze) or swaps two (order). A
 //!   broken story is kept only if exactly one pair of sentences conflicts.
-//! - `language` puts the story into words, `label` reads the tables' labels, `sentence_labels` labels the sentences, and
-//!   [`make_stories`] writes the file.
+//! - `language` puts the story into words, `label` reads the tables' labels, and [`make_stories`] writes the file.
 
 mod action;
 mod adjective;
@@ -29,7 +28,6 @@ mod plot;
 mod random;
 mod rates;
 mod reorder;
-mod sentence_labels;
 mod state;
 mod step;
 mod style;

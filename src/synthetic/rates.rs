@@ -42,9 +42,7 @@ pub(super) struct Rates {
     #[serde(deserialize_with = "factors")]
     pub order_cause: BTreeMap<String, f64>,
     #[serde(deserialize_with = "weight")]
-    pub order_weak: f64,
-    #[serde(deserialize_with = "weight")]
-    pub order_another: f64,
+    pub order_repetition: f64,
     pub order_between: WeightsPerStyle,
     pub order_before: WeightsPerStyle,
 }

@@ -2,7 +2,7 @@
 
 mod needs;
 
-use super::claim::{Claim, PROPERTIES, Property, Role, Subject};
+use super::claim::{Claim, PROPERTIES, Property, Subject};
 use super::step::Step;
 use super::table::World;
 use super::thing::ThingId;
@@ -61,10 +61,6 @@ impl<'w> State<'w> {
         State { world, sentence: 0, things: Vec::with_capacity(16), actor: [None; PROPERTIES], room: None, seat: None }
     }
 
-    pub fn world(&self) -> &'w World {
-        self.world
-    }
-
     /// Adds one more sentence.
     pub fn tell(&mut self, steps: &[Step]) -> Vec<Violation> {
         let violations = steps.iter().flat_map(|step| self.tell_step(step)).collect();
@@ -78,9 +74,6 @@ impl<'w> State<'w> {
         violations.extend(step.things(action).iter().filter_map(|&thing| self.absence(thing)));
         let aura = self.aura(action, step);
         violations.extend(aura.iter().filter_map(|&(thing, property, value)| self.mismatch(thing, property, value)));
-        for &role in &action.gets {
-            self.forget_useless(step.thing(role));
-        }
         for need in &action.needs {
             self.learn(need, step);
         }
@@ -95,20 +88,13 @@ impl<'w> State<'w> {
         }
         for effect in &action.makes {
             self.learn(effect, step);
-            if let Some(role) = effect.absent() {
+            if let Claim::Property { subject: Subject::Role(role), property, value: false } = *effect
+                && property == Property::Noted(Attribute::Exist)
+            {
                 self.lose_contents(step.thing(role));
             }
         }
         violations
-    }
-
-    /// Whether a thing, or the actor (`None`), has a property, if that is known.
-    pub fn known(&self, subject: Option<ThingId>, property: Property) -> Option<bool> {
-        let properties = match subject {
-            Some(thing) => &self.facts(thing)?.properties,
-            None => &self.actor,
-        };
-        properties[property.index()].map(|known| known.value)
     }
 
     /// Whether the need is met, as far as is known; `None` if nothing is known.
@@ -154,28 +140,20 @@ impl<'w> State<'w> {
         action.needs.iter().any(|need| is_telling(need) && self.knows_of(need, step))
     }
 
-    /// Whether the step repairs a thing of the story that nothing has broken.
-    pub fn repairs_what_is_whole(&self, step: &Step) -> bool {
-        let action = &self.world.actions[step.action];
-        let functional = |role, value| Claim::property(Subject::Role(role), Attribute::Functional, value);
-        (0..action.roles.len()).any(|role| {
-            let thing = step.thing(role);
-            let repairs =
-                action.needs.contains(&functional(role, false)) && action.makes.contains(&functional(role, true));
-            let is_broken = self.known(Some(thing), Property::Noted(Attribute::Functional)) == Some(false);
-            repairs && self.facts(thing).is_some() && !is_broken
-        })
-    }
-
-    /// Whether the step brings back something that is known to be gone, or gets another for what is of no use.
+    /// Whether the step brings back something that is known to be gone.
     pub fn replaces(&self, step: &Step) -> bool {
         let action = &self.world.actions[step.action];
-        let exist = Property::Noted(Attribute::Exist);
-        let is_back = |role: Role| {
-            let makes = action.makes.contains(&Claim::property(Subject::Role(role), Attribute::Exist, true));
-            makes && self.known(Some(step.thing(role)), exist) == Some(false)
-        };
-        (0..action.roles.len()).any(is_back) || action.gets.iter().any(|&role| self.is_of_no_use(step.thing(role)))
+        action.makes.iter().any(|effect| match *effect {
+            Claim::Property {
+                subject: Subject::Role(role),
+                property: Property::Noted(Attribute::Exist),
+                value: true,
+            } => {
+                let known = self.facts(step.thing(role)).and_then(|f| f.properties[Attribute::Exist.index()]);
+                known.is_some_and(|known| !known.value)
+            }
+            _ => false,
+        })
     }
 
     fn facts(&self, thing: ThingId) -> Option<&KnownThing> {
@@ -228,15 +206,13 @@ impl<'w> State<'w> {
                 }
             }
             Claim::ActorLeft { place } => self.go(step.thing(place), Whereabouts::Left(step.thing(place))),
-            Claim::Emptied { container } => self.empty(step.thing(container)),
-        }
-    }
-
-    fn empty(&mut self, container: ThingId) {
-        let since = self.sentence;
-        for facts in &mut self.things {
-            if facts.place.is_some_and(|known| known.value == Place::In(container)) {
-                facts.place = Some(Known { value: Place::Elsewhere, since });
+            Claim::Emptied { container } => {
+                let container = step.thing(container);
+                for facts in &mut self.things {
+                    if facts.place.is_some_and(|known| known.value == Place::In(container)) {
+                        facts.place = Some(Known { value: Place::Elsewhere, since });
+                    }
+                }
             }
         }
     }
@@ -259,14 +235,6 @@ impl<'w> State<'w> {
         }
     }
 
-    /// What was known of a thing of no use does not hold for the one that is got in its place.
-    fn forget_useless(&mut self, thing: ThingId) {
-        if self.is_of_no_use(thing) {
-            self.empty(thing);
-            *self.facts_mut(thing) = KnownThing { thing, properties: [None; PROPERTIES], place: None };
-        }
-    }
-
     /// What is in a thing that is gone is gone too.
     fn lose_contents(&mut self, container: ThingId) {
         let since = self.sentence;
@@ -279,4 +247,84 @@ impl<'w> State<'w> {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(super) mod tests {
+    use super::*;
+    use crate::synthetic::action::MAX_ROLES;
+
+    /// An action with things for its roles, in the alphabetical order of the roles' letters.
+    pub fn step(world: &World, action: &str, things: &[&str]) -> Step {
+        let index = world.actions.iter().position(|a| a.id == action).unwrap_or_else(|| panic!("no action {action}"));
+        assert_eq!(world.actions[index].roles.len(), things.len(), "{action}");
+        let mut ids = [0; MAX_ROLES];
+        for (role, name) in things.iter().enumerate() {
+            let thing = world.things.iter().position(|t| t.id == *name).unwrap_or_else(|| panic!("no thing {name}"));
+            ids[role] = ThingId::try_from(thing).unwrap();
+            assert!(world.actions[index].roles[role].accepts(ids[role]), "{action}: {name}");
+        }
+        Step::new(index, ids)
+    }
+
+    /// (evidence, breakpoint, attribute) of a story's violations.
+    fn told(story: &[(&str, &[&str])]) -> Vec<(usize, usize, Attribute)> {
+        let world = World::load().unwrap();
+        let steps: Vec<_> = story.iter().map(|(action, things)| step(&world, action, things)).collect();
+        violations(&world, steps.chunks(1)).iter().map(|v| (v.evidence, v.breakpoint, v.attribute)).collect()
+    }
+
+    #[test]
+    fn what_is_unknown_contradicts_nothing() {
+        assert!(told(&[("take_out", &["drawer", "pencil"]), ("close", &["drawer"]), ("open", &["drawer"])]).is_empty());
+    }
+
+    #[test]
+    fn what_is_gone_is_not_used() {
+        let story: [(&str, &[&str]); 3] =
+            [("throw_away", &["scissors"]), ("sing", &[]), ("cut_paper", &["photo", "scissors"])];
+        assert_eq!(told(&story), [(0, 2, Attribute::Exist)]);
+    }
+
+    #[test]
+    fn the_evidence_is_the_last_sentence_that_said_otherwise() {
+        let story: [(&str, &[&str]); 3] =
+            [("close", &["box"]), ("find_closed", &["box"]), ("put_in", &["box", "photo"])];
+        assert_eq!(told(&story), [(1, 2, Attribute::Open)]);
+    }
+
+    #[test]
+    fn a_need_becomes_known_and_can_be_contradicted() {
+        // An actor who takes something out of a drawer has it open, so it can't be opened afterwards.
+        let story: [(&str, &[&str]); 2] = [("take_out", &["drawer", "pencil"]), ("open", &["drawer"])];
+        assert_eq!(told(&story), [(0, 1, Attribute::Open)]);
+    }
+
+    #[test]
+    fn what_is_in_a_thing_is_gone_with_it() {
+        let story: [(&str, &[&str]); 3] =
+            [("put_in", &["box", "photo"]), ("burn_up", &["box"]), ("take_out", &["box", "photo"])];
+        assert_eq!(told(&story), [(1, 2, Attribute::Exist), (1, 2, Attribute::Exist)]);
+    }
+
+    #[test]
+    fn what_comes_into_being_takes_nothing_with_it() {
+        let story: [(&str, &[&str]); 3] = [("pour", &["cup", "milk"]), ("buy", &["cup"]), ("buy", &["milk"])];
+        assert_eq!(told(&story), [(0, 1, Attribute::Exist), (0, 2, Attribute::Exist)]);
+    }
+
+    #[test]
+    fn what_stands_in_a_room_is_used_there_only() {
+        let story: [(&str, &[&str]); 3] = [("go", &["garden"]), ("go", &["kitchen"]), ("open", &["oven"])];
+        assert!(told(&story).is_empty());
+        assert_eq!(told(&[story[1], story[0], story[2]]), [(1, 2, Attribute::HLocation)]);
+    }
+
+    #[test]
+    fn who_sleeps_does_nothing() {
+        assert_eq!(told(&[("fall_asleep", &[]), ("read", &["newspaper"])]), [(0, 1, Attribute::Conscious)]);
+        assert!(told(&[("fall_asleep", &[]), ("wake", &[]), ("read", &["newspaper"])]).is_empty());
+    }
+
+    #[test]
+    fn what_has_no_lid_need_not_be_open() {
+        assert!(told(&[("close", &["drawer"]), ("pour", &["cup", "milk"])]).is_empty());
+    }
+}

@@ -262,9 +262,6 @@ fn check_things(things: &[Thing]) -> Result<()> {
         if let Some(home) = thing.homes.iter().find(|home| !things.iter().any(|other| other.id == **home)) {
             return wrong(format!("home {home:?} is not a thing"));
         }
-        if thing.is("cold") && thing.aura.is_empty() {
-            return wrong("is cold, but has no labels of its own; write them under \"self\"".to_owned());
-        }
     }
     Ok(())
 }

@@ -25,6 +25,4 @@ pub(super) enum Strength {
     Held,
     /// Something is put, or somebody goes, to where they already are.
     Repeated,
-    /// What was there, or worked, is gone or broken: that may have come about since.
-    Changed,
 }

@@ -1,13 +1,11 @@
 //! Breaks a plausible story so that exactly one pair of its sentences conflicts.
 
 use super::{Line, Plotter};
-use crate::attribute::Attribute;
 use crate::data::Kind;
 use crate::synthetic::action::MAX_ROLES;
 use crate::synthetic::failed::Failed;
 use crate::synthetic::random::weighted;
 use crate::synthetic::state::violations;
-use crate::synthetic::step::Step;
 use crate::synthetic::thing::ThingId;
 use crate::synthetic::violation::{Strength, Violation};
 use rand::RngExt;
@@ -84,26 +82,13 @@ impl Plotter<'_> {
         let weight = |&(ref broken, (i, j)): &(Broken, (usize, usize))| {
             let rates = &self.world.rates;
             let cause = broken.violations.first().and_then(|v| rates.order_cause.get(v.attribute.name()));
-            let is_weak = |v: &Violation| matches!(v.strength, Strength::Repeated | Strength::Changed);
-            let strength = if broken.violations.iter().all(is_weak) { rates.order_weak } else { 1.0 };
-            let another = if self.may_mean_another(broken) { rates.order_another } else { 1.0 };
+            let is_repetition = broken.violations.iter().all(|v| v.strength == Strength::Repeated);
+            let strength = if is_repetition { rates.order_repetition } else { 1.0 };
             let place = rates.order_between.of(self.style, j - i - 1) * rates.order_before.of(self.style, i);
-            place * cause.copied().unwrap_or(1.0) * strength * another
+            place * cause.copied().unwrap_or(1.0) * strength
         };
         let weights: Vec<_> = found.iter().map(weight).collect();
         weighted(rng, weights.into_iter()).map(|i| found.swap_remove(i).0).ok_or(Failed)
-    }
-
-    /// Whether only the existence of a thing is to blame, and the breakpoint says "a" of it.
-    fn may_mean_another(&self, broken: &Broken) -> bool {
-        broken.violations.iter().all(|violation| {
-            let introduces = |step: &Step| {
-                let form = self.form_of(step);
-                let roles = 0..self.world.actions[step.action].roles.len();
-                roles.into_iter().any(|role| form.introduces(role) && violation.thing == Some(step.thing(role)))
-            };
-            violation.attribute == Attribute::Exist && broken.lines[violation.breakpoint].iter().any(introduces)
-        })
     }
 
     /// The story, if exactly one pair of its sentences conflicts.

@@ -107,7 +107,7 @@ impl<'w> Plotter<'w> {
         longer.insert(at, step);
         let is_told = self.moves(&longer) <= MOVES
             && self.is_castable(&longer)
-            && !self.is_odd(&longer)
+            && !self.replaces(&longer)
             && violations(self.world, longer.chunks(1)).is_empty();
         is_told.then_some(longer)
     }
@@ -143,14 +143,14 @@ impl<'w> Plotter<'w> {
         steps.iter().filter(is_move).count()
     }
 
-    /// Whether something that was thrown away, eaten, lost or broken is bought again, which is possible, but would be
-    /// told too often; or something is repaired that nothing has broken.
-    fn is_odd(&self, steps: &[Step]) -> bool {
+    /// Whether something that was thrown away, eaten or lost is bought again. That is possible, but would be told too
+    /// often.
+    fn replaces(&self, steps: &[Step]) -> bool {
         let mut state = State::new(self.world);
         steps.iter().any(|step| {
-            let is_odd = state.replaces(step) || state.repairs_what_is_whole(step);
+            let replaces = state.replaces(step);
             state.tell(std::slice::from_ref(step));
-            is_odd
+            replaces
         })
     }
 

@@ -20,9 +20,6 @@ impl State<'_> {
     }
 
     fn contradiction(&self, need: &Claim, step: &Step) -> Option<Contradiction> {
-        if self.is_waived(need, step) {
-            return None;
-        }
         match *need {
             Claim::Property { subject, property, value } => {
                 let (known, thing) = match subject {
@@ -70,31 +67,13 @@ impl State<'_> {
         }
     }
 
-    /// Whether the step gets another thing in the place of one that is of no use, which may still be there.
-    fn is_waived(&self, need: &Claim, step: &Step) -> bool {
-        let Some(role) = need.absent() else { return false };
-        self.world.actions[step.action].gets.contains(&role) && self.is_of_no_use(step.thing(role))
-    }
-
-    /// Whether the thing is known not to work, or not to be edible.
-    pub(super) fn is_of_no_use(&self, thing: ThingId) -> bool {
-        let lacks = |attribute| self.known(Some(thing), Property::Noted(attribute)) == Some(false);
-        lacks(Attribute::Functional) || lacks(Attribute::Edible)
-    }
-
     /// How obvious a violation of the need is.
     fn strength(&self, need: &Claim, step: &Step) -> Strength {
         let is_held = |thing: Role| {
             let known = self.facts(step.thing(thing)).and_then(|facts| facts.place);
             known.is_some_and(|known| known.value == Place::Held)
         };
-        let gets = &self.world.actions[step.action].gets;
         match *need {
-            Claim::Property {
-                subject: Subject::Role(role),
-                property: Property::Noted(Attribute::Exist | Attribute::Functional),
-                value: false,
-            } if !gets.contains(&role) => Strength::Changed,
             Claim::Held { .. } => Strength::Held,
             Claim::In { thing, value: true, .. } if is_held(thing) => Strength::Held,
             Claim::In { value: false, .. } | Claim::ActorIn { value: false, .. } => Strength::Repeated,
