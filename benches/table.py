@@ -42,6 +42,7 @@ class Result:
         self.rounds = result["rounds"]
         self.base = result["xlm_roberta_base"]
         self.raw = result
+        self.precisions = [reference["precision"] for reference in self.rounds[0]["references"]]
         self.sizes = [size["pairs_per_step"] for size in self.rounds[0]["tiered"]["sizes"]]
         self.best = max(self.sizes, key=lambda size: self.speed(size, "train"))
 
@@ -84,7 +85,7 @@ def speeds(result):
         ratios = [f"{train / reference['train']:.1f}", f"{evaluation / reference['eval']:.1f}"]
         rows.append([name, f"{train:.3f}", ratios[0], f"{evaluation:.3f}", ratios[1], gigabytes(memory)])
 
-    for precision in ("fp32", "bf16"):
+    for precision in result.precisions:
         speed = [result.reference_speed(precision, what) for what in ("train", "eval")]
         row(f"PyTorch, {precision}, 1 pair a step", *speed, result.reference_memory(precision))
     for size in result.sizes:
@@ -126,8 +127,9 @@ def targets(result):
     rows = [
         ["training, 1 pair a step, times the padded fp32 reference", f"{ratio[1]:.1f}", "20"],
         [f"training, {best}, times the padded fp32 reference", f"{ratio[result.best]:.1f}", "30"],
-        [f"training, {best}, times the padded bf16 reference",
-         f"{result.speed(result.best, 'train') / result.reference_speed('bf16', 'train'):.1f}", ""],
+        *([f"training, {best}, times the padded {precision} reference",
+           f"{result.speed(result.best, 'train') / result.reference_speed(precision, 'train'):.1f}", ""]
+          for precision in result.precisions if precision != "fp32"),
         [f"encoder at {best}, model FLOPs utilisation (fastest {precision_rate[0]} matmuls: {precision_rate[1]:.0f} GFLOP/s)",
          f"{100 * result.encoder(result.best, 'share'):.0f} %", "50 %"],
         ["peak memory at 1 pair a step, of the fp32 reference's", memory, "below 0.33"],
