@@ -11,7 +11,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN, END = "<!-- tables: scripts/formats.py -->", "<!-- end of tables -->"
 ORDER = [
-    ("What an evaluation leaves", ["report", "stories", "prediction", "weights", "set", "scoring"]),
+    ("What an evaluation leaves", ["report", "stories", "prediction", "tiers", "weights", "set", "scoring"]),
     ("What commands print", ["answer", "analysis", "comparison", "compare", "finding", "stats", "annotators", "entities", "doctor", "bench"]),
     (
         "Language models",

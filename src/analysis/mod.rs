@@ -10,6 +10,7 @@ mod mistakes;
 mod order_sensitivity;
 mod outcomes;
 mod recall;
+mod tiers;
 
 pub use agreement::{AgreementRow, AnnotatedFile, AnnotatorAgreement, Disagreement};
 pub use attributes::{AttributeScores, Classified, Support};
@@ -18,6 +19,7 @@ pub use groups::{GroupRow, Grouping};
 pub use mistakes::{MISTAKES, Mistake};
 pub use outcomes::{Outcome, TierReached};
 pub use recall::{AttributeRecall, Confused, Recall};
+pub use tiers::{PairTiers, decoding, pair_set, parse_tiers, write_tiers};
 
 use crate::decode::StateDecode;
 use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, Tiered, confidence_bins};

@@ -2,7 +2,7 @@
 
 use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::LabelledPair;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One of eight combinations of right and wrong, and the share of its pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -33,7 +33,7 @@ pub(super) fn outcomes(predictions: &[LabelledPair], groups: &StoryGroups) -> Ve
 }
 
 /// The highest tier that a pair reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TierReached {
     /// The story, the conflict and the states at the conflict are right.
@@ -59,6 +59,11 @@ impl TierReached {
             p if p.is_accurate() => TierReached::Accurate,
             _ => TierReached::Wrong,
         }
+    }
+
+    /// Whether a pair that reaches this tier is accurate, consistent and verifiable.
+    pub fn reached(self) -> [bool; 3] {
+        [TierReached::Accurate, TierReached::Consistent, TierReached::Verifiable].map(|tier| self <= tier)
     }
 
     /// In lower case, as in JSON.

@@ -40,6 +40,15 @@ impl<'a> OutFile<'a> {
         self.path
     }
 
+    /// Whether both paths lead to one file, which may not exist yet.
+    pub fn is_same(&self, other: &OutFile) -> bool {
+        let place = |path: &Path| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some((folder.canonicalize().or_else(|_| std::path::absolute(folder)).ok()?, path.file_name()?.to_owned()))
+        };
+        self.path == other.path || place(self.path).is_some_and(|of_this| Some(of_this) == place(other.path))
+    }
+
     /// Whether the path is "-". The command then prints nothing else to standard output.
     pub fn is_standard_output(&self) -> bool {
         self.path == Path::new("-")

@@ -2,8 +2,9 @@
 
 use super::out_file::{OutFile, Replacing};
 use super::output::{ReportArgs, print};
+use crate::analysis::{PairTiers, write_tiers};
 use crate::decode::{Decode, StateDecode};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{
     LabelledPair, PredictionFile, PredictionFormat, mean_predictions, read_predictions, without_states, write_lines,
@@ -23,6 +24,10 @@ pub(super) struct Args {
     /// Write the scored predictions to this file; "-" for standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write which tier each pair reaches to this file, without any text of the stories, for `tiered compare`; "-" for
+    /// standard output
+    #[arg(long, value_name = "FILE")]
+    tiers: Option<PathBuf>,
     #[command(flatten)]
     replacing: Replacing,
     /// Which states to predict: argmax (the most likely class), 0.7 (nontrivial states of probability 0.7 or more),
@@ -36,14 +41,28 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     args.show.check(false)?;
-    let save = args.output.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
+    let [save, tiers] = [&args.output, &args.tiers]
+        .map(|path| path.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose());
+    let (save, tiers) = (save?, tiers?);
+    if save.as_ref().zip(tiers.as_ref()).is_some_and(|(save, tiers)| save.is_same(tiers)) {
+        return Err(Error::new(ErrorKind::Usage, "--output and --tiers are the same file; name two").into());
+    }
     let predictions = read(&args.files)?;
+    if tiers.is_some() && predictions.format != PredictionFormat::Lines {
+        let problem = "a published list has no probabilities to decode; leave out --tiers";
+        return Err(Error::data(format!("{}: {problem}", names(&args.files))).into());
+    }
     args.show.check_pairs(predictions.pairs.iter().map(|pair| pair.id.as_str()))?;
     let report = report(args, &predictions)?;
     if let Some(out) = &save {
         out.write(|file| write_lines(file, out.path(), &predictions.pairs))?;
     }
-    if !save.is_some_and(|out| out.is_standard_output()) {
+    if let Some(out) = &tiers {
+        let decodings = decodings(args);
+        let pairs: Vec<_> = predictions.pairs.iter().map(|pair| PairTiers::of(pair, &decodings)).collect();
+        out.write(|file| write_tiers(file, out.path(), &pairs))?;
+    }
+    if ![save, tiers].iter().flatten().any(OutFile::is_standard_output) {
         print(&args.show.format(&report))?;
     }
     Ok(())
@@ -77,10 +96,20 @@ fn names(files: &[PathBuf]) -> String {
     files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// The states to read.
+fn states(args: &Args) -> &[StateDecode] {
+    if args.states.is_empty() { &[StateDecode::Argmax] } else { &args.states }
+}
+
+/// The decodings of files of tiers.
+fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
+    Decode::REPORTED.iter().flat_map(|&conflicts| states(args).iter().map(move |&states| (conflicts, states))).collect()
+}
+
 fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     let pairs = &predictions.pairs;
     let is_complete = predictions.format == PredictionFormat::Lines;
-    let shown = if args.states.is_empty() { &vec![StateDecode::Argmax] } else { &args.states };
+    let shown = states(args);
     if shown.iter().any(|&states| states != StateDecode::Argmax) {
         require_probabilities(args, pairs)?;
     }

@@ -71,6 +71,11 @@ impl PairSet {
         PairSet { ids, group_of, groups: groups.len(), has_states: true }
     }
 
+    /// The same pairs, of which some have no state labels.
+    pub fn without_states(self) -> Self {
+        PairSet { has_states: false, ..self }
+    }
+
     /// How many pairs the set has.
     pub fn pairs(&self) -> usize {
         self.ids.len()

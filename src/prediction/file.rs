@@ -31,11 +31,18 @@ pub struct PredictionFile {
 /// # Errors
 /// `MissingInput` or `Io` if the file can't be read; `Data`, with the line or item, if its content is invalid.
 pub fn read_predictions(path: &Path) -> Result<PredictionFile> {
-    let bytes = untrusted::read(path, MAX_PREDICTIONS).map_err(|error| match error.kind() {
+    parse_predictions(path, &prediction_bytes(path)?)
+}
+
+/// The bytes of a file of predictions, up to [`MAX_PREDICTIONS`].
+///
+/// # Errors
+/// `MissingInput` or `Io` if the file can't be read; `Data` if it is larger.
+pub fn prediction_bytes(path: &Path) -> Result<Vec<u8>> {
+    untrusted::read(path, MAX_PREDICTIONS).map_err(|error| match error.kind() {
         std::io::ErrorKind::FileTooLarge => wrong(path, &format!("{error}; split it")),
         _ => Error::reading(path, &error),
-    })?;
-    parse_predictions(path, &bytes)
+    })
 }
 
 /// Reads the predictions in the bytes of a file. `path` is named in errors.

@@ -10,7 +10,10 @@ mod published;
 mod soft;
 mod story;
 
-pub use file::{PredictionFile, PredictionFormat, parse_predictions, read_predictions, write_lines, write_predictions};
+pub use file::{
+    PredictionFile, PredictionFormat, parse_predictions, prediction_bytes, read_predictions, write_lines,
+    write_predictions,
+};
 pub use gold::{EntityGold, PairGold, StoryGold};
 pub use labelled::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, without_states};
 pub use mean::mean_predictions;

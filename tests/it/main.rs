@@ -60,6 +60,7 @@ mod support;
 mod sweep;
 mod synthetic;
 mod test_device;
+mod tiers;
 mod tiny;
 mod tokenizers;
 mod translate;

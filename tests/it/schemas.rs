@@ -75,6 +75,8 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
     let checkpoints = std::fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
     let checkpoint = checkpoints.into_iter().max().unwrap();
     let evaluation = |file: &str| run.join("eval/stories-train-all").join(file);
+    let tiers = tiny.path("tiers.jsonl");
+    said(&tiered(["score", text(&evaluation("predictions.jsonl")), "--tiers", text(&tiers)]));
     [
         ("run", run.join("run.json")),
         ("model", run.join("model.json")),
@@ -86,6 +88,7 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
         ("manifest", checkpoint.join("manifest.json")),
         ("state", checkpoint.join("state.json")),
         ("prediction", evaluation("predictions.jsonl")),
+        ("tiers", tiers),
         ("report", evaluation("report.json")),
         ("stories", evaluation("stories.json")),
         ("weights", evaluation("weights.json")),

@@ -2,18 +2,20 @@
 
 use super::format::{Format, FormatArgs};
 use super::output::{print, shown};
+use crate::analysis::decoding;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::metrics::{PairSet, Reached, reached};
-use crate::prediction::LabelledPair;
+use crate::metrics::Reached;
 use crate::report::comparison::{Compared, Comparison, SectionData, System, once_each};
 use crate::schema;
-use predictor::{Predictor, predictions, sets, with_others};
+use answers::SetAnswers;
+use predictor::{Predictor, answers, sets, with_others};
 use row::RecipeRow;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+mod answers;
 mod predictor;
 mod row;
 
@@ -25,11 +27,11 @@ const TIERS: [&str; 4] = ["wrong", "accurate", "consistent", "verifiable"];
 /// Compare finished runs: scores, paired tests, and the pairs where they differ
 ///
 /// Uses every evaluation (`tiered eval`) that all of the runs have. Each run is compared with the first. A file of
-/// predictions, such as a language model's (`tiered llm score --predictions`), takes part in the evaluations of the same
-/// pairs.
+/// predictions, such as a language model's (`tiered llm score --predictions`), or of tiers (`tiered score --tiers`)
+/// takes part in the evaluations of the same pairs.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Run folders, made by `tiered train`, or files of predictions (predictions.jsonl)
+    /// Run folders, made by `tiered train`, or files of predictions (predictions.jsonl) or of tiers
     #[arg(value_name = "RUN", num_args = 2.., required = true)]
     runs: Vec<PathBuf>,
     /// Only this evaluation, by its name in the run folders; may be repeated [default: all that the runs share]
@@ -90,16 +92,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
     let sets = sets(&args.evaluations, &systems)?;
     for set in &sets {
-        let predictions = predictions(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
+        let answers = answers(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
         for (conflicts, states) in decodings(args) {
-            if states != StateDecode::Argmax {
-                require_probabilities(set, &names, &predictions)?;
-            }
-            let decoding = format!("{}, states {states}", conflicts.name());
-            let decoded: Vec<Vec<LabelledPair>> =
-                predictions.iter().map(|of_run| states.apply(&conflicts.apply(of_run))).collect();
-            let outcomes: Vec<Reached> = decoded.iter().map(reached).collect();
-            differing.push(differing_pairs(set, &decoding, &decoded[0], &outcomes));
+            let decoding = decoding(conflicts, states);
+            let reached = answers.iter().zip(&systems).map(|(answers, system)| {
+                answers.reached(conflicts, states).map_err(|problem| system.lacks(set, &problem))
+            });
+            let outcomes = reached.collect::<Result<Vec<Reached>>>()?;
+            differing.push(differing_pairs(set, &decoding, &answers[0], &outcomes));
             let system = |row: &RecipeRow| System {
                 name: row.name.clone(),
                 by_seed: row.runs.iter().map(|(&seed, &run)| (seed, outcomes[run].clone())).collect(),
@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             sections.push(SectionData {
                 set: set.clone(),
                 decoding,
-                pairs: Some(PairSet::of(&predictions[0])),
+                pairs: Some(answers[0].set()),
                 systems: rows.iter().map(system).collect(),
                 published: Vec::new(),
             });
@@ -138,22 +138,13 @@ fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
     once_each(states.iter().flat_map(|&states| conflicts.iter().map(move |&conflicts| (conflicts, states))))
 }
 
-fn require_probabilities(set: &str, runs: &[String], predictions: &[Vec<LabelledPair>]) -> Result<()> {
-    let lacks = |of_run: &Vec<LabelledPair>| !of_run.iter().all(LabelledPair::has_state_probabilities);
-    let Some(run) = predictions.iter().position(lacks) else { return Ok(()) };
-    let remedy = "evaluate again with `tiered eval`, or leave out --states";
-    Err(Error::data(format!(
-        "{}: its evaluation {set} has no probabilities of states, which --states needs; {remedy}",
-        runs[run]
-    )))
-}
-
-fn differing_pairs(set: &str, decoding: &str, pairs: &[LabelledPair], outcomes: &[Reached]) -> Differing {
-    let differ = pairs.iter().enumerate().filter_map(|(i, pair)| {
+fn differing_pairs(set: &str, decoding: &str, answers: &SetAnswers, outcomes: &[Reached]) -> Differing {
+    let pairs = answers.pairs();
+    let differ = pairs.iter().enumerate().filter_map(|(i, &(id, kind))| {
         let tiers: Vec<&str> =
             outcomes.iter().map(|of_run| TIERS[of_run[i].iter().take_while(|&&reached| reached).count()]).collect();
         let differ = tiers.iter().any(|tier| *tier != tiers[0]);
-        differ.then(|| DifferingPair { id: pair.id.clone(), kind: pair.kind.clone(), tiers })
+        differ.then(|| DifferingPair { id: id.to_owned(), kind: kind.to_owned(), tiers })
     });
     Differing { set: set.to_owned(), decoding: decoding.to_owned(), pairs: pairs.len(), differ: differ.collect() }
 }

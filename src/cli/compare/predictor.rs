@@ -1,18 +1,19 @@
 //! Who predicted what is compared: runs with their evaluations, and files of predictions.
 
+use super::answers::SetAnswers;
+use crate::analysis::parse_tiers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
-use crate::metrics::PairSet;
-use crate::prediction::{LabelledPair, PredictionFormat, read_predictions};
+use crate::prediction::{PredictionFormat, parse_predictions, prediction_bytes};
 use crate::report::comparison::once_each;
 use crate::say::quoted;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Who predicted: a run, which has evaluations, or a file, which has one.
 pub(super) enum Predictor<'a> {
     Run(RunFolder),
-    File(&'a Path, Vec<LabelledPair>),
+    File(&'a Path, SetAnswers),
 }
 
 impl<'a> Predictor<'a> {
@@ -20,12 +21,16 @@ impl<'a> Predictor<'a> {
         if !path.is_file() {
             return RunFolder::open(path).map(Predictor::Run);
         }
-        let file = read_predictions(path)?;
+        let bytes = prediction_bytes(path)?;
+        if let Some(tiers) = parse_tiers(path, &bytes) {
+            return tiers.map(|pairs| Predictor::File(path, SetAnswers::Tiers(pairs)));
+        }
+        let file = parse_predictions(path, &bytes)?;
         if file.format != PredictionFormat::Lines {
             let problem = "a published list has no probabilities to decode; compare files of predictions.jsonl";
             return Err(Error::data(format!("{}: {problem}", path.display())));
         }
-        Ok(Predictor::File(path, file.pairs))
+        Ok(Predictor::File(path, SetAnswers::Predictions(file.pairs)))
     }
 
     fn path(&self) -> &Path {
@@ -36,21 +41,30 @@ impl<'a> Predictor<'a> {
     }
 
     /// The predictions on a set, and what is wrong if there are none by the present weights.
-    fn predictions(&self, set: &str) -> Result<Option<Vec<LabelledPair>>> {
+    fn answers(&self, set: &str) -> Result<Option<SetAnswers>> {
         let is_last = set.ends_with(CheckpointKind::Last.suffix());
         let which = if is_last { CheckpointKind::Last } else { CheckpointKind::Best };
         match self {
-            Predictor::Run(folder) => folder.predictions(set, which),
-            Predictor::File(_, pairs) => Ok(Some(pairs.clone())),
+            Predictor::Run(folder) => Ok(folder.predictions(set, which)?.map(SetAnswers::Predictions)),
+            Predictor::File(_, answers) => Ok(Some(answers.clone())),
         }
     }
 
-    /// A problem with its predictions on a set, with the remedy.
+    /// A problem with its answers on a set, with the remedy.
     fn wrong(&self, set: &str, problem: &str) -> Error {
+        let remedy = match self {
+            Predictor::Run(_) => "evaluate again with `tiered eval`",
+            Predictor::File(..) => "name a file of the same pairs and labels",
+        };
+        self.lacks(set, &format!("{problem}; {remedy}"))
+    }
+
+    /// A problem with its answers on a set.
+    pub(super) fn lacks(&self, set: &str, problem: &str) -> Error {
         let path = self.path().display();
         Error::data(match self {
-            Predictor::Run(_) => format!("{path}: its evaluation {set} {problem}; evaluate again with `tiered eval`"),
-            Predictor::File(..) => format!("{path}: {problem}; name a file of the same pairs and labels"),
+            Predictor::Run(_) => format!("{path}: its evaluation {set} {problem}"),
+            Predictor::File(..) => format!("{path}: {problem}"),
         })
     }
 }
@@ -74,18 +88,18 @@ pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<
     }
     let sets = sets_of_runs(evaluations, &folders)?;
     let files = systems.iter().filter_map(|system| match system {
-        Predictor::File(path, pairs) => Some((path, pairs)),
+        Predictor::File(path, answers) => Some((path, answers)),
         Predictor::Run(_) => None,
     });
     let files: Vec<_> = files.filter(|_| evaluations.is_empty()).collect();
     let Some((first, _)) = files.first() else { return Ok(sets) };
     let (mut shared, mut wrong) = (Vec::new(), None);
     for set in &sets {
-        let Some(of_run) = Predictor::Run(folders[0].clone()).predictions(set)? else { continue };
-        let mut ordered = files.iter().map(|(path, pairs)| (path, in_order_of(&of_run, pairs.to_vec())));
-        match ordered.find(|(_, pairs)| PairSet::of(pairs) != PairSet::of(&of_run)) {
+        let Some(of_run) = Predictor::Run(folders[0].clone()).answers(set)? else { continue };
+        let mut ordered = files.iter().map(|(path, answers)| (path, SetAnswers::clone(answers).in_order_of(&of_run)));
+        match ordered.find(|(_, answers)| answers.set() != of_run.set()) {
             None => shared.push(set.clone()),
-            Some((path, pairs)) if have_same_ids(&of_run, &pairs) => {
+            Some((path, answers)) if answers.has_ids_of(&of_run) => {
                 wrong = Some(format!("{}: {OTHER_GOLD} the evaluation {set} of the runs", path.display()));
             }
             Some(_) => {}
@@ -103,10 +117,6 @@ pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<
 
 /// How a set of the same pairs can differ.
 const OTHER_GOLD: &str = "differs in its story groups, or in which pairs have gold states, from";
-
-fn have_same_ids(first: &[LabelledPair], other: &[LabelledPair]) -> bool {
-    first.iter().map(|pair| &pair.id).eq(other.iter().map(|pair| &pair.id))
-}
 
 /// The evaluations named by `--evaluation`, else those that all runs have.
 fn sets_of_runs(evaluations: &[String], folders: &[&RunFolder]) -> Result<Vec<String>> {
@@ -137,51 +147,38 @@ fn sets_of_runs(evaluations: &[String], folders: &[&RunFolder]) -> Result<Vec<St
     Ok(shared)
 }
 
-/// The predictions in the order of others. The folds of a cross-validation may be joined in any order.
-fn in_order_of(first: &[LabelledPair], mut predicted: Vec<LabelledPair>) -> Vec<LabelledPair> {
-    if PairSet::of(first) == PairSet::of(&predicted) {
-        return predicted;
-    }
-    let place: HashMap<&str, usize> = first.iter().enumerate().map(|(i, pair)| (pair.id.as_str(), i)).collect();
-    predicted.sort_by_key(|pair| place.get(pair.id.as_str()).copied());
-    predicted
-}
-
-/// The predictions of each system on a set.
+/// The answers of each system on a set.
 ///
 /// # Errors
 /// `Data` if a run's predictions were made by weights that it no longer has, are of other pairs than the first one's, or
 /// are of pairs with other sentences or labels.
-pub(super) fn predictions(systems: &[Predictor], set: &str) -> Result<Vec<Vec<LabelledPair>>> {
-    let mut all: Vec<Vec<LabelledPair>> = Vec::new();
+pub(super) fn answers(systems: &[Predictor], set: &str) -> Result<Vec<SetAnswers>> {
+    let mut all: Vec<SetAnswers> = Vec::new();
     for system in systems {
         let wrong = |problem: &str| system.wrong(set, problem);
-        let mut predicted = system
-            .predictions(set)?
+        let mut answers = system
+            .answers(set)?
             .ok_or_else(|| wrong("was made by other weights than it has now, or by an earlier version of tiered"))?;
         if let Some(first) = all.first() {
-            predicted = in_order_of(first, predicted);
+            let of_first = systems[0].path().display();
+            answers = answers.in_order_of(first);
+            if first.set() != answers.set() {
+                let what = if answers.has_ids_of(first) { OTHER_GOLD } else { "is of other pairs than that of" };
+                return Err(wrong(&format!("{what} {of_first}")));
+            }
+            if let Some(pair) = first.asked_otherwise(&answers) {
+                let what = "with another conflict, other gold states or other sentences than that of";
+                return Err(wrong(&format!("has a pair {pair} {what} {of_first}")));
+            }
         }
-        if all.first().is_some_and(|first| PairSet::of(first) != PairSet::of(&predicted)) {
-            let what = if have_same_ids(&all[0], &predicted) { OTHER_GOLD } else { "is of other pairs than that of" };
-            return Err(wrong(&format!("{what} {}", systems[0].path().display())));
-        }
-        let first = all.first().map(Vec::as_slice).unwrap_or_default();
-        if let Some((pair, _)) = first.iter().zip(&predicted).find(|(one, other)| !one.asks_the_same(other)) {
-            return Err(wrong(&format!(
-                "has a pair {} with another conflict, other gold states or other sentences than that of {}",
-                pair.id,
-                systems[0].path().display()
-            )));
-        }
-        all.push(predicted);
+        all.push(answers);
     }
     Ok(all)
 }
 
 /// Adds to what is wrong with one set the sets that can be compared.
 pub(super) fn with_others(error: Error, systems: &[Predictor], sets: &[String], wrong: &str) -> Error {
-    let others = sets.iter().filter(|set| *set != wrong && predictions(systems, set).is_ok());
+    let others = sets.iter().filter(|set| *set != wrong && answers(systems, set).is_ok());
     let others = others.map(|set| format!("--evaluation {set}")).collect::<Vec<_>>().join(" ");
     match others.is_empty() {
         true => error,
