@@ -204,6 +204,16 @@ impl CheckpointStore {
         done.into_iter().collect()
     }
 
+    /// Removes what a save or a rotation that was killed has left: it may take the room of the next checkpoint. What was
+    /// put aside stays until one is saved.
+    pub fn remove_unfinished(&self) -> Result<()> {
+        let is_unfinished = |name: &String| name.starts_with(".step-") && !name.ends_with(".skipped");
+        self.names()?
+            .iter()
+            .filter(|name| is_unfinished(name))
+            .try_for_each(|name| durable::remove_folder(&self.path(name)))
+    }
+
     fn newest_first(&self) -> Result<Vec<String>> {
         let mut names: Vec<(Reverse<(u64, u64)>, String)> =
             self.names()?.into_iter().filter_map(|name| Some((Reverse(order(&name)?), name))).collect();

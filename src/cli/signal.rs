@@ -1,5 +1,6 @@
 //! SIGTERM, SIGINT, SIGHUP (the terminal was closed) and SIGUSR1 make a run save and stop. A second signal ends it at
-//! once. A command that writes a file removes what it has written. SIGXFSZ is ignored.
+//! once, but neither SIGHUP nor a SIGTERM that follows the first signal closely does: whoever stops all processes
+//! sends some of them two. A command that writes a file removes what it has written. SIGXFSZ is ignored.
 
 use crate::error::{Error, ErrorKind, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -9,8 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 const SIGNALS: [(i32, &str); 4] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1")];
+
+/// A SIGTERM within this time after the first signal is part of the same stop.
+const CLOSELY: Duration = Duration::from_secs(2);
 
 fn unhandled(what: &str, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Internal, format!("{what} can't be handled: {error}"))
@@ -46,17 +51,26 @@ impl Signals {
     /// # Errors
     /// `Internal` if the system refuses.
     pub fn watch() -> Result<Self> {
-        let (received, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let received = Arc::new(AtomicUsize::new(0));
+        let [again, later] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let register = |signal: i32| {
             // In this order: the first signal finds `again` false, sets it and is noted.
-            flag::register_conditional_default(signal, Arc::clone(&again))?;
+            match signal {
+                SIGHUP => {} // a shell passes it on to a program that the system has sent it to
+                SIGTERM => drop(flag::register_conditional_default(signal, Arc::clone(&later))?),
+                _ => drop(flag::register_conditional_default(signal, Arc::clone(&again))?),
+            }
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)
         };
         for (signal, name) in caught() {
             register(signal).map_err(|error| unhandled(name, &error))?;
         }
-        Ok(Signals { received })
+        let signals = Signals { received };
+        signals.announced(move || {
+            thread::sleep(CLOSELY);
+            later.store(true, Ordering::Relaxed);
+        })
     }
 
     /// Has `announce` called at the first signal, whatever the program is waiting for.

@@ -8,9 +8,11 @@ use super::sources::{OpenedSources, PairSelection};
 use crate::calibrate::{Calibrated, ChosenOn, StateTrial, best, fit_temperature, try_states};
 use crate::config::Sources;
 use crate::data::Pair;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::prediction::LabelledPair;
 use crate::train::MixtureComponent;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 
 /// The choice, and the trials behind it.
 pub struct DevCalibration {
@@ -46,8 +48,25 @@ impl TrainedRun {
             Err(_) => error,
         })?;
         let calibration = self.choose(evaluation.predictions)?;
+        self.require_present_weights()?;
         self.folder.save_calibrated(self.which, &calibration.calibrated)?;
         Ok(calibration)
+    }
+
+    /// # Errors
+    /// `Unavailable` if the run folder has got other weights since these were loaded.
+    fn require_present_weights(&self) -> Result<()> {
+        let path = self.folder.weights_file(self.which);
+        let identity = |data: Metadata| (data.dev(), data.ino());
+        let [these, present] = [self.weights.metadata(), path.metadata()].map(|data| data.map(identity));
+        let is_present =
+            these.and_then(|these| Ok(these == present?)).map_err(|error| Error::reading(&path, &error))?;
+        let problem = "has been replaced while it was calibrated; nothing was saved; calibrate again";
+        if is_present {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::Unavailable, format!("{}: {problem}", path.display())))
+        }
     }
 
     /// Chooses from predictions of the dev pairs, and saves nothing.

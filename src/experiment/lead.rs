@@ -14,6 +14,7 @@ use crate::batch::Corpus;
 use crate::checkpoint::LatestCheckpoint;
 use crate::durable::Lock;
 use crate::error::{Error, Result};
+use crate::say::aside;
 use crate::torch;
 use crate::train::{EpochRecord, Halt, TrainEvent, Training};
 
@@ -55,11 +56,13 @@ impl Experiment {
             let advanced = training.advance().map_err(|halt| halted(&folder, &mut saver, &training, halt));
             let Some(event) = advanced? else { break };
             let differs = differing_weights(&self.ranks, &event, &training.optimiser);
-            if let Some(differs) = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))? {
-                return Err(ending(&folder, &saver, &training).unequal(&differs));
+            if let Ok(Some(differs)) = &differs {
+                return Err(ending(&folder, &saver, &training).unequal(differs));
             }
+            // Even if a process was lost: an epoch that has ended may be the best.
             let saved = saver.after(&event, &training);
             saved.map_err(|error| not_finite(&folder, &saver, &training, &error))?;
+            differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
             keep_vectors(&folder, kept.as_ref(), &event, &mut training);
             on(&event);
         }
@@ -147,6 +150,9 @@ impl Experiment {
                 let Resumed { folder, found, .. } = resumed.as_ref();
                 if let Some(found) = found {
                     folder.checkpoints().put_aside(&found.skipped)?;
+                }
+                if let Err(error) = folder.checkpoints().remove_unfinished() {
+                    aside!("warning: {error}");
                 }
                 if folder.inputs()?.as_ref() != Some(inputs) {
                     folder.replace_inputs(inputs)?;

@@ -95,7 +95,7 @@ impl TrainedRun {
                 .map_err(|error| Error::new(ErrorKind::Internal, format!("the time can't be written: {error}")))?,
             run: &report.system,
             config: digest(&self.folder.config_file())?,
-            weights: digest(&self.folder.weights_file(self.which))?,
+            weights: self.weights_digest()?,
             epoch: self.epoch,
             data: &report.data,
             rows: report.rows.iter().map(Score::of).collect(),

@@ -45,7 +45,7 @@ pub use ledger::check_ledger;
 pub use plan::{RunPlan, is_empty_folder};
 pub use record::{EVALUATION_FILES, evaluation_name, keep};
 pub use run::{TrainedRun, require_readable};
-pub use seen::{ScoredSplit, seen_before, seen_by};
+pub use seen::{EXPORT, ScoredSplit, seen_before, seen_by};
 pub use start::initial_weights;
 pub use trial::Trial;
 
@@ -101,7 +101,8 @@ impl RunPlan {
         let PreparedInputs { model_config, train, dev, dev_parts, .. } = inputs;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(improbable::warnings(&facts.config, &train.corpus, dev.as_ref()));
-        warnings.extend(free_bytes(&out).and_then(|free| space::little_space(&out, free, checkpoint_bytes)));
+        let keep = facts.config.checkpoint.keep;
+        warnings.extend(free_bytes(&out).and_then(|free| space::little_space(&out, free, checkpoint_bytes, keep)));
         facts.config.model.max_sentences = Some(model_config.max_sentences);
         facts.config.precision = compute.precision.into();
         Ok(Experiment {

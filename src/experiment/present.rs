@@ -31,11 +31,15 @@ impl TrainedRun {
     /// # Errors
     /// `Refused` if the name leads out of the folder; `CantCreate`, `Io`.
     pub fn note_weights(&self, evaluation: &str) -> Result<()> {
+        let weights = Weights { epoch: self.epoch, sha256: Some(self.weights_digest()?) };
+        self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))
+    }
+
+    /// The SHA-256 of the weights that the model has, whatever the run folder has by now.
+    pub(super) fn weights_digest(&self) -> Result<String> {
         let mut file = &self.weights;
         let digest = file.rewind().and_then(|()| FileDigest::of_open(&mut file));
-        let digest = digest.map_err(|error| Error::reading(&self.folder.weights_file(self.which), &error))?;
-        let weights = Weights { epoch: self.epoch, sha256: Some(digest.sha256) };
-        self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))
+        Ok(digest.map_err(|error| Error::reading(&self.folder.weights_file(self.which), &error))?.sha256)
     }
 
     /// Removes what [`TrainedRun::note_weights`] wrote.

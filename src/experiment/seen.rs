@@ -1,12 +1,16 @@
 //! What a run has seen of story files: in its own training, before a resume changed its dev pairs, and in the training of
-//! the run with whose weights it started.
+//! the run with whose weights it started, or whose export its encoder is.
 
 use super::folder::RunFolder;
 use crate::checkpoint::{Inputs, SeenSource};
 use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::{Kind, StoryFile, pairs};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::Seen;
+use crate::schema;
+use crate::untrusted::{self, MAX_CONFIG, json_error};
+use serde::Deserialize;
+use std::path::Path;
 
 /// A split of a story file, of which pairs are scored.
 pub struct ScoredSplit<'a> {
@@ -82,15 +86,38 @@ fn each(
     sources.iter().zip(digests.split(' ')).map(seen).collect()
 }
 
-/// What the run of `init_from` has seen; nothing if the config has none.
+/// What the run of `init_from` has seen; without it, what the run has seen whose export the encoder is. Of other encoders,
+/// and of exports of earlier versions, nothing is known.
 ///
 /// # Errors
-/// `MissingInput` if it is not a run folder; those of [`seen_by`] and [`Config::open`].
+/// `MissingInput` if there is no such run folder or encoder; `Config` if the description of an export is damaged; those of
+/// [`seen_by`] and [`Config::open`].
 pub fn seen_before(config: &Config) -> Result<Vec<SeenSource>> {
-    let Some(run) = &config.init_from else { return Ok(Vec::new()) };
+    let Some(run) = &config.init_from else { return seen_by_export(&config.encoder.folder()?) };
     let folder = RunFolder::open(&expand(run)?)?;
     let config = Config::open(&folder.config_file(), &[]).map_err(|error| error.about("init_from"))?;
     seen_by(&folder, &config)
+}
+
+/// The file that describes an export.
+pub const EXPORT: &str = "tiered.json";
+
+fn seen_by_export(encoder: &Path) -> Result<Vec<SeenSource>> {
+    #[derive(Deserialize)]
+    struct SeenByExport {
+        #[serde(default)]
+        seen: Vec<SeenSource>,
+    }
+    let file = encoder.join(EXPORT);
+    let Some(bytes) = untrusted::read_if_there(&file, MAX_CONFIG).map_err(|error| Error::reading(&file, &error))?
+    else {
+        return Ok(Vec::new());
+    };
+    let export: SeenByExport = schema::from_slice(&bytes).map_err(|error| {
+        let message = format!("{}: {}; export the run again", file.display(), json_error(&error));
+        Error::config(message).caused_by(error)
+    })?;
+    Ok(export.seen)
 }
 
 #[cfg(test)]

@@ -41,7 +41,10 @@ impl Progress {
 
     /// The epochs to come are scored on other dev pairs than those until now.
     pub fn change_dev(&mut self) {
-        self.epochs.iter_mut().for_each(|record| record.has_other_dev = true);
+        for record in &mut self.epochs {
+            record.has_other_dev = true;
+            record.is_lost |= Some(record.epoch) != self.best;
+        }
     }
 
     /// Adds the record of an epoch that has ended; returns whether it is the best so far.
@@ -73,7 +76,8 @@ pub struct EpochRecord {
     pub train_seconds: f64,
     /// Spent on the evaluation on dev.
     pub dev_seconds: f64,
-    /// Whether it can't be the best any more: the run resumed after it, and the best weights until then were lost.
+    /// Whether it can't be the best any more: the run resumed after it, and the best weights until then were lost, or the
+    /// dev pairs changed and another epoch was the best.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lost: bool,
     /// Whether the run resumed after it with other dev pairs. Scores of later epochs can't be compared with its scores, so
@@ -140,7 +144,9 @@ impl EpochRecord {
     /// the one before. A metric that changed when the run resumed applies to both epochs.
     fn beats(&self, best: &EpochRecord) -> bool {
         match (&self.dev, &best.dev) {
-            (Some(dev), Some(of_best)) if !best.has_other_dev => dev.rank(dev.metric) > of_best.rank(dev.metric),
+            (Some(dev), Some(of_best)) if self.has_other_dev == best.has_other_dev => {
+                dev.rank(dev.metric) > of_best.rank(dev.metric)
+            }
             _ => true,
         }
     }
@@ -200,6 +206,26 @@ mod tests {
         progress.change_dev();
         assert!(progress.finish_epoch(scored(3, 1)) && !progress.finish_epoch(scored(4, 1)));
         assert_eq!((progress.best, progress.since_best()), (Some(3), 1));
+    }
+
+    /// The best epoch of a run that was resumed with other dev pairs and stopped before an epoch has ended with them.
+    #[test]
+    fn scores_of_former_pairs_are_compared_with_each_other() {
+        let scored = |(epoch, accurate)| {
+            let tiers = TierCounts { pairs: 9, accurate, consistent: 0, verifiable: 0 };
+            EpochRecord { has_other_dev: true, ..record(epoch, BestModelMetric::Accuracy, tiers) }
+        };
+        let mut progress = Progress::default();
+        let are_best = [(1, 5), (2, 8), (3, 6)].map(|epoch| progress.finish_epoch(scored(epoch)));
+        assert_eq!((are_best, progress.best), ([true, true, false], Some(2)));
+        progress.change_dev();
+        assert!(progress.finish_epoch(EpochRecord { has_other_dev: false, ..scored((4, 1)) }));
+        progress.change_dev();
+        let mut replayed = Progress::default();
+        for epoch in progress.epochs {
+            replayed.finish_epoch(epoch);
+        }
+        assert_eq!(replayed.best, Some(4), "not the one with more accurate pairs of former dev pairs");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::tiny::Tiny;
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::calibrate::{Calibrated, best, fit_temperature, try_states};
 use tiered::decode::{Decode, StateDecode};
+use tiered::experiment::{CheckpointKind, TrainedRun};
 use tiered::metrics::Calibration;
 use tiered::prediction::{
     EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StateCandidate, StoryGold,
@@ -207,4 +208,22 @@ fn thresholds_need_probabilities_and_dev_pairs() {
     std::fs::write(run.join("best/decode.json"), "{}").unwrap();
     let output = tiered(["model", "calibrate", text(&run)]);
     assert_eq!(output.status.code(), Some(78));
+}
+
+/// By training that goes on beside it.
+#[test]
+fn weights_that_are_replaced_meanwhile_are_not_calibrated() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let opened = TrainedRun::open(&run, CheckpointKind::Best, None).unwrap();
+    let (dev, _) = opened.dev_pairs().unwrap();
+    let [weights, newer, decode] =
+        ["model.safetensors", "newer", "decode.json"].map(|file| run.join("best").join(file));
+    let chosen = std::fs::read(&decode).unwrap();
+    opened.calibrate(dev.clone(), |_| ()).unwrap();
+    std::fs::copy(&weights, &newer).unwrap();
+    std::fs::rename(&newer, &weights).unwrap();
+    let Err(refused) = opened.calibrate(dev, |_| ()) else { panic!("the weights are others") };
+    assert!(refused.message.contains("has been replaced while it was calibrated"), "{refused}");
+    assert_eq!(std::fs::read(&decode).unwrap(), chosen);
 }

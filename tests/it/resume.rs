@@ -5,7 +5,7 @@ use crate::tiny::Tiny;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use tch::Device;
 use tiered::checkpoint::{CheckpointStore, Environment, MANIFEST, Manifest};
@@ -164,6 +164,26 @@ fn the_best_and_the_last_checkpoints_are_kept() {
     let bytes = |path: PathBuf| fs::read(path.join("model.safetensors")).unwrap();
     assert!(bytes(run.join("best")) == bytes(best) && bytes(run.join("last")) == bytes(newest.folder));
     assert!((2..=3).contains(&fs::read_dir(run.join("checkpoints")).unwrap().count()));
+}
+
+/// It may take the room that the next checkpoint needs.
+#[test]
+fn what_a_killed_save_has_left_is_removed_at_a_resume() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let left = ["part", "old", "skipped"].map(|end| run.join(format!("checkpoints/.step-00000009.{end}")));
+    for folder in &left {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("model.safetensors"), "half").unwrap();
+    }
+    // A step that can't be made ends it before it saves anything.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+    command
+        .args(["train", "--resume", text(&run), "--set", "train.epochs=2"])
+        .env("TIERED_POISON", "preconditions=nan@5");
+    let resumed = command.output().unwrap();
+    assert_eq!(resumed.status.code(), Some(76), "{}", stderr(&resumed));
+    assert_eq!(left.map(|folder| folder.exists()), [false, false, true], "what was put aside stays");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use tiered::model::weights;
 
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
+const SIGINT: i32 = 2;
 
 /// When to kill a run.
 #[derive(Debug)]
@@ -247,7 +248,29 @@ fn a_second_signal_ends_it_at_once() {
     send("USR1", &child);
     std::thread::sleep(Duration::from_millis(100));
     assert!(child.try_wait().unwrap().is_none(), "the first signal is only noted");
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().signal(), Some(SIGINT));
+    run.ends_as_if_uninterrupted().unwrap();
+}
+
+/// As a service manager stops all processes of a sweep, whose command passes the stop on to its runs; and as a terminal
+/// that closes: its shell passes SIGHUP on to a program that has received it already.
+#[test]
+fn the_same_stop_twice_is_one() {
+    let rig = Rig::shared();
+    let run = rig.run();
+    let mut child = run.spawn(&[("TIERED_FAIL_POINT", &format!("pause:{}", rig.operations() / 2))]);
+    wait_for_word(&mut child, "paused").unwrap();
+    for signal in ["TERM", "TERM", "HUP", "HUP"] {
+        send(signal, &child);
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(child.try_wait().unwrap().is_none(), "{signal} is noted");
+    }
+    std::thread::sleep(Duration::from_millis(2500));
+    send("HUP", &child);
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(child.try_wait().unwrap().is_none(), "a terminal closes once");
     send("TERM", &child);
-    assert_eq!(child.wait().unwrap().signal(), Some(SIGTERM));
+    assert_eq!(child.wait().unwrap().signal(), Some(SIGTERM), "this is another stop");
     run.ends_as_if_uninterrupted().unwrap();
 }
