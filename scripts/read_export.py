@@ -2,7 +2,8 @@
 """Says which of two stories is plausible, which sentences conflict and why, with a model of `tiered model export`.
 
 Input and answer are those of `tiered predict`, but states are in English words for Italian stories too. Each story has
-a line `entities: a, b`, then one sentence a line. A blank line separates the stories. In Python:
+a line `entities: a, b`, then one sentence a line. A blank line separates the stories. A second story without a list has
+the first one's. In Python:
 Reader(FOLDER).predict([{"sentences": [...], "entities": [...]}, {...}])[0].
 Shapes: E entities and N sentences of a story, H the encoder's hidden size.
 """
@@ -10,6 +11,7 @@ import argparse
 import json
 import re
 import sys
+import unicodedata
 from itertools import product
 from pathlib import Path
 
@@ -149,7 +151,10 @@ class Reader:
     @torch.no_grad()
     def predict(self, stories):
         """The answer of `tiered predict --format json`, and the probabilities of its states."""
-        entities, sentences = ([story[part] for story in stories] for part in ("entities", "sentences"))
+        def composed(part):
+            return [[unicodedata.normalize("NFC", text) for text in story[part]] for story in stories]
+
+        entities, sentences = composed("entities"), composed("sentences")
         most = self.sizes["max_sentences"]
         if len(stories) != 2 or not all(entities) or not all(2 <= len(story) <= most for story in sentences):
             raise ValueError(f"the input must be two stories, each with entities and 2 to {most} sentences")
@@ -215,11 +220,19 @@ def read_stories(file):
     lines = [line.strip() for line in Path(file).read_text(encoding="utf-8-sig").split("\n")]
     lines = [line if re.search(r"[^\W_]", line) else "" for line in lines if not line.startswith("#")]
     text = "\n".join("\n" + line if line.lower().startswith("entities:") else line for line in lines).strip()
+    flags = re.IGNORECASE | re.MULTILINE
+    while (joined := re.sub("^(entities:.*)\n+entities:", r"\1,", text, flags=flags)) != text:
+        text = joined
+    text = re.sub("^(entities:.*)\n+", r"\1\n", text, flags=flags)
     stories = []
     for head, *sentences in (story.split("\n") for story in re.split("\n\n+", text)):
-        if not head.lower().startswith("entities:"):
-            raise ValueError(f"{file}: a story must begin with a line `entities: a, b`")
-        names = list(dict.fromkeys(filter(None, map(str.strip, re.split("[,;]", head[len("entities:"):])))))
+        if head.lower().startswith("entities:"):
+            names = unicodedata.normalize("NFC", head[len("entities:"):])
+            names = list(dict.fromkeys(filter(None, map(str.strip, re.split("[,;]", names)))))
+        elif stories:
+            sentences, names = [head, *sentences], stories[0]["entities"]
+        else:
+            raise ValueError(f"{file}: the first story must begin with a line `entities: a, b`")
         unmarked = [re.fullmatch(r"([-*•–]|[0-9]+[.)])\s+(.*)", sentence) for sentence in sentences]
         stories.append({"sentences": [m[2] for m in unmarked] if all(unmarked) else sentences, "entities": names})
     return stories

@@ -14,10 +14,11 @@ mod tokenizer;
 use crate::attribute::{ATTRIBUTES, Attribute, SIDE_CLASSES, Side};
 use crate::batch::InputText;
 use crate::calibrate::Calibrated;
+use crate::checkpoint::SeenSource;
 use crate::config::Config;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::experiment::{CheckpointKind, RunFolder, own_decode};
+use crate::experiment::{CheckpointKind, EXPORT, RunFolder, own_decode, seen_by};
 use crate::model::ModelConfig;
 use crate::model::weights::{self, NamedTensors, split};
 use crate::report::words::predicate;
@@ -75,7 +76,8 @@ pub fn export(run: &Path, which: CheckpointKind, out: &Path) -> Result<Exported>
     durable::write(&part.join("tokenizer.json"), &read(&tokenizer_file, MAX_TOKENIZER)?)?;
     write_json("tokenizer_config.json", &settings)?;
     write_json("special_tokens_map.json", &Value::Object(tokens))?;
-    write_json("tiered.json", &description(&run_config, &model, calibrated))?;
+    let seen = folder.inputs()?.map(|_| seen_by(&folder, &run_config)).transpose()?;
+    write_json(EXPORT, &description(&run_config, &model, calibrated, seen.as_deref()))?;
     durable::write(&part.join("read_export.py"), READER.as_bytes())?;
     durable::write(&part.join("README.md"), model_card::card(&run_config, &model).as_bytes())?;
     durable::sync_folder(&part)?;
@@ -108,9 +110,14 @@ fn in_float32(mut config: Value) -> Value {
 }
 
 /// `tiered.json`: everything that a program needs to use the heads.
-fn description(config: &Config, model: &ModelConfig, calibrated: Option<Calibrated>) -> Value {
+fn description(
+    config: &Config,
+    model: &ModelConfig,
+    calibrated: Option<Calibrated>,
+    seen: Option<&[SeenSource]>,
+) -> Value {
     let states = calibrated.as_ref().map_or("argmax".to_owned(), |calibrated| calibrated.states.to_string());
-    json!({
+    let mut description = json!({
         "schema_version": SchemaVersion,
         "made_by": concat!("tiered ", env!("CARGO_PKG_VERSION")),
         "input": match model.input_text {
@@ -131,7 +138,11 @@ fn description(config: &Config, model: &ModelConfig, calibrated: Option<Calibrat
             "conflicts": own_decode(config).name(), "states": states,
             "temperature": calibrated.as_ref().map_or(1., |calibrated| calibrated.temperature), "chosen_on": calibrated.map(|calibrated| calibrated.chosen_on),
         },
-    })
+    });
+    if let Some(seen) = seen {
+        description["seen"] = json!(seen);
+    }
+    description
 }
 
 /// The position of an attribute's logits among those of a side, and the meaning of its classes. A class without a

@@ -47,6 +47,8 @@ def test_a_storys_own_entities_come_first(run: tiered.Run) -> None:
     own = {"sentences": UNPLUGGED, "entities": ["kettle"]}
     alone = run.predict([own])
     assert run.predict([own], entities=["Rosa", "lamp"]) == alone
+    without = {"sentences": UNPLUGGED, "entities": []}
+    assert run.predict([without], entities=["kettle"]) == alone
 
 
 def test_options_reach_the_program(run_folder: Path) -> None:

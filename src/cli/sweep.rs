@@ -53,6 +53,10 @@ pub(super) struct RunArgs {
     /// Run only the run of this number
     #[arg(long, value_name = "N")]
     task: Option<usize>,
+    /// With --task: refuse it if the runs of the sweep have another digest. Job arrays and --jobs name it, so that a task
+    /// is the same run when it begins as when it was submitted
+    #[arg(long, value_name = "DIGEST", requires = "task")]
+    expect: Option<String>,
     /// Check and list the runs, read their sets, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -108,7 +112,7 @@ pub(super) fn run(command: &Command) -> anyhow::Result<()> {
 
 fn submit(args: &SubmitArgs) -> Result<()> {
     let output = args.sweep.output.as_ref().map(|output| output.display().to_string());
-    print(&args.sweep.open()?.job_array(args.scheduler, output.as_deref()))
+    print(&args.sweep.open()?.job_array(args.scheduler, output.as_deref())?)
 }
 
 fn table(args: &TableArgs) -> Result<()> {
@@ -122,6 +126,7 @@ fn table(args: &TableArgs) -> Result<()> {
 
 fn run_runs(args: &RunArgs) -> Result<()> {
     let sweep = args.sweep.open()?;
+    args.expect.as_ref().map_or(Ok(()), |digest| sweep.require_digest(digest))?;
     let runs: Vec<&SweepRun> = match (args.task, args.shard) {
         (Some(number), _) => vec![sweep.run(number)?],
         (None, shard) => sweep.runs.iter().filter(|run| shard.is_none_or(|shard| shard.takes(run))).collect(),

@@ -30,7 +30,7 @@ encoder and of the data still apply.
 | `config.json`, `model.safetensors` | the encoder, in float32: `AutoModel.from_pretrained(FOLDER)`; it has no pooler |
 | `tokenizer.json`, `tokenizer_config.json`, `special_tokens_map.json` | its tokenizer: `AutoTokenizer.from_pretrained(FOLDER)` |
 | `tiered_heads.safetensors` | the state heads (20 for before a sentence, 20 for after it) and the conflict detector |
-| `tiered.json` | the position of each attribute's logits, the meaning of its classes, sizes, settings of the detector and the decoding |
+| `tiered.json` | the position of each attribute's logits, the meaning of its classes, sizes, settings of the detector and the decoding, and which story files the weights have seen |
 | `read_export.py` | the same model in PyTorch; it predicts as `tiered predict` does for two stories, as text or JSON; states are in English words for all stories |
 
 ```sh
@@ -38,7 +38,7 @@ pip install torch transformers safetensors
 python read_export.py . stories.txt    # --format json prints every conflict probability too
 ```
 
-`stories.txt` has the format of `tiered predict`:
+`stories.txt` has the format in which `tiered predict` reads text. Entities must be named, at least those of the first story:
 
 ```text
 entities: Rosa, kettle, cup

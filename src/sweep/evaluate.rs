@@ -89,8 +89,9 @@ impl EvaluationSet {
 }
 
 /// Writes `eval/SET/` with predictions.jsonl, report.json and, last, set.json. Returns the number of pairs.
-pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, sha256: String) -> Result<usize> {
+pub fn evaluate(run: &TrainedRun, set: &EvaluationSet) -> Result<usize> {
     let file = set.read()?;
+    let sha256 = file.sha256.clone();
     let pairs = set.pairs(&file, run.config.seed, run.config.data.leave_out)?;
     let is_of = |kept: &Vec<LabelledPair>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
     let predictions = match of_dev(run, set, &sha256).filter(is_of) {

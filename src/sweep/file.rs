@@ -196,11 +196,18 @@ impl SweepFile {
             return Err(format!("no axis {axis:?} has a value {value:?}, which `only` or `published` names"));
         }
         let sets: BTreeSet<&String> = self.evaluate.iter().map(|set| &set.name).collect();
-        let unknown = self.published.iter().find(|published| !sets.contains(&published.set));
-        match unknown {
-            Some(published) => Err(format!("published: there is no set {:?} in evaluate", published.set)),
-            None => Ok(()),
+        let mut places = BTreeSet::new();
+        for PublishedEntry { set, row, .. } in &self.published {
+            if !sets.contains(set) {
+                return Err(format!("published: there is no set {set:?} in evaluate"));
+            }
+            if !places.insert((set, row)) {
+                return Err(format!(
+                    "published: two entries are of set {set:?} and the same row; a row shows one only"
+                ));
+            }
         }
+        Ok(())
     }
 }
 
@@ -302,5 +309,19 @@ mod tests {
             assert!(error.message.starts_with("sweep.toml: ") && error.message.contains(new), "{}", error.message);
         }
         assert!(SweepFile::parse(Path::new("sweep.toml"), file("", "argmax").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn two_published_scores_of_one_row_are_refused() {
+        let published = "[[published]]\nset = 'b'\nsystem = 'S'\nrow = {}\nscores = [3, 2, 1]\n";
+        let file = |published: &str| {
+            let text = format!(
+                "name = 'a'\nbase = 'a.toml'\n[[evaluate]]\nname = 'b'\nfile = 'b'\nsplit = 'dev'\n{published}"
+            );
+            SweepFile::parse(Path::new("sweep.toml"), text.as_bytes())
+        };
+        assert!(file(published).is_ok());
+        let error = file(&published.repeat(2)).unwrap_err();
+        assert!(error.message.contains("two entries are of set \"b\" and the same row"), "{error}");
     }
 }

@@ -82,6 +82,25 @@ impl Sweep {
         Path::new("runs/sweeps").join(name)
     }
 
+    /// A digest of what its runs are: a task is told by its number, which must still be that of the same run when the task
+    /// begins.
+    ///
+    /// # Errors
+    /// `Internal` if a config can't be written as TOML.
+    pub fn runs_digest(&self) -> Result<String> {
+        sweep_run::digest(&self.runs)
+    }
+
+    /// # Errors
+    /// `Config` if its digest is another one.
+    pub fn require_digest(&self, expected: &str) -> Result<()> {
+        if self.runs_digest()? == expected {
+            return Ok(());
+        }
+        let problem = "it or its base has changed since this task was submitted, so that the task may be another run";
+        Err(Error::config(format!("{}: {problem}; submit the tasks anew", self.path.display())))
+    }
+
     /// The run of a number.
     ///
     /// # Errors

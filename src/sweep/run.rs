@@ -81,12 +81,12 @@ impl Sweep {
             return Ok(RunOutcome::WasDone);
         }
         let run = TrainedRun::open(&files.path, CheckpointKind::Best, Some(&run.config.device))?;
-        for (set, sha256) in todo {
+        for (set, _) in todo {
             if let Some(reason) = stop() {
                 let message = format!("stopped by {reason} before the evaluation on {}", set.name);
                 return Err(Error::new(ErrorKind::Resumable, message));
             }
-            let pairs = evaluate(&run, set, sha256)?;
+            let pairs = evaluate(&run, set)?;
             on(&Happening::Evaluated { set: &set.name, pairs });
         }
         files.remove_checkpoints()?;
@@ -174,17 +174,20 @@ impl Sweep {
 }
 
 /// # Errors
-/// `Config` if a fold that the run leaves out was trained or chosen on by the run with whose weights it starts.
+/// `Config` if a fold that the run leaves out was trained or chosen on by the run with whose weights it starts, or by the
+/// one whose export its encoder is.
 fn require_held_out(run: &SweepRun, sets: &[(&EvaluationSet, String)]) -> Result<()> {
-    let (Some(fold), Some(first)) = (run.fold, &run.config.init_from) else { return Ok(()) };
+    let Some(fold) = run.fold else { return Ok(()) };
+    let from = run.config.init_from.as_ref().map(|first| ("init_from", first));
+    let (key, first) = from.unwrap_or(("encoder.path", &run.config.encoder.path));
     let seen = seen_before(&run.config)?;
     let is_of = |(set, sha256): &&(&EvaluationSet, String)| {
         seen.iter().any(|source| source.sha256 == *sha256 && set.splits.contains(&source.split))
     };
     match sets.iter().find(is_of) {
         Some((set, _)) => Err(Error::config(format!(
-            "init_from = {:?}: has been trained or chosen on pairs of {}, so that fold {fold} would not be held out of \
-             training; start from a run that has not seen them",
+            "{key} = {:?}: has been trained or chosen on pairs of {}, so that fold {fold} would not be held out of \
+             training; start from one that has not seen them",
             first.display().to_string(),
             set.file.display()
         ))),

@@ -4,6 +4,7 @@
 
 use super::Sweep;
 use crate::durable::sha256;
+use crate::error::Result;
 use crate::say::quoted;
 use clap::ValueEnum;
 
@@ -23,15 +24,18 @@ const TRIES: usize = 20;
 
 impl Sweep {
     /// The whole script. `out` is the folder, if the user named one.
-    pub fn job_array(&self, target: Scheduler, out: Option<&str>) -> String {
+    ///
+    /// # Errors
+    /// Those of [`Sweep::runs_digest`].
+    pub fn job_array(&self, target: Scheduler, out: Option<&str>) -> Result<String> {
         let out = out.map_or(String::new(), |out| format!(" --output {}", quoted(out)));
         let file = quoted(self.path.display());
-        let arguments = format!("sweep run {file}{out}");
-        match target {
+        let arguments = format!("sweep run {file}{out} --expect {}", self.runs_digest()?);
+        Ok(match target {
             Scheduler::Slurm => self.slurm(&arguments),
             Scheduler::K8s => self.k8s(&arguments),
             Scheduler::Shell => self.shell(&arguments),
-        }
+        })
     }
 
     fn slurm(&self, arguments: &str) -> String {

@@ -165,14 +165,25 @@ fn flatten(prefix: &str, table: &Table, overrides: &mut Vec<String>) {
 /// otherwise and draws other dropout masks than the CPU, so that a run on one has another hash. `device = "auto"` is what it
 /// chooses on this machine.
 fn hash(config: &Config) -> Result<String> {
-    let defaults = flat(&least_config()?)?;
-    let counts = |key: &str, value: &Value| !NOT_HASHED.contains(&key) && defaults.get(key) != Some(value);
-    let keys = flat(config)?.into_iter().filter(|(key, value)| counts(key, value));
-    let mut lines: String = keys.map(|(key, value)| format!("{key} = {}\n", movable(value))).collect();
+    let mut lines = hashed(config)?;
     if config.device.is_gpu() {
         lines += "device = cuda\n";
     }
     Ok(sha256(lines.as_bytes())[..HASH_LENGTH].to_owned())
+}
+
+/// What of a config counts on every device.
+fn hashed(config: &Config) -> Result<String> {
+    let defaults = flat(&least_config()?)?;
+    let counts = |key: &str, value: &Value| !NOT_HASHED.contains(&key) && defaults.get(key) != Some(value);
+    let keys = flat(config)?.into_iter().filter(|(key, value)| counts(key, value));
+    Ok(keys.map(|(key, value)| format!("{key} = {}\n", movable(value))).collect())
+}
+
+/// A digest of the configs of runs, in their order. It is the same on every machine, whatever its device.
+pub fn digest(runs: &[SweepRun]) -> Result<String> {
+    let configs = runs.iter().map(|run| hashed(&run.config)).collect::<Result<Vec<_>>>()?;
+    Ok(sha256(configs.join("\n").as_bytes())[..HASH_LENGTH].to_owned())
 }
 
 /// A config in which every optional key has its default.

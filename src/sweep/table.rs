@@ -156,11 +156,11 @@ impl Sweep {
         Ok(decodings.iter().enumerate().map(section).collect())
     }
 
-    /// The published scores of a row.
+    /// The published scores of a row: those of the entry that names most of its values.
     fn published(&self, run: &SweepRun, set: &EvaluationSet) -> Option<PublishedRow> {
         let is_of = |row: &BTreeMap<String, String>| row.iter().all(|(axis, value)| run.has(axis, value));
-        let found = self.file.published.iter().find(|published| published.set == set.name && is_of(&published.row));
-        found.map(|published| published.as_row())
+        let of_row = self.file.published.iter().filter(|published| published.set == set.name && is_of(&published.row));
+        of_row.max_by_key(|published| published.row.len()).map(|published| published.as_row())
     }
 
     /// Of the runs of one seed, which in cross-validation have a fold each. `None` if one is not evaluated on the set.
@@ -180,6 +180,9 @@ impl Sweep {
             predictions.extend(read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs);
             calibrated = files.folder()?.calibrated(CheckpointKind::Best)?.map(|calibrated| calibrated.states);
         }
+        let ids = predictions.iter().map(|pair| pair.id.as_str());
+        let checked = set.published.map_or(Ok(()), |published| published.check(ids));
+        checked.map_err(|error| error.about(format_args!("evaluate {:?}", set.name)))?;
         let calibrates = decodings.iter().any(|&(_, states)| states == StateChoice::Calibrated);
         let calibrated = match calibrated {
             None if calibrates => {

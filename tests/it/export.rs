@@ -94,11 +94,16 @@ fn the_token_that_pads_is_found_without_its_number() {
 }
 
 #[test]
-fn an_export_is_an_encoder_to_train_on() {
-    let (tiny, _, out) = shared();
+fn an_export_is_an_encoder_to_train_on_and_says_what_it_has_seen() {
+    let (tiny, run, out) = shared();
+    let seen = read(&out.join("tiered.json"))["seen"].clone();
+    let splits: Vec<_> =
+        seen.as_array().unwrap().iter().map(|source| (&source["split"], &source["trained_on"])).collect();
+    assert_eq!(splits, [(&json!("train"), &json!(true)), (&json!("dev"), &json!(false))]);
+    assert_eq!(seen[0]["sha256"], read(&run.join("run.json"))["train"], "one source");
     let path = format!("encoder.path={}", out.display());
-    let output = tiny.train("further", &["--set", &path, "--dry-run"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    let further = tiny.trained("further", &["--set", &path, "--set", "train.epochs=1"]);
+    assert_eq!(read(&further.join("run.json"))["earlier"], seen);
 }
 
 #[test]
@@ -279,7 +284,7 @@ fn the_reader_says_what_it_cant_answer() {
     refused("entities: cup\nA.\nB.\n", "the input must be two stories");
     refused("entities: cup\nA.\nB.\n\nentities: cup\nA.\nB.\n", "the two stories are the same");
     refused("entities: cup\nA.\nB.\nentities: cup\nA.\nB.\n", "the two stories are the same");
-    refused("A.\nB.\n\nA.\nC.\n", "must begin with a line `entities: a, b`");
+    refused("A.\nB.\n\nentities: cup\nA.\nC.\n", "must begin with a line `entities: a, b`");
 }
 
 #[test]
@@ -289,7 +294,10 @@ fn the_reader_reads_text_as_predict() {
     let listed = "# One\nentities: Rosa; kettle\n1. Rosa filled the kettle.\n2. Rosa left.\n---\n# Two\nentities: Rosa, cup\n- Rosa \
                   left.\n- Rosa took the cup.\nRosa slept.\n";
     let file = tiny.path("listed.txt");
-    for text_of in [listed.to_owned(), listed.replace("Rosa slept.\n", ""), listed.replace("---\n", "")] {
+    let of_first = "Entities: Rosa, caff\u{e8}, caffe\u{300}\n\nRosa verso\u{300} il caffe\u{300}.\nRosa usci\u{300}.\n\nRosa usc\u{ec}.\nRosa dormi\u{300}.\n";
+    let without = listed.replace("Rosa slept.\n", "");
+    let twice = listed.replace("entities: Rosa; kettle\n", "entities: Rosa\n\nEntities: kettle\nentities: Rosa\n");
+    for text_of in [&twice, listed, &without, &listed.replace("---\n", ""), of_first] {
         fs::write(&file, text_of).unwrap();
         let asked = said(&python(&[text(&out.join("read_export.py")), text(out), text(&file), "--format=json"]));
         let answered = said(&tiered(["predict", text(run), text(&file), "--format=json"]));

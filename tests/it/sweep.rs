@@ -1,6 +1,6 @@
 //! Sweeps of tiny models: run, killed, stopped, shared, compared.
 
-use crate::support::{stderr, stdout, text};
+use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -413,6 +413,22 @@ fn a_run_that_fails_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_task_is_refused_if_its_number_may_be_that_of_another_run() {
+    let rig = shared();
+    let digest = rig.sweep("done").runs_digest().unwrap();
+    let again = rig.run("run", "done", &["--task", "1", "--expect", &digest]);
+    assert!(again.status.success() && stdout(&again).contains("was already done"), "{}", stderr(&again));
+    let refused = rig.run("run", "done", &["--task", "1", "--expect", "0123456789ab"]);
+    assert_eq!(refused.status.code(), Some(78), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("has changed since this task was submitted"), "{}", stderr(&refused));
+    for target in ["slurm", "k8s", "shell"] {
+        assert!(
+            rig.succeeds("submit", "done", &["--scheduler", target]).contains(&format!("--expect {digest} --task"))
+        );
+    }
+}
+
+#[test]
 fn job_arrays_run_every_run() {
     let rig = shared();
     let script = |target: &str, out: &str| {
@@ -663,6 +679,15 @@ fn cross_validation_scores_every_pair_once_by_a_run_that_has_not_seen_it() {
     let refused = rig.run("run", "second", &["--task", "1"]);
     assert_eq!(refused.status.code(), Some(78), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("has been trained or chosen on pairs of"), "{}", stderr(&refused));
+    // Nor may it have made the encoder.
+    let export = rig.tiny.path("exported");
+    let exported = tiered(["model", "export", text(&first), "--output", text(&export)]);
+    assert!(exported.status.success(), "{}", stderr(&exported));
+    let third = folds.replace("train.epochs = 1", &format!("train.epochs = 1, encoder.path = '{}'", export.display()));
+    fs::write(&rig.file, third).unwrap();
+    let refused = rig.run("run", "third", &["--task", "1"]);
+    assert_eq!(refused.status.code(), Some(78), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("encoder.path = ") && stderr(&refused).contains("would not be held out"));
     fs::write(&rig.file, folds).unwrap();
     // A seed without one of its folds has no result.
     fs::remove_dir_all(sweep.run_folder(&sweep.runs[3])).unwrap();

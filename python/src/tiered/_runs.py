@@ -92,8 +92,8 @@ def _story(story: object, entities: Sequence[str]) -> dict[str, Any]:
         asked = {"sentences": list(story)}
     else:
         raise _not_a_story(story)
-    if entities:
-        asked.setdefault("entities", list(entities))
+    if entities and not asked.get("entities"):
+        asked["entities"] = list(entities)
     return asked
 
 

@@ -72,7 +72,12 @@ fn command(sweep: &Sweep, number: usize, at_a_time: usize, out: Option<&Path>) -
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::writing(&path, &e))?;
     let again = file.try_clone().map_err(|error| Error::writing(&path, &error))?;
     let mut command = Command::new(program);
-    command.args(["sweep", "run"]).arg(&sweep.path).args(["--task", &number.to_string()]);
+    command.args(["sweep", "run"]).arg(&sweep.path).args([
+        "--task",
+        &number.to_string(),
+        "--expect",
+        &sweep.runs_digest()?,
+    ]);
     if let Some(out) = out {
         command.arg("--output").arg(out);
     }
