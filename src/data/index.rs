@@ -83,7 +83,7 @@ impl Keep for StoryNames {
             group: story.group,
             kind: story.kind,
             is_implausible: story.conflict.is_some(),
-            has_states: story.has_states(),
+            has_states: story.has_states,
             sentences: story.sentences.len() as u16, // at most MAX_SENTENCES
             text: (sentences.sum::<usize>() + name) as u32,
         }

@@ -33,6 +33,7 @@ pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> 
         actor,
         location,
         sentences,
+        has_states: entities.iter().any(Entity::has_states),
         entities,
         conflict: verdict.conflict,
         kind: verdict.kind,

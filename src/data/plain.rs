@@ -6,6 +6,7 @@ use super::sentences::Sentences;
 use super::story::Story;
 use super::typed_story::TypedStory;
 use crate::error::{Error, Result};
+use crate::language::composed;
 use crate::untrusted::MAX_STORY_MEMORY;
 use std::collections::HashSet;
 
@@ -86,8 +87,8 @@ pub fn split_names(list: &str) -> Vec<String> {
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut known = HashSet::new();
-    let new = names.map(str::trim).filter(|name| !name.is_empty() && known.insert(*name));
-    new.map(str::to_owned).collect()
+    let names = names.map(str::trim).filter(|name| !name.is_empty()).map(composed);
+    names.filter(|name| known.insert(name.clone())).collect()
 }
 
 fn from_lines(text: &str) -> (Vec<TypedStory>, LeftOut) {
@@ -138,6 +139,13 @@ mod tests {
 
     fn names(story: &Story) -> Vec<&str> {
         story.entities.iter().map(|entity| entity.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_name_in_two_forms_of_unicode_is_one() {
+        assert_eq!(split_names("caff\u{e8}, caffe\u{300}; cup"), ["caff\u{e8}", "cup"]);
+        let stories = read("entities: caffe\u{300}, caff\u{e8}\nA.\nB.\n", "").unwrap();
+        assert_eq!(names(&stories[0]), ["caff\u{e8}"]);
     }
 
     #[test]

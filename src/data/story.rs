@@ -80,6 +80,8 @@ pub struct Story {
     pub sentences: Vec<String>,
     /// Never empty; sorted by first mention in the file.
     pub entities: Vec<Entity>,
+    /// Whether the file labels states of the story. If other entities are found in it, perhaps none of them has any.
+    pub has_states: bool,
     /// `None` for a plausible story.
     pub conflict: Option<Conflict>,
     /// `None` for a plausible story.
@@ -115,7 +117,7 @@ impl Pair {
 
     /// Whether both stories have state labels.
     pub fn has_states(&self) -> bool {
-        self.stories.iter().all(Story::has_states)
+        self.stories.iter().all(|story| story.has_states)
     }
 
     /// The plausible story by the gold label.
@@ -141,6 +143,11 @@ impl Entity {
         }
     }
 
+    /// Whether the entity has a label in any sentence.
+    pub(super) fn has_states(&self) -> bool {
+        self.labelled.iter().any(|labelled| !labelled.is_empty())
+    }
+
     /// Whether the entity has a label in the sentence.
     pub fn is_annotated(&self, sentence: usize) -> bool {
         !self.labelled[sentence].is_empty()
@@ -155,11 +162,6 @@ impl Entity {
 }
 
 impl Story {
-    /// Whether any state of the entity is labelled.
-    pub fn has_states(&self) -> bool {
-        self.entities.iter().any(|entity| entity.labelled.iter().any(|labelled| !labelled.is_empty()))
-    }
-
     /// A story of which only the sentences and the entities are known: no labels, no conflict.
     pub fn unlabelled(id: impl Into<String>, sentences: Vec<String>, entities: Vec<String>) -> Self {
         Story {
@@ -168,6 +170,7 @@ impl Story {
             actor: String::new(),
             location: String::new(),
             entities: entities.into_iter().map(|name| Entity::unlabelled(name, sentences.len())).collect(),
+            has_states: false,
             sentences,
             conflict: None,
             kind: None,

@@ -54,7 +54,6 @@ impl TypedStory {
         if let Some(long) = entities.iter().find(|name| name.chars().count() > MAX_NAME) {
             return Err(format!(": the name {} has more than {MAX_NAME} characters; shorten it", shown(long, 20)));
         }
-        let entities = entities.iter().map(|name| composed(name)).collect();
         Ok(Story::unlabelled(number.to_string(), sentences, entities))
     }
 }

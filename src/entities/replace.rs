@@ -39,4 +39,13 @@ mod tests {
         let open = |entity: usize| story.entities[entity].label(0, Attribute::Open);
         assert_eq!([open(0), open(1), open(2)], [None, Some(4), None]);
     }
+
+    #[test]
+    fn a_labelled_story_stays_one_if_none_of_its_entities_is_found() {
+        let text = r#"{"test": {"1": {"story_id": 1, "sentences": ["Rosa ate two eggs."],
+            "states": [{"exist": [["egg", 2]]}]}}}"#;
+        let file = crate::data::read_bytes("stories.json".as_ref(), text.as_bytes()).unwrap();
+        let story = with_found(&file.split("test").unwrap()[0], Language::English);
+        assert!(story.has_states && story.entities.iter().all(|entity| !entity.is_annotated(0)), "{story:?}");
+    }
 }

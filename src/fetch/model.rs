@@ -16,7 +16,7 @@ const MAX_LISTING: u64 = 16 << 20;
 /// The limit for a file of weights, in bytes: more than any encoder has.
 const MAX_WEIGHTS: u64 = 64 << 30;
 /// Files that are also fetched if they exist.
-const BESIDE: [&str; 2] = ["tokenizer_config.json", "special_tokens_map.json"];
+const BESIDE: [&str; 3] = ["tokenizer_config.json", "special_tokens_map.json", "tiered.json"];
 
 /// A model that was fetched.
 #[derive(Debug)]
@@ -132,8 +132,8 @@ fn converted(model: &ModelName) -> String {
     let ModelName { revision, .. } = model;
     let from = format!("from_pretrained(\"{}\", revision=\"{revision}\").save_pretrained(\"FOLDER\")", model.id());
     format!(
-        "If you trust the model, convert it with Python and set encoder.path to the folder:\n  python -c 'from \
-         transformers import AutoModel, AutoTokenizer; AutoModel.{from}; AutoTokenizer.{from}'"
+        "If you trust the model, convert it with Python (transformers 4: version 5 makes another tokenizer of DeBERTa's \
+         first version) and set encoder.path to the folder:\n  python -c 'from transformers import AutoModel, AutoTokenizer; AutoModel.{from}; AutoTokenizer.{from}'"
     )
 }
 
@@ -195,20 +195,22 @@ impl Files<'_> {
         if !path.exists() {
             return Wanted { name, address, expected, path }.fetch(self.client, on);
         }
-        match &expected.checksum {
-            Some(checksum) if checksum.is_of(path)? => {
-                on(FetchEvent::Done { name, how: How::Kept });
-                Ok(())
-            }
-            _ => {
-                let message = format!(
-                    "{}: exists, but is not the file of {}; choose another folder with --output, or remove it",
-                    path.display(),
-                    self.model
-                );
-                Err(Error::new(ErrorKind::CantCreate, message))
-            }
+        let (is_it, problem) = match (&expected.checksum, expected.bytes) {
+            (Some(checksum), _) => (checksum.is_of(path)?, "exists, but is not the file of"),
+            // Weights of two models of one architecture are of one length.
+            (None, Some(bytes)) if !name.ends_with(".safetensors") => (
+                path.metadata().is_ok_and(|data| data.is_file() && data.len() == bytes),
+                "exists, but is not as long as that of",
+            ),
+            (None, _) => (false, "exists, and the server announces no hash by which to tell whether it is the file of"),
+        };
+        if is_it {
+            on(FetchEvent::Done { name, how: How::Kept });
+            return Ok(());
         }
+        let remedy = "choose another folder with --output, or remove it";
+        let message = format!("{}: {problem} {}; {remedy}", path.display(), self.model);
+        Err(Error::new(ErrorKind::CantCreate, message))
     }
 
     fn ask(&self, name: &str, on: Listener) -> Result<Announced> {

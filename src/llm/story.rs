@@ -112,7 +112,7 @@ impl AskedStory {
 
     /// A checked story of a file with dense states. Its document holds the answers as they were read.
     pub fn from_checked(row: usize, story: &data::Story) -> Self {
-        let states = story.has_states().then(|| gold_states(story));
+        let states = story.has_states.then(|| gold_states(story));
         let (breakpoint, evidence) = match story.conflict {
             Some(conflict) => (json!(conflict.breakpoint), json!([conflict.evidence])),
             None => (json!(-1), json!([])),

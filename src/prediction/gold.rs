@@ -54,7 +54,7 @@ impl EntityGold {
     fn of(story: &Story, entity: &Entity) -> Self {
         let target = story.conflict_target(entity);
         let in_conflict = |i: usize| target.is_some_and(|conflict| conflict.evidence == i || conflict.breakpoint == i);
-        let labels = |rows: &[[u8; ATTRIBUTES]]| if story.has_states() { rows.to_vec() } else { Vec::new() };
+        let labels = |rows: &[[u8; ATTRIBUTES]]| if story.has_states { rows.to_vec() } else { Vec::new() };
         EntityGold {
             conflicts: (0..story.sentences.len()).map(|i| in_conflict(i).into()).collect(),
             preconditions: labels(&entity.preconditions),

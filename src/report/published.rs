@@ -56,7 +56,7 @@ impl PublishedSet {
         let mut numbers: Vec<String> = of_set().map(|(_, pairs, _)| pairs.to_string()).collect();
         numbers.dedup();
         Err(Error::data(format!(
-            "--published {}: scores are published for {} pairs of certain ids, and these {} are others; leave --published out",
+            "--published {}: scores are published for {} pairs of certain ids, and these {} are others; leave it out",
             self.name(),
             numbers.join(" or "),
             ids.len()

@@ -87,7 +87,7 @@ impl Folder<'_> {
             ),
             Some(other) => format!(
                 "{}: does not exist, and can't be built from {other}; where Python has transformers (with \
-                 sentencepiece and protobuf), make it with: python -c \"from transformers import AutoTokenizer; \
+                 sentencepiece and protobuf; version 4 for DeBERTa's first version), make it with: python -c \"from transformers import AutoTokenizer; \
                  AutoTokenizer.from_pretrained('{folder}').save_pretrained('{folder}')\"",
                 own.display(),
                 folder = self.0.display(),
@@ -135,7 +135,8 @@ impl Specials {
     /// # Errors
     /// If a special token is not in the vocabulary.
     fn of(settings: &Settings, vocabulary: &Map<String, Value>) -> Result<Self, String> {
-        let is_bert = vocabulary.contains_key("[CLS]");
+        // MPNet's vocabulary is BERT's with RoBERTa's special tokens added.
+        let is_bert = vocabulary.contains_key("[CLS]") && !vocabulary.contains_key("<s>");
         let find = |setting: &Option<SpecialToken>, of_bert: &str, of_roberta: &str| {
             let usual = if is_bert { of_bert } else { of_roberta };
             let name = match setting {
@@ -150,7 +151,7 @@ impl Specials {
             cls: find(&settings.cls_token, "[CLS]", "<s>")?,
             sep: find(&settings.sep_token, "[SEP]", "</s>")?,
             pad: find(&settings.pad_token, "[PAD]", "<pad>")?,
-            unk: find(&settings.unk_token, "[UNK]", "<unk>")?,
+            unk: find(&settings.unk_token, "[UNK]", if vocabulary.contains_key("[UNK]") { "[UNK]" } else { "<unk>" })?,
             mask: find(&settings.mask_token, "[MASK]", "<mask>")?,
         })
     }
@@ -168,8 +169,13 @@ impl Specials {
         all.into_iter().map(token).collect()
     }
 
-    /// `[CLS] a [SEP] b [SEP]`; the second part has type 1.
-    fn template(&self) -> Value {
+    /// `[CLS] a [SEP] b [SEP]`, where the second part has type 1; or RoBERTa's `<s> a </s></s> b </s>`.
+    fn template(&self, prefix_space: bool) -> Value {
+        if !self.cls.0.starts_with('[') {
+            let [sep, cls] = [&self.sep, &self.cls].map(|(name, id)| json!([name, id]));
+            return json!({"type": "RobertaProcessing", "sep": sep, "cls": cls, "trim_offsets": true,
+                          "add_prefix_space": prefix_space});
+        }
         let special = |(name, _): &(String, u64), kind: u8| json!({"SpecialToken": {"id": name, "type_id": kind}});
         let part = |name: &str, kind: u8| json!({"Sequence": {"id": name, "type_id": kind}});
         let single = vec![special(&self.cls, 0), part("A", 0), special(&self.sep, 0)];
@@ -202,7 +208,7 @@ fn word_pieces(folder: &Folder) -> Result<Value> {
                "handle_chinese_chars": settings.tokenize_chinese_chars.unwrap_or(true),
                "strip_accents": settings.strip_accents}),
         json!({"type": "BertPreTokenizer"}),
-        specials.template(),
+        specials.template(false),
         json!({"type": "WordPiece", "prefix": "##", "cleanup": true}),
         json!({"type": "WordPiece", "unk_token": specials.unk.0, "continuing_subword_prefix": "##",
                "max_input_chars_per_word": 100, "vocab": vocabulary}),
@@ -217,13 +223,7 @@ fn byte_pairs(folder: &Folder) -> Result<Value> {
     let prefix_space = settings.add_prefix_space.unwrap_or(false);
     let byte_level = json!({"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": true,
                             "use_regex": true});
-    let template = if specials.cls.0.starts_with('[') {
-        specials.template()
-    } else {
-        let [sep, cls] = [&specials.sep, &specials.cls].map(|(name, id)| json!([name, id]));
-        json!({"type": "RobertaProcessing", "sep": sep, "cls": cls, "trim_offsets": true,
-               "add_prefix_space": prefix_space})
-    };
+    let template = specials.template(prefix_space);
     let merges = merges(folder)?;
     Ok(tokenizer(
         specials.added(true),

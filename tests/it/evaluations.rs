@@ -116,6 +116,19 @@ fn pairs_that_training_has_seen_are_marked() {
     assert!(!succeeds(&eval(&run, &unseen, "dev", &[])).contains("on this set"));
 }
 
+/// Scores of single stories are not those of another evaluation's predictions beside them.
+#[test]
+fn an_evaluation_that_is_replaced_leaves_nothing() {
+    let tiny = Tiny::new();
+    let set = ["--set", "model.detector.kind=joint", "--set", "loss.single_story=0.5", "--set", "train.epochs=1"];
+    let (run, out) = (tiny.trained("run", &set), tiny.path("elsewhere"));
+    let output = ["--output", text(&out), "--force"];
+    succeeds(&eval(&run, &tiny.stories(), "dev", &[&output[..], &["--unit", "story"]].concat()));
+    assert!(out.join("stories.json").exists());
+    succeeds(&eval(&run, &tiny.stories(), "train", &output));
+    assert!(out.join("report.json").exists() && !out.join("stories.json").exists());
+}
+
 /// A second stage has seen what its first stage has.
 #[test]
 fn pairs_that_the_run_of_init_from_has_seen_are_marked() {

@@ -242,7 +242,7 @@ fn a_story_without_states_is_read_if_its_entities_are_named() {
         let told = with_states(states.clone(), json!({"objects": " chest,lid , , Ada,chest"}));
         assert_eq!(places(&told), [("no-state-labels", "1-C0", "states")]);
         assert_eq!(names(&told), ["Ada", "chest", "lid"]);
-        assert!(!story(&told, "1-C0").unwrap().has_states() && story(&told, "1").unwrap().has_states());
+        assert!(!story(&told, "1-C0").unwrap().has_states && story(&told, "1").unwrap().has_states);
         assert!(pairs(told.split("test").unwrap(), 0).iter().all(|pair| pair.has_states() == (pair.id == "1-O0")));
         told.require_clean().unwrap();
         // An actor alone is not all that a story is about.

@@ -105,6 +105,17 @@ fn case_and_accents_are_as_the_folder_says() {
     }
 }
 
+/// As transformers' `MPNetTokenizer`: BERT's pieces with RoBERTa's special tokens.
+#[test]
+fn the_pieces_of_mpnet_have_the_special_tokens_of_roberta() {
+    let pieces = format!("<s>\n<pad>\n</s>\n<unk>\n{PIECES}<mask>\n");
+    let unknown = pieces.lines().position(|piece| piece == "[UNK]").unwrap() as i64;
+    let the = pieces.lines().position(|piece| piece == "the").unwrap() as i64;
+    let folder = folder(&[("vocab.txt", &pieces), ("tokenizer_config.json", r#"{"do_lower_case": true}"#)]);
+    let input = made(folder.path()).encode(vec![("The".into(), "zzz".into())]).unwrap().remove(0);
+    assert_eq!((input.ids, input.types), (vec![0, the, 2, 2, unknown, 2], vec![0; 6]));
+}
+
 #[test]
 fn a_tokenizer_that_puts_no_special_token_first_is_refused() {
     let tiny = Tiny::of("bert");

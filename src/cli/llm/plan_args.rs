@@ -128,7 +128,7 @@ impl PlanArgs {
                  --no-blank",
             );
         }
-        if set.checked.is_empty() || set.checked.iter().any(|story| !story.has_states()) {
+        if set.checked.is_empty() || set.checked.iter().any(|story| !story.has_states) {
             return usage("protocol har needs states of the entities of every story, as in the files of TRIP and GITA");
         }
         Ok(pairs(&set.checked, 0))

@@ -220,6 +220,7 @@ mod tests {
                 location: String::new(),
                 sentences: vec![first.to_owned(), "Ada looked into the chest.".to_owned()],
                 entities: vec![entity],
+                has_states: true,
                 conflict: conflict.then_some(Conflict { evidence: 0, breakpoint: 1 }),
                 kind: conflict.then_some(Kind::Cloze),
             }

@@ -1,7 +1,7 @@
 //! What is fetched, where it goes, and who finds it there.
 
 use super::hub::{COMMIT, Hub, MODEL, TOKEN, content, ends, files, git_hash};
-use super::server::Answer;
+use super::server::{Answer, Request};
 use crate::support::{skipped, text};
 use crate::tiny::Tiny;
 use std::fs;
@@ -90,6 +90,25 @@ fn a_folder_of_its_own() {
     fs::write(out.join("config.json"), "mine").unwrap();
     ends(&fetch(), 73, &["config.json", "--output"]);
     assert_eq!(fs::read_to_string(out.join("config.json")).unwrap(), "mine");
+}
+
+/// As mirrors of plain files announce them.
+#[test]
+fn a_file_without_an_announced_hash_is_known_by_its_length() {
+    let files = files();
+    let [config, tokenizer] = ["config.json", "tokenizer.json"].map(|name| files[name].clone());
+    let twist = move |request: &Request| {
+        let of = |name: &str, content: &[u8]| request.path.ends_with(name).then(|| Answer::file(request, content));
+        let answer = of("/config.json", &config).or_else(|| of("/tokenizer.json", &tokenizer))?;
+        Some(answer.with("etag", "\"5f3c-1a2b\""))
+    };
+    let hub = Hub::twisted(files, twist, |_| None);
+    let out = hub.home().join("own");
+    let fetch = || hub.tiered(&["model", "fetch", MODEL, "--output", text(&out)]);
+    ends(&fetch(), 0, &["config.json: fetched"]);
+    ends(&fetch(), 0, &["config.json: already present", "model.safetensors: already present"]);
+    fs::write(out.join("config.json"), "mine").unwrap();
+    ends(&fetch(), 73, &["config.json", "is not as long as", "--output"]);
 }
 
 #[test]
