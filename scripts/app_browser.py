@@ -1,4 +1,4 @@
-"""What scripts/check-app.py and scripts/check-annotate.py share (check-page.py some of it): a `tiered app` to open, a browser, and what every page must fulfil."""
+"""What scripts/check-app.py and scripts/check-annotate.py share, and scripts/check-page.py in part: a `tiered app` to open, a browser, and what every page must fulfil."""
 import contextlib
 import os
 import pathlib

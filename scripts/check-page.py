@@ -9,13 +9,10 @@ usage: check-page.py PAGE [--screenshots FOLDER]
 Exit code 0: all checks passed; 1: one failed; 3: skipped, since there is no browser (scripts/get-readers.sh installs one).
 """
 import argparse
-import os
 import pathlib
 import re
-import shutil
-import sys
 
-from app_browser import DESK, PHONE, expect, skip
+from app_browser import PHONE, VIEWS, check_width, expect, run
 
 READABLE = 4.5  # contrast of WCAG 2.2, level AA
 INKS, GROUNDS = ["ink", "soft", "strong", "right", "wrong", "missed"], ["ground", "sheet"]
@@ -254,9 +251,11 @@ def check_text(text):
     expect(found is None, f"something from elsewhere: {found and text[found.start() - 40:found.end() + 40]!r}")
 
 
-def check(browser, path, screenshots):
+def check(browser, arguments):
+    path, screenshots = arguments.page.resolve(), arguments.screenshots
+    check_text(path.read_text())
     troubles, requests = [], []
-    for scheme, size in [("light", DESK), ("dark", DESK), ("light", PHONE), ("dark", PHONE)]:
+    for scheme, size in VIEWS:
         page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5 if size is PHONE else 1)
         page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -264,8 +263,7 @@ def check(browser, path, screenshots):
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         check_colours(page)
-        sticks_out = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        expect(sticks_out <= 0, f"{size}: {sticks_out} pixels stick out")
+        check_width(page, size)
         drawings, pairs = check_structure(page), check_filters(page)
         check_axe(page)
         check_stories(page)
@@ -288,36 +286,14 @@ def check(browser, path, screenshots):
     here = (path.as_uri() + "#", "data:image/svg+xml,", "data:text/csv")
     outside = {url for url in requests if url not in (path.as_uri(), "about:blank") and not url.startswith(here)}
     expect(not outside, f"asked for {outside}")
-    return drawings, pairs
+    return f"checked: {pairs} pairs, {drawings} drawings; desktop and phone, light and dark"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--screenshots", type=pathlib.Path)
-    arguments = parser.parse_args()
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        skip("playwright is not installed")
-    if arguments.screenshots:
-        arguments.screenshots.mkdir(parents=True, exist_ok=True)
-    path = arguments.page.resolve()
-    with sync_playwright() as playwright:
-        try:
-            executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
-            browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
-        except Error as error:
-            skip(f"Chromium can't be started: {str(error).splitlines()[0]}")
-        try:
-            check_text(path.read_text())
-            drawings, pairs = check(browser, path, arguments.screenshots)
-        except AssertionError as error:
-            print(f"error: {path}: {error}", file=sys.stderr)
-            sys.exit(1)
-        finally:
-            browser.close()
-    print(f"checked: {pairs} pairs, {drawings} drawings; desktop and phone, light and dark")
+    run(check, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -149,12 +149,6 @@ fn story_prediction(story: &Story, states: &mut impl FnMut(&Story, usize, usize)
         });
         EntityPrediction { name: entity.name.clone(), conflict_probs: vec![0.; n], preconditions, effects }
     };
-    StoryPrediction {
-        id: story.id.clone(),
-        sentences: story.sentences.clone(),
-        sentence_pairs: Vec::new(),
-        subjects: Vec::new(),
-        no_conflict: None,
-        entities: story.entities.iter().enumerate().map(&mut entity).collect(),
-    }
+    let entities = story.entities.iter().enumerate().map(&mut entity).collect();
+    StoryPrediction::without_sentence_pairs(&story.id, story.sentences.clone(), entities)
 }

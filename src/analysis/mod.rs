@@ -55,7 +55,8 @@ pub struct Analysis {
     /// The tiers of groups of pairs, by kind, distance, entities and location.
     pub groups: Vec<Grouping>,
     /// Order sensitivity: among conflicts whose two sentences the plausible story has in the other order, those that
-    /// are more likely in the order of the implausible story. Ties are left out. Empty without probabilities.
+    /// are more likely in the order of the implausible story. Ties are left out, and so are pairs of which only one story
+    /// was asked about, as those of a language model. Empty without probabilities.
     pub order_sensitivity: Share,
     /// How many of these conflicts are left out of order sensitivity, because they are as likely in both orders.
     pub order_ties: u64,

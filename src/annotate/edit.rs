@@ -81,8 +81,9 @@ impl Project {
     /// Checks who sends an edit. What became of it, if it was sent before.
     pub(super) fn check(&self, sender: Sender, base: u64) -> Result<Option<Edited>, EditRefusal> {
         sender.check()?;
-        if base > self.revision() {
-            return Err(EditProblem::PageIsAhead { seen: base, revision: self.revision() }.into());
+        let seen = sender.seen.map_or(base, |seen| seen.max(base));
+        if seen > self.revision() {
+            return Err(EditProblem::PageIsAhead { seen, revision: self.revision() }.into());
         }
         let sent = self.history.sent(sender.window, sender.n).and_then(|revision| self.history.edit(revision));
         Ok(sent.map(|Edit { entry, .. }| Edited {

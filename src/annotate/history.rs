@@ -67,15 +67,24 @@ impl History {
         self.edit(*self.touched.get(&place(group, pass, change))?)
     }
 
-    /// The fields of a group that others than `who`, or they in another pass, set since a revision, with the last edit that
-    /// did. An answer that moved with its sentence is still that of its pass.
-    pub fn by_others(&self, group: i64, (who, pass): (&str, &str), since: u64) -> HashMap<FieldPlace, &EditEntry> {
-        let start = usize::try_from(since).unwrap_or(usize::MAX).min(self.edits.len());
-        let later = self.edits[start..].iter().map(|edit| &edit.entry);
-        let others = later.filter(|entry| entry.group == group && (entry.who != who || entry.pass != pass));
+    /// The fields of a group that others than `who`, or they in another pass, set since the first revision, answers of
+    /// another pass since the second one; with the last edit that did. An answer that moved with its sentence is still that
+    /// of its pass.
+    pub fn by_others(
+        &self,
+        group: i64,
+        (who, pass): (&str, &str),
+        [since, answers_since]: [u64; 2],
+    ) -> HashMap<FieldPlace, &EditEntry> {
+        let entries = self.edits.iter().map(|edit| &edit.entry);
+        let others = entries.filter(|entry| entry.group == group && (entry.who != who || entry.pass != pass));
         let set = others.flat_map(|entry| entry.changes.iter().map(move |change| (change, entry)));
         let own = set.filter(|(change, _)| !matches!(change, Change::InPass { .. }));
-        own.map(|(change, entry)| (place(group, &entry.pass, change), entry)).collect()
+        let unseen = own.filter(|(change, entry)| {
+            let is_hidden = entry.pass != pass && change.is_answer();
+            entry.revision > if is_hidden { answers_since } else { since }
+        });
+        unseen.map(|(change, entry)| (place(group, &entry.pass, change), entry)).collect()
     }
 
     /// The revision in which the edit of this revision was undone last; that one if it was not.

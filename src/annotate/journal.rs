@@ -128,7 +128,7 @@ impl EditJournal {
     /// Appends an edit and syncs it to the disk. After an error, nothing was appended.
     ///
     /// # Errors
-    /// `Io` if it can't be written or is full.
+    /// `Io` if it can't be written; `JournalIsFull`.
     pub fn append(&mut self, entry: &EditEntry) -> Result<(), EditRefusal> {
         let mut line = serde_json::to_vec(&Line { schema_version: SchemaVersion, entry: entry.clone() })
             .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", self.path.display())))?;

@@ -39,12 +39,15 @@ impl Stories {
         let group = &self.groups[&self.number_of(key)?];
         let draft = &group.stories[key];
         let gone = || EditProblem::PlausibleIsGone { story: key.to_owned() };
-        let (_, plausible) = group.present().find(|(_, draft)| draft.kind.is_none()).ok_or_else(gone)?;
+        let (plausible_key, plausible) = group.present().find(|(_, draft)| draft.kind.is_none()).ok_or_else(gone)?;
         let texts = [plausible, draft].map(|draft| text(group, draft));
-        for text in &texts {
-            if text.sentences.is_empty() || text.entities.is_empty() {
-                return Err(EditProblem::NothingToPropose.into());
+        let lacks = |text: &StoryText| text.sentences.is_empty() || text.entities.is_empty();
+        match &texts {
+            [_, own] if lacks(own) => return Err(EditProblem::NothingToPropose.into()),
+            [plausible, _] if lacks(plausible) => {
+                return Err(EditProblem::PlausibleLacks { plausible: plausible_key.to_owned() }.into());
             }
+            _ => {}
         }
         let mentions = Mentions::of(group, draft);
         let entities: Vec<_> = group.entities_of(draft).map(|(entity, is)| (entity, is.person)).collect();

@@ -11,7 +11,14 @@ use std::fmt;
 #[derive(Debug)]
 pub enum EditRefusal {
     /// Somebody else changed the same since the annotator last saw it.
-    Clash(Vec<Clash>),
+    Clash {
+        /// Field by field.
+        clashes: Vec<Clash>,
+        /// The story that the edit is about.
+        story: String,
+        /// The revision of what is told here.
+        revision: u64,
+    },
     /// The edit can't be made; what it is about may not be there any more.
     Problem(EditProblem),
     /// The page was opened for another project.
@@ -51,7 +58,7 @@ impl EditRefusal {
     /// What went wrong, in a word for programs.
     pub fn kind(&self) -> &'static str {
         match self {
-            EditRefusal::Clash(_) => "clash",
+            EditRefusal::Clash { .. } => "clash",
             EditRefusal::Problem(problem) => problem.kind(),
             EditRefusal::OtherProject => "other_project",
             EditRefusal::Failed(error) => match error.kind {
@@ -85,7 +92,7 @@ impl fmt::Display for EditRefusal {
 impl InWords for EditRefusal {
     fn english(&self) -> String {
         match self {
-            EditRefusal::Clash(clashes) => {
+            EditRefusal::Clash { clashes, .. } => {
                 let what = clashes.first().map_or("this".into(), |clash| clash.what.english());
                 let who = clashes.first().map_or("somebody", |clash| &clash.who);
                 let more = if clashes.len() > 1 { format!(" (and {} more)", clashes.len() - 1) } else { String::new() };
@@ -101,7 +108,7 @@ impl InWords for EditRefusal {
 
     fn italian(&self) -> String {
         match self {
-            EditRefusal::Clash(clashes) => {
+            EditRefusal::Clash { clashes, .. } => {
                 let what = clashes.first().map_or("questo".into(), |clash| clash.what.italian());
                 let who = clashes.first().map_or("qualcuno", |clash| &clash.who);
                 let more = if clashes.len() > 1 { format!(" (e altro: {})", clashes.len() - 1) } else { String::new() };

@@ -16,6 +16,9 @@ pub struct Sender<'a> {
     pub pass: &'a str,
     /// What happens if somebody else changed the same meanwhile.
     pub on_clash: OnClash,
+    /// Up to which revision the edit wins over what others did, since the annotator was told of it and chose so. `None`: it
+    /// wins over everything with [`OnClash::Override`], over nothing otherwise.
+    pub seen: Option<u64>,
 }
 
 /// What happens if somebody else changed the same meanwhile.
@@ -25,7 +28,7 @@ pub enum OnClash {
     /// The edit is refused.
     #[default]
     Tell,
-    /// The edit wins.
+    /// The edit wins over what others did up to the [`seen`](Sender::seen) revision; what they changed later is told.
     Override,
     /// The other one's values stay; the rest of the edit is made.
     Keep,

@@ -35,27 +35,38 @@ impl Project {
         clashes: impl Fn(&EditStep) -> bool,
     ) -> Result<Vec<EditStep>, EditRefusal> {
         let Intent { sender, number, story, .. } = *intent;
+        let is_new = |step: &EditStep| {
+            let last = self.history.last(number, sender.pass, &step.change);
+            last.is_none_or(|last| sender.seen.is_none_or(|seen| last.entry.revision > seen))
+        };
+        let clashes = |step: &EditStep| clashes(step) && is_new(step);
         match sender.on_clash {
-            OnClash::Override => Ok(steps),
+            OnClash::Override if sender.seen.is_none() => Ok(steps),
             OnClash::Keep => {
                 let rest: Vec<_> = steps.into_iter().filter(|step| !clashes(step)).collect();
                 // What others built on stays as a whole: a part of it would be nothing to build on.
                 Ok(if self.built_on(intent, &rest, &[]).is_empty() { rest } else { Vec::new() })
             }
-            OnClash::Tell => {
+            OnClash::Override | OnClash::Tell => {
                 let clashing: Vec<&EditStep> = steps.iter().filter(|step| clashes(step)).collect();
                 let mut told: Vec<Clash> =
                     clashing.iter().map(|step| self.clash(sender.pass, number, story, step)).collect();
                 told.extend(self.built_on(intent, &steps, &clashing));
-                if told.is_empty() { Ok(steps) } else { Err(EditRefusal::Clash(told)) }
+                if told.is_empty() {
+                    Ok(steps)
+                } else {
+                    Err(EditRefusal::Clash { clashes: told, story: story.to_owned(), revision: self.revision() })
+                }
             }
         }
     }
 
-    /// What others did since, and what could not be seen any more after the steps, besides what `told` tells.
+    /// What others did since, and what could not be seen any more after the steps, besides what `told` tells. In another
+    /// pass the annotator has seen nothing of what they did, but for what was told.
     fn built_on(&self, intent: &Intent, steps: &[EditStep], told: &[&EditStep]) -> Vec<Clash> {
         let Intent { sender, number, story, since, from } = *intent;
-        let others = self.history.by_others(number, (sender.who, sender.pass), since);
+        let seen = sender.seen.unwrap_or_default();
+        let others = self.history.by_others(number, (sender.who, sender.pass), [since.max(seen), seen]);
         let Some(before) = self.stories.groups.get(&number).filter(|_| !others.is_empty()) else { return Vec::new() };
         let mut after = self.stories.group(number);
         steps.iter().for_each(|step| drop(after.apply(sender.pass, &step.change)));

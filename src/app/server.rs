@@ -80,8 +80,10 @@ pub fn routes(models: Models, project: Option<Project>) -> Router {
 /// The routes behind the checks of every request.
 fn guarded(routes: Router, guard: std::sync::Arc<Guard>) -> Router {
     let missing = || async { Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address") };
+    let other = || async { Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes another method") };
     routes
         .fallback(missing)
+        .method_not_allowed_fallback(other)
         .layer(DefaultBodyLimit::max(MAX_PLAIN as usize))
         .layer(middleware::from_fn_with_state(guard, check))
 }

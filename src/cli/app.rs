@@ -3,6 +3,7 @@
 use super::output::{print, warn_unless_ended};
 use crate::annotate::Project;
 use crate::app::{App, DEFAULT_PORT, Models, routes};
+use crate::error::Result;
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::machine::{self, DeviceChoice};
 use crate::say::say;
@@ -34,7 +35,7 @@ pub(super) struct Args {
     device: Option<DeviceChoice>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     machine::share_memory();
     for run in &args.runs {
         warn_unless_ended(&RunFolder::open(run)?);
@@ -45,6 +46,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let models = Models::open(&args.runs, args.weights, args.device.as_ref())?;
     print(&format!("{}\n", app.address()))?;
     say!("This address is for you only. Ctrl-C ends the server.");
-    app.serve(routes(models, project), !args.no_browser)?;
-    Ok(())
+    app.serve(routes(models, project), !args.no_browser)
 }

@@ -2,6 +2,7 @@
 
 use super::calibrate;
 use super::output::{print, warn_unless_ended};
+use crate::error::Result;
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, average};
 use crate::machine::DeviceChoice;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub(super) struct Args {
     device: Option<DeviceChoice>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     for run in &args.runs {
         warn_unless_ended(&RunFolder::open(run)?);
     }
@@ -33,6 +34,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         calibrate::on_dev(&mut run)?;
     }
     folder.write_card(&run.config)?;
-    print(&format!("written: {}: the mean of {} runs\n", args.output.display(), args.runs.len()))?;
-    Ok(())
+    print(&format!("written: {}: the mean of {} runs\n", args.output.display(), args.runs.len()))
 }

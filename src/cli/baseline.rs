@@ -43,10 +43,10 @@ pub(super) struct Args {
     format: FormatArgs,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     if args.published_set == Some(PublishedSet::GitaStories) {
         let message = "--published gita-stories: its scores are of single stories, and the baseline is of pairs";
-        return Err(Error::new(crate::error::ErrorKind::Usage, message).into());
+        return Err(Error::new(crate::error::ErrorKind::Usage, message));
     }
     let set = args.pairs.read()?;
     let pairs = |seed| set.pairs(seed);
@@ -57,8 +57,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         return Err(Error::data(format!(
             "{}: has one pair; --shuffled gives each pair the labels of another one, so name a file of at least two",
             set.path().display()
-        ))
-        .into());
+        )));
     }
     let contrast = args.contrast.then_some(Baseline::Contrast);
     let shuffled = args.shuffled.then_some(Baseline::Shuffled);
@@ -79,8 +78,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     // Testing random predictions against each other would show nothing.
     let comparison = Comparison::new("Chance", vec![section], &Compared::Rows(Vec::new()));
-    print(&shown(&comparison, args.format.format))?;
-    Ok(())
+    print(&shown(&comparison, args.format.format))
 }
 
 /// The file for the predictions of a seed, if `--output` is given.

@@ -51,7 +51,7 @@ fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| format!("`{text}` is no number of 1 or more"))
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let [output, plot] = [&args.output, &args.plot].map(|path| {
         let out = path.as_deref().map(|path| OutFile::new(path, args.replacing));
         out.transpose()

@@ -27,12 +27,11 @@ pub(super) struct Args {
     device: Option<DeviceChoice>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let mut run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
     let calibration = on_dev(&mut run)?;
     print(&described(&calibration))?;
-    print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))?;
-    Ok(())
+    print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))
 }
 
 /// Calibrates a run on its dev pairs, and records its predictions of them.

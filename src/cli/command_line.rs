@@ -58,37 +58,9 @@ pub(super) enum Command {
     Man(man::Args),
 }
 
-/// Former names of commands, each with its present name.
-const RENAMED: [(&str, &str); 8] = [
-    ("analyse", "report text"),
-    ("export", "model export"),
-    ("fetch", "model fetch` or `tiered data fetch"),
-    ("make-stories", "data synthesize"),
-    ("random", "baseline"),
-    ("reorder-stories", "data reorder"),
-    ("study", "sweep"),
-    ("tune", "model calibrate"),
-];
-
-/// Former names of flags, each with its present name.
-const RENAMED_FLAGS: [(&str, &str); 12] = [
-    ("--beside", "--published"),
-    ("--by", "--unit"),
-    ("--csv", "--format csv"),
-    ("--emit", "tiered sweep submit FILE --scheduler NAME"),
-    ("--html", "tiered report html RUN... --output PAGE"),
-    ("--json", "--format json"),
-    ("--latex", "--format latex"),
-    ("--markdown", "--format markdown"),
-    ("--max", "--verbose"),
-    ("--out", "--output"),
-    ("--peer", "--reference"),
-    ("--save", "--output"),
-];
-
 /// Parses the command line. On a usage error it prints the error and ends the program.
 pub(super) fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| match renamed(&error).or_else(|| key_of_config(&error)) {
+    Cli::try_parse().unwrap_or_else(|error| match key_of_config(&error) {
         Some(message) => exit(&Cli::command().error(error.kind(), message)),
         None => exit(&without_false_tip(error)),
     })
@@ -145,24 +117,6 @@ fn without_false_tip(mut error: clap::Error) -> clap::Error {
         }
     }
     error
-}
-
-/// A message with the new name, if the unknown argument on the command line is a former name.
-fn renamed(error: &clap::Error) -> Option<String> {
-    let wrong = |kind| error.get(kind).map(ToString::to_string);
-    if let Some(flag) = wrong(ContextKind::InvalidArg) {
-        let is_bench = std::env::args().nth(1).is_some_and(|command| command == "bench");
-        let of_bench = [("--json", "--output")];
-        let mut renamed = of_bench.iter().filter(|_| is_bench).chain(&RENAMED_FLAGS);
-        let (old, new) = renamed.find(|(old, _)| flag == *old)?;
-        return Some(format!("`{old}` is `{new}` now"));
-    }
-    let (unknown, first) = (wrong(ContextKind::InvalidSubcommand)?, std::env::args().nth(1)?);
-    if first == "report" && std::env::args().any(|argument| argument == "--html") {
-        return Some("`tiered report RUN --html PAGE` is `tiered report html RUN --output PAGE` now".to_owned());
-    }
-    let (old, new) = RENAMED.iter().find(|(old, _)| unknown == *old && first == unknown)?;
-    Some(format!("`tiered {old}` is `tiered {new}` now"))
 }
 
 #[cfg(test)]

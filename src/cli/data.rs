@@ -55,12 +55,12 @@ pub(super) struct StatsArgs {
     rates: bool,
 }
 
-pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+pub(super) fn run(command: &Command) -> Result<()> {
     match command {
         Command::Check(args) => Ok(check(args)?),
         Command::Stats(args) => Ok(stats(args)?),
-        Command::Agreement(args) => Ok(agreement::run(args)?),
-        Command::Entities(args) => Ok(entities::run(args)?),
+        Command::Agreement(args) => agreement::run(args),
+        Command::Entities(args) => entities::run(args),
         Command::Fetch(args) => Ok(fetch::data(args)?),
         Command::Synthesize(args) => synthesize::run(args),
         Command::Reorder(args) => reorder::run(args),

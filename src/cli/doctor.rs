@@ -24,10 +24,9 @@ pub(super) struct Args {
     format: TextFormatArgs,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let machine = Machine::examine()?;
-    print(&if args.format.is_json() { machine.to_json()? } else { machine.to_text() })?;
-    Ok(())
+    print(&if args.format.is_json() { machine.to_json()? } else { machine.to_text() })
 }
 
 /// A field is `None` if its value can't be found out on this machine. Sizes are in bytes.

@@ -85,7 +85,7 @@ impl EntitySource {
     }
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     args.show.check(args.unit == Unit::Story)?;
     let set = args.pairs.read()?;
     args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;

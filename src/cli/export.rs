@@ -1,6 +1,7 @@
 //! `tiered model export`: writes a run as a folder that `transformers` reads.
 
 use super::output::print;
+use crate::error::Result;
 use crate::experiment::CheckpointKind;
 use crate::export::export;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ pub(super) struct Args {
     weights: CheckpointKind,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let exported = export(&args.run, args.weights, &args.output)?;
     print(&format!(
         "written: {out}: {} tensors of the encoder, {} of heads and detector\npredict with: python \

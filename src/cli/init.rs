@@ -30,12 +30,11 @@ const ASSEMBLED: &str = "\"checkpoints/encoders/e5-small\"";
 /// The same encoder on the Hugging Face hub.
 const ON_HUB: &str = "\"intfloat/multilingual-e5-small\" # tiered model fetch intfloat/multilingual-e5-small";
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let folder = &args.folder;
     make(folder)?;
     let name = folder.display();
-    print(&format!("made {name}: configs/demo.toml, data/sample, README.md with what to do next\n"))?;
-    Ok(())
+    print(&format!("made {name}: configs/demo.toml, data/sample, README.md with what to do next\n"))
 }
 
 /// Writes everything under another name first, so that a new folder is complete or not there. An empty one stays: it may

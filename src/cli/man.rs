@@ -1,7 +1,7 @@
 //! `tiered man`: prints the manual pages.
 
 use super::output::print_bytes;
-use crate::error::{EXIT_CODES, Error, ErrorKind};
+use crate::error::{EXIT_CODES, Error, ErrorKind, Result};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
@@ -13,7 +13,7 @@ pub(super) struct Args {
     command: Vec<String>,
 }
 
-pub(super) fn run(args: &Args, mut program: clap::Command) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<()> {
     program.build();
     let mut described = &program;
     for name in &args.command {
@@ -25,11 +25,10 @@ pub(super) fn run(args: &Args, mut program: clap::Command) -> anyhow::Result<()>
         };
         described = described.find_subcommand(name).ok_or_else(unknown)?;
     }
-    let mut page = Vec::new();
-    Man::new(described.clone()).source(concat!("tiered ", env!("CARGO_PKG_VERSION"))).render(&mut page)?;
-    exit_status().to_writer(&mut page)?;
-    print_bytes(&page)?;
-    Ok(())
+    let (man, mut page) =
+        (Man::new(described.clone()).source(concat!("tiered ", env!("CARGO_PKG_VERSION"))), Vec::new());
+    man.render(&mut page).and_then(|()| exit_status().to_writer(&mut page)).expect("memory takes all that is written");
+    print_bytes(&page)
 }
 
 fn exit_status() -> Roff {

@@ -40,7 +40,7 @@ mod synthesize;
 mod torch;
 mod train;
 
-use crate::error::{Error, ErrorKind, lack_of_memory};
+use crate::error::{Error, ErrorKind, Result, lack_of_memory};
 use crate::say::{aside, be_quiet};
 use clap::CommandFactory;
 use command_line::{Cli, Command, parse};
@@ -59,7 +59,7 @@ pub fn main_of_torch() -> ExitCode {
     main_with(torch::run)
 }
 
-fn main_with(torch: fn(Command) -> anyhow::Result<()>) -> ExitCode {
+fn main_with(torch: fn(Command) -> Result<()>) -> ExitCode {
     signal::ignore_file_size_signal();
     let cli = parse();
     if cli.quiet {
@@ -68,12 +68,11 @@ fn main_with(torch: fn(Command) -> anyhow::Result<()>) -> ExitCode {
     match within_memory(|| run(cli.command, torch)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let kind = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(|error| error.kind);
-            match kind {
-                Some(ErrorKind::Resumable) => aside!("{error}"),
+            match error.kind {
+                ErrorKind::Resumable => aside!("{error}"),
                 _ => aside!("error: {error}"),
             }
-            ExitCode::from(kind.unwrap_or(ErrorKind::Internal) as u8)
+            ExitCode::from(error.kind as u8)
         }
     }
 }
@@ -81,7 +80,7 @@ fn main_with(torch: fn(Command) -> anyhow::Result<()>) -> ExitCode {
 /// Turns a panic about too little memory into an error. `tch` panics when a call of libtorch fails. Too little memory
 /// is not a bug, and a user can do something about it. No backtrace is printed for it: without the memory for one, std
 /// would deadlock.
-fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+fn within_memory(work: impl FnOnce() -> Result<()>) -> Result<()> {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         if lack_of_memory(panic.payload()).is_none() {
@@ -92,14 +91,14 @@ fn within_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()
         Some(what) => {
             let remedy = "lower train.pairs_per_step or train.entities, or use a smaller encoder; saved files remain";
             let message = format!("out of memory ({what}); {remedy}");
-            Err(Error::new(ErrorKind::Unavailable, message).into())
+            Err(Error::new(ErrorKind::Unavailable, message))
         }
         None => panic::resume_unwind(payload),
     })
 }
 
 /// Runs a command, or hands it to `torch` if it needs libtorch.
-fn run(command: Command, torch: fn(Command) -> anyhow::Result<()>) -> anyhow::Result<()> {
+fn run(command: Command, torch: fn(Command) -> Result<()>) -> Result<()> {
     match command {
         Command::Init(args) => init::run(&args),
         Command::Score(args) => score::run(&args),

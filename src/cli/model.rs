@@ -1,6 +1,7 @@
 //! `tiered model`: fetches models of the Hugging Face hub, and exports, calibrates and averages models of runs.
 
 use super::{average, calibrate, export, fetch};
+use crate::error::Result;
 
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
@@ -10,7 +11,7 @@ pub(super) enum Command {
     Average(average::Args),
 }
 
-pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+pub(super) fn run(command: &Command) -> Result<()> {
     match command {
         Command::Fetch(args) => Ok(fetch::model(args)?),
         Command::Export(args) => export::run(args),

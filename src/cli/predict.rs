@@ -77,11 +77,11 @@ pub(super) struct Args {
     states: Option<StateDecode>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     machine::share_memory();
     if (args.batch || args.follow) && args.format.must_be_text() {
         let message = "--batch and --follow answer in lines of JSON; leave out --format text";
-        return Err(Error::new(ErrorKind::Usage, message).into());
+        return Err(Error::new(ErrorKind::Usage, message));
     }
     // A wrong run folder is reported before the input is read.
     warn_unless_ended(&RunFolder::open(&args.run)?);

@@ -2,7 +2,7 @@
 
 use super::epochs::Epochs;
 use crate::say::{is_quiet, say};
-use crate::train::{EpochRecord, StepRecord};
+use crate::train::{EpochRecord, StepRecord, TrainEvent};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -24,7 +24,15 @@ impl TrainingBar {
         TrainingBar { bar, started: Instant::now(), last_line: Instant::now(), pairs: 0, epochs: Epochs::new() }
     }
 
-    pub fn step(&mut self, step: &StepRecord) {
+    pub fn show(&mut self, event: &TrainEvent) {
+        match event {
+            TrainEvent::Encoded { inputs, of } => self.encoded(*inputs, *of),
+            TrainEvent::Step(step) => self.step(step),
+            TrainEvent::Epoch { record, is_best } => self.epoch(record, *is_best),
+        }
+    }
+
+    fn step(&mut self, step: &StepRecord) {
         self.pairs += step.pairs;
         let rate = self.pairs as f64 / self.started.elapsed().as_secs_f64();
         let message = format!(
@@ -45,7 +53,7 @@ impl TrainingBar {
     }
 
     /// Shows how many inputs a frozen encoder has encoded, before the first step.
-    pub fn encoded(&mut self, inputs: usize, of: usize) {
+    fn encoded(&mut self, inputs: usize, of: usize) {
         let line = format!("the encoder is frozen: each input is encoded once, {inputs} of {of}");
         match &self.bar {
             Some(bar) => bar.set_message(line),
@@ -59,7 +67,7 @@ impl TrainingBar {
     }
 
     /// Prints a line that stays above the bar.
-    pub fn epoch(&mut self, epoch: &EpochRecord, is_best: bool) {
+    fn epoch(&mut self, epoch: &EpochRecord, is_best: bool) {
         let line = self.epochs.told(epoch, is_best);
         match &self.bar {
             Some(bar) => bar.suspend(|| say!("{line}")),

@@ -2,7 +2,7 @@
 
 use super::out_file::{OutFile, Replacing};
 use crate::data;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::say::{aside, counted};
 use crate::synthetic::reorder_stories;
 use std::path::PathBuf;
@@ -23,12 +23,12 @@ pub(super) struct Args {
     replacing: Replacing,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let out = OutFile::new(&args.output, args.replacing)?;
     if args.output.canonicalize().is_ok_and(|output| args.data.canonicalize().is_ok_and(|data| data == output)) {
         let message =
             format!("{}: is the file of --data, which would be lost; name another --output", args.output.display());
-        return Err(Error::new(ErrorKind::Usage, message).into());
+        return Err(Error::new(ErrorKind::Usage, message));
     }
     let file = data::read_file(&args.data)?;
     file.require_clean()?;

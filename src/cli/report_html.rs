@@ -1,6 +1,7 @@
 //! `tiered report html`: writes one HTML page about runs.
 
 use super::out_file::{OutFile, Replacing};
+use crate::error::Result;
 use crate::html_report;
 use crate::say::aside;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub(super) struct Args {
     replacing: Replacing,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let out = OutFile::new(&args.output, args.replacing)?;
     out.write_bytes(html_report::page(&args.runs)?.as_bytes())?;
     aside!("written: {}", args.output.display());

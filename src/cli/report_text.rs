@@ -44,7 +44,7 @@ pub(super) struct Args {
     format: FormatArgs,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let set = args.pairs.read()?;
     let analysis = if args.run.is_file() { of_file(args, &set)? } else { of_run(args, &set)? };
     print(&match args.format.format {

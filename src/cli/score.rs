@@ -39,18 +39,18 @@ pub(super) struct Args {
     show: ReportArgs,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     args.show.check(false)?;
     let [save, tiers] = [&args.output, &args.tiers]
         .map(|path| path.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose());
     let (save, tiers) = (save?, tiers?);
     if save.as_ref().zip(tiers.as_ref()).is_some_and(|(save, tiers)| save.is_same(tiers)) {
-        return Err(Error::new(ErrorKind::Usage, "--output and --tiers are the same file; name two").into());
+        return Err(Error::new(ErrorKind::Usage, "--output and --tiers are the same file; name two"));
     }
     let predictions = read(&args.files)?;
     if tiers.is_some() && predictions.format != PredictionFormat::Lines {
         let problem = "a published list has no probabilities to decode; leave out --tiers";
-        return Err(Error::data(format!("{}: {problem}", names(&args.files))).into());
+        return Err(Error::data(format!("{}: {problem}", names(&args.files))));
     }
     args.show.check_pairs(predictions.pairs.iter().map(|pair| pair.id.as_str()))?;
     let report = report(args, &predictions)?;

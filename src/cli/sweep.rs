@@ -13,7 +13,6 @@ use crate::say::{aside, counted, say};
 use crate::sweep::{
     ConflictChoice, Happening, RunOutcome, Scheduler, Selection, Shard, StateChoice, Sweep, SweepRun, compared,
 };
-use crate::train::TrainEvent;
 use clap::Subcommand;
 use end::{End, outcome_words};
 use std::path::PathBuf;
@@ -100,7 +99,7 @@ impl SweepArgs {
     }
 }
 
-pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+pub(super) fn run(command: &Command) -> Result<()> {
     match command {
         Command::Run(args) => run_runs(args)?,
         Command::Submit(args) => submit(args)?,
@@ -178,11 +177,8 @@ fn one(sweep: &Sweep, run: &SweepRun, stop: &dyn Fn() -> Option<&'static str>) -
             progress = Some(TrainingBar::new(experiment.steps() as u64));
         }
         Happening::Trains(event) => {
-            let Some(progress) = &mut progress else { return };
-            match event {
-                TrainEvent::Encoded { inputs, of } => progress.encoded(*inputs, *of),
-                TrainEvent::Step(step) => progress.step(step),
-                TrainEvent::Epoch { record, is_best } => progress.epoch(record, *is_best),
+            if let Some(progress) = &mut progress {
+                progress.show(event);
             }
         }
         Happening::Evaluated { set, pairs } => {

@@ -1,7 +1,7 @@
 //! `tiered data synthesize`: writes labelled stories from the tables of `data/world/`.
 
 use super::out_file::{OutFile, Replacing};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
 use crate::synthetic::{Kinds, Order, Style, World, make_stories};
 use crate::untrusted::component;
@@ -36,7 +36,7 @@ pub(super) struct Args {
     replacing: Replacing,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     component(&args.split).map_err(|error| {
         Error::new(ErrorKind::Usage, format!("--split: {error}; evaluations are saved in folders of this name"))
     })?;
@@ -51,5 +51,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         split: args.split.clone(),
     };
     let make = |file: &mut dyn Write| make_stories(&world, &order, file);
-    Ok(out.write(|file| make(file).map_err(|error| error.about(args.output.display())))?)
+    out.write(|file| make(file).map_err(|error| error.about(args.output.display())))
 }

@@ -4,7 +4,7 @@
 use super::app;
 use super::command_line::Command;
 use super::{bench, compare, doctor, eval, model, predict, report, sweep, train};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -18,7 +18,7 @@ const PROGRAM: &str = "tiered-torch";
 const SPIN_COUNT: (&str, &str) = ("GOMP_SPINCOUNT", "10000");
 
 /// Runs a command that needs libtorch.
-pub(super) fn run(command: Command) -> anyhow::Result<()> {
+pub(super) fn run(command: Command) -> Result<()> {
     match command {
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
@@ -36,7 +36,7 @@ pub(super) fn run(command: Command) -> anyhow::Result<()> {
 }
 
 /// Turns this process into [`PROGRAM`], with the same arguments. Signals, exit codes and the terminal are then its own.
-pub(super) fn start() -> anyhow::Result<()> {
+pub(super) fn start() -> Result<()> {
     let own = env::current_exe().map_err(|error| Error::reading(Path::new("this program"), &error))?;
     let program = own.with_file_name(PROGRAM);
     let mut torch = process::Command::new(&program);
@@ -48,5 +48,5 @@ pub(super) fn start() -> anyhow::Result<()> {
     let error = torch.exec();
     let message =
         format!("{}: can't be started: {error}; it belongs beside tiered, so install both", program.display());
-    Err(Error::new(ErrorKind::Unavailable, message).into())
+    Err(Error::new(ErrorKind::Unavailable, message))
 }

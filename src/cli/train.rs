@@ -65,7 +65,7 @@ fn refuse_config(path: &str) -> std::result::Result<PathBuf, String> {
     Err(format!("a config needs --config in front of it: --config {}", quoted(path)))
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args) -> Result<()> {
     let ranks = ranks(args)?;
     let leads = ranks.leads();
     if !leads {
@@ -95,7 +95,7 @@ fn ranks(args: &Args) -> Result<Ranks> {
     Ranks::join(&at, Duration::from_secs(args.timeout))
 }
 
-fn train(experiment: Experiment, args: &Args, signals: &Signals) -> anyhow::Result<()> {
+fn train(experiment: Experiment, args: &Args, signals: &Signals) -> Result<()> {
     let out = experiment.folder().to_owned();
     let mut progress = TrainingBar::new(experiment.steps() as u64);
     let experiment = match &args.vectors {
@@ -112,13 +112,11 @@ fn train(experiment: Experiment, args: &Args, signals: &Signals) -> anyhow::Resu
     let mut last = epochs;
     let best = experiment.run(
         || signals.received(),
-        |event| match event {
-            TrainEvent::Encoded { inputs, of } => progress.encoded(*inputs, *of),
-            TrainEvent::Step(step) => progress.step(step),
-            TrainEvent::Epoch { record, is_best } => {
+        |event| {
+            if let TrainEvent::Epoch { record, .. } = event {
                 last = record.epoch;
-                progress.epoch(record, *is_best);
             }
+            progress.show(event);
         },
     )?;
     progress.finish();

@@ -1,24 +1,10 @@
-//! What the parser's messages mean: the key that was probably meant, and names of today for old ones.
+//! What the parser's messages mean: the key that was probably meant.
 
 use super::keys::has_key;
 use crate::untrusted::toml_error;
 
-/// Old names of keys and values of configs and sweep files, and their names now.
-const RENAMED: [(&str, &str); 5] = [
-    ("field `alone", "single_story"),
-    ("field `state_inputs", "state_sample_ratio"),
-    ("variant `belief", "paper"),
-    ("variant `tuned", "calibrated"),
-    ("field `beside", "published"),
-];
-
 /// The parser's message with line and column. For an unknown key it adds the key that was probably meant.
 pub fn explain(source: &str, error: &toml::de::Error) -> String {
-    let renamed = RENAMED.iter().find(|(old, _)| error.message().starts_with(&format!("unknown {old}`")));
-    if let Some((old, new)) = renamed {
-        let old = old.rsplit('`').next().unwrap_or_default();
-        return format!("{source}: {}\n`{old}` is `{new}` now", toml_error(error));
-    }
     let meant = key_of_section(error.message()).or_else(|| suggestion(error.message()).map(str::to_owned));
     let suggestion = meant.map(|key| format!("\ndid you mean `{key}`?")).unwrap_or_default();
     format!("{source}: {}{suggestion}", toml_error(error))

@@ -113,18 +113,6 @@ mod tests {
     }
 
     #[test]
-    fn an_old_name_leads_to_the_new_one() {
-        for (assignment, new) in [
-            ("loss.alone=1", "`alone` is `single_story` now"),
-            ("train.state_inputs=0.5", "`state_inputs` is `state_sample_ratio` now"),
-            ("model.detector.kind=belief", "`belief` is `paper` now"),
-        ] {
-            let error = open(MINIMAL, &[assignment]).unwrap_err().message;
-            assert!(error.contains(new), "{error}");
-        }
-    }
-
-    #[test]
     fn a_type_is_named_in_plain_words() {
         let error = open(MINIMAL, &["train.epochs=three"]).unwrap_err().message;
         assert!(error.contains("expected a whole number"), "{error}");

@@ -127,14 +127,7 @@ mod tests {
     fn story(conflict_probs: &[&[f32]]) -> StoryPrediction {
         let entity = |conflict_probs: &&[f32]| EntityPrediction::without_states("", conflict_probs.to_vec());
         let sentences = vec![String::new(); conflict_probs[0].len()];
-        StoryPrediction {
-            id: String::new(),
-            sentences,
-            sentence_pairs: Vec::new(),
-            subjects: Vec::new(),
-            no_conflict: None,
-            entities: conflict_probs.iter().map(entity).collect(),
-        }
+        StoryPrediction::without_sentence_pairs("", sentences, conflict_probs.iter().map(entity).collect())
     }
 
     #[test]

@@ -141,9 +141,6 @@ impl std::str::FromStr for StateDecode {
             Some(number) => (number, StateDecode::ThresholdTop1),
             None => (text, StateDecode::Threshold),
         };
-        if let Some(number) = text.strip_suffix(",surest") {
-            return Err(format!("{text:?} is {number}+top1 now"));
-        }
         let threshold = number.parse().ok().filter(|t| (CANDIDATE_FLOOR..=1.).contains(t));
         let wrong = || {
             format!("{text:?}: must be argmax, single, P or P+top1 with a probability P from {CANDIDATE_FLOOR} to 1")
@@ -178,14 +175,7 @@ mod tests {
 
     /// A story of two sentences.
     fn story(entities: Vec<EntityPrediction>) -> StoryPrediction {
-        StoryPrediction {
-            id: String::new(),
-            sentences: vec![String::new(); 2],
-            sentence_pairs: Vec::new(),
-            subjects: Vec::new(),
-            no_conflict: None,
-            entities,
-        }
+        StoryPrediction::without_sentence_pairs("", vec![String::new(); 2], entities)
     }
 
     /// By argmax, `open` is 2, `exist` is 1, and `power` has no candidate.

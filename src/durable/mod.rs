@@ -7,6 +7,7 @@
 mod digest;
 mod digests;
 mod disk;
+mod document;
 mod files;
 mod lines;
 mod lock;
@@ -15,6 +16,7 @@ pub use crate::untrusted::sha256;
 pub use digest::FileDigest;
 pub use digests::Digests;
 pub use disk::{free_bytes, require_creatable};
+pub use document::read_document;
 pub use files::{
     append, create_folder, extend, folder_beside, is_same_file, link, remove_file, remove_folder, remove_leftovers,
     rename, replace, replace_with, sync_folder, sync_parent, write, write_with,

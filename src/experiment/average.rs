@@ -9,7 +9,6 @@ use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::weights::{self, NamedTensors};
 use crate::schema;
-use crate::untrusted::{self, MAX_CONFIG, json_error};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,10 +39,7 @@ impl RunFolder {
     /// # Errors
     /// `Io`; `Data` if the file is not one that [`average`] wrote.
     pub(super) fn average(&self) -> Result<Option<Average>> {
-        let path = self.path().join(Average::FILE);
-        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
+        durable::read_document(&self.path().join(Average::FILE))
     }
 }
 

@@ -162,10 +162,7 @@ impl RunFolder {
     /// # Errors
     /// `Io`, `Data`.
     pub fn inputs(&self) -> Result<Option<Inputs>> {
-        let path = self.inputs_file();
-        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
+        durable::read_document(&self.inputs_file())
     }
 
     /// Like [`RunFolder::inputs`], for a run that is resumed.

@@ -9,7 +9,7 @@ use crate::llm::{Protocol, read_said};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{LabelledPair, PredictionFormat, read_predictions, without_states};
 use crate::report::{DataDescription, Report, TierRow};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// How its answers are read.
@@ -62,10 +62,20 @@ pub fn read(folder: &Path) -> Result<Option<ReportedRun>> {
     }))
 }
 
+/// What differs from the protocol.
+fn departures(asked: &Map<String, Value>) -> Vec<&str> {
+    let departures = asked.get("departures").and_then(Value::as_array);
+    departures.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Whether others were left out: a limit may be as large as the file.
+fn is_limited(asked: &Map<String, Value>) -> bool {
+    departures(asked).iter().any(|departure| departure.starts_with("only the first"))
+}
+
 /// "language model, protocol pairs, by forced; 2 shots".
 fn described(settled: &Settled, protocol: Protocol) -> String {
-    let departures = settled.asked.get("departures").and_then(Value::as_array);
-    let departures: Vec<&str> = departures.into_iter().flatten().filter_map(Value::as_str).collect();
+    let departures = departures(&settled.asked);
     let departures = if departures.is_empty() { String::new() } else { format!("; {}", departures.join(", ")) };
     format!("language model, protocol {protocol}, log-probabilities by {}{departures}", settled.way)
 }
@@ -80,7 +90,7 @@ fn report(settled: &Settled, predictions: &[LabelledPair]) -> Report {
             split: text("split"),
             kind: "all".to_owned(),
             pairs: predictions.len() as u64,
-            limited: settled.asked.get("limit").is_some_and(|limit| !limit.is_null()),
+            limited: is_limited(&settled.asked),
             without_states: without_states(predictions),
             ..DataDescription::default()
         },
@@ -88,5 +98,19 @@ fn report(settled: &Settled, predictions: &[LabelledPair]) -> Report {
         states: StateCounts::of(predictions).scores(),
         calibration: vec![Calibration::of(predictions, 1.)],
         published: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_limit_that_leaves_nothing_out_is_none() {
+        let is_limited = |asked: Value| is_limited(asked.as_object().unwrap());
+        assert!(!is_limited(json!({"limit": 100, "departures": ["2 shots"]})), "the file has no more");
+        assert!(is_limited(json!({"limit": 100, "departures": ["2 shots", "only the first 100 stories"]})));
+        assert!(!is_limited(json!({"limit": null})));
     }
 }

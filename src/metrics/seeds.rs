@@ -121,9 +121,10 @@ pub struct Estimate {
 pub struct Difference {
     /// Over the seeds that both have, between -1 and 1.
     pub difference: f64,
-    /// By resampling the same story groups for both systems.
+    /// By resampling the same story groups for both systems. `None` where that tells nothing: so few groups differ that
+    /// [`smallest_p`] is above 0.05, or all by the same share.
     #[serde(rename = "interval_95")]
-    pub interval: [f64; 2],
+    pub interval: Option<[f64; 2]>,
     /// Two-sided, from the resampled differences ([`two_sided_p`]), but not below [`smallest_p`].
     pub bootstrap: PValue,
     /// McNemar's exact test over pairs, of all seeds together ([`mcnemar_over_seeds`]).
@@ -144,6 +145,9 @@ impl PValue {
         PValue { p, holm: p }
     }
 }
+
+/// What a 95 % interval leaves out.
+const LEVEL: f64 = 0.05;
 
 /// The three tiers of one system, by seed; `None` for no seeds.
 ///
@@ -198,7 +202,8 @@ fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tie
     let count = seeds.len() as f64;
     let resampled = resamples.ratios(&parts, &set.by_group(|_| count));
     let difference = parts.iter().sum::<f64>() / (count * set.pairs() as f64);
-    let interval = percentile_interval(&resampled).unwrap_or([-1., 1.]);
+    let smallest_p = smallest_p(differing);
+    let interval = percentile_interval(&resampled).filter(|[low, high]| smallest_p <= LEVEL && low < high);
     let only_one = seeds.iter().map(|[first, second]| {
         let only = |a: &Reached, b: &Reached| a.iter().zip(b).filter(|(a, b)| a[tier] && !b[tier]).count() as u64;
         [only(first, second), only(second, first)]
@@ -206,7 +211,7 @@ fn difference(set: &PairSet, seeds: &[[&Reached; 2]], resamples: &Resamples, tie
     Difference {
         difference,
         interval,
-        bootstrap: PValue::alone(two_sided_p(&resampled).max(smallest_p(differing))),
+        bootstrap: PValue::alone(two_sided_p(&resampled).max(smallest_p)),
         mcnemar: PValue::alone(mcnemar_over_seeds(&only_one.collect::<Vec<_>>()).expect("there are seeds")),
     }
 }
@@ -252,6 +257,7 @@ mod tests {
         // Two groups differ.
         assert_eq!((accuracy.difference, accuracy.bootstrap.p, accuracy.mcnemar.p), (0.5, 0.5, 0.5));
         assert_eq!((consistency.difference, consistency.bootstrap.p, consistency.mcnemar.p), (0., 1., 1.));
+        assert_eq!((accuracy.interval, consistency.interval), (None, None));
         assert!(differences(&set(), [&first, &seeds(&[(7, [true; 4])])], &resamples).is_none());
     }
 
@@ -268,6 +274,23 @@ mod tests {
         assert_eq!(differences.accuracy.difference, 1. / 12.);
         let p = differences.accuracy.bootstrap.p;
         assert!((p - 2. * 96. / 256.).abs() < 0.02, "{p}");
+    }
+
+    /// With five differing groups p can't be below 0.0625, so that no interval without 0 may stand beside it.
+    #[test]
+    fn an_interval_needs_as_many_differing_groups_as_a_p_value_of_its_level() {
+        let set = PairSet::new((0..20).map(|pair: i64| (pair.to_string(), pair)));
+        let of = |right: usize| -> BTreeMap<u64, Reached> {
+            BTreeMap::from([(0, (0..20).map(|pair| [pair < right, false, false]).collect())])
+        };
+        let resamples = Resamples::new(20, 2000, 0);
+        let difference = |right: usize| differences(&set, [&of(right), &of(0)], &resamples).unwrap().accuracy;
+        let (five, six, all) = (difference(5), difference(6), difference(20));
+        assert_eq!((five.difference, five.bootstrap.p, five.interval), (0.25, 0.0625, None));
+        assert_eq!((all.difference, all.interval), (1., None), "an interval has a width");
+        let [low, high] = six.interval.unwrap();
+        assert!(six.bootstrap.p < 0.05 && 0. < low && low < 0.3 && 0.3 < high, "{six:?}");
+        assert_eq!(serde_json::to_value(five).unwrap()["interval_95"], serde_json::Value::Null);
     }
 
     #[test]

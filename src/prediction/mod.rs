@@ -157,6 +157,12 @@ impl EntityPrediction {
 }
 
 impl StoryPrediction {
+    /// A story without a distribution over its sentence pairs.
+    pub fn without_sentence_pairs(id: &str, sentences: Vec<String>, entities: Vec<EntityPrediction>) -> Self {
+        let (sentence_pairs, subjects, no_conflict) = (Vec::new(), Vec::new(), None);
+        StoryPrediction { id: id.to_owned(), sentences, sentence_pairs, subjects, no_conflict, entities }
+    }
+
     /// The predictions about this story alone. A distribution over its sentence pairs then adds up to the probability
     /// that the story has a conflict; `None` if that is not known. Conflict probabilities of entities do not depend on
     /// the other story, so they stay.

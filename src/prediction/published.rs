@@ -46,13 +46,9 @@ fn prediction(item: Item) -> Result<LabelledPair, String> {
     if item.story_label > 1 || item.story_pred > 1 {
         return Err("story_label and story_pred must be 0 or 1".into());
     }
-    let mut stories = [&item.story0, &item.story1].map(|text| StoryPrediction {
-        sentence_pairs: Vec::new(),
-        subjects: Vec::new(),
-        no_conflict: None,
-        id: String::new(),
-        sentences: text.split('\n').map(str::to_owned).collect(),
-        entities: Vec::new(),
+    let mut stories = [&item.story0, &item.story1].map(|text| {
+        let sentences = text.split('\n').map(str::to_owned).collect();
+        StoryPrediction::without_sentence_pairs("", sentences, Vec::new())
     });
     let (group, kind) = group_and_kind(&item.example_id)?;
     let implausible = &mut stories[1 - item.story_label];

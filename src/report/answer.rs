@@ -255,14 +255,7 @@ mod tests {
             effects: open([1, 2]),
         };
         let sentences = vec!["Mia shut the fridge.".into(), "Mia took milk from the fridge.".into()];
-        StoryPrediction {
-            id: "1".into(),
-            sentences,
-            sentence_pairs: Vec::new(),
-            subjects: Vec::new(),
-            no_conflict: None,
-            entities: vec![fridge],
-        }
+        StoryPrediction::without_sentence_pairs("1", sentences, vec![fridge])
     }
 
     fn prediction(stories: [StoryPrediction; 2], story_probs: [f32; 2]) -> PairPrediction {

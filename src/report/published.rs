@@ -126,7 +126,7 @@ pub struct PublishedStoryRow {
     pub verifiability: KindScores,
 }
 
-/// One tier by the kind of story.
+/// One tier by the kind of story; all are `None` where stories don't tell what is right in it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct KindScores {
     /// All stories that the tier is about; `None` if there are none.

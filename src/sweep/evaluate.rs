@@ -1,16 +1,14 @@
 //! Evaluates a trained run on one evaluation set. Writes its predictions and a report into the run folder.
 
 use super::file::EvaluationSet;
-use crate::calibrate::Calibrated;
 use crate::config::expand;
 use crate::data::{self, Fold, Pair, StoryFile};
-use crate::decode::{Decode, StateDecode};
+use crate::decode::Decode;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, ScoredSplit, TrainedRun, evaluation_name, json_bytes};
-use crate::metrics::{Calibration, StateCounts};
-use crate::prediction::{LabelledPair, without_states, write_predictions};
-use crate::report::{DataDescription, Report, Seen, TierRow, published};
+use crate::prediction::{LabelledPair, write_predictions};
+use crate::report::{DataDescription, Report, Seen, published};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -134,25 +132,14 @@ fn seen(run: &TrainedRun, set: &EvaluationSet, file: &StoryFile) -> Result<Vec<S
 }
 
 fn report(run: &TrainedRun, set: &EvaluationSet, sha256: &str, predictions: &[LabelledPair], seen: &[Seen]) -> Report {
-    let calibrated = run.calibrated.as_ref();
-    let states = calibrated.map(|calibrated| calibrated.states).filter(|&states| states != StateDecode::Argmax);
-    let states: Vec<StateDecode> = std::iter::once(StateDecode::Argmax).chain(states).collect();
-    let temperatures = std::iter::once(1.).chain(calibrated.map(|&Calibrated { temperature, .. }| temperature));
-    Report {
-        system: run.folder.path().display().to_string(),
-        data: DataDescription {
-            file: Some(set.file.display().to_string()),
-            split: Some(set.split_name()),
-            kind: set.kind_name().to_owned(),
-            pairs: predictions.len() as u64,
-            sha256: Some(sha256.to_owned()),
-            without_states: without_states(predictions),
-            ..DataDescription::default()
-        }
-        .with_seen(seen),
-        rows: TierRow::by_decoding(predictions, &Decode::REPORTED, &states),
-        states: StateCounts::of(predictions).scores(),
-        calibration: temperatures.map(|temperature| Calibration::of(predictions, temperature)).collect(),
-        published: set.published.map(published).unwrap_or_default(),
-    }
+    let data = DataDescription {
+        file: Some(set.file.display().to_string()),
+        split: Some(set.split_name()),
+        kind: set.kind_name().to_owned(),
+        pairs: predictions.len() as u64,
+        sha256: Some(sha256.to_owned()),
+        ..DataDescription::default()
+    };
+    let published = set.published.map(published).unwrap_or_default();
+    run.report(data.with_seen(seen), predictions, &Decode::REPORTED, &run.states(), published)
 }

@@ -6,8 +6,6 @@ use super::sweep_run::SweepRun;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{RunFolder, is_empty_folder, json_bytes};
-use crate::schema;
-use crate::untrusted::json_error;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +126,7 @@ impl RunFiles {
     /// # Errors
     /// `Data` if `sweep-run.json` can't be read.
     pub fn is_trained(&self, run: &SweepRun) -> Result<bool> {
-        let record: Option<SweepRunRecord> = read(&self.record()).map_err(|error| {
+        let record: Option<SweepRunRecord> = durable::read_document(&self.record()).map_err(|error| {
             let remedy = format!("remove the folder {} to train the run again", self.path.display());
             Error { message: format!("{}; {remedy}", error.message), ..error }
         })?;
@@ -168,7 +166,7 @@ impl RunFiles {
 
     /// The SHA-256 that the story file had when the run was evaluated on this set. `None` if it was not.
     pub fn evaluated_file(&self, set: &EvaluationSet) -> Option<String> {
-        let record = read::<SetRecord>(&self.evaluation(set).join(SetRecord::FILE)).ok().flatten();
+        let record = durable::read_document::<SetRecord>(&self.evaluation(set).join(SetRecord::FILE)).ok().flatten();
         record.filter(|record| record.is_of(set)).map(|record| record.sha256)
     }
 
@@ -181,7 +179,7 @@ impl RunFiles {
     }
 
     pub fn failure(&self) -> Option<RunFailure> {
-        read(&self.failure).ok().flatten()
+        durable::read_document(&self.failure).ok().flatten()
     }
 
     /// Records the error that a run ended with, unless it was only stopped. Otherwise removes an earlier record.
@@ -197,18 +195,5 @@ impl RunFiles {
         durable::create_folder(self.failure.parent().expect("it is in a folder"))?;
         let failure = RunFailure { code: error.kind as u8, message: error.message.clone() };
         durable::replace(&self.failure, &json_bytes(&failure)?)
-    }
-}
-
-/// A JSON file of ours; `None` if it is not there.
-fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
-    match fs::read(path) {
-        Ok(bytes) => {
-            let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
-            schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
-            serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(json_error(&error)).caused_by(error))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::reading(path, &error)),
     }
 }

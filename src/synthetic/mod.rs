@@ -39,4 +39,4 @@ mod violation;
 pub use make::{Kinds, Order, make_group, make_stories};
 pub use reorder::reorder_stories;
 pub use style::Style;
-pub use table::{Size, World};
+pub use table::World;

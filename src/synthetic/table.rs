@@ -52,17 +52,6 @@ pub struct World {
     pub(super) effects: Vec<(usize, Claim)>,
 }
 
-/// The number of entries in the tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// What people do in stories: `actions.toml`.
-    pub actions: usize,
-    /// Things without places: `things.toml`.
-    pub things: usize,
-    /// Rooms and the like: `places.toml`.
-    pub places: usize,
-}
-
 /// A person whom a story may be about.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
@@ -162,12 +151,6 @@ impl World {
             rates,
             holds,
         })
-    }
-
-    /// The number of entries in the tables.
-    pub fn size(&self) -> Size {
-        let places = self.things.iter().filter(|thing| thing.phrases.is_some()).count();
-        Size { actions: self.actions.len(), things: self.things.len() - places, places }
     }
 
     /// The number of sentences of the longest stories.

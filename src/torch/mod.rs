@@ -21,6 +21,6 @@ pub use bridge::{
     reset_peak_gpu_memory, seed, use_deterministic_algorithms,
 };
 pub use flash::{flash_attention, has_flash_attention};
-pub use operations::{OperationCounter, OperationCounts, count_operations};
+pub use operations::{OperationCounter, OperationCounts};
 pub use parcel::Parcel;
 pub use switch::has_kernels;

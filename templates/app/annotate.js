@@ -18,7 +18,7 @@ const NO_PROPOSALS = { run: null, cells: [], conflict: [] };
 /** Stays when the language changes. */
 const state = {
   who: memory.get("who") ?? "", pass: memory.get("pass") ?? "main", bound: 0.5, by: "project", project: null, view: null, words: [],
-  proposals: null, asked: null, dismissed: new Set(), saving: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clash: null, unsaved: null, refusals: [], refused: 0, order: null,
+  proposals: null, asked: null, dismissed: new Set(), saving: new Set(), at: null, waiting: null, picked: null, half: null, halfBase: 0, form: null, note: "", clashes: [], unsaved: null, refusals: [], refused: 0, order: null,
 };
 /** What the server takes for a name and for a pass. */
 const isWho = (who) => /^\P{Cc}{1,40}$/u.test(who) && who.trim() === who;
@@ -29,6 +29,7 @@ state.isWrong = state.who !== "" && !state.isSigned; // it was remembered
 
 let edits;
 let showNow; // of the page that is shown
+let drawn = null; // the view that is on the page: the newest one may wait for the end of a click or of dragging
 
 export function annotatePage(models) {
   const element = h("div", { class: "wide" }), columns = h("div", { class: "annotate" }), alerts = h("div", { role: "alert" }), known = new Shown();
@@ -43,10 +44,11 @@ export function annotatePage(models) {
     const signed = h("p", { class: "signed soft" }, t("signed", state.who, state.pass), " ", h("button", { type: "button", class: "chip", "data-key": "change", onclick: () => { Object.assign(state, { who: "", isSigned: false, isWrong: false }); show(); } }, t("change")));
     if (!state.project) return fill(element, signed, keep(alerts, refusals()), h("p", { class: "soft" }, state.note || t("working")));
     fill(element, () => [h("h2", { class: "sr", tabindex: "-1", "data-stand-in": "" }, t("annotate")), signed,
-      keep(alerts, unsaved(), refusals()), state.clash ? clashPanel(state, edits.waiting - 1) : null,
+      keep(alerts, unsaved(), refusals()), state.clashes.length ? clashPanel(state, edits.waiting - 1) : null,
       h("p", { class: state.note ? "card" : "", role: "status" }, state.note),
       keep(columns, storyList(state, actions), state.view ? storyPane(state, actions) : noStory(state, actions))]);
-    if (state.clash && !state.clash.isShown) showClash(state.clash);
+    drawn = state.view;
+    if (state.clashes.length && !state.clashes[0].isShown) showClash(state.clashes[0]);
   };
   const unsaved = () => {
     if (!state.unsaved) return null;
@@ -64,7 +66,7 @@ export function annotatePage(models) {
     panel?.focus({ preventScroll: true });
   };
   const decided = (clash, decide) => (decision) => {
-    state.clash = null;
+    state.clashes = state.clashes.filter((other) => other !== clash);
     show();
     focusKey(clash.from);
     decide(decision);
@@ -100,14 +102,15 @@ export function annotatePage(models) {
       if (state.note) announce(state.note);
       if (answer.view === null) state.view = null; // its story was removed
     } else if (what === "clash") {
-      const clash = state.clash = { error: answer, from: document.activeElement.dataset.key };
+      const clash = { error: answer, from: document.activeElement.dataset.key };
       clash.decide = decided(clash, decide);
+      state.clashes.push(clash);
       announce(t("clash"));
     } else if (what === "refused") {
       const text = answer.message || t("unreachable");
       state.refused += 1;
       state.refusals = [...state.refusals.filter((other) => other.text !== text), { text, n: state.refused }];
-    } else if (what === "waiting" ? !state.clash : state.unsaved?.message === answer?.message) {
+    } else if (what === "waiting" ? !state.clashes.length : state.unsaved?.message === answer?.message) {
       return;
     } else if (what === "unsaved") {
       state.unsaved = answer;
@@ -186,9 +189,9 @@ export function annotatePage(models) {
     if (next) await open(next.story);
     else show();
   };
-  // The list may be newer than the story that is shown, and a form older: what was seen is what counts.
-  const edit = (ops, { story = state.view?.story ?? null, taken, then, base = story ? state.view?.revision : undefined } = {}) => attempt(async () => {
-    const before = state.view;
+  // The list and the view may be newer than what is on the page, and a form older: what was seen is what counts.
+  const edit = (ops, { story = drawn?.story ?? null, taken, then, base = story ? drawn?.revision : undefined } = {}) => attempt(async () => {
+    const before = drawn;
     const labels = ops.filter(({ op }) => op === "labels").map((op) => ({ ...op, story }));
     labels.forEach((op) => state.saving.add(op));
     const answer = await edits.edit(story, ops, base).finally(() => labels.forEach((op) => state.saving.delete(op)));

@@ -8,14 +8,13 @@ function takeToken() {
   const given = rest.get("token");
   if (!given) return;
   typed = given;
-  memory.set("token", given);
   rest.delete("token");
   history.replaceState(null, "", rest.size ? `#${rest}` : location.pathname);
 }
 takeToken();
 addEventListener("hashchange", takeToken); // the address of a server that was started anew, opened in the same tab
-/** Another tab may have opened the address of a server that was started anew. */
-const token = () => memory.get("token") ?? typed;
+/** Remembered is only what the server took: the link of another page may bring a wrong one. */
+const token = () => typed || memory.get("token") || "";
 
 /** Why the server did not answer as hoped. `kind` is for programs; `body` is the whole error. */
 export class Refused extends Error {
@@ -41,20 +40,34 @@ function wait(by) {
   document.getElementById("main").setAttribute("aria-busy", String(waiting > 0));
 }
 
+/** Sends a request with the token. Another tab may have opened the address of a server that was started anew: then its token is taken. */
+async function send(address, request) {
+  const attempt = (sent) => fetch(address, { ...request, headers: { "x-tiered-token": sent } });
+  const sent = token(), response = await attempt(sent);
+  if (response.ok && sent === typed) memory.set("token", sent);
+  const remembered = memory.get("token");
+  if (response.status !== 401 || !remembered || remembered === sent) return response;
+  typed = "";
+  return attempt(remembered);
+}
+
 /** JSON from the server. A body that is no text is sent as JSON. What is asked of a project says which one is meant, and the language of the answer. */
 export async function ask(path, { body, signal, ...query } = {}) {
   const ofPage = path.startsWith("annotate/") ? { lang: language(), project } : {};
   const known = Object.entries({ ...ofPage, ...query }).filter(([, value]) => value !== undefined && value !== null);
   const address = known.length ? `/api/${path}?${new URLSearchParams(known)}` : `/api/${path}`;
-  const request = { signal, headers: { "x-tiered-token": token() }, cache: "no-store" };
+  const request = { signal, cache: "no-store" };
   if (body !== undefined) {
     request.method = "POST";
     request.body = typeof body === "string" ? body : JSON.stringify(body);
   }
   wait(1);
   try {
-    const response = await fetch(address, request);
-    const answer = await response.json().catch(() => null);
+    const response = await send(address, request);
+    const answer = await response.json().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      return null;
+    });
     if (!response.ok || answer === null) throw new Refused(response.status, answer?.error);
     return answer;
   } catch (error) {
@@ -68,5 +81,4 @@ export async function ask(path, { body, signal, ...query } = {}) {
 /** Takes a token that a person typed, or the address with it. */
 export function useToken(text) {
   typed = text.trim().replace(/^.*token=/, "");
-  memory.set("token", typed);
 }

@@ -43,10 +43,10 @@ export class Edits {
     return sent;
   }
 
-  async deliver(path, request, on_clash = "tell") {
+  async deliver(path, request, choice = { on_clash: "tell" }) {
     const { who, pass, window } = this;
     this.number += 1;
-    const body = { ...request, who, pass, window, n: this.number, base: request.base ?? this.base, on_clash };
+    const body = { ...request, who, pass, window, n: this.number, base: request.base ?? this.base, ...choice };
     for (;;) {
       try {
         if (end) throw end;
@@ -60,9 +60,10 @@ export class Edits {
         const isLater = [0, 401].includes(error.status) || ["io", "unreachable"].includes(error.kind); // 401: a server started anew
         if (!isLater) this.told("unsaved", null);
         if (error.kind === "other_project") end = error;
-        if (error.kind === "clash" && on_clash === "tell") {
-          const decision = await new Promise((decide) => this.told("clash", error, decide));
-          return this.deliver(path, request, decision);
+        if (error.kind === "clash") {
+          const on_clash = await new Promise((decide) => this.told("clash", error, decide));
+          // What is changed after this was told is told as well.
+          return this.deliver(path, request, { on_clash, seen: on_clash === "override" ? error.body.revision : choice.seen });
         }
         if (!isLater) {
           error.isTold = true;

@@ -3,14 +3,14 @@ import { ask, useToken } from "./api.js";
 import { announce, fill, h, memory } from "./dom.js";
 import { knowAttributes, language, setLanguage, t } from "./words.js";
 import { annotatePage } from "./annotate.js";
-import { tryPage } from "./try.js";
+import { hasStories, tryPage } from "./try.js";
 
 const main = document.getElementById("main");
 const themes = ["auto", "light", "dark"];
 let theme = memory.get("theme") ?? "auto";
 let models = [];
 let hasProject = false;
-let tab = memory.get("tab");
+let tab = hasStories() ? "try" : memory.get("tab");
 let shown;
 
 function showTheme() {
@@ -33,10 +33,11 @@ function showFrame() {
 function showPage() {
   shown?.leave?.();
   const pages = { try: tryPage, ...(hasProject ? { annotate: annotatePage } : {}) };
-  if (!pages[tab]) tab = location.hash.includes("s1=") || !hasProject ? "try" : "annotate";
+  if (!pages[tab]) tab = hasProject ? "annotate" : "try";
   const open = (name) => {
     tab = name;
     memory.set("tab", name);
+    if (name !== "try") history.replaceState(null, "", location.pathname); // its stories would open it at the next load
     showPage();
   };
   fill(document.getElementById("tabs"), hasProject ? Object.keys(pages).map((name) =>
@@ -52,14 +53,14 @@ function askForToken(message) {
   const submit = (event) => {
     event.preventDefault();
     useToken(input.value);
-    start();
+    start(true);
   };
   fill(main, h("form", { class: "card narrow", onsubmit: submit },
     h("h2", {}, t("closed")), h("p", {}, t("closed_why")), message ? h("p", { class: "wrong" }, message) : null,
     h("label", { for: "token" }, t("address")), input, h("button", {}, t("open"))));
 }
 
-async function start() {
+async function start(isTyped = false) {
   showFrame();
   try {
     const [known, words] = await Promise.all([ask("models"), ask("words")]);
@@ -68,7 +69,7 @@ async function start() {
     knowAttributes(words.attributes);
     showPage();
   } catch (error) {
-    if (error.status === 401) askForToken();
+    if (error.status === 401) askForToken(isTyped ? error.message : null);
     else fill(main, h("p", { class: "card wrong" }, error.message || t("unreachable")));
     announce(main.textContent);
   }
@@ -88,5 +89,10 @@ document.getElementById("theme").addEventListener("click", () => {
   memory.set("theme", theme);
   showTheme();
 });
-addEventListener("hashchange", () => { if (!shown) start(); }); // with a token, perhaps
+addEventListener("hashchange", () => {
+  if (!shown) return start(); // with a token, perhaps
+  if (!hasStories()) return;
+  tab = "try"; // a link that was shared, opened in this tab
+  showPage();
+});
 start();

@@ -20,11 +20,12 @@ export async function listen(state, edits, { where, showOthers }) {
 }
 
 /** Both values of what two people changed, and the choice. */
-export function clashPanel(state, waiting) {
-  const { error, decide } = state.clash;
-  const line = (clash) => h("li", {}, t("clash_line", whatOf(state, clash), valueOf(state, clash.yours, clash), valueOf(state, clash.theirs, clash), clash.who));
+export function clashPanel({ words, view, clashes: [{ error, decide }] }, waiting) {
+  const { story, clash: told = [] } = error.body;
+  const seen = { words, view: story === view?.story ? view : null }; // ids mean other sentences and entities in another story
+  const line = (clash) => h("li", {}, t("clash_line", whatOf(seen, clash), valueOf(seen, clash.yours, clash), valueOf(seen, clash.theirs, clash), clash.who));
   const button = (name, decision) => h("button", { type: "button", "data-key": `clash ${name}`, onclick: () => decide(decision) }, t(name));
-  return h("div", { class: "card wrong-edge", role: "alert", id: "clash", tabindex: "-1", "data-key": "clash" }, h("h3", {}, t("clash")), h("ul", {}, (error.body.clash ?? []).map(line)),
+  return h("div", { class: "card wrong-edge", role: "alert", id: "clash", tabindex: "-1", "data-key": "clash" }, h("h3", {}, `${t("clash")} (${story})`), h("ul", {}, told.map(line)),
     waiting > 0 ? h("p", {}, t("clash_waits", waiting)) : null,
     h("p", {}, button("mine", "override"), " ", button("theirs", "keep")));
 }

@@ -43,8 +43,8 @@ function sentences(state, actions) {
       onclick: () => pick(state, actions, sentence.id, n), ondragstart: (event) => { event.dataTransfer.setData("text/plain", String(sentence.id)); event.dataTransfer.effectAllowed = "move"; actions.drag(true); }, ondragend: () => actions.drag(false) }, "⇅");
     const drop = (event) => {
       event.preventDefault();
+      swap({ view }, actions, Number(event.dataTransfer.getData("text/plain")), sentence.id);
       actions.drag(false);
-      swap(state, actions, Number(event.dataTransfer.getData("text/plain")), sentence.id);
     };
     const key = keyOf("sentence", view.story, sentence.id), isOpen = state.form === key;
     return h("li", { ondragover: (event) => event.preventDefault(), ondrop: drop, class: marked.has(sentence.id) ? "marked" : "" },

@@ -50,8 +50,16 @@ function question() {
   return { body: { stories: second.length ? stories : [stories[0]] } };
 }
 
+/** Whether the address has stories; they are read when the page is shown. */
+export function hasStories() {
+  const has = new URLSearchParams(location.hash.slice(1)).has("s1");
+  if (has) state.isRead = false;
+  return has;
+}
+
 export function tryPage(models) {
-  if (!state.isRead) fromHash(models);
+  if (state.isRead) toHash();
+  else fromHash(models);
   const results = h("div", { class: "results" });
   const note = h("p", { class: "fine", id: "note" });
   let timer;
@@ -165,7 +173,7 @@ async function askOne(model, body, known, show) {
   try {
     const answer = await ask("explain", { body, signal: known.request.signal, model, decode: state.decode || undefined });
     const isNew = JSON.stringify(answer) !== JSON.stringify(known.answer);
-    Object.assign(known, { answer, before: isNew ? known.answer : known.before, isStale: false });
+    Object.assign(known, { answer, before: isNew ? known.answer : known.before, error: null, isStale: false });
   } catch (error) {
     if (!(error instanceof Refused)) {
       if (error.name === "AbortError") return;

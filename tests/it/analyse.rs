@@ -31,15 +31,8 @@ fn states(gold: [&[(Attribute, u8)]; 3], predicted: [&[(Attribute, u8)]; 3]) -> 
 
 fn story(entities: Vec<(EntityGold, EntityPrediction)>) -> (StoryGold, StoryPrediction) {
     let (gold, entities) = entities.into_iter().unzip();
-    let story = StoryPrediction {
-        id: "s".into(),
-        sentences: vec!["One.".into(), "Two.".into(), "Three.".into()],
-        sentence_pairs: Vec::new(),
-        subjects: Vec::new(),
-        no_conflict: None,
-        entities,
-    };
-    (StoryGold { entities: gold }, story)
+    let sentences = vec!["One.".into(), "Two.".into(), "Three.".into()];
+    (StoryGold { entities: gold }, StoryPrediction::without_sentence_pairs("s", sentences, entities))
 }
 
 fn entity((before, preconditions): States, (after, effects): States) -> (EntityGold, EntityPrediction) {
@@ -199,6 +192,11 @@ fn conflicts_told_the_other_way_round_are_those_counted_by_hand() {
     assert_eq!(order_sensitivity(PredictionFormat::Published, &predictions), ((0, 0), 0));
     let ties = vec![predictions[2].clone(); 3];
     assert_eq!(order_sensitivity(PredictionFormat::Lines, &ties), ((0, 0), 3));
+    // A language model is asked about one story: that is neither a win nor a tie.
+    let mut one_sided = [predictions[0].clone(), predictions[1].clone()];
+    one_sided[0].prediction.stories[0].sentence_pairs.clear();
+    one_sided[1].prediction.stories[0].sentence_pairs = vec![vec![0.; 3]; 3];
+    assert_eq!(order_sensitivity(PredictionFormat::Lines, &one_sided), ((0, 0), 0));
 }
 
 #[test]

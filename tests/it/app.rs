@@ -132,7 +132,9 @@ fn what_cant_be_answered_is_refused_with_the_reason() {
     let (status, why) = refused("/api/predict?modle=joint", STORIES);
     assert!(status == 400 && why.contains("modle"), "{status} {why}");
     assert_eq!(server.send("POST /api/predict", &server.own_headers(), b"\xff").status, 422);
-    assert_eq!((server.get("/api/nothing").status, server.get("/api/predict").status), (404, 405));
+    let [nothing, method] = ["/api/nothing", "/api/predict"].map(|path| server.get(path));
+    assert_eq!((nothing.status, method.status), (404, 405));
+    assert_eq!(method.json()["error"]["kind"], json!("request"));
     let models = server.get("/api/models").json();
     let known: Vec<_> =
         models["models"].as_array().unwrap().iter().map(|model| (&model["name"], &model["single_story"])).collect();

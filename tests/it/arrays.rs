@@ -173,6 +173,26 @@ pub fn check_encoder(name: &str) {
     }
 }
 
+/// In bfloat16 only operands of products are rounded: outputs and gradients stay near those in float32.
+pub fn check_bfloat16(arrays: &Arrays, tolerance: f64, what: &str) {
+    let (store, encoder) = encoder(arrays, &encoder_config(arrays));
+    let (tokens, order) = packed_inputs(arrays);
+    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
+    let variables: Vec<&Tensor> = variables.iter().collect();
+    let noise = DropoutRng::new(0);
+    let run = |precision| {
+        let trace = encoder.trace(&tokens, arrays.on.mode(Mode::train(&noise, precision)));
+        let output = in_order(&trace.hidden, &order);
+        let gradients = trace.gradients(&(&output * arrays.get("cotangent")).sum(Kind::Float), &variables);
+        let flat: Vec<Tensor> = gradients.iter().map(|g| g.to_kind(Kind::Float).flatten(0, -1)).collect();
+        [output.detach().flatten(0, -1), Tensor::cat(&flat, 0)]
+    };
+    for (exact, rounded) in run(Precision::Fp32).iter().zip(run(Precision::Bf16)) {
+        let away = ((exact - rounded).norm() / exact.norm()).double_value(&[]);
+        assert!(away > 1e-6 && away < tolerance, "{what}, {:?}: {away}", arrays.on);
+    }
+}
+
 /// All hidden states of a fixture's encoder, on every device.
 pub fn check_every_token(name: &str) {
     Arrays::on_devices(name).for_each(|arrays| check_tokens(&arrays));

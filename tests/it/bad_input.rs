@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tch::Tensor;
+use tiered::experiment::RunFolder;
 use tiered::model::weights;
-use tiered::train::EpochRecord;
 
 /// Training with these arguments fails with that exit code, says all this, and makes no run folder.
 fn refuses(tiny: &Tiny, more: &[&str], code: i32, said: &[&str]) {
@@ -227,9 +227,8 @@ fn the_last_good_epoch_is_kept_when_training_diverges() {
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(76), "{message}");
     assert!(message.contains("is not finite (pairs ") && message.contains("3-C0"), "{message}");
-    let metrics = std::fs::read_to_string(tiny.path("run/metrics.jsonl")).unwrap();
-    let records: Vec<EpochRecord> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!((1..60).contains(&records.len()), "{metrics}");
+    let epochs = RunFolder::open(&tiny.path("run")).unwrap().epochs().unwrap();
+    assert!((1..60).contains(&epochs.len()), "{epochs:?}");
     let last = weights::read(&tiny.path("run/last/model.safetensors")).unwrap();
     assert!(last.values().all(|tensor| tensor.isfinite().all().int64_value(&[]) == 1));
     let (run, stories) = (tiny.path("run"), tiny.stories());

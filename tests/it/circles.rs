@@ -5,6 +5,7 @@
 //! code. Re-exports are followed to the file that defines the item. `pub use` in a `mod.rs` is no import: it only shows
 //! where an item is found. Paths inside macros are not seen, and tests do not count.
 
+use crate::support::source_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::visit::Visit;
@@ -27,7 +28,7 @@ struct Source {
 
 #[test]
 fn no_two_files_import_each_other() {
-    let circles = circles(&imports(&sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))));
+    let circles = circles(&imports(&sources()));
     let lines: Vec<_> = circles.iter().map(|files| files.join(", ")).collect();
     assert!(circles.is_empty(), "circles of files:\n{}", lines.join("\n"));
 }
@@ -48,27 +49,19 @@ fn a_circle_through_a_re_export_is_found() {
     assert_eq!(circles(&imports), [["a", "a::x", "a::y", "b"]]);
 }
 
-/// Every file of the library below a folder, by the path of its module.
-fn sources(folder: &Path) -> BTreeMap<Names, Source> {
-    let mut folders = vec![folder.to_owned()];
-    let mut sources = BTreeMap::new();
-    while let Some(next) = folders.pop() {
-        for path in std::fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("src/main.rs") {
-                let name = module(folder, &path);
-                let code = std::fs::read_to_string(&path).unwrap();
-                sources.insert(name.split("::").map(str::to_owned).collect(), parse(&name, &code));
-            }
-        }
-    }
-    sources
+/// Every file of the library, by the path of its module.
+fn sources() -> BTreeMap<Names, Source> {
+    let with_module = |path: PathBuf| {
+        let name = module(&path);
+        let source = parse(&name, &std::fs::read_to_string(&path).unwrap());
+        (name.split("::").map(str::to_owned).collect::<Names>(), source)
+    };
+    source_files().into_iter().filter(|path| !path.ends_with("src/main.rs")).map(with_module).collect()
 }
 
 /// `src/a/mod.rs` and `src/a.rs` are `a`.
-fn module(folder: &Path, path: &Path) -> String {
-    let path: PathBuf = path.strip_prefix(folder).unwrap().with_extension("");
+fn module(path: &Path) -> String {
+    let path = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap().with_extension("");
     let path = if path.ends_with("mod") { path.parent().unwrap().to_owned() } else { path };
     path.to_str().unwrap().replace('/', "::")
 }

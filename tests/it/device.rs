@@ -1,12 +1,12 @@
 //! What a GPU computes with, on the CPU: that it trains to the same weights as our kernels, how often it waits for the
 //! device, and how much it asks of it.
 
-use crate::support::{stderr, text, tiered_with};
+use crate::support::{source_files, stderr, text, tiered_with};
 use crate::test_device::{CPU, CPU_AS_GPU, devices};
 use crate::tiny::Tiny;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tch::{Kind, Tensor};
 use tiered::model::weights;
 use tiered::torch::{flash_attention, has_flash_attention};
@@ -140,24 +140,19 @@ fn a_step_asks_for_few_operations() {
 }
 
 /// Every file of `src/`, without what tests add to it.
-fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let code = text.split("\n#[cfg(test)]").next().unwrap().to_owned();
-            found.push((path, code));
-        }
-    }
+fn sources() -> Vec<(PathBuf, String)> {
+    let with_code = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("\n#[cfg(test)]").next().unwrap().to_owned();
+        (path, code)
+    };
+    source_files().into_iter().map(with_code).collect()
 }
 
 /// Only `src/torch/read.rs` copies numbers from a device, and it counts. What processes exchange is on the CPU.
 #[test]
 fn nothing_else_reads_from_the_device() {
-    let mut found = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    let found = sources();
     let reading = [
         ".double_value(",
         ".int64_value(",

@@ -1,7 +1,7 @@
 //! `tiered model export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
 
 use crate::arrays::reading_every;
-use crate::support::{skipped, stderr, stdout, text, tiered};
+use crate::support::{stderr, stdout, text, tiered, venv};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -317,11 +317,7 @@ fn a_package_that_the_reader_lacks_is_named_in_a_line() {
 
 /// Runs the virtual environment's Python, if there is one.
 fn python() -> Option<impl Fn(&[&str]) -> Output> {
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
-    if !python.exists() {
-        skipped(".venv is needed (make venv)");
-        return None;
-    }
+    let python = venv()?;
     Some(move |arguments: &[&str]| Command::new(&python).args(arguments).env("HF_HUB_OFFLINE", "1").output().unwrap())
 }
 

@@ -4,13 +4,13 @@ use crate::support::{stderr, stdout, text};
 use crate::test_device::devices;
 use crate::tiny::Tiny;
 use std::path::Path;
+use tiered::experiment::RunFolder;
 use tiered::model::weights::{self, NamedTensors};
 use tiered::train::EpochRecord;
 
 fn of_run(run: &Path) -> (NamedTensors, Vec<EpochRecord>) {
     let weights = weights::read(&run.join("last/model.safetensors")).unwrap();
-    let metrics = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    (weights, metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    (weights, RunFolder::open(run).unwrap().epochs().unwrap())
 }
 
 /// Without dropout, training on the vectors is training on an encoder that goes nowhere because its rate is next to 0.

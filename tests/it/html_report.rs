@@ -1,13 +1,13 @@
 //! `tiered report html --output`: what is on the page, that nothing on it comes from elsewhere or is run that a story brought
 //! with it, and that it works in a browser.
 
+use crate::app_server::in_browser;
 use crate::llm_server::mock::{Speaks, setup, start};
-use crate::support::{skipped, stderr, stdout, text, tiered};
+use crate::support::{copy_folder, stderr, stdout, text, tiered};
 use crate::tiny::{Tiny, sample};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// Whoever writes stories may mean harm.
@@ -95,24 +95,11 @@ fn what_a_story_brings_is_shown_and_never_run() {
 
 #[test]
 fn pages_work_in_a_browser() {
-    let (tiny, run) = shared();
-    let other = tiny.path("another run");
-    if !other.exists() {
-        let copied = Command::new("cp").arg("-a").args([run, &other]).status().unwrap();
-        assert!(copied.success());
-    }
-    for path in [page(&[run], "browser.html"), page(&[run, &other], "browser-two.html")] {
-        let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-page.py");
-        let Ok(output) = Command::new(&python).args([&script, &path]).output() else {
-            skipped(".venv is needed (make readers)");
-            return;
-        };
+    let run = &shared().1;
+    for path in [page(&[run], "browser.html"), page(&[run, &copied("another run")], "browser-two.html")] {
+        let Some(output) = in_browser("check-page.py", &[&path]) else { return };
         println!("{}", stdout(&output));
-        match output.status.code() {
-            Some(3) => return skipped("a package of make readers is needed"),
-            code => assert_eq!(code, Some(0), "{}", stderr(&output)),
-        }
+        assert!(output.status.success(), "{}: {}", path.display(), stderr(&output));
     }
 }
 
@@ -156,7 +143,7 @@ fn a_pair_of_several_runs_is_one_card_with_their_answers() {
     // Another seed tells the two stories of a pair in another order: that changes nothing.
     let swapped = tiny.path("swapped/other");
     fs::create_dir(tiny.path("swapped")).unwrap();
-    assert!(Command::new("cp").arg("-a").args([&other, &swapped]).status().unwrap().success());
+    copy_folder(&other, &swapped);
     let saved = swapped.join("eval/stories-dev-all/predictions.jsonl");
     let lines = fs::read_to_string(&saved).unwrap();
     let swap = |line: &str| {
@@ -233,7 +220,7 @@ fn one_run_is_compared_with_none() {
 fn copied(name: &str) -> PathBuf {
     let (tiny, run) = shared();
     let copy = tiny.path(name);
-    assert!(Command::new("cp").arg("-a").args([run, &copy]).status().unwrap().success());
+    copy_folder(run, &copy);
     copy
 }
 
@@ -391,12 +378,10 @@ fn evaluations_of_other_weights_are_left_out() {
 
 #[test]
 fn analyse_takes_saved_predictions_and_evaluates_what_is_not_saved() {
-    let (tiny, run) = shared();
-    let copy = tiny.path("without weights");
-    assert!(Command::new("cp").arg("-a").args([run, &copy]).status().unwrap().success());
+    let copy = copied("without weights");
     fs::remove_dir_all(copy.join("best")).unwrap();
     fs::create_dir(copy.join("best")).unwrap();
-    let stories = tiny.stories();
+    let stories = shared().0.stories();
     let analyse = |run: &Path, split: &str| {
         tiered([
             "report",
@@ -418,8 +403,7 @@ fn analyse_takes_saved_predictions_and_evaluates_what_is_not_saved() {
     let unsaved = analyse(&copy, "train");
     assert_eq!(unsaved.status.code(), Some(66), "there are no weights to evaluate: {}", stderr(&unsaved));
 
-    let whole = tiny.path("with weights");
-    assert!(Command::new("cp").arg("-a").args([run, &whole]).status().unwrap().success());
+    let whole = copied("with weights");
     let evaluated = analyse(&whole, "train");
     assert!(evaluated.status.success(), "{}", stderr(&evaluated));
     assert!(!whole.join("eval/stories-train-all").exists(), "to analyse is to read");

@@ -1,6 +1,7 @@
 //! The table of modules in `src/lib.rs`: no module imports from one of the same or a higher order. And the size of files
 //! and the names of types. Clippy guards the length of functions (`clippy.toml`).
 
+use crate::support::source_files;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -42,21 +43,12 @@ fn orders() -> BTreeMap<String, u32> {
 
 /// Every source file with its module (the first part of its path).
 fn files() -> Vec<(String, PathBuf)> {
-    let mut folders = vec![source()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let relative = path.strip_prefix(source()).unwrap().to_str().unwrap().replace(".rs", "");
-                files.push((relative.split('/').next().unwrap().to_owned(), path));
-            }
-        }
-    }
-    files.retain(|(module, _)| !["lib", "main", "bin"].contains(&module.as_str()));
-    files
+    let with_module = |path: PathBuf| {
+        let relative = path.strip_prefix(source()).unwrap().to_str().unwrap().replace(".rs", "");
+        (relative.split('/').next().unwrap().to_owned(), path)
+    };
+    let files = source_files().into_iter().map(with_module);
+    files.filter(|(module, _)| !["lib", "main", "bin"].contains(&module.as_str())).collect()
 }
 
 /// The code of a file without comments and strings' contents that could look like paths.

@@ -19,7 +19,7 @@ use tiered::llm::{
     Scorer, StoryKind, StorySet, Tier, Wording, ask, gold_states, questions, read_stories,
 };
 use tiered::metrics::{Share, Tiered};
-use tiered::prediction::LabelledPair;
+use tiered::prediction::{LabelledPair, write_predictions};
 
 const OFFICIAL: &str = "data/gita4calamita/GITA4CALAMITA.jsonl";
 const DENSE: &str = "data/gita/GITA_test.json";
@@ -536,11 +536,16 @@ pub fn said_pairs(folder: &Path, wording: Wording) -> StorySet {
 
 fn recorded_by(scorer: &dyn Scorer, folder: &Path, wording: Wording, last: Tier) -> StorySet {
     let set = read_stories(&sample(), Protocol::Pairs, None).unwrap();
-    let plan = Plan { wording, last, ..Plan::new(Protocol::Pairs, PromptStyle::Plain) };
-    let tiers = ask(&set.stories, &plan, scorer, &|_| ()).unwrap();
-    let facts = RunFacts { model: "drawn".into(), date: "2026-01-31T12-00-00".into(), ..RunFacts::default() };
-    write_records(folder, &set.stories, &plan, &tiers, &facts).unwrap();
+    record(&set.stories, scorer, folder, wording, last);
     set
+}
+
+/// Asks about these stories by protocol pairs, and writes the records.
+fn record(stories: &[AskedStory], scorer: &dyn Scorer, folder: &Path, wording: Wording, last: Tier) {
+    let plan = Plan { wording, last, ..Plan::new(Protocol::Pairs, PromptStyle::Plain) };
+    let tiers = ask(stories, &plan, scorer, &|_| ()).unwrap();
+    let facts = RunFacts { model: "drawn".into(), date: "2026-01-31T12-00-00".into(), ..RunFacts::default() };
+    write_records(folder, stories, &plan, &tiers, &facts).unwrap();
 }
 
 /// Pairs ask every implausible story in every tier, and the predictions made from them score the same.
@@ -570,6 +575,132 @@ fn predictions_of_a_language_model_score_what_its_records_do() {
     assert!(count(&row["consistency"]) > 0 && count(&row["accuracy"]) < implausible, "{row}");
     let again = tiered(arguments);
     assert!(again.status.code() == Some(73) && stderr(&again).contains("--force"), "{}", stderr(&again));
+}
+
+/// A pair that was not asked about is left out, and counted. One that was asked about in other words is no such pair.
+#[test]
+fn pairs_that_were_not_asked_about_are_told_and_edited_ones_refused() {
+    let folder = TempDir::new().unwrap();
+    let set = read_stories(&sample(), Protocol::Pairs, None).unwrap();
+    let (pairs, asked) = (tiered::data::pairs(&set.checked, 0).len(), &set.stories[..6]);
+    record(asked, &Drawn::new(5), folder.path(), Wording::TrueOrFalse, Tier::State);
+    let converted = |data: &Path| {
+        let arguments = ["llm", "score", text(folder.path()), "--predictions", "-", "--data", text(data)];
+        tiered(arguments)
+    };
+    let output = converted(&sample());
+    assert_eq!((output.status.code(), stdout(&output).lines().count()), (Some(0), 4), "{}", stderr(&output));
+    let left_out = format!("not asked about, and so left out: {} pairs", pairs - 4);
+    assert!(stderr(&output).contains(&left_out), "{}", stderr(&output));
+
+    let mut edited: Value = serde_json::from_slice(&std::fs::read(sample()).unwrap()).unwrap();
+    let stories = edited["test"].as_object_mut().unwrap().values_mut();
+    for story in stories.filter(|story| story["story_id"] == asked[0].group) {
+        for sentence in story["sentences"].as_array_mut().unwrap() {
+            *sentence = json!(sentence.as_str().unwrap().replace('.', "!"));
+        }
+    }
+    let edited = write(&folder, "edited.json", &edited.to_string());
+    let output = converted(&edited);
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(65) && said.contains(&format!("pair {:?}: story", asked[1].id)), "{said}");
+    assert!(said.contains("was asked about with other words or labels than the story file has"), "{said}");
+}
+
+/// Nobody asked about a conflict in the other story, so that its order of the sentences can't lose.
+#[test]
+fn a_model_that_was_asked_about_one_story_has_no_order_sensitivity() {
+    let folder = TempDir::new().unwrap();
+    recorded_pairs(folder.path(), Wording::TrueOrFalse);
+    let [pairs, har] = ["pairs.jsonl", "har.jsonl"].map(|name| folder.path().join(name));
+    let data = sample();
+    let output = tiered(["llm", "score", text(folder.path()), "--predictions", text(&pairs), "--data", text(&data)]);
+    assert!(output.status.success() && !stderr(&output).contains("left out"), "{}", stderr(&output));
+    let set = read_stories(&data, Protocol::Har, None).unwrap();
+    let asked = tiered::data::pairs(&set.checked, 0);
+    let answers = ask_har(&asked, &asked[..1], false, 2, &Drawn::new(1), &|_| ()).unwrap();
+    write_predictions(&har, &answers.into_iter().map(|answer| answer.pair).collect::<Vec<_>>()).unwrap();
+    for file in [&pairs, &har] {
+        let printed = |format: &str| {
+            let output = tiered(["report", "text", text(file), "--data", text(&data), "--format", format]);
+            assert!(output.status.success(), "{}", stderr(&output));
+            stdout(&output)
+        };
+        let report: Value = serde_json::from_str(&printed("json")).unwrap();
+        assert_eq!(report["data"]["pairs"], json!(asked.len()));
+        assert_eq!((&report["order_sensitivity"]["total"], &report["order_ties"]), (&json!(0), &json!(0)));
+        assert!(!printed("text").contains("order sensitivity"), "{}", file.display());
+    }
+}
+
+/// A file that was cut off, or is there twice, is not what was asked.
+#[test]
+fn a_file_has_as_many_lines_as_its_results_say() {
+    let folder = TempDir::new().unwrap();
+    recorded_by(&Drawn::new(5), folder.path(), Wording::TrueOrFalse, Tier::Story);
+    let named = |kind: &str, date: &str, extension: &str| {
+        folder.path().join(format!("{kind}_story_class_{date}T12-00-00.{extension}"))
+    };
+    let samples = named("samples", "2026-01-31", "jsonl");
+    let whole = std::fs::read_to_string(&samples).unwrap();
+    let count = whole.lines().count();
+    let cut: String = whole.lines().take(30).map(|line| format!("{line}\n")).collect();
+    let scored = |written: &str| {
+        std::fs::write(&samples, written).unwrap();
+        let output = tiered(["llm", "score", text(folder.path())]);
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(scored(&whole).0, Some(0));
+    let refused = |written: &str, lines: usize| {
+        let (code, said) = scored(written);
+        let why = format!("results_story_class_2026-01-31T12-00-00.json says {count}; name the whole file");
+        let why = format!("{}: has {lines} lines, and {why}", samples.display());
+        assert!(code == Some(65) && said.contains(&why), "{said}");
+    };
+    refused(&cut, 30);
+    refused(&whole.repeat(2), 2 * count);
+    // Another run's results tell nothing of this one, but where it has none of its own.
+    let results = named("results", "2026-01-31", "json");
+    let other = std::fs::read_to_string(&results).unwrap().replace(&count.to_string(), "30");
+    std::fs::write(named("results", "2026-02-01", "json"), &other).unwrap();
+    refused(&cut, 30);
+    std::fs::remove_file(results).unwrap();
+    assert_eq!(scored(&cut).0, Some(0));
+    assert_eq!(scored(&whole).0, Some(65));
+}
+
+/// Shots, way and the like must be the same, or an agreement tells nothing of the order.
+#[test]
+fn runs_that_differ_in_more_than_the_order_have_no_agreement() {
+    let [first, second] = [Wording::TrueOrFalse, Wording::FalseOrTrue].map(|wording| {
+        let folder = TempDir::new().unwrap();
+        recorded_pairs(folder.path(), wording);
+        folder
+    });
+    let tell = |folder: &TempDir, facts: &Value| {
+        for path in std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.extension().is_some_and(|extension| extension == "json") {
+                let mut results: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                results["tiered"].as_object_mut().unwrap().extend(facts.as_object().unwrap().clone());
+                std::fs::write(&path, results.to_string()).unwrap();
+            }
+        }
+    };
+    let compared = || tiered(["llm", "score", text(first.path()), "--swapped", text(second.path())]);
+    let how = json!({"shots": 3, "shots_sha256": null, "seed": 1234, "style": "plain", "way": "echo", "data": "a"});
+    tell(&first, &how);
+    assert!(compared().status.success(), "what one run does not tell can't differ");
+    let others = [("shots", json!(2)), ("shots_sha256", json!("ab")), ("seed", json!(7)), ("way", json!("top"))];
+    for (field, value) in others {
+        tell(&second, &how);
+        tell(&second, &json!({field: value}));
+        let said = stderr(&compared());
+        let why = format!("differs in more than the order from {}: {field}; ", first.path().display());
+        assert!(said.contains(&why) && said.contains(text(second.path())), "{said}");
+    }
+    tell(&second, &how);
+    tell(&second, &json!({"data": "b", "cascade": false}));
+    assert!(compared().status.success(), "{}", stderr(&compared()));
 }
 
 #[test]
@@ -759,6 +890,38 @@ fn published_rows_stand_beside_the_same_stories_only() {
         "{}",
         stderr(&output)
     );
+}
+
+/// GITA's own file has as many stories of each kind, with other texts and answers.
+#[test]
+fn published_rows_stand_beside_the_official_stories_only() {
+    let is_refused = |folder: &TempDir| {
+        let output = tiered(["llm", "score", text(folder.path()), "--published", "gita-stories"]);
+        output.status.code() == Some(65) && stderr(&output).contains("the official GITA4CALAMITA.jsonl")
+    };
+    let edited = |tier: usize, lines: &mut Vec<Value>| {
+        let plausible = lines.iter_mut().find(|line| tier == 0 && line["doc"]["plausible"] == true);
+        if let Some(line) = plausible {
+            line["doc"]["sentences"][0] = json!("Altro.");
+        }
+    };
+    let (Some((edited, _)), Some((same, _)), Some(dense)) = (changed(edited), changed(|_, _| ()), stories(DENSE))
+    else {
+        return;
+    };
+    assert!(is_refused(&edited) && !is_refused(&same));
+    let plan = Plan { last: Tier::Story, ..Plan::new(Protocol::Gita4calamita, PromptStyle::Plain) };
+    let tiers = ask(&dense, &plan, &Drawn::new(1), &|_| ()).unwrap();
+    let folder = TempDir::new().unwrap();
+    write_records(folder.path(), &dense, &plan, &tiers, &RunFacts::default()).unwrap();
+    let [ours, theirs] = [&folder, &same].map(|folder| scored(&[folder.path().to_owned()]).unwrap());
+    assert_eq!(ours.stories, theirs.stories, "the same counts");
+    assert!(is_refused(&folder));
+    // Its states name no single one: what chance would reach is not known.
+    for row in &ours.baselines {
+        assert!(row.consistency.overall.is_some() && row.verifiability.overall.is_none(), "{row:?}");
+    }
+    assert!(ours.to_text().lines().any(|line| line.starts_with("by chance") && line.matches('–').count() == 3));
 }
 
 #[test]

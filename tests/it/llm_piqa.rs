@@ -17,15 +17,22 @@ const ITEMS: [(&str, &str, &str, u8); 4] = [
 
 /// A folder with the data set `piqa-sl`.
 pub fn data() -> TempDir {
+    of_items(ITEMS.len())
+}
+
+/// The same with so many items: the four again and again.
+pub fn of_items(count: usize) -> TempDir {
     let folder = TempDir::new().unwrap();
     let line = |(prompt, solution0, solution1, label): (&str, &str, &str, u8)| {
         json!({"prompt": prompt, "solution0": solution0, "solution1": solution1, "label": label}).to_string() + "\n"
     };
-    write(&folder, "piqa-sl.jsonl", &ITEMS.map(line).concat());
+    let lines: String = ITEMS.into_iter().cycle().take(count).map(line).collect();
+    write(&folder, "piqa-sl.jsonl", &lines);
     folder
 }
 
-fn submission(folder: &TempDir, name: &str, system: &str, predictions: &Value) -> PathBuf {
+/// A file of predictions about `piqa-sl`.
+pub fn submission(folder: &TempDir, name: &str, system: &str, predictions: &Value) -> PathBuf {
     let of_set = json!({"train": "NA (zero-shot)", "test": "piqa-sl", "predictions": predictions});
     write(folder, name, &json!({"system": system, "predictions": [of_set]}).to_string())
 }
@@ -64,14 +71,37 @@ fn submissions_are_scored_in_every_format() {
     assert_eq!((&first["system"], &first["unanswered"]), (&json!("gemma3:27b"), &json!(1)));
     assert_eq!((&first["accuracy"]["count"], &first["accuracy"]["total"]), (&json!(2), &json!(4)));
     assert_eq!(document["scores"][1]["accuracy"]["fraction"], 1.0);
-    let shown = scored(&["--published", "south-slavic-piqa"]);
-    assert!(shown.contains("2/4") && shown.contains("gpt-5-2025-08-07 (published)"), "{shown}");
+    let shown = scored(&[]);
+    assert!(shown.contains("2/4") && !shown.contains("(published)"), "{shown}");
     assert!(shown.contains("answers to the benchmark's prompt") && !shown.contains("likelihood"), "{shown}");
     assert!(scored(&["--format", "markdown"]).contains("| other | piqa-sl | 100.0 [51.0, 100.0] 4/4 | 0 |"));
     assert!(scored(&["--format", "csv"]).starts_with("answers to the benchmark's prompt,set,"));
     assert!(scored(&["--format", "latex"]).contains("\\begin{tabular}{lrrr}"));
     let names = |folder: &TempDir| fs::read_dir(folder).unwrap().count();
     assert_eq!((names(&folder), names(&data)), (2, 1), "nothing was written");
+}
+
+/// What is named like a set of the benchmark stands in its column only if it may be that set.
+#[test]
+fn published_scores_stand_beside_sets_of_the_same_size_only() {
+    let folder = TempDir::new().unwrap();
+    let scored = |data: &TempDir, predictions: &Value, more: &[&str]| {
+        let path = submission(&folder, "submission-a.json", "a", predictions);
+        let arguments = ["llm", "piqa", "score", text(&path), "--data", text(data.path())];
+        tiered(arguments.iter().chain(more).copied())
+    };
+    let published = ["--published", "south-slavic-piqa"];
+    let (few, results) = (json!([0, 1, 1, 2]), folder.path().join("results"));
+    let refused = scored(&data(), &few, &[&published[..], &["--output", text(&results)]].concat());
+    assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+    for part in ["submission-a.json", "piqa-sl has 4 items, the benchmark's has 100; leave --published out"] {
+        assert!(stderr(&refused).contains(part), "{part}: {}", stderr(&refused));
+    }
+    assert!(!results.exists() && scored(&data(), &few, &[]).status.success());
+    let shown = scored(&of_items(100), &json!([0, 1, 0, 1].repeat(25)), &published);
+    let table = stdout(&shown);
+    let row = table.lines().find(|line| line.starts_with("a ") && line.contains("100.0") && !line.contains("100/100"));
+    assert!(row.is_some() && table.contains("gpt-5-2025-08-07 (published)"), "{table}{}", stderr(&shown));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The model against PyTorch and Hugging Face: arrays made by `tests/fixtures/generate.py`, in float32 on the CPU.
 
 use crate::arrays::{
-    Arrays, ENCODER, EVAL, LAYER, accumulated, assert_close, check_encoder, check_every_token, check_slope, distance,
-    encode, encoder, encoder_config, in_order, packed_inputs,
+    Arrays, ENCODER, EVAL, LAYER, accumulated, assert_close, check_bfloat16, check_encoder, check_every_token,
+    check_slope, distance, encode, encoder_config,
 };
 use crate::support::{real_data, skipped};
 use std::path::Path;
@@ -31,26 +31,9 @@ fn with_dropout_the_kernels_gradient_is_the_slope_of_the_same_loss() {
     check_slope("encoder.safetensors");
 }
 
-/// In bfloat16 only operands of products are rounded: outputs and gradients stay near those in float32.
 #[test]
 fn kernels_in_bfloat16_are_near_float32() {
-    let arrays = Arrays::open("encoder.safetensors");
-    let (store, encoder) = encoder(&arrays, &encoder_config(&arrays));
-    let (tokens, order) = packed_inputs(&arrays);
-    let variables: Vec<Tensor> = store.variables().into_values().filter(|v| v.requires_grad()).collect();
-    let variables: Vec<&Tensor> = variables.iter().collect();
-    let noise = DropoutRng::new(0);
-    let run = |precision| {
-        let trace = encoder.trace(&tokens, Mode::train(&noise, precision));
-        let output = in_order(&trace.hidden, &order);
-        let gradients = trace.gradients(&(&output * arrays.get("cotangent")).sum(Kind::Float), &variables);
-        let flat: Vec<Tensor> = gradients.iter().map(|g| g.to_kind(Kind::Float).flatten(0, -1)).collect();
-        [output.detach().flatten(0, -1), Tensor::cat(&flat, 0)]
-    };
-    for (exact, rounded) in run(Precision::Fp32).iter().zip(run(Precision::Bf16)) {
-        let away = ((exact - rounded).norm() / exact.norm()).double_value(&[]);
-        assert!(away > 1e-6 && away < 0.03, "{away}");
-    }
+    check_bfloat16(&Arrays::open("encoder.safetensors"), 0.03, "kernels");
 }
 
 #[test]

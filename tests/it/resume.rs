@@ -1,6 +1,6 @@
 //! Going on with a run: what it says, what it refuses, what it leaves.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{copy_folder, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,30 +36,17 @@ fn dry(sets: &[&str]) -> Output {
     resume(&shared().1, &more)
 }
 
-fn records(run: &Path) -> Vec<EpochRecord> {
-    let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let record = |line| EpochRecord { train_seconds: 0., dev_seconds: 0., ..serde_json::from_str(line).unwrap() };
-    text.lines().map(record).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let to = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            fs::copy(&path, to).unwrap();
-        }
-    }
+/// The epochs of a run, without times.
+pub fn records(run: &Path) -> Vec<EpochRecord> {
+    let epochs = RunFolder::open(run).unwrap().epochs().unwrap();
+    epochs.into_iter().map(|epoch| EpochRecord { train_seconds: 0., dev_seconds: 0., ..epoch }).collect()
 }
 
 /// A copy of the shared run.
 fn copied(name: &str) -> PathBuf {
     let (tiny, run) = shared();
     let to = tiny.path(name);
-    copy(run, &to);
+    copy_folder(run, &to);
     to
 }
 
@@ -334,7 +321,7 @@ fn inputs_that_have_changed() {
     let output = resume(&run, &["--limit", "3"]);
     assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
     let encoder = tiny.path("other encoder");
-    copy(&tiny.encoder(), &encoder);
+    copy_folder(&tiny.encoder(), &encoder);
     let path = format!("encoder.path={}", encoder.display());
     assert!(dry(&[&path]).status.success(), "the same encoder in another place");
     let config = encoder.join("config.json");

@@ -1,6 +1,6 @@
 //! A run folder holds all that a run leaves, and what comes out of it depends on nothing else.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{copy_folder, files_below, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
@@ -18,7 +18,6 @@ use tiered::loss::{LossConfig, Losses};
 use tiered::model::{DetectorKind, Mode, ModelConfig, Precision, TieredModel, weights};
 use tiered::prediction::LabelledPair;
 use tiered::tokenizer::InputTokenizer;
-use tiered::train::EpochRecord;
 
 /// A run of two epochs that the tests only read; some evaluate it under names of their own.
 fn shared() -> &'static (Tiny, PathBuf) {
@@ -44,31 +43,13 @@ fn shared_joint() -> &'static PathBuf {
 
 /// Files below a folder.
 fn files(folder: &Path) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            found.extend(files(&path).into_iter().map(|file| format!("{name}/{file}")));
-        } else {
-            found.insert(name);
-        }
-    }
-    found
-}
-
-fn copy(from: &Path, to: &Path) {
-    for file in files(from) {
-        let to = to.join(&file);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(from.join(&file), to).unwrap();
-    }
+    files_below(folder).iter().map(|path| text(path.strip_prefix(folder).unwrap()).to_owned()).collect()
 }
 
 /// A copy of the shared run in a folder of its own.
 fn copied(tiny: &Tiny, name: &str) -> PathBuf {
     let folder = tiny.path(name);
-    copy(&shared().1, &folder);
+    copy_folder(&shared().1, &folder);
     folder
 }
 
@@ -116,8 +97,7 @@ fn training_leaves_these_files_and_no_others() {
     let kept = ["config.toml", "manifest.json", "model.safetensors", "optimizer.safetensors", "state.json"];
     let kept = ["04", "08"].map(|step| kept.map(|file| format!("checkpoints/step-000000{step}/{file}")));
     assert_eq!(checkpoints, kept.into_iter().flatten().collect());
-    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let records: Vec<EpochRecord> = metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records = RunFolder::open(run).unwrap().epochs().unwrap();
     assert_eq!(records.iter().map(|record| (record.epoch, record.step)).collect::<Vec<_>>(), [(1, 4), (2, 8)]);
     assert!(records.iter().all(|record| record.dev.as_ref().is_some_and(|dev| dev.threshold.pairs == 4)));
 }
@@ -201,7 +181,7 @@ fn encoder_weights_keep_hugging_faces_names() {
 #[test]
 fn sizes_that_a_detector_can_t_have_are_refused() {
     let folder = shared().0.path("sizes");
-    copy(shared_joint(), &folder);
+    copy_folder(shared_joint(), &folder);
     let path = folder.join("model.json");
     let model: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     for (sizes, said) in [

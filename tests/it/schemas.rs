@@ -5,7 +5,7 @@ use crate::annotate::rig::{ADA, BO, By, Rig as AnnotationRig};
 use crate::llm::{pairs_of_two_tiers, recorded_pairs, said_pairs};
 use crate::llm_piqa;
 use crate::llm_server::mock::{Speaks, setup, without_temperature};
-use crate::support::{clean_file, stderr, stdout, text, tiered, write};
+use crate::support::{clean_file, copy_folder, stderr, stdout, text, tiered, write};
 use crate::tiny::Tiny;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,7 +70,7 @@ fn of_run(tiny: &Tiny, run: &Path) -> Documents {
     said(&tiered(["eval", text(run), "--data", text(&unseen), "--split", "dev"]));
     said(&tiered(["model", "export", text(run), "--output", text(&export)]));
     let [other, average] = ["second", "average"].map(|name| tiny.path(name));
-    assert!(std::process::Command::new("cp").arg("-a").args([run, &other]).status().unwrap().success());
+    copy_folder(run, &other);
     said(&tiered(["model", "average", text(run), text(&other), "--output", text(&average)]));
     let checkpoints = std::fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
     let checkpoint = checkpoints.into_iter().max().unwrap();
@@ -184,7 +184,12 @@ fn of_language_models() -> Documents {
     let [words, likelihood] = of_piqa.each_ref().map(|run| text(run));
     let files = |runs: &[PathBuf], file: &str| runs.iter().flat_map(|run| read(&run.join(file))).collect::<Vec<_>>();
     let printed = |arguments: &[&str]| values(&llm(&[arguments, &["--format", "json"]]), false);
-    let more = ["--data", text(sets.path()), "--published", "south-slavic-piqa"];
+    let whole = llm_piqa::of_items(100);
+    let answered = llm_piqa::submission(&whole, "submission-a.json", "a", &json!([1].repeat(100)));
+    let [few, hundred] = [&sets, &whole].map(|sets| ["--data", text(sets.path())]);
+    let published = ["--published", "south-slavic-piqa"];
+    let scores = [&["piqa", "score", words, likelihood][..], &few].concat();
+    let beside = [&["piqa", "score", text(&answered)][..], &hundred, &published].concat();
     let both = [&of_stories[..], &of_piqa[..]].concat();
     [
         ("agreement", printed(&["score", har, "--swapped", swapped])),
@@ -194,7 +199,7 @@ fn of_language_models() -> Documents {
         ("llm-run", files(&both, "run.json")),
         ("piqa-answer", files(&of_piqa[..1], "answers-toy-piqa-sl.jsonl")),
         ("piqa-prompt", values(&llm(&[&["piqa", "prompt", "--data", text(&set), "--format", "json"]]), true)),
-        ("piqa-scores", printed(&[&["piqa", "score", words, likelihood], &more[..]].concat())),
+        ("piqa-scores", [printed(&scores), printed(&beside)].concat()),
     ]
     .into()
 }
@@ -389,8 +394,7 @@ fn add_fields(value: &mut Value, name: &str) {
 
 fn copy_of_run(name: &str) -> PathBuf {
     let copy = rig().tiny.path(name);
-    let copied = std::process::Command::new("cp").arg("-a").args([&rig().run, &copy]).status().unwrap();
-    assert!(copied.success());
+    copy_folder(&rig().run, &copy);
     copy
 }
 

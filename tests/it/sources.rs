@@ -1,6 +1,6 @@
 //! Training on several sources, and learning states from a share of the inputs.
 
-use crate::support::{read_text, real_data, stderr, stdout, text, tiered};
+use crate::support::{read_text, real_data, send, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,6 @@ use tiered::model::{Conflicts, Mode, Precision};
 use tiered::seed::rng;
 use tiered::synthetic::{Kinds, Order, Style, World, make_stories, reorder_stories};
 use tiered::tokenizer::InputTokenizer;
-use tiered::train::EpochRecord;
 
 /// Four pairs in each epoch, and from the second epoch on two more of another split.
 fn two_sources(tiny: &Tiny, weight: &str) -> String {
@@ -36,9 +35,8 @@ fn a_run_on_two_sources_goes_on_where_it_was() {
     let tiny = Tiny::new();
     let sources = two_sources(&tiny, "0.5");
     let whole = tiny.trained("whole", &["--set", &sources]);
-    let records = fs::read_to_string(whole.join("metrics.jsonl")).unwrap();
-    let steps: Vec<u64> = records.lines().map(|line| serde_json::from_str::<EpochRecord>(line).unwrap().step).collect();
-    assert_eq!(steps, [2, 5]);
+    let records = RunFolder::open(&whole).unwrap().epochs().unwrap();
+    assert_eq!(records.iter().map(|record| record.step).collect::<Vec<_>>(), [2, 5]);
 
     let run = tiny.trained("stopped", &["--set", &sources, "--set", "train.epochs=1"]);
     let resume = |sets: &[&str]| {
@@ -73,8 +71,7 @@ fn dev_losses_are_averaged_as_those_of_training() {
         let dev = format!("data.dev.file={}", tiny.stories().display());
         let sets = [&normalization, &dev, "data.dev.split=train", "train.learning_rate=1e-30", "train.epochs=1"];
         let run = tiny.trained(&normalization, &sets.iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>());
-        let record: EpochRecord =
-            serde_json::from_str(&fs::read_to_string(run.join("metrics.jsonl")).unwrap()).unwrap();
+        let record = RunFolder::open(&run).unwrap().epochs().unwrap().remove(0);
         let (train, dev) = (record.train, record.dev.unwrap().losses);
         for (of_train, of_dev) in [
             (train.preconditions, dev.preconditions),
@@ -501,8 +498,7 @@ fn a_signal_while_stories_are_read_saves_too() {
     let stories = fs::read(tiny.stories()).unwrap();
     let child = command.spawn().unwrap();
     let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap(); // when it begins to read
-    // SAFETY: the child has not been waited for.
-    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGTERM) }, 0);
+    send("TERM", &child);
     writer.write_all(&stories).unwrap();
     drop(writer);
     let output = child.wait_with_output().unwrap();

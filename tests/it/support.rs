@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
+use std::sync::Mutex;
 use tempfile::TempDir;
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::data::{StoryFile, StoryIndex, pairs, read_file};
@@ -130,11 +131,62 @@ pub fn assert_streams_alike(path: &Path, read: &tiered::error::Result<StoryFile>
     }
 }
 
+/// A folder that is removed when the tests end, at the latest: what a static has is never dropped.
+pub fn temporary() -> TempDir {
+    static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    extern "C" fn remove() {
+        for folder in FOLDERS.lock().unwrap().drain(..) {
+            let _ = std::fs::remove_dir_all(folder); // those of finished tests are gone
+        }
+    }
+    let directory = TempDir::new().unwrap();
+    let mut folders = FOLDERS.lock().unwrap();
+    if folders.is_empty() {
+        // SAFETY: the function takes nothing and returns.
+        assert_eq!(unsafe { libc::atexit(remove) }, 0);
+    }
+    folders.push(directory.path().to_owned());
+    directory
+}
+
 /// A file of that name in the directory.
 pub fn write(directory: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = directory.path().join(name);
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// All files below a folder. Symbolic links are left out.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => files.extend(files_below(&entry.path())),
+            kind if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+    files
+}
+
+/// The Rust files of `src/`.
+pub fn source_files() -> Vec<PathBuf> {
+    let mut files = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    files
+}
+
+/// Copies a folder with all that is in it, to where nothing is.
+pub fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &to);
+        } else {
+            std::fs::copy(path, to).unwrap();
+        }
+    }
 }
 
 /// Runs the program.
@@ -164,6 +216,26 @@ pub fn python(program: &str, arguments: &[&Path]) -> Option<Value> {
             None
         }
     }
+}
+
+/// The interpreter of `scripts/make-venv.sh`; `None`, with a line saying so, where there is none.
+pub fn venv() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
+    if !python.exists() {
+        skipped(".venv is needed (make venv)");
+        return None;
+    }
+    Some(python)
+}
+
+/// Sends a signal to a process: "TERM".
+pub fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// How a program ended, and what it said of it.
+pub fn said(output: &Output) -> String {
+    format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
 }
 
 pub fn stdout(output: &Output) -> String {
@@ -217,15 +289,8 @@ fn random_story(rng: &mut ChaCha12Rng, sentences: usize) -> (StoryGold, StoryPre
         (gold, EntityPrediction { name, conflict_probs, preconditions, effects })
     };
     let (gold, entities) = (0..entities).map(entity).unzip();
-    let story = StoryPrediction {
-        id: "story".into(),
-        sentences: vec!["A sentence.".into(); sentences],
-        sentence_pairs: Vec::new(),
-        subjects: Vec::new(),
-        no_conflict: None,
-        entities,
-    };
-    (StoryGold { entities: gold }, story)
+    let sentences = vec!["A sentence.".into(); sentences];
+    (StoryGold { entities: gold }, StoryPrediction::without_sentence_pairs("story", sentences, entities))
 }
 
 /// Mostly zeros, and predictions that mostly equal the gold.

@@ -1,6 +1,6 @@
 //! Sweeps of tiny models: run, killed, stopped, shared, compared.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{send, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -294,10 +294,6 @@ fn what_an_interruption_left_of_checkpoints_is_removed() {
     assert_eq!(twice, rig.succeeds("table", "left", &["--decode", "pair", "--format=json"]));
 }
 
-fn send(signal: &str, child: &std::process::Child) {
-    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
-}
-
 #[test]
 fn a_signal_saves_and_asks_to_be_run_again() {
     let rig = Rig::new("");
@@ -323,6 +319,26 @@ fn has_begun(sweep: &Sweep) {
     while !begun.exists() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Who builds the program anew during a sweep replaces it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sweep_goes_on_when_its_program_is_gone() {
+    let (rig, built) = (shared(), Path::new(env!("CARGO_BIN_EXE_tiered")).parent().unwrap());
+    let folder = tempfile::TempDir::new_in(built).unwrap();
+    for program in ["tiered", "tiered-torch"] {
+        fs::hard_link(built.join(program), folder.path().join(program)).unwrap();
+    }
+    let usual = rig.command("run", "rebuilt", &["--jobs", "2"]);
+    let mut command = Command::new(folder.path().join("tiered"));
+    command.args(usual.get_args()).env("OMP_NUM_THREADS", "1").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let sweep = command.spawn().unwrap();
+    has_begun(&rig.sweep("rebuilt"));
+    folder.close().unwrap();
+    let output = sweep.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}\n{}", stdout(&output), stderr(&output));
+    assert_eq!(rig.table("rebuilt"), rig.table("done"));
 }
 
 /// A parent that is killed can tell its children nothing; the system does.

@@ -180,15 +180,8 @@ fn digests_are_those_of_python() {
     };
     let story = |sentences: [&str; 2], entities: [(EntityGold, EntityPrediction); 2]| {
         let (gold, predicted) = entities.into_iter().unzip();
-        let prediction = StoryPrediction {
-            id: "story".into(),
-            sentences: sentences.map(str::to_owned).into(),
-            sentence_pairs: Vec::new(),
-            subjects: Vec::new(),
-            no_conflict: None,
-            entities: predicted,
-        };
-        (StoryGold { entities: gold }, prediction)
+        let sentences = sentences.map(str::to_owned).into();
+        (StoryGold { entities: gold }, StoryPrediction::without_sentence_pairs("story", sentences, predicted))
     };
     let implausible =
         story(["Mia è fuori.", "Mia legge."], [entity("libro", &[(1, 19, 1)], &[]), entity("Mia", &[], &[])]);

@@ -1,6 +1,6 @@
 //! Random encoders of every family, so small that training, evaluation and prediction through the program take a second.
 
-use crate::support::{rng, stderr, text, tiered};
+use crate::support::{rng, stderr, temporary, text, tiered};
 use crate::test_device::{TestDevice, devices};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ impl Tiny {
 
     /// The same with an encoder of another family.
     pub fn of(family: &str) -> Self {
-        let tiny = Tiny { directory: TempDir::new().unwrap() };
+        let tiny = Tiny { directory: temporary() };
         make_encoder(&tiny.encoder(), family);
         let groups = |file: &str, groups: usize| sample(file).into_iter().take(3 * groups).collect::<Map<_, _>>();
         std::fs::write(tiny.stories(), json!({"train": groups("en", 4), "dev": groups("en-dev", 2)}).to_string())

@@ -66,6 +66,10 @@ pub enum EditProblem {
         message: String,
     },
     NothingToPropose,
+    /// The plausible story of a version lacks them.
+    PlausibleLacks {
+        plausible: String,
+    },
     RequestTooLarge,
     JournalIsFull {
         path: String,
@@ -79,7 +83,6 @@ impl EditProblem {
         match self {
             E::NoStory { .. } | E::NoSentence { .. } | E::NoEntity { .. } | E::NoEntityNamed { .. } => "gone",
             E::NothingToGoTo { .. } | E::PlausibleIsGone { .. } => "gone",
-            E::JournalIsFull { .. } => "io",
             _ => "data",
         }
     }
@@ -122,6 +125,11 @@ impl InWords for EditProblem {
                 );
             }
             E::NoStoryFile { message } | E::TooLongForRun { message } => message,
+            E::PlausibleLacks { plausible } => {
+                return format!(
+                    "a model also reads the plausible story, {plausible}; add sentences and entities there first"
+                );
+            }
             E::NothingToPropose => "a model needs the sentences and the entities of the story; add them first",
             E::RequestTooLarge => "the request is too large; send less text",
             E::JournalIsFull { path } => {
@@ -173,6 +181,9 @@ impl InWords for EditProblem {
             }
             E::NoStoryFile { .. } => "questo non è un file di storie in JSON; scegline un altro",
             E::TooLongForRun { .. } => "la storia, o una sua frase, è troppo lunga per il modello; accorciala",
+            E::PlausibleLacks { plausible } => {
+                return format!("prima aggiungi frasi ed entità alla storia {plausible}");
+            }
             E::NothingToPropose => "un modello ha bisogno delle frasi e delle entità della storia; prima aggiungile",
             E::RequestTooLarge => "il testo è troppo grande; mandane meno alla volta",
             E::JournalIsFull { .. } => "il progetto è pieno; esporta le storie e importale in un progetto nuovo",

@@ -40,6 +40,8 @@ struct From {
     pass: String,
     #[serde(default)]
     on_clash: OnClash,
+    /// The revision that the annotator saw when choosing so.
+    seen: Option<u64>,
     /// The project for which the page was opened.
     project: Option<String>,
 }
@@ -49,7 +51,8 @@ impl From {
     /// `OtherProject` if it is about another project.
     fn sender_to(&self, project: &Project) -> Result<Sender<'_>, EditRefusal> {
         require_own(self.project.as_deref(), project)?;
-        Ok(Sender { who: &self.who, window: &self.window, n: self.n, pass: &self.pass, on_clash: self.on_clash })
+        let From { who, window, n, pass, on_clash, seen, .. } = self;
+        Ok(Sender { who, window, n: *n, pass, on_clash: *on_clash, seen: *seen })
     }
 }
 

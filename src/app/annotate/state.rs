@@ -115,8 +115,16 @@ struct Problem<'a> {
 struct Reason<'a> {
     kind: &'static str,
     message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    clash: Option<Vec<ToldClash<'a>>>,
+    #[serde(flatten)]
+    clashes: Option<ToldClashes<'a>>,
+}
+
+/// What somebody else changed, up to a revision. The ids are those of the story's group.
+#[derive(Serialize)]
+struct ToldClashes<'a> {
+    clash: Vec<ToldClash<'a>>,
+    story: &'a str,
+    revision: u64,
 }
 
 /// A clash in the language of the page.
@@ -164,13 +172,14 @@ pub(super) fn answer<T: Serialize>(done: Result<T, EditRefusal>, page: &Page) ->
         "unavailable" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    let clash = match &refusal {
-        EditRefusal::Clash(clashes) => {
-            Some(clashes.iter().map(|clash| ToldClash { what: clash.what.words(page.lang), clash }).collect())
+    let clashes = match &refusal {
+        EditRefusal::Clash { clashes, story, revision } => {
+            let told = clashes.iter().map(|clash| ToldClash { what: clash.what.words(page.lang), clash });
+            Some(ToldClashes { clash: told.collect(), story, revision: *revision })
         }
         _ => None,
     };
-    let error = Reason { kind: refusal.kind(), message: refusal.words(page.lang), clash };
+    let error = Reason { kind: refusal.kind(), message: refusal.words(page.lang), clashes };
     let text =
         schema::to_string(&Problem { error }).map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
     Ok((status, json_text(text)).into_response())

@@ -1,22 +1,15 @@
 //! `/api/annotate/words`: attributes and labels in words.
 
 use super::super::answer::{Answered, json};
+use super::page::Page;
 use crate::attribute::Attribute;
-use crate::language::Language;
 use crate::report::labels::{attribute_name, meaning};
 use axum::Router;
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
 use axum::routing::get;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub(super) fn routes() -> Router {
     Router::new().route("/api/annotate/words", get(words))
-}
-
-#[derive(Deserialize)]
-struct WordsQuery {
-    lang: Language,
 }
 
 #[derive(Serialize)]
@@ -40,8 +33,7 @@ struct LabelWords {
     words: String,
 }
 
-async fn words(query: Result<Query<WordsQuery>, QueryRejection>) -> Answered {
-    let Query(WordsQuery { lang }) = query?;
+async fn words(Page { lang, .. }: Page) -> Answered {
     let labels = |attribute: Attribute| {
         (0..=attribute.max_label()).map(|label| LabelWords { label, words: meaning(attribute, label, lang) }).collect()
     };

@@ -81,12 +81,12 @@ struct DifferingPair {
     tiers: Vec<&'static str>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let systems = args.runs.iter().map(|run| Predictor::open(run)).collect::<Result<Vec<_>>>()?;
     let names = args.runs.iter().map(|run| run.display().to_string()).collect::<Vec<_>>();
     let real: Vec<_> = args.runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
     if let Some(twice) = (1..real.len()).find(|&i| real[..i].contains(&real[i])) {
-        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", names[twice])).into());
+        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", names[twice])));
     }
     let rows = if args.seeds { RecipeRow::of_recipes(&names)? } else { RecipeRow::of_runs(&names) };
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let text = match args.format.format {
         Format::Json => {
             let answer = Answer { comparison: &comparison, differing: &differing };
-            schema::to_string_pretty(&answer).map_err(anyhow::Error::from)? + "\n"
+            schema::to_string_pretty(&answer).expect("it has string keys only") + "\n"
         }
         format => shown(&comparison, format),
     };

@@ -107,7 +107,8 @@ fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], su
     if !summary.left_out.is_empty() {
         facts.insert("left_out".to_owned(), json!(summary.left_out));
     }
-    let facts = RunFacts { model: settled.server.model.clone(), date: settled.date.clone(), facts };
+    let (model, date) = (settled.server.model.clone(), settled.date.clone());
+    let facts = RunFacts { model, date, facts, ..RunFacts::default() };
     write_records(folder, &set.stories, plan, answers, &facts)?;
     let has_pairs = plan.protocol == Protocol::Pairs && plan.last == Tier::State && settled.way != Way::Said;
     if has_pairs && !set.checked.is_empty() {
@@ -119,7 +120,7 @@ fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], su
 /// The answers as predictions about pairs, if two stories of one pair were asked about.
 fn write_pairs(folder: &Path, set: &StorySet) -> Result<()> {
     let records = records_in(folder)?;
-    let predictions = pair_predictions(&records, &link(&records)?, &set.checked)?;
+    let predictions = pair_predictions(&records, &link(&records)?, &set.checked)?.predictions;
     match predictions.is_empty() {
         true => Ok(()),
         false => durable::replace_with(&folder.join("predictions.jsonl"), |part| write_predictions(part, &predictions)),

@@ -11,6 +11,8 @@ mod score;
 mod session;
 mod summary;
 
+use crate::error::Result;
+
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     Prompt(prompt::Args),
@@ -21,10 +23,10 @@ pub(super) enum Command {
     Piqa(piqa::Command),
 }
 
-pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+pub(super) fn run(command: &Command) -> Result<()> {
     match command {
         Command::Prompt(args) => prompt::run(args),
-        Command::Eval(args) => Ok(eval::run(args)?),
+        Command::Eval(args) => eval::run(args),
         Command::Score(args) => score::run(args),
         Command::Piqa(command) => piqa::run(command),
     }

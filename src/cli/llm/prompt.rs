@@ -35,17 +35,17 @@ pub(in crate::cli) struct Args {
     options: bool,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     let set = read_stories(&args.plan.data, args.protocol, args.plan.split.as_deref())?;
     if args.protocol == Protocol::Har {
-        return Ok(print_exactly(&format!("{}\n", of_har(args, &set)?))?);
+        return print_exactly(&format!("{}\n", of_har(args, &set)?));
     }
     let question = question(args, &set)?;
     let text = match args.options {
         false => question.prompt,
         true => question.continuations.iter().map(|option| format!("{option:?}")).collect::<Vec<_>>().join("\n"),
     };
-    Ok(print_exactly(&format!("{text}\n"))?)
+    print_exactly(&format!("{text}\n"))
 }
 
 fn question(args: &Args, set: &StorySet) -> Result<Question> {

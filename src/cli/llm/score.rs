@@ -6,15 +6,16 @@ use crate::cli::output::print;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{Records, find_records};
 use crate::llm::score::{
-    agreement, agreement_of_pairs, calamita_leaderboard, link, not_both_orders, pair_predictions, require_both_orders,
-    score,
+    ConvertedPairs, agreement, agreement_of_pairs, calamita_leaderboard, link, not_both_orders, pair_predictions,
+    require_asked_alike, require_both_orders, score,
 };
 use crate::llm::server::Settled;
 use crate::llm::{Protocol, QUESTIONS, read_stories};
 use crate::prediction::{LabelledPair, read_predictions, write_lines};
 use crate::report::{Table, published_models};
+use crate::say::{aside, counted};
 use clap::ValueEnum;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Score recorded answers of language models, tier by tier
@@ -58,20 +59,20 @@ enum Published {
     Calamita,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     if let Some([first, second]) = har_folders(args) {
         if args.predictions.is_some() || !args.published.is_empty() {
             let message = "--swapped: of two runs by protocol har only the agreement is printed; leave out --predictions \
                            and --published";
-            return Err(Error::new(ErrorKind::Usage, message).into());
+            return Err(Error::new(ErrorKind::Usage, message));
         }
-        return Ok(print(&har_agreement(args, first, second)?)?);
+        return print(&har_agreement(args, first, second)?);
     }
     let out = args.predictions.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
     let records = find_records(&args.paths)?;
     let mut report = score(&records)?;
     if args.published.contains(&Published::GitaStories) {
-        report = report.with_published(published_models())?;
+        report = report.with_published(&records, published_models())?;
     }
     if args.published.contains(&Published::Calamita) {
         report.calamita_leaderboard = calamita_leaderboard();
@@ -96,7 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         Format::Csv => report.in_tables(Table::to_csv),
         Format::Latex => report.in_tables(Table::to_latex),
     };
-    Ok(print(&text)?)
+    print(&text)
 }
 
 /// Both folders, if they are of protocol har.
@@ -119,7 +120,11 @@ fn har_agreement(args: &Args, first: &Path, second: &Path) -> Result<String> {
     })
 }
 
-/// Refuses runs by protocol har that are not one model's, with either story of every pair first.
+/// What may differ between two runs by protocol har that are asked in both orders: the order and the words for it, where
+/// the file lies, and a limit, because the number of pairs is compared.
+const MAY_DIFFER: [&str; 4] = ["swapped", "departures", "data", "limit"];
+
+/// Refuses runs by protocol har that are not one model's, asked alike but with either story of every pair first.
 fn require_both_orders_of_pairs(first: &Path, second: &Path) -> Result<()> {
     let settled = |folder: &Path| {
         let problem = "has no run.json, which tells the model and the order; name a folder that `tiered llm eval` made";
@@ -130,10 +135,15 @@ fn require_both_orders_of_pairs(first: &Path, second: &Path) -> Result<()> {
     if ours.server.model != theirs.server.model {
         return Err(not_both_orders(first, second, "is of another model than"));
     }
-    match is_swapped(&ours) == is_swapped(&theirs) {
-        true => Err(not_both_orders(first, second, "shows the stories of a pair in the same order as")),
-        false => Ok(()),
+    if is_swapped(&ours) == is_swapped(&theirs) {
+        return Err(not_both_orders(first, second, "shows the stories of a pair in the same order as"));
     }
+    let asked = [ours, theirs].map(|mut settled| {
+        settled.asked.retain(|field, _| !MAY_DIFFER.contains(&field.as_str()));
+        settled.asked.insert("way".to_owned(), json!(settled.way));
+        settled.asked
+    });
+    require_asked_alike(first, second, asked.each_ref())
 }
 
 /// The only model, for a flag that is about one.
@@ -152,10 +162,13 @@ fn predictions(args: &Args, records: &Records) -> Result<Vec<LabelledPair>> {
             "has no states of entities, which predictions.jsonl needs; name the file in the format of TRIP and GITA";
         return Err(Error::data(problem).about(data.display()));
     }
-    let predictions = pair_predictions(records, &link(records)?, &set.checked)?;
+    let ConvertedPairs { predictions, left_out } = pair_predictions(records, &link(records)?, &set.checked)?;
     if predictions.is_empty() {
         let problem = "has no pair of the story file; name the file and split that were asked about";
         return Err(Error::data(problem).about(records.folder.display()));
+    }
+    if left_out > 0 {
+        aside!("warning: {}: not asked about, and so left out: {}", data.display(), counted(left_out, "pair"));
     }
     Ok(predictions)
 }

@@ -62,12 +62,19 @@ fn log(sweep: &Sweep, number: usize) -> PathBuf {
     logs(sweep).join(format!("task-{number}.log"))
 }
 
+/// This program. If it was built or installed anew since the sweep began, it is still the one that began, on Linux.
+fn program() -> Result<PathBuf> {
+    let path = std::env::current_exe().map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("the path of this program can't be found out: {error}"))
+    })?;
+    let same = PathBuf::from("/proc/self/exe");
+    Ok(if !path.exists() && same.exists() { same } else { path })
+}
+
 /// The command that runs this program on one run. The cores are divided among the processes, unless the environment
 /// sets the number of threads.
 fn command(sweep: &Sweep, number: usize, at_a_time: usize, out: Option<&Path>) -> Result<Command> {
-    let program = std::env::current_exe().map_err(|error| {
-        Error::new(ErrorKind::Unavailable, format!("the path of this program can't be found out: {error}"))
-    })?;
+    let program = program()?;
     let path = log(sweep, number);
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::writing(&path, &e))?;
     let again = file.try_clone().map_err(|error| Error::writing(&path, &error))?;

@@ -20,6 +20,9 @@ pub const SETS: [&str; 10] = [
     "piqa-bg",
 ];
 
+/// How many items each of [`SETS`] has.
+pub const SET_ITEMS: u64 = 100;
+
 /// A situation, and two solutions of which one is right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {

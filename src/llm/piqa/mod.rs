@@ -17,7 +17,7 @@ mod submission;
 
 pub use answer::{UNANSWERED, read_answer};
 pub use ask::{Chat, answer_lines, ask};
-pub use dataset::{Item, PiqaSet, SETS};
+pub use dataset::{Item, PiqaSet, SET_ITEMS, SETS};
 pub use evaluate::{by_answers, by_likelihood};
 pub use likelihood::{Likelihood, Normalisation, RankedItem, likelihoods};
 pub use prompt::{answer_schema, prompt, prompts_sha256};

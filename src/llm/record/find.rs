@@ -28,7 +28,8 @@ pub struct Records {
 /// Reads files of samples, and all of them in folders. The files of one folder are one model's.
 ///
 /// # Errors
-/// `MissingInput` if there are none; `Data` if a folder has several files of a tier; and those of reading.
+/// `MissingInput` if there are none; `Data` if a folder has several files of a tier, or a file has not as many lines as
+/// the `results` file beside it says; and those of reading.
 pub fn find_records(paths: &[PathBuf]) -> Result<Vec<Records>> {
     let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -112,6 +113,11 @@ fn records(files: &[PathBuf], folder: PathBuf) -> Result<Records> {
     let results: Vec<PathBuf> =
         entries(beside)?.into_iter().filter(|path| is_named(path, "results_", "json")).collect();
     let all: Vec<RunFacts> = results.iter().map(|path| read_facts(path)).collect::<Result<_>>()?;
+    for (&tier, &file) in &named {
+        let of_tier = |(path, facts): (_, &RunFacts)| Some((path, *facts.asked.get(&tier)?));
+        let told: Vec<(&PathBuf, u64)> = results.iter().zip(&all).filter_map(of_tier).collect();
+        require_whole(file, tiers.get(&tier).map_or(0, Vec::len), &told)?;
+    }
     let mut remarks: Vec<String> = Vec::new();
     for remark in all.iter().flat_map(RunFacts::remarks) {
         if !remarks.contains(&remark) {
@@ -123,4 +129,24 @@ fn records(files: &[PathBuf], folder: PathBuf) -> Result<Records> {
         || folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
     let model = if facts.model.is_empty() { of_folder() } else { facts.model.clone() };
     Ok(Records { model, folder, facts, remarks, tiers })
+}
+
+/// Refuses a file that has more or fewer lines than its run asked about stories, as the `results` files that name its tier
+/// tell: it is cut off, or doubled. If a folder has several runs, the file of the same date tells.
+fn require_whole(file: &Path, lines: usize, told: &[(&PathBuf, u64)]) -> Result<()> {
+    let of_run: Vec<_> = told.iter().filter(|(results, _)| date(results) == date(file)).collect();
+    let of_run = if of_run.is_empty() { told.iter().collect() } else { of_run };
+    match of_run.first() {
+        Some((results, count)) if of_run.iter().all(|(_, count)| *count != lines as u64) => {
+            let results = results.file_name().unwrap_or_default().display();
+            let problem = format!("has {lines} lines, and {results} says {count}; name the whole file");
+            Err(Error::data(problem).about(file.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What stands at the end of the names of a run's files.
+fn date(path: &Path) -> Option<&str> {
+    path.file_stem()?.to_str()?.rsplit('_').next()
 }

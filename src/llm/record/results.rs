@@ -6,8 +6,10 @@ use crate::llm::plan::Plan;
 use crate::llm::prompt::PromptStyle;
 use crate::llm::server::left_out_remark;
 use crate::llm::story::AskedStory;
+use crate::llm::tier::Tier;
 use crate::untrusted::{self, MAX_INDEX, json_error};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a run was, as far as its records say.
@@ -19,6 +21,8 @@ pub struct RunFacts {
     pub date: String,
     /// Whatever else the one who asked knows: server, way, tokens, probe. They stand under `tiered`.
     pub facts: Map<String, Value>,
+    /// How many stories each tier asked about, as a `results` file says (`n-samples`). Not used in writing one.
+    pub asked: BTreeMap<Tier, u64>,
 }
 
 impl RunFacts {
@@ -67,7 +71,7 @@ pub(super) fn results(
     })
 }
 
-/// The model and our own facts in a `results` file.
+/// The model, how many stories were asked about, and our own facts in a `results` file.
 ///
 /// # Errors
 /// `Io` or `Data` if it can't be read, or is not a JSON object.
@@ -78,5 +82,7 @@ pub fn read_facts(path: &Path) -> Result<RunFacts> {
     })?;
     let text = |field: &str| results[field].as_str().unwrap_or_default().to_owned();
     let facts = results["tiered"].as_object().cloned().unwrap_or_default();
-    Ok(RunFacts { model: text("model_name"), date: text("date"), facts })
+    let asked = |tier: Tier| Some((tier, results["n-samples"][tier.task()]["effective"].as_u64()?));
+    let asked = Tier::ALL.into_iter().filter_map(asked).collect();
+    Ok(RunFacts { model: text("model_name"), date: text("date"), facts, asked })
 }

@@ -10,6 +10,7 @@ use crate::llm::tier::Tier;
 use crate::metrics::{Share, StoryGroups, Tiered};
 use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// Two runs of one model on the same stories, whose prompts differ in the order of the options or of the stories.
@@ -30,7 +31,11 @@ pub struct Agreement {
 /// What to do where two runs can't be compared.
 const REMEDY: &str = "name two runs of one model by one protocol, one with `tiered llm eval --swapped` and one without";
 
-/// Refuses runs that are not one model's, by one protocol, in both orders.
+/// What records tell of how they were asked, but for the order of the options.
+const HOW: [&str; 8] =
+    ["shots", "shots_sha256", "seed", "leading_blank", "style", "chat_template_sha256", "way", "bos_seen"];
+
+/// Refuses runs that are not one model's, by one protocol, in both orders and else asked alike.
 ///
 /// # Errors
 /// `Data`, with what they have in common or not.
@@ -41,17 +46,35 @@ pub fn require_both_orders(first: &Records, second: &Records) -> Result<()> {
     // Without a `results` file a model is called as its folder.
     let models = [&first.facts.model, &second.facts.model];
     let problem = match [first, second].map(is_swapped) {
-        _ if protocol(&ours) != protocol(&theirs) => "was asked by another protocol than",
-        _ if models.iter().all(|model| !model.is_empty()) && models[0] != models[1] => "is of another model than",
-        [Some(one), Some(other)] if one == other => "names the options in the same order as",
-        [Some(_), Some(_)] => return Ok(()),
+        _ if protocol(&ours) != protocol(&theirs) => Some("was asked by another protocol than"),
+        _ if models.iter().all(|model| !model.is_empty()) && models[0] != models[1] => Some("is of another model than"),
+        [Some(one), Some(other)] => (one == other).then_some("names the options in the same order as"),
         // Where a run does not tell its order, its prompts do.
         _ if ours.iter().map(|sample| &sample.prompt).eq(theirs.iter().map(|sample| &sample.prompt)) => {
-            "has the same prompts as"
+            Some("has the same prompts as")
         }
-        _ => return Ok(()),
+        _ => None,
     };
-    Err(not_both_orders(&first.folder, &second.folder, problem))
+    if let Some(problem) = problem {
+        return Err(not_both_orders(&first.folder, &second.folder, problem));
+    }
+    let how = [first, second].map(|records| {
+        let facts = records.facts.facts.iter().filter(|(field, _)| HOW.contains(&field.as_str()));
+        facts.map(|(field, value)| (field.clone(), value.clone())).collect::<Map<_, _>>()
+    });
+    require_asked_alike(&first.folder, &second.folder, how.each_ref())
+}
+
+/// Refuses runs that tell of the same setting, and not the same of it.
+///
+/// # Errors
+/// `Data`, with the first such setting.
+pub fn require_asked_alike(first: &Path, second: &Path, [ours, theirs]: [&Map<String, Value>; 2]) -> Result<()> {
+    let differs = |(field, value): &(&String, &Value)| theirs.get(*field).is_some_and(|other| other != *value);
+    let Some((field, _)) = ours.iter().find(differs) else { return Ok(()) };
+    let problem = format!("--swapped: differs in more than the order from {}: {field}", first.display());
+    let remedy = "name two runs of one command, with `tiered llm eval --swapped` and without";
+    Err(Error::data(format!("{problem}; {remedy}")).about(second.display()))
 }
 
 /// The error of a run that is not the first one in the other order.

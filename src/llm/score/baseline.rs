@@ -1,7 +1,7 @@
 //! What answers without a model score: a table without them flatters.
 
 use crate::llm::options::options;
-use crate::llm::story::{AskedStory, StoryKind};
+use crate::llm::story::{AskedStory, GoldStates, StoryKind};
 use crate::llm::tier::Tier;
 use crate::report::{KindScores, PublishedStoryRow};
 
@@ -33,7 +33,12 @@ fn row(system: &str, stories: &[AskedStory], chance: Chance) -> PublishedStoryRo
     PublishedStoryRow { system: system.to_owned(), accuracy, consistency, verifiability }
 }
 
+/// Nothing in tier 3 if an implausible story does not tell which states are right.
 fn scores(stories: &[AskedStory], tier: Tier, chance: Chance) -> KindScores {
+    let is_unknown = |story: &AskedStory| !story.plausible && story.states == GoldStates::Unknown;
+    if tier == Tier::State && stories.iter().any(is_unknown) {
+        return KindScores { overall: None, cloze: None, order: None, plausible: None };
+    }
     let reached = |story: &AskedStory| -> f64 {
         Tier::ALL.iter().filter(|&&other| other <= tier).map(|&tier| chance(tier, story)).product()
     };
@@ -56,13 +61,29 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn of_no_stories_nothing_is_known() {
+    /// Of two sentences in conflict.
+    fn cloze_story(states: Option<&str>) -> AskedStory {
         let doc = json!({
             "story_id": 1, "example_id": "1-C0", "plausible": false, "sentences": ["One.", "Two."], "breakpoint": 1,
-            "confl_sents": [0],
+            "confl_sents": [0], "states": states,
         });
-        let story = AskedStory::from_doc(0, &doc).unwrap();
+        AskedStory::from_doc(0, &doc).unwrap()
+    }
+
+    #[test]
+    fn without_gold_states_verifiability_is_not_known() {
+        let of = |stories: &[AskedStory]| [always_first(stories), by_chance(stories)].map(|row| row.verifiability);
+        let [first, chance] = of(&[cloze_story(Some("power"))]);
+        assert_eq!((first.overall, chance.cloze), (Some(1.), Some(0.5 / 14.)));
+        for row in of(&[cloze_story(Some("power")), cloze_story(None)]) {
+            assert_eq!((row.overall, row.cloze, row.order), (None, None, None), "and not 0");
+        }
+        assert_eq!(by_chance(&[cloze_story(None)]).consistency.overall, Some(0.5));
+    }
+
+    #[test]
+    fn of_no_stories_nothing_is_known() {
+        let story = cloze_story(None);
         let KindScores { overall, cloze, order, plausible } = by_chance(&[story]).accuracy;
         assert_eq!((overall, cloze, order, plausible), (Some(0.5), Some(0.5), None, None));
         assert_eq!(always_first(&[]).verifiability.overall, None);

@@ -14,10 +14,19 @@ use crate::llm::record::{Records, SampleRecord};
 use crate::llm::story::AskedStory;
 use crate::llm::tier::Tier;
 use crate::prediction::{EntityPrediction, LabelledPair, PairPrediction, StoryPrediction};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The seed of which story of a pair comes first: that of `tiered eval`.
 const PAIR_SEED: u64 = 0;
+
+/// Predictions about the pairs of a story file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConvertedPairs {
+    /// In the order of the file.
+    pub predictions: Vec<LabelledPair>,
+    /// How many pairs of the file are left out, because a story of theirs was not asked about.
+    pub left_out: usize,
+}
 
 /// What a model answered about one story, as far as it was asked.
 #[derive(Default, Clone, Copy)]
@@ -31,8 +40,8 @@ struct Answers<'a> {
 /// left out.
 ///
 /// # Errors
-/// `Data` if the records are of a cascade, or answers in words.
-pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Story]) -> Result<Vec<LabelledPair>> {
+/// `Data` if the records are of a cascade, or answers in words; if a story was asked about with other words or labels.
+pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Story]) -> Result<ConvertedPairs> {
     if linked.said {
         let problem = "the answers are words: without log-probabilities a pair has no margin, so that there are no \
                        predictions about pairs";
@@ -45,12 +54,31 @@ pub fn pair_predictions(records: &Records, linked: &Linked, checked: &[data::Sto
     }
     let answers = answers(records);
     let of_pair = |pair: &Pair| pair.stories.each_ref().map(|story| answers.get(&key(story)).copied());
-    let predicted = pairs(checked, PAIR_SEED);
-    let predicted = predicted.iter().filter_map(|pair| match of_pair(pair) {
+    let pairs = pairs(checked, PAIR_SEED);
+    require_unchanged(&pairs, &answers, checked).map_err(|error| error.about(records.folder.display()))?;
+    let predicted = pairs.iter().filter_map(|pair| match of_pair(pair) {
         [Some(first), Some(second)] => Some(prediction(pair, [first, second])),
         _ => None,
     });
-    Ok(predicted.collect())
+    let predictions: Vec<LabelledPair> = predicted.collect();
+    Ok(ConvertedPairs { left_out: pairs.len() - predictions.len(), predictions })
+}
+
+/// Refuses a pair with a story that was asked about by its name, but with other words or labels than the file has: it would
+/// be left out as if it had not been asked about.
+fn require_unchanged(pairs: &[Pair], answers: &BTreeMap<String, Answers>, checked: &[data::Story]) -> Result<()> {
+    let keys: BTreeSet<String> = checked.iter().map(key).collect();
+    let others = answers.iter().filter(|(doc, _)| !keys.contains(*doc));
+    let others: BTreeSet<&str> = others.filter_map(|(_, asked)| Some(asked.judged?.story.id.as_str())).collect();
+    let is_changed = |story: &&data::Story| others.contains(story.id.as_str()) && !answers.contains_key(&key(story));
+    match pairs.iter().find_map(|pair| Some((pair, pair.stories.iter().find(is_changed)?))) {
+        None => Ok(()),
+        Some((pair, story)) => Err(Error::data(format!(
+            "pair {:?}: story {:?} was asked about with other words or labels than the story file has; name the story \
+             file that was asked about, as it was then",
+            pair.id, story.id
+        ))),
+    }
 }
 
 /// A story as its record has it.

@@ -5,6 +5,7 @@ use super::baseline::{always_first, by_chance};
 use super::figures::{TierTally, story_figures};
 use super::link::{Linked, link};
 use super::pairs::PairFigures;
+use crate::durable::sha256;
 use crate::error::{Error, Result};
 use crate::llm::record::Records;
 use crate::llm::story::{AskedStory, StoryKind};
@@ -93,6 +94,10 @@ const CALAMITA: [(&str, [f64; 3]); 4] = [
     ("Llama-3.1-8B-Instruct", [0.72, 0.29, 0.14]),
     ("Llama-3.1-70B-Instruct", [0.88, 0.65, 0.36]),
 ];
+
+/// SHA-256 of the 356 stories of GITA4CALAMITA's official file ([`stories_sha256`]). GITA's own file has as many stories of
+/// each kind, with other texts and answers.
+const OFFICIAL: &str = "21323d12c8b5e8ec4bcea9efc6ffba2e3b3943035450a8262bff7e24a7a902ec";
 
 /// Why figures that need ranks are not known.
 const WORDS: &str = "pairs can't be ranked (–), because answers in words have no log-probabilities";
@@ -185,20 +190,32 @@ impl ModelScores {
 }
 
 impl ScoreReport {
-    /// Adds the rows of table 3 of GITA4CALAMITA.
+    /// Adds the rows of table 3 of GITA4CALAMITA beside the scores of these records.
     ///
     /// # Errors
-    /// `Data` if these are other stories, or another protocol.
-    pub fn with_published(mut self, rows: Vec<PublishedStoryRow>) -> Result<Self> {
-        let theirs = StoryCounts { all: 356, implausible: 238, cloze: 115, order: 122, plausible: 119 };
-        let is_other = self.models.iter().any(|model| !model.departures.is_empty());
-        if is_other || (self.protocol, self.cascade, self.stories) != (Protocol::Gita4calamita, true, theirs) {
+    /// `Data` if they are of other stories, or another protocol.
+    pub fn with_published(mut self, records: &[Records], rows: Vec<PublishedStoryRow>) -> Result<Self> {
+        let departs = self.models.iter().any(|model| !model.departures.is_empty());
+        let is_other = |records: &Records| stories_sha256(records) != OFFICIAL;
+        let is_protocol = (self.protocol, self.cascade) == (Protocol::Gita4calamita, true);
+        if departs || !is_protocol || records.iter().any(is_other) {
             return Err(Error::data(
-                "--published gita-stories: the scores are published for the 356 stories of GITA4CALAMITA by the \
-                 protocol gita4calamita and nothing else, and these answers are others; leave --published out",
+                "--published gita-stories: the scores are published for the 356 stories of the official \
+                 GITA4CALAMITA.jsonl (GITA_test.json has other texts and answers) by the protocol gita4calamita and \
+                 nothing else, and these answers are others; leave --published out",
             ));
         }
         self.published = rows;
         Ok(self)
     }
+}
+
+/// SHA-256 of the stories of tier 1: name, right answers and sentences, each on a line, then an empty line.
+fn stories_sha256(records: &Records) -> String {
+    let text = |story: &AskedStory| {
+        let answers = Tier::ALL.map(|tier| story.answer(tier).unwrap_or_default());
+        format!("{}\n{}\n{}\n\n", story.id, answers.join("\n"), story.sentences.join("\n"))
+    };
+    let stories = records.tiers.get(&Tier::Story).into_iter().flatten();
+    sha256(stories.map(|sample| text(&sample.story)).collect::<String>().as_bytes())
 }

@@ -50,9 +50,10 @@ impl Section {
         let [first, second] = &difference.names;
         let line = |(i, tier): (usize, &str)| {
             let numbers = difference.tiers.as_ref().and_then(|tiers| tiers.each()[i]).map(|difference| {
-                let Difference { difference, interval: [low, high], bootstrap, mcnemar } = difference;
+                let Difference { difference, interval, bootstrap, mcnemar } = difference;
+                let [low, high] = interval.map_or([const { String::new() }; 2], |bounds| bounds.map(number));
                 let p_values = [bootstrap.p, bootstrap.holm, mcnemar.p, mcnemar.holm].map(number);
-                [&[number(*difference), String::new(), number(*low), number(*high)], &p_values[..]].concat()
+                [&[number(*difference), String::new(), low, high], &p_values[..]].concat()
             });
             let mut numbers = numbers.unwrap_or_default();
             numbers.resize(10, String::new());

@@ -9,6 +9,8 @@ use crate::schema;
 
 pub(super) const MISSING: &str = "missing";
 const UNDEFINED: &str = "–";
+/// Why a difference has none.
+const NO_INTERVAL: &str = "; [–]: fewer than 6 groups differ, or all by the same share";
 
 impl Comparison {
     /// Aligned tables for the terminal.
@@ -48,8 +50,9 @@ impl Comparison {
         match *tests {
             0 => of_scores,
             _ => format!(
-                "{of_scores} Differences are in points. p-values are by the same draws and by McNemar's exact test, \
+                "{of_scores} Differences are in points{}. p-values are by the same draws and by McNemar's exact test, \
                  each with Holm's correction over {}.",
+                if sections.iter().any(Section::lacks_intervals) { NO_INTERVAL } else { "" },
                 counted(*tests, "test")
             ),
         }
@@ -65,6 +68,12 @@ impl Section {
         let lacks_states = scores.any(|scores| scores.verifiability.is_none());
         let lacking = if lacks_states { " (no verifiability: pairs have no state labels)" } else { "" };
         format!("{}: {size}, decoded by {}{lacking}", self.set, self.decoding)
+    }
+
+    /// Whether a difference has no interval.
+    fn lacks_intervals(&self) -> bool {
+        let tiers = self.differences.iter().filter_map(|difference| difference.tiers.as_ref());
+        tiers.flat_map(|tiers| tiers.each().into_iter().flatten()).any(|difference| difference.interval.is_none())
     }
 
     /// One line per row, then the published systems. If a row has published scores, there is a column for them.
@@ -141,12 +150,14 @@ fn published_cell(row: &PublishedRow) -> String {
     format!("{accuracy} / {consistency} / {verifiability} {}", row.system)
 }
 
-/// Points with their interval; p by the bootstrap and by McNemar's test, each before and after Holm's correction.
+/// Points with their interval, a dash where too few groups differ for one; p by the bootstrap and by McNemar's test, each
+/// before and after Holm's correction.
 pub fn difference_cells(difference: &Difference) -> Vec<String> {
-    let Difference { difference, interval: [low, high], bootstrap, mcnemar } = difference;
-    let [points, low, high] = [difference, low, high].map(|share| 100. * share);
+    let Difference { difference, interval, bootstrap, mcnemar } = difference;
+    let points = |share: f64| format!("{:+.1}", 100. * share);
+    let interval = interval.map_or(UNDEFINED.to_owned(), |bounds| bounds.map(points).join(", "));
     let p_values = [bootstrap, mcnemar].into_iter().flat_map(|PValue { p, holm }| [p_cell(*p), p_cell(*holm)]);
-    std::iter::once(format!("{points:+.1} [{low:+.1}, {high:+.1}]")).chain(p_values).collect()
+    std::iter::once(format!("{} [{interval}]", points(*difference))).chain(p_values).collect()
 }
 
 fn undefined_cells() -> Vec<String> {

@@ -38,7 +38,7 @@ fn text_shows_spread_intervals_and_what_is_missing() {
     assert!(words(4).starts_with("2 50 % of a_b 1 of 3 100.0 [61.0, 100.0] 50.0 ["), "{text}");
     assert_eq!(words(5), "3 to come 0 of 1 missing missing missing");
     assert_eq!(words(6), "random 75.2 6.8 0.9");
-    assert!(words(9).starts_with("2 - 1 accuracy +50.0 [+16.7, +83.3]"), "{text}");
+    assert!(words(9).starts_with("2 - 1 accuracy +50.0 [–]"), "three groups differ: {text}");
     assert_eq!(words(12), "3 - 1 missing");
     assert!(lines.last().unwrap().contains("Holm's correction over 3 tests"), "{text}");
 }
@@ -56,6 +56,29 @@ fn single_runs_have_no_seeds() {
     for text in [runs.to_text(), runs.to_markdown(), runs.to_latex()] {
         assert!(!text.contains("seeds") && text.contains("95 ") && text.contains("12 pairs in 6 groups"), "{text}");
     }
+}
+
+/// Six groups differ in accuracy, three in consistency and none in verifiability.
+#[test]
+fn an_interval_stands_where_enough_groups_differ() {
+    let data = SectionData {
+        set: "dev".into(),
+        decoding: "pair".into(),
+        pairs: Some(PairSet::new((0..12).map(|pair| (format!("{pair}-C0"), pair / 2)))),
+        systems: vec![system("a", &[(0, 0)], &[]), system("b", &[(0, 11)], &[])],
+        published: Vec::new(),
+    };
+    let runs = Comparison::new("Runs", vec![data], &Compared::WithFirst).of_single_runs();
+    // The last group, with one pair that differs, comes never, or three times.
+    for text in [runs.to_text(), runs.to_markdown(), runs.to_latex()] {
+        for part in ["+91.7 [+75.0, +100.0]", "+41.7 [–]", "+0.0 [–]", "points; [–]: fewer than 6 groups differ"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    let csv = runs.to_csv();
+    assert!(csv.contains("difference,dev,pair,b,a,accuracy,0.9166666666666666,,0.75,1,"), "{csv}");
+    assert!(csv.contains("difference,dev,pair,b,a,verifiability,0,,,,1,1,1,1,"), "{csv}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_story_that_is_done_has_labels_wherever_something_is_named() {
 /// others, those whose marked conflict is shown, and those with a second one.
 fn in_published(path: &Path, split: &str) -> [(usize, usize); 3] {
     let mut rig = Rig::new();
-    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     rig.project().import(sender, &read_file(path).unwrap(), Some(split)).unwrap();
     let mut counts = [(0, 0); 3];
     for line in rig.project().view("main").stories {

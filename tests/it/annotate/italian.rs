@@ -148,7 +148,7 @@ fn what_was_done() {
 fn what_was_imported() {
     let mut rig = Rig::new();
     let file = read_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/it.json")).unwrap();
-    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     rig.project().import(sender, &file, None).unwrap();
     rig.go(&ADA, Direction::Undo).unwrap();
     for _ in 0..2 {
@@ -173,10 +173,11 @@ fn refusals_and_clashes() {
             {"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 3}}, {"op": "location", "text": "kitchen"},
         ]),
     );
-    let EditRefusal::Clash(clashes) = clash.unwrap_err() else { panic!("it clashes") };
+    let refused = clash.unwrap_err();
+    let message = refused.italian();
+    let EditRefusal::Clash { clashes, .. } = refused else { panic!("it clashes") };
     let what: Vec<_> = clashes.iter().map(|clash| clash.what.italian()).collect();
     assert_eq!(what, ["l'etichetta “apertura” di “box” nella frase 1", "il luogo delle storie"]);
-    let message = EditRefusal::Clash(clashes).italian();
     assert_eq!(message, format!("intanto Ada ha cambiato {} (e altro: 1); scegli uno dei due valori", what[0]));
     let long = "x".repeat(2001);
     let cases: [(&str, Value, &str, &str); 7] = [

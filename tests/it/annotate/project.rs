@@ -152,7 +152,7 @@ fn an_edit_that_is_sent_again_is_made_once() {
     let mut rig = Rig::new();
     rig.with_story();
     let ops: Vec<Op> = serde_json::from_value(json!([{"op": "insert", "after": null, "text": "Once."}])).unwrap();
-    let sender = Sender { who: "Ada", window: "again", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "again", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     let first = rig.project().edit(sender, 0, Some("1"), &ops).unwrap();
     for _ in 0..2 {
         let again = rig.project().edit(sender, 0, Some("1"), &ops).unwrap();
@@ -260,7 +260,7 @@ fn names_and_sentences_that_look_alike_are_the_same() {
         "7-C0": story("7-C0", ["Rosa uscì.", "Rosa poso\u{300} il caffè."], "caffè", json!("cloze")),
     }});
     let file = tiered::data::read_bytes("file".as_ref(), file.to_string().as_bytes()).unwrap();
-    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "i", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     rig.project().import(sender, &file, None).unwrap();
     let (plausible, version) = (rig.view("7"), rig.view("7-C0"));
     assert_eq!(plausible.sentences[0].text, view.sentences[0].text);

@@ -20,9 +20,10 @@ pub struct By {
     pub pass: &'static str,
     pub base: Option<u64>,
     pub on_clash: OnClash,
+    pub seen: Option<u64>,
 }
 
-pub const ADA: By = By { who: "Ada", window: "a", pass: "main", base: None, on_clash: OnClash::Tell };
+pub const ADA: By = By { who: "Ada", window: "a", pass: "main", base: None, on_clash: OnClash::Tell, seen: None };
 pub const BO: By = By { who: "Bo", window: "b", ..ADA };
 
 impl Rig {
@@ -48,7 +49,7 @@ impl Rig {
 
     fn sender(&mut self, by: &By) -> Sender<'static> {
         self.n += 1;
-        Sender { who: by.who, window: by.window, n: self.n, pass: by.pass, on_clash: by.on_clash }
+        Sender { who: by.who, window: by.window, n: self.n, pass: by.pass, on_clash: by.on_clash, seen: by.seen }
     }
 
     /// Sends operations as the page does.
@@ -124,7 +125,7 @@ impl Rig {
 /// Field by field: the clash of a refused edit.
 pub fn clash(refused: Result<Edited, EditRefusal>) -> Vec<Value> {
     match refused {
-        Err(EditRefusal::Clash(clashes)) => clashes.iter().map(told).collect(),
+        Err(EditRefusal::Clash { clashes, .. }) => clashes.iter().map(told).collect(),
         other => panic!("{other:?}"),
     }
 }

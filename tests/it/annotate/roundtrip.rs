@@ -16,7 +16,7 @@ fn sample(name: &str) -> PathBuf {
 
 fn import(rig: &mut Rig, path: &Path, split: &str) -> StoryFile {
     let file = read_file(path).unwrap();
-    let sender = Sender { who: "Ada", window: "import", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "import", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     rig.project().import(sender, &file, Some(split)).unwrap();
     file
 }
@@ -108,7 +108,7 @@ fn a_taken_number_gives_way_and_an_import_is_made_once() {
     let mut rig = Rig::new();
     rig.with_story();
     let file = read_file(&sample("en-dev.json")).unwrap();
-    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     let imported = rig.project().import(sender, &file, None).unwrap();
     let renamed: Vec<_> = imported.stories.iter().filter(|story| story.story != story.was).collect();
     assert_eq!(renamed.len(), 3, "{renamed:?}");
@@ -126,7 +126,7 @@ fn an_interrupted_import_goes_on_with_the_groups_that_are_missing() {
     rig.with_story();
     let before = rig.project().revision() as usize;
     let file = read_file(&sample("en-dev.json")).unwrap();
-    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     let whole = rig.project().import(sender, &file, None).unwrap();
     let stories = rig.project().view("main").stories;
     let journal = rig.folder().join("journal.jsonl");
@@ -163,7 +163,7 @@ fn groups_are_those_of_a_split_and_people_those_of_a_group() {
     let hat = story(false, ["Ann took a hat.", "The hat was gone."]);
     let text = json!({"train": split("cup", broken), "test": split("hat", hat)}).to_string();
     let file = read_bytes("two.json".as_ref(), text.as_bytes()).unwrap();
-    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     let imported = rig.project().import(sender, &file, None).unwrap();
     let keys: Vec<&str> = imported.stories.iter().map(|story| story.story.as_str()).collect();
     assert_eq!(keys, ["0", "0-C0", "1", "1-C0"], "{imported:?}");
@@ -181,7 +181,7 @@ fn a_number_that_is_too_large_is_not_kept() {
         i64::MAX
     );
     let file = read_bytes("large".as_ref(), text.as_bytes()).unwrap();
-    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell };
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
     let imported = rig.project().import(sender, &file, None).unwrap();
     assert_eq!((imported.stories[0].story.as_str(), imported.stories[0].was.as_str()), ("1", "a"));
     assert_eq!(rig.ada("", json!([{"op": "add_story", "sentences": []}])).story, "2");

@@ -88,6 +88,35 @@ fn a_story_is_written_annotated_and_exported() {
     assert_eq!(events["events"].as_array().unwrap().len(), 4, "{events}");
 }
 
+/// Who keeps their own value has seen two values, and a third one counts too.
+#[test]
+fn what_is_changed_after_a_clash_was_told_is_told_as_well() {
+    let mut served = Served::start(&[]);
+    served.edit(None, json!([{"op": "add_story", "sentences": SENTENCES}]));
+    let mut edit = |window: &str, n: u64, sentence: u32, text: &str, more: Value| {
+        let ops = json!([{"op": "text", "sentence": sentence, "text": text}]);
+        let mut edit = json!({"window": window, "n": n, "base": 1, "story": "1", "ops": ops});
+        edit.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        served.post("edit", edit)
+    };
+    assert_eq!(edit("b", 1, 1, "Bo's.", json!({})).0, 200);
+    let (status, clash) = edit("c", 1, 1, "Cy's.", json!({}));
+    assert_eq!(
+        (status, &clash["error"]["revision"], &clash["error"]["story"]),
+        (409, &json!(2), &json!("1")),
+        "{clash}"
+    );
+    assert_eq!(edit("d", 1, 1, "Di's.", json!({"base": 2})).0, 200);
+    let (status, clash) = edit("c", 2, 1, "Cy's.", json!({"on_clash": "override", "seen": 2}));
+    let (told, revision) = (&clash["error"]["clash"][0]["theirs"], &clash["error"]["revision"]);
+    assert_eq!((status, told, revision), (409, &json!("Di's."), &json!(3)), "{clash}");
+    let (status, ahead) = edit("c", 3, 1, "Cy's.", json!({"on_clash": "override", "seen": 9}));
+    assert_eq!((status, &ahead["error"]["kind"]), (422, &json!("data")), "{ahead}");
+    assert_eq!(edit("d", 2, 2, "Another sentence.", json!({"base": 3})).0, 200);
+    let (status, edited) = edit("c", 4, 1, "Cy's.", json!({"on_clash": "override", "seen": 3}));
+    assert_eq!((status, &edited["view"]["sentences"][0]["text"]), (200, &json!("Cy's.")), "{edited}");
+}
+
 #[test]
 fn what_is_refused_says_why() {
     let mut served = Served::start(&[]);

@@ -67,6 +67,10 @@ fn undoing_what_somebody_changed_since_is_a_clash() {
     clash(rig.go(&ADA, Direction::Redo));
     rig.go(&By { on_clash: OnClash::Override, ..ADA }, Direction::Redo).unwrap();
     assert_eq!(cell(&mut rig), Some(json!({"wet": 4, "open": 4})));
+    rig.send(&BO, "1", json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 3}}])).unwrap();
+    let seen = Some(rig.project().revision() - 1);
+    let told = clash(rig.go(&By { on_clash: OnClash::Override, seen, ..ADA }, Direction::Undo));
+    assert_eq!((told.len(), &told[0]["theirs"]), (1, &json!(3)));
 }
 
 /// Labels of two entities of one name would be mixed up in the story file.
@@ -305,7 +309,14 @@ fn what_others_did_meanwhile_is_not_removed_silently() {
         assert_eq!(told(&clashes)[0], ("Bo", "label open of \"box\" in sentence 3"), "{removal}");
         rig.send(&By { base, on_clash: OnClash::Keep, ..ADA }, "1", removal.clone()).unwrap();
         assert_eq!(rig.view("1").labels.len(), 1);
-        rig.ada("1", removal); // with what Bo did before her eyes
+        // What Bo does in another pass she never sees.
+        rig.send(&By { pass: "second", ..BO }, "1", label.clone()).unwrap();
+        assert_eq!(clash(rig.send(&ADA, "1", removal.clone())).len(), 1, "{removal}");
+        rig.send(&By { on_clash: OnClash::Keep, ..ADA }, "1", removal.clone()).unwrap();
+        assert_eq!(rig.view("1").labels.len(), 1);
+        let seen = Some(rig.project().revision());
+        // With what Bo did before her eyes.
+        rig.send(&By { on_clash: OnClash::Override, seen, ..ADA }, "1", removal).unwrap();
         assert!(rig.project().story("1", "main", "Ada", Language::English).map_or(true, |view| view.labels.is_empty()));
     }
 }

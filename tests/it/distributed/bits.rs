@@ -1,8 +1,9 @@
 //! The number of processes changes nothing that is computed.
 
-use super::rig::{Cluster, Ended, PATIENCE, Processes, STEPS, said, succeed};
+use super::rig::{Cluster, Ended, PATIENCE, Processes, STEPS, succeed};
 use crate::faults::count;
 use crate::soft_labels::predictions;
+use crate::support::said;
 use std::path::Path;
 use tiered::model::weights;
 

@@ -1,7 +1,8 @@
 //! Runs that lose a process, or that one process stops.
 
-use super::rig::{Cluster, PATIENCE, Processes, said};
+use super::rig::{Cluster, PATIENCE, Processes};
 use crate::faults::count;
+use crate::support::{said, send};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Output;
@@ -27,7 +28,7 @@ fn lose(cluster: &Cluster, run: &Path, processes: usize, rank: usize, fate: Fate
     });
     let mut lines = BufReader::new(all.0[rank].stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap() == "paused"));
-    all.send(if fate == Fate::Killed { "KILL" } else { "STOP" }, rank);
+    send(if fate == Fate::Killed { "KILL" } else { "STOP" }, &all.0[rank]);
     let started = Instant::now();
     let mut victim = all.0.remove(rank);
     let outputs = all.end();
@@ -80,7 +81,7 @@ fn a_signal_to_one_process_stops_all_at_the_same_step() {
             line.clear();
             assert!(stderr.read_line(&mut line).unwrap() > 0, "it never paused");
         }
-        all.send(signal, rank);
+        send(signal, &all.0[rank]);
         let mut words = String::new();
         stderr.read_to_string(&mut words).unwrap();
         let outputs = all.end();

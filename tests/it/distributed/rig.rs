@@ -1,6 +1,7 @@
 //! Starts the processes of a run as `torchrun` would, and waits for them.
 
-use crate::support::text;
+use crate::resume::records;
+use crate::support::{said, text};
 use crate::tiny::Tiny;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -99,9 +100,7 @@ impl Cluster {
 impl Ended {
     pub fn of(run: &Path) -> Self {
         let digest = |which: &str| FileDigest::of_file(&run.join(which).join("model.safetensors")).unwrap().sha256;
-        let metrics = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-        let record = |line| EpochRecord { train_seconds: 0., dev_seconds: 0., ..serde_json::from_str(line).unwrap() };
-        Ended { weights: ["best", "last"].map(digest), epochs: metrics.lines().map(record).collect() }
+        Ended { weights: ["best", "last"].map(digest), epochs: records(run) }
     }
 }
 
@@ -127,12 +126,6 @@ impl Processes {
     pub fn end(mut self) -> Vec<Output> {
         std::mem::take(&mut self.0).into_iter().map(|child| child.wait_with_output().unwrap()).collect()
     }
-
-    /// Sends a signal to one of them.
-    pub fn send(&self, signal: &str, rank: usize) {
-        let id = self.0[rank].id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-    }
 }
 
 impl Drop for Processes {
@@ -156,8 +149,4 @@ pub fn succeed(outputs: &[Output]) {
     for (rank, output) in outputs.iter().enumerate() {
         assert!(output.status.success(), "process {rank}: {}", said(output));
     }
-}
-
-pub fn said(output: &Output) -> String {
-    format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
 }

@@ -1,7 +1,7 @@
 //! What is checked before several processes train.
 
-use super::rig::{Cluster, PATIENCE, Processes, said};
-use crate::support::{stderr, text, tiered_with};
+use super::rig::{Cluster, PATIENCE, Processes};
+use crate::support::{said, stderr, text, tiered_with};
 use std::process::Command;
 
 /// The processes, which must all end with this code; returns what they said.

@@ -1,7 +1,8 @@
 //! A clock that is set back.
 
-use super::rig::{Rig, preloaded, said};
+use super::rig::{Rig, preloaded};
 use super::{count, ensure, trials};
+use crate::support::said;
 
 /// At its start, and in the middle of it; what it finds was then made in the future.
 #[test]

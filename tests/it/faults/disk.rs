@@ -1,7 +1,8 @@
 //! Disks that are full, and operations that fail once.
 
-use super::rig::{Rig, said};
+use super::rig::Rig;
 use super::{count, ensure, trials};
+use crate::support::said;
 use std::process::Command;
 use tiered::durable::FileDigest;
 

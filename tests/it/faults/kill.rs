@@ -1,8 +1,8 @@
 //! Runs that are killed, aborted or asked to stop, anywhere, and then gone on with.
 
-use super::rig::{Rig, Run, STEPS_PER_EPOCH, said};
+use super::rig::{Rig, Run, STEPS_PER_EPOCH};
 use super::{count, ensure, row, trials};
-use crate::support::rng;
+use crate::support::{rng, said, send};
 use crate::test_device::devices;
 use rand::RngExt;
 use std::collections::BTreeMap;
@@ -149,10 +149,6 @@ fn abort_after_each_file_operation() {
     }
 }
 
-fn send(signal: &str, child: &Child) {
-    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
-}
-
 #[test]
 fn every_kind_of_run() {
     let kinds: [&[&str]; 7] = [
@@ -222,8 +218,8 @@ fn a_lost_terminal_that_is_ignored_ends_nothing() {
     command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_tiered")]).args(run.arguments());
     let mut child = command.env("OMP_NUM_THREADS", "1").stdout(Stdio::null()).spawn().unwrap();
     run.has_begun(&mut child).unwrap();
-    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success() && child.wait().unwrap().success());
+    send("HUP", &child);
+    assert!(child.wait().unwrap().success());
     let events = std::fs::read_to_string(run.folder.join("events.jsonl")).unwrap();
     assert!(!events.contains("SIGHUP"), "{events}");
 }

@@ -1,7 +1,8 @@
 //! Too few file descriptors, too little memory.
 
-use super::rig::{Rig, Run, said};
+use super::rig::{Rig, Run};
 use super::{count, ensure, trials};
+use crate::support::said;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};

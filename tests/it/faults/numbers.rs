@@ -1,8 +1,8 @@
 //! Numbers that are not finite, runs that should be equal, and memory.
 
-use super::rig::{Rig, Weights, said};
+use super::rig::{Rig, Weights};
 use super::{count, ensure, row, trials};
-use crate::support::{text, tiered};
+use crate::support::{said, text, tiered};
 use crate::test_device::{TestDevice, devices};
 use crate::tiny::sample;
 use serde_json::{Value, json};

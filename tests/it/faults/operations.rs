@@ -1,10 +1,10 @@
 //! Every command with a fault in every single file operation, as SQLite tests itself: opens and reads too. The faults are
 //! put in from outside, by a library that is loaded before the program's own (`operations.c`).
 
-use super::rig::{copy_folder, preloaded, said};
+use super::rig::preloaded;
 use super::{count, ensure, trials};
 use crate::fetch::{self, Answer, Hub, MODEL, Server};
-use crate::support::{clean_file, text};
+use crate::support::{clean_file, copy_folder, said, text};
 use crate::tiny::Tiny;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A tiny run to put faults into, and what an uninterrupted one ends with.
 
 use super::ensure;
-use crate::support::text;
+use crate::support::{copy_folder, said, text};
 use crate::test_device::{TestDevice, devices};
 use crate::tiny::Tiny;
 use std::os::unix::process::CommandExt;
@@ -220,21 +220,4 @@ pub fn preloaded(source: &str, library: &Path) -> PathBuf {
     let built = Command::new("cc").args(["-shared", "-fPIC", "-o", text(library), text(&source), "-ldl"]).status();
     assert!(built.unwrap().success());
     library.to_owned()
-}
-
-pub fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let to = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_folder(&path, &to);
-        } else {
-            std::fs::copy(&path, to).unwrap();
-        }
-    }
-}
-
-pub fn said(output: &Output) -> String {
-    format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
 }

@@ -1,8 +1,8 @@
 //! Two processes at work in one folder.
 
-use super::rig::{Rig, Run, said};
+use super::rig::{Rig, Run};
 use super::{count, ensure, trials};
-use crate::support::{rng, text};
+use crate::support::{rng, said, text};
 use rand::RngExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

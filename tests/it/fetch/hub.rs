@@ -1,7 +1,7 @@
 //! A hub as Hugging Face's is: it tells hashes, and has another server send large files.
 
 use super::server::{Answer, Request, Server};
-use crate::support::{stderr, stdout};
+use crate::support::{stderr, stdout, temporary};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Hub {
         });
         let url = storage.url.clone();
         let hub = Server::start(move |request| of_hub(request).unwrap_or_else(|| answer(request, &files, &url)));
-        Hub { hub, storage, home: TempDir::new().unwrap() }
+        Hub { hub, storage, home: temporary() }
     }
 
     pub fn home(&self) -> &Path {

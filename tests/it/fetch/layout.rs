@@ -2,10 +2,10 @@
 
 use super::hub::{COMMIT, Hub, MODEL, TOKEN, content, ends, files, git_hash};
 use super::server::{Answer, Request};
-use crate::support::{skipped, text};
+use crate::support::{text, venv};
 use crate::tiny::Tiny;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tiered::durable::{Lock, sha256};
 
 #[test]
@@ -221,19 +221,9 @@ fn a_config_names_a_model_of_the_cache() {
     assert!(hub.hub.requests().is_empty());
 }
 
-/// The interpreter of `scripts/make-venv.sh`; `None`, with a line saying so, where there is none.
-fn python() -> Option<PathBuf> {
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
-    if !python.exists() {
-        skipped(".venv is needed (make venv)");
-        return None;
-    }
-    Some(python)
-}
-
 #[test]
 fn huggingface_hub_finds_what_was_fetched_and_is_found() {
-    let Some(python) = python() else { return };
+    let Some(python) = venv() else { return };
     let tiny = Tiny::new();
     let download = |hub: &Hub, offline: &str| {
         let program = "import os; from huggingface_hub import hf_hub_download as get; \

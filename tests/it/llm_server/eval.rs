@@ -357,6 +357,12 @@ fn har_is_asked_pair_by_pair_and_its_predictions_are_scored() {
     };
     let alike = chosen("har").iter().zip(&chosen("swapped")).filter(|(a, b)| a == b).count();
     assert_eq!(agreement("swapped"), alike as f64 / 2.);
+
+    let run = har("other", &["--swapped", "--shot", "1-O0"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let other = compared("other");
+    let why = format!("differs in more than the order from {}: shots; ", text(&rig.path("har")));
+    assert!(other.status.code() == Some(65) && stderr(&other).contains(&why), "{}", stderr(&other));
 }
 
 /// A run with every switch, its prompts, and what it says of itself.

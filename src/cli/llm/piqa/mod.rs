@@ -5,6 +5,8 @@ mod prompt;
 mod score;
 mod tables;
 
+use crate::error::Result;
+
 #[derive(clap::Subcommand)]
 pub(in crate::cli) enum Command {
     Prompt(prompt::Args),
@@ -12,10 +14,10 @@ pub(in crate::cli) enum Command {
     Score(score::Args),
 }
 
-pub(super) fn run(command: &Command) -> anyhow::Result<()> {
+pub(super) fn run(command: &Command) -> Result<()> {
     match command {
-        Command::Prompt(args) => Ok(prompt::run(args)?),
-        Command::Eval(args) => Ok(eval::run(args)?),
-        Command::Score(args) => Ok(score::run(args)?),
+        Command::Prompt(args) => prompt::run(args),
+        Command::Eval(args) => eval::run(args),
+        Command::Score(args) => score::run(args),
     }
 }

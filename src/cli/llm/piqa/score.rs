@@ -6,8 +6,8 @@ use crate::cli::output::print;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::piqa::{
-    PiqaProtocol, PiqaSet, ResultRow, ScoredSubmission, Submission, read_results, replace_rows, results_json, score,
-    set_table,
+    PiqaProtocol, PiqaSet, ResultRow, SET_ITEMS, SETS, ScoredSubmission, Submission, read_results, replace_rows,
+    results_json, score, set_table,
 };
 use crate::say::aside;
 use clap::ValueEnum;
@@ -46,7 +46,11 @@ enum Published {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let scores = scores(&submissions(&args.submissions)?, &args.data)?;
+    let submissions = submissions(&args.submissions)?;
+    let scores = scores(&submissions, &args.data)?;
+    if args.published.is_some() {
+        require_benchmark(&submissions, &scores)?;
+    }
     if let Some(folder) = &args.output {
         write_results(&scores, folder)?;
     }
@@ -114,6 +118,21 @@ fn scores(submissions: &[(PathBuf, Submission)], data: &Path) -> Result<Vec<Scor
         scores.push(scored);
     }
     Ok(scores)
+}
+
+/// Refuses a set that has a name of the benchmark's and another number of items: its score would stand in the benchmark's
+/// column.
+fn require_benchmark(submissions: &[(PathBuf, Submission)], scores: &[ScoredSubmission]) -> Result<()> {
+    let is_other = |scored: &ScoredSubmission| {
+        let is_named = scored.protocol == PiqaProtocol::Answer && SETS.contains(&scored.set.as_str());
+        is_named && scored.accuracy.total != SET_ITEMS
+    };
+    let Some(((path, _), scored)) = submissions.iter().zip(scores).find(|&(_, scored)| is_other(scored)) else {
+        return Ok(());
+    };
+    let (set, items) = (&scored.set, scored.accuracy.total);
+    let problem = format!("{set} has {items} items, the benchmark's has {SET_ITEMS}; leave --published out");
+    Err(Error::data(format!("--published south-slavic-piqa: {problem}")).about(path.display()))
 }
 
 /// Merges the scores into the files of results. Protocols that are not the benchmark's have files of their own.
