@@ -13,12 +13,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// What reading came to (`None` after a panic), and the time it took this thread: on a busy machine the time that passes
-/// says nothing. A minute is long enough to tell that it waits for something.
-fn timed<T>(read: impl FnOnce() -> T) -> (Option<T>, Duration) {
-    let (started, before) = (Instant::now(), thread_time());
-    let outcome = catch_unwind(AssertUnwindSafe(read)).ok();
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?} passed", started.elapsed());
-    (outcome, thread_time() - before)
+/// says nothing. What took longer than `limit` is read up to twice more, and the shortest time counts: a shared machine
+/// takes time away once, a file takes it each time. A minute is long enough to tell that it waits for something.
+fn timed<T>(limit: Duration, read: impl Fn() -> T) -> (Option<T>, Duration) {
+    let once = || {
+        let (started, before) = (Instant::now(), thread_time());
+        let outcome = catch_unwind(AssertUnwindSafe(&read)).ok();
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?} passed", started.elapsed());
+        (outcome, thread_time() - before)
+    };
+    let mut shortest = once();
+    for _ in 0..2 {
+        if shortest.1 > limit {
+            let again = once();
+            if again.1 < shortest.1 {
+                shortest = again;
+            }
+        }
+    }
+    shortest
 }
 
 /// The time this thread has run.

@@ -13,6 +13,8 @@ use tiered::experiment::RunFolder;
 use tiered::model::EncoderConfig;
 use tiered::tokenizer::InputTokenizer;
 
+const TIME: Duration = Duration::from_secs(1);
+
 const STRANGE: [&str; 14] = [
     "0",
     "-1",
@@ -56,9 +58,9 @@ fn each_changed(value: &Value, mut on: impl FnMut(&str, &Value)) {
 }
 
 /// Reading gives a value or a config error that names the file, without panic and at once.
-fn check<T>(case: &str, file: &str, read: impl FnOnce() -> tiered::error::Result<T>) -> bool {
-    let (outcome, time) = timed(read);
-    assert!(time < Duration::from_secs(1), "{case}: {time:?}");
+fn check<T>(case: &str, file: &str, read: impl Fn() -> tiered::error::Result<T>) -> bool {
+    let (outcome, time) = timed(TIME, read);
+    assert!(time < TIME, "{case}: {time:?}");
     match outcome.unwrap_or_else(|| panic!("{case}: panicked")) {
         Ok(_) => false,
         Err(error) => {
@@ -133,9 +135,9 @@ fn files_of_any_depth_and_length() {
         fs::write(&tokenizer, &text).unwrap();
         assert!(check(case, "tokenizer.json", || InputTokenizer::open(&tokenizer)));
         fs::write(run.join("model.json"), &text).unwrap();
-        let (outcome, time) = timed(|| folder.model_config());
+        let (outcome, time) = timed(TIME, || folder.model_config());
         let message = outcome.unwrap().unwrap_err().message;
-        assert!(time < Duration::from_secs(1) && message.contains("model.json") && message.len() < 1000, "{message}");
+        assert!(time < TIME && message.contains("model.json") && message.len() < 1000, "{message}");
     }
 }
 

@@ -91,7 +91,7 @@ fn path_traversals() {
     let names: Vec<&str> = TRAVERSALS.into_iter().chain([long.as_str(), deep.as_str()]).collect();
     let mut passed = 0;
     for name in &names {
-        let (outcome, time) = timed(|| {
+        let (outcome, time) = timed(TIME, || {
             let id = format!("org/{name}");
             let refused = component(name).is_err() && relative(name).is_err() && within(&run, name).is_err();
             let as_id =

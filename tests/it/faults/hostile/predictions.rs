@@ -13,6 +13,8 @@ use tiered::decode::Decode;
 use tiered::metrics::{StateCounts, TierCounts};
 use tiered::prediction::read_predictions;
 
+const TIME: Duration = Duration::from_secs(1);
+
 /// Lines of ours, or the published list, damaged.
 fn predictions(rng: &mut ChaCha12Rng) -> Vec<u8> {
     let way = rng.random_range(0..WAYS);
@@ -67,8 +69,8 @@ fn damaged_predictions() {
     let (total, mut refused) = (count(300, 3000), 0);
     for number in 0..total {
         std::fs::write(&path, predictions(&mut rng(number as u64))).unwrap();
-        let (outcome, time) = timed(|| read(&path));
-        assert!(time < Duration::from_secs(1), "file {number}: {time:?}");
+        let (outcome, time) = timed(TIME, || read(&path));
+        assert!(time < TIME, "file {number}: {time:?}");
         refused += usize::from(outcome.unwrap_or_else(|| panic!("file {number}")));
     }
     assert!(refused * 3 > total, "{refused} of {total}");
@@ -91,9 +93,9 @@ fn stories_that_would_fill_memory() {
     });
     for text in [list.to_string(), serde_json::to_string(&pair).unwrap()] {
         std::fs::write(&path, text).unwrap();
-        let (outcome, time) = timed(|| read_predictions(&path));
+        let (outcome, time) = timed(TIME, || read_predictions(&path));
         let message = outcome.unwrap().unwrap_err().message;
         assert!(message.contains("at most 128 are allowed") && has_place(&message), "{message}");
-        assert!(time < Duration::from_secs(1), "{time:?}");
+        assert!(time < TIME, "{time:?}");
     }
 }
