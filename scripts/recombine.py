@@ -7,10 +7,8 @@ the story. Whether the new story is possible is not known. Only because a story 
 with a conflict between the new sentence and the first one that shares a thing with it. There are no state labels, so that
 nobody trains on the pairs without soft labels (docs/recipes.md).
 
-usage: recombine.py FILE SPLIT PAIRS OUT      (a story file with labels, one of its splits, how many pairs, the story file to write)
+usage: recombine.py FILE SPLIT PAIRS OUT      (a story file with labels, one of its splits, how many pairs, the new story file to write)
 """
-import json
-import pathlib
 import random
 import re
 import sys
@@ -102,10 +100,13 @@ def pairs(stories, wanted):
 
 def read(file, split):
     try:
-        stories = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))[split]
+        stories = story_file.read(file)[split]
         actors = {story["actor"] for story in stories.values()}
         for story in stories.values():
             story["story_id"], story["plausible"]
+            # As `tiered` reads it: a sentence without a row has no labels, and a row without a sentence counts for nothing.
+            rows = len(story["sentences"])
+            story["states"] = (story["states"] + [{"conscious": [], "exist": []}] * rows)[:rows]
             [(people(states), things(states)) for states in story["states"]]
     except OSError as problem:
         fail(f"{file}: {problem.strerror}")
@@ -123,6 +124,7 @@ def main():
     if len(sys.argv) != 5 or not sys.argv[3].isdigit() or sys.argv[3] == "0":
         sys.exit(__doc__)
     file, split, wanted, out = sys.argv[1:]
+    story_file.require_new(out, file)
     made, count = pairs(read(file, split), int(wanted))
     if count < int(wanted):
         fail(f"{file}: only {count} of {wanted} pairs can be made of split {split}; ask for fewer")

@@ -1,8 +1,34 @@
-"""Writes story files: all of a file or nothing."""
+"""Reads story files, and writes them: all of a file or nothing."""
+import collections
 import json
+import os
 import pathlib
+import sys
 
 from encoder_folder import fail
+
+
+def require_new(out, file):
+    """Ends the program if `out`, to be written, exists. `file` is the story file to read."""
+    if not os.path.lexists(out):
+        return
+    if os.path.realpath(out) == os.path.realpath(file):
+        print(f"error: {out}: is the story file to read, which would be lost; name another output", file=sys.stderr)
+        sys.exit(2)
+    fail(f"{out}: exists; remove it first, or name another output")
+
+
+def read(file):
+    """The splits of a story file. Ends the program where an object has a key twice: `json` would keep the last one in silence."""
+
+    def distinct(pairs):
+        known = dict(pairs)
+        if len(known) < len(pairs):
+            ((key, _),) = collections.Counter(key for key, _ in pairs).most_common(1)
+            fail(f"{file}: an object has the key {key!r} more than once; remove or rename one (`tiered data check {file}` says where)")
+        return known
+
+    return json.loads(pathlib.Path(file).read_text(encoding="utf-8"), object_pairs_hook=distinct)
 
 
 def write(out, splits):

@@ -6,10 +6,9 @@ translates otherwise than data/world, are taken from there, and their articles a
 that nobody knows stays English.
 
 Needs Python 3.11 or later, and the Debian packages apertium, apertium-cat-ita and apertium-eng-cat.
-usage: translate-it.py FILE SPLIT OUT      (a story file, one of its splits, the story file to write)
+usage: translate-it.py FILE SPLIT OUT      (a story file, one of its splits, the new story file to write)
 """
 import collections
-import json
 import pathlib
 import re
 import sys
@@ -181,9 +180,18 @@ def without_article(text):
     return text
 
 
+def objects_of(story):
+    """The names that TRIP's field lists."""
+    return [name.strip() for name in (story.get("objects") or "").split(",") if name.strip()]
+
+
 def entities_of(story):
+    """The entities as `tiered` reads them: where neither labels nor a list name them, the actor and the objects."""
     named = {name for state in story.get("states") or [] for labels in state.values() for name, _ in labels}
-    return named | set(story.get("entities") or [])
+    named |= set(story.get("entities") or [])
+    if named or not objects_of(story):
+        return named
+    return {story.get("actor"), *objects_of(story)} - {None, ""}
 
 
 def italian_story(story, sentences, entities):
@@ -200,14 +208,14 @@ def italian_story(story, sentences, entities):
     if story.get("entities"):
         changed["entities"] = [name_of[name] for name in story["entities"]]
     if story.get("objects"):
-        changed["objects"] = ", ".join(name_of.get(name, name) for name in story["objects"].split(", "))
+        changed["objects"] = ", ".join(name_of.get(name, name) for name in objects_of(story))
     return story | changed
 
 
 def read(file, split):
     """The stories of a split by name, if `tiered data check` would read them."""
     try:
-        stories = json.loads(pathlib.Path(file).read_text())[split]
+        stories = story_file.read(file)[split]
         for story in stories.values():
             "".join(story["sentences"])
             "".join(entities_of(story))
@@ -224,6 +232,7 @@ def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     file, split, out = sys.argv[1:]
+    story_file.require_new(out, file)
     stories = read(file, split)
     lines = sorted({sentence for story in stories.values() for sentence in story["sentences"]})
     names = sorted(set().union(*map(entities_of, stories.values())))

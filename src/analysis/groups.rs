@@ -20,11 +20,11 @@ pub struct Grouping {
 pub struct GroupRow {
     /// What its pairs have in common ("cloze", "4 to 6", "kitchen"); "unknown" if no fact is known.
     pub name: String,
-    /// TierReached 1: the share of the group's pairs whose plausible story is found.
+    /// Tier 1: the share of the group's pairs whose plausible story is found.
     pub accuracy: Share,
-    /// TierReached 2, as a share of all pairs of the group.
+    /// Tier 2, as a share of all pairs of the group.
     pub consistency: Share,
-    /// TierReached 3, as a share of all pairs of the group.
+    /// Tier 3, as a share of all pairs of the group.
     pub verifiability: Share,
 }
 

@@ -38,11 +38,11 @@ pub struct Analysis {
     pub decoding: String,
     /// Which states are predicted.
     pub states: StateDecode,
-    /// TierReached 1: the share of pairs whose plausible story is found.
+    /// Tier 1: the share of pairs whose plausible story is found.
     pub accuracy: Share,
-    /// TierReached 2: accurate, and exactly the two sentences in conflict are found.
+    /// Tier 2: accurate, and exactly the two sentences in conflict are found.
     pub consistency: Share,
-    /// TierReached 3: consistent, and the states at the conflict are right. Undefined if a pair has no gold states.
+    /// Tier 3: consistent, and the states at the conflict are right. Undefined if a pair has no gold states.
     pub verifiability: Share,
     /// The eight combinations of right and wrong story, conflict and states (TRIP, figure 3).
     pub outcomes: Vec<Outcome>,

@@ -226,8 +226,13 @@ const COUNTED: usize = 4;
 
 /// Measures down, splits of files across.
 fn rates(files: &[FileStats]) -> Table {
-    let splits: Vec<_> = files.iter().flat_map(|f| f.splits.iter().map(|p| (f.name(), p))).collect();
-    let titles = splits.iter().map(|(file, p)| format!("{file}, {}", p.split));
+    let is_other = |a: &FileStats, b: &FileStats| a.name() == b.name() && a.file != b.file;
+    let name = |file: &FileStats| match files.iter().any(|other| is_other(file, other)) {
+        true => file.file.display().to_string(),
+        false => file.name(),
+    };
+    let splits: Vec<_> = files.iter().flat_map(|f| std::iter::repeat(name(f)).zip(&f.splits)).collect();
+    let titles = splits.iter().map(|(file, p)| format!("{file}, {}", shown(&p.split, MAX_NAME)));
     let mut table = Table::new(std::iter::once(String::new()).chain(titles));
     let mut row = |name: String, cell: &dyn Fn(&SplitStats) -> String| {
         table.push(std::iter::once(name).chain(splits.iter().map(|(_, split)| cell(split))));

@@ -11,9 +11,10 @@ use crate::question::{TextOptions, typed_stories};
 use crate::report::{INTERVALS, Table, share};
 use crate::say::{aside, counted};
 use crate::schema;
-use crate::untrusted::MAX_PLAIN;
+use crate::untrusted::{self, MAX_PLAIN};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// How many stories the text lists without `--verbose`.
@@ -54,7 +55,8 @@ struct FoundEntities<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let is_story_file = args.file.extension().is_some_and(|extension| extension == "json");
+    let is_json = args.file.extension().is_some_and(|extension| extension == "json");
+    let is_story_file = is_json && !is_typed(&args.file);
     let stories = if is_story_file { of_story_file(args)? } else { of_text(args)? };
     let scores = EntityScores::of(&stories);
     let format = args.format.format;
@@ -70,19 +72,23 @@ pub(super) fn run(args: &Args) -> Result<()> {
     print(&output)
 }
 
+/// Whether the file has stories as `tiered predict` reads them: JSON with a list "sentences" or "stories".
+fn is_typed(file: &Path) -> bool {
+    let bytes = untrusted::read_regular(file, MAX_PLAIN).unwrap_or_default(); // larger ones are story files
+    let text = untrusted::text(&bytes).unwrap_or_default();
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+    ["sentences", "stories"].iter().any(|&name| fields.get(name).is_some_and(|value| value.get().starts_with('[')))
+}
+
 fn of_story_file(args: &Args) -> Result<Vec<FoundStory>> {
     let file: StoryFile = read_file(&args.file)?;
-    if file.count(Severity::Error) > 0 {
-        let (path, checking) = (file.path.display(), checking(&file.path));
-        aside!("warning: {path}: some stories can't be used; {checking} lists them");
-    }
     if let Some(split) = &args.split {
         file.split(split)?;
     }
     let mut groups = BTreeMap::new();
     let splits = file.splits.iter().filter(|(name, _)| args.split.as_ref().is_none_or(|split| split == name));
     let stories = splits.flat_map(|(split, stories)| stories.iter().map(move |story| (split.as_str(), story)));
-    Ok(stories
+    let found: Vec<_> = stories
         .map(|(split, story)| {
             let next = groups.len() as i64;
             let group = *groups.entry((split, story.group)).or_insert(next);
@@ -90,7 +96,15 @@ fn of_story_file(args: &Args) -> Result<Vec<FoundStory>> {
             let found = find(&story.sentences, language);
             FoundStory::new((split, &story.id, group), language, found, Some(names(story)))
         })
-        .collect())
+        .collect();
+    let (path, checking) = (file.path.display(), checking(&file.path));
+    if found.is_empty() {
+        return Err(Error::data(format!("{path}: no story can be used; {checking} says more")));
+    }
+    if file.count(Severity::Error) > 0 {
+        aside!("warning: {path}: some stories can't be used; {checking} lists them");
+    }
+    Ok(found)
 }
 
 fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
@@ -105,7 +119,7 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
     if let Some(words) = typed.left_out.words() {
         aside!("{source}: {words}");
     }
-    let language = args.lang.unwrap_or_else(|| Language::of([&text]));
+    let language = args.lang.unwrap_or_else(|| Language::of(typed.stories.iter().flat_map(|story| &story.sentences)));
     let stories = typed.stories.iter().zip(&typed.found).zip(0..);
     Ok(stories
         .map(|((story, &is_found), group)| {

@@ -11,6 +11,7 @@ use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun,
 use crate::language::Language;
 use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, without_states};
+use crate::report::comparison::once_each;
 use crate::report::{DataDescription, StoryReport, StoryRow};
 use crate::say::aside;
 use crate::untrusted::component;
@@ -105,7 +106,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let pairs = args.entities.of(set.pairs(run.config.seed)?);
     let recorded = evaluated(&run, &set, pairs, args.decode.unwrap_or_else(|| run.own_decode()))?;
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
-    let states = if args.states.is_empty() { run.states() } else { args.states.clone() };
+    let states = if args.states.is_empty() { run.states() } else { once_each(args.states.iter().copied()) };
     data.pairs = recorded.len() as u64;
     data = data.with_seen(&run.seen(&set.scored()?)?);
     data.without_states = without_states(&recorded);

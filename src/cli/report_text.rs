@@ -125,8 +125,12 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     require_states(args, &predictions)?;
     let known = facts(&pairs);
     let unknown = predictions.iter().filter(|prediction| !known.contains_key(&prediction.id)).count();
+    let (of, path) = (predictions.len(), set.path().display());
+    if unknown == of {
+        let remedy = "name the story file, --split and --kind that were predicted";
+        return Err(Error::data(format!("{}: none of its pairs is in {path}; {remedy}", args.run.display())));
+    }
     if unknown > 0 {
-        let (of, path) = (predictions.len(), set.path().display());
         aside!("warning: {unknown} of {of} predicted pairs are not in {path}; their location is unknown");
     }
     let decoded = args.decode.map_or(predictions.clone(), |decode| decode.apply(&predictions));

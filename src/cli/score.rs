@@ -9,8 +9,9 @@ use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{
     LabelledPair, PredictionFile, PredictionFormat, mean_predictions, read_predictions, without_states, write_lines,
 };
+use crate::report::comparison::once_each;
 use crate::report::{DataDescription, Report, TierRow};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Score saved predictions: accuracy, consistency, verifiability
 ///
@@ -47,10 +48,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if save.as_ref().zip(tiers.as_ref()).is_some_and(|(save, tiers)| save.is_same(tiers)) {
         return Err(Error::new(ErrorKind::Usage, "--output and --tiers are the same file; name two"));
     }
-    let predictions = read(&args.files)?;
-    if tiers.is_some() && predictions.format != PredictionFormat::Lines {
-        let problem = "a published list has no probabilities to decode; leave out --tiers";
-        return Err(Error::data(format!("{}: {problem}", names(&args.files))));
+    let predictions = read(args)?;
+    for (out, option) in [(&save, "--output"), (&tiers, "--tiers")] {
+        if out.is_some() && predictions.format != PredictionFormat::Lines {
+            let problem = format!("a published list has no probabilities; leave out {option}");
+            return Err(Error::data(format!("{}: {problem}", names(&args.files))));
+        }
     }
     args.show.check_pairs(predictions.pairs.iter().map(|pair| pair.id.as_str()))?;
     let report = report(args, &predictions)?;
@@ -69,9 +72,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 /// The predictions of one file as they are, or the average of several, with conflicts decoded as their detector does.
-fn read(files: &[PathBuf]) -> Result<PredictionFile> {
-    if let [file] = files {
-        return read_predictions(file);
+fn read(args: &Args) -> Result<PredictionFile> {
+    let files = &args.files;
+    if let [file] = &files[..] {
+        let read = read_predictions(file)?;
+        require_probabilities(args, file, &read.pairs)?;
+        return Ok(read);
     }
     let mut systems = Vec::with_capacity(files.len());
     for file in files {
@@ -84,6 +90,7 @@ fn read(files: &[PathBuf]) -> Result<PredictionFile> {
             let problem = format!("contains the same predictions as {}; name each file once", files[same].display());
             return Err(Error::data(format!("{}: {problem}", file.display())));
         }
+        require_probabilities(args, file, &read.pairs)?;
         systems.push(read.pairs);
     }
     let mean = mean_predictions(&systems).map_err(|problem| Error::data(format!("{}: {problem}", names(files))))?;
@@ -97,22 +104,21 @@ fn names(files: &[PathBuf]) -> String {
 }
 
 /// The states to read.
-fn states(args: &Args) -> &[StateDecode] {
-    if args.states.is_empty() { &[StateDecode::Argmax] } else { &args.states }
+fn states(args: &Args) -> Vec<StateDecode> {
+    if args.states.is_empty() { vec![StateDecode::Argmax] } else { once_each(args.states.iter().copied()) }
 }
 
 /// The decodings of files of tiers.
 fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
-    Decode::REPORTED.iter().flat_map(|&conflicts| states(args).iter().map(move |&states| (conflicts, states))).collect()
+    Decode::REPORTED
+        .iter()
+        .flat_map(|&conflicts| states(args).into_iter().map(move |states| (conflicts, states)))
+        .collect()
 }
 
 fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     let pairs = &predictions.pairs;
     let is_complete = predictions.format == PredictionFormat::Lines;
-    let shown = states(args);
-    if shown.iter().any(|&states| states != StateDecode::Argmax) {
-        require_probabilities(args, pairs)?;
-    }
     // The recorded conflicts, if this is what a file has, and where there are conflict probabilities, those of every
     // decoding.
     let mut rows = Vec::new();
@@ -120,7 +126,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
         rows.push(TierRow::new("as recorded", StateDecode::Argmax, pairs));
     }
     if is_complete {
-        rows.extend(TierRow::by_decoding(pairs, &Decode::REPORTED, shown));
+        rows.extend(TierRow::by_decoding(pairs, &Decode::REPORTED, &states(args)));
     }
     let states = if is_complete { StateCounts::of(pairs) } else { StateCounts::of_nontrivial(pairs) };
     Ok(Report {
@@ -141,12 +147,13 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     })
 }
 
-fn require_probabilities(args: &Args, pairs: &[LabelledPair]) -> Result<()> {
-    match pairs.iter().find(|pair| !pair.has_state_probabilities()) {
+fn require_probabilities(args: &Args, file: &Path, pairs: &[LabelledPair]) -> Result<()> {
+    let needed = args.states.iter().any(|&states| states != StateDecode::Argmax);
+    match pairs.iter().find(|pair| needed && !pair.has_state_probabilities()) {
         Some(pair) => Err(Error::data(format!(
             "{}: pair {}: its states have no probabilities, which --states needs; predict again with `tiered eval`, or \
              leave out --states",
-            names(&args.files),
+            file.display(),
             pair.id,
         ))),
         None => Ok(()),

@@ -44,8 +44,13 @@ pub(super) fn take_off_markers(lines: &mut [String]) -> usize {
     unmarked.len()
 }
 
+/// The rest of a text after a number: "1. ", "2) ".
+pub(super) fn unnumbered(text: &str) -> Option<&str> {
+    unmarked(text).filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// The rest of a line after "- ", "1. " or "2) ".
-fn unmarked(line: &str) -> Option<&str> {
+pub(super) fn unmarked(line: &str) -> Option<&str> {
     let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let signs = if unnumbered.len() == line.len() { &BULLETS[..] } else { &AFTER_NUMBER };
     let rest = unnumbered.strip_prefix(signs)?;

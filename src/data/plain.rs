@@ -1,6 +1,6 @@
 //! Reads stories without labels, as a person types them: sentences and entities.
 
-use super::markup::{LeftOut, is_comment, is_rule, take_off_markers};
+use super::markup::{LeftOut, is_comment, is_rule, take_off_markers, unmarked};
 use super::plain_json::from_json;
 use super::sentences::Sentences;
 use super::story::Story;
@@ -10,8 +10,8 @@ use crate::language::composed;
 use crate::untrusted::MAX_STORY_MEMORY;
 use std::collections::HashSet;
 
-/// The beginning of a line that names the entities of a story.
-const ENTITIES: &str = "entities:";
+/// The word before the colon in a line that names the entities of a story.
+const ENTITIES: &str = "entities";
 
 /// Stories as a person typed them.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Typed {
 /// Text has one sentence on each line, and a blank line between stories. A story may begin with a line `entities: a,
 /// b`; the entities of the first story are also those of later stories that name none. Lines end in LF, CRLF or CR.
 /// Lines that begin with # are ignored. A line without letters counts as blank. Bullets and numbers are removed if all
-/// lines of a story have one.
+/// lines of a story have one, and where a paragraph is split, numbers before its sentences.
 ///
 /// JSON is `{"sentences": [...], "entities": [...]}`, or `{"stories": [...]}` with a list of such objects. The stories
 /// are named "1", "2" and so on.
@@ -46,10 +46,10 @@ pub fn read_plain(
 ) -> Result<Typed> {
     let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let (mut drafts, left_out) =
+    let (mut drafts, mut left_out) =
         if is_json { (from_json(text, source)?, LeftOut::default()) } else { from_lines(text) };
     if sentences == Sentences::Split {
-        drafts.iter_mut().for_each(TypedStory::split);
+        left_out.markers += drafts.iter_mut().map(TypedStory::split).sum::<usize>();
     }
     if drafts.is_empty() {
         return Err(Error::data(match text.lines().count() {
@@ -122,10 +122,10 @@ fn from_lines(text: &str) -> (Vec<TypedStory>, LeftOut) {
     (drafts, left_out)
 }
 
-/// The list after `entities:`, in upper or lower case.
+/// The list after `entities:`, in upper or lower case, perhaps after a bullet and with blanks before the colon.
 fn entities_of(line: &str) -> Option<&str> {
-    let head = line.get(..ENTITIES.len())?;
-    head.eq_ignore_ascii_case(ENTITIES).then(|| &line[ENTITIES.len()..])
+    let (head, names) = unmarked(line).unwrap_or(line).split_once(':')?;
+    head.trim_end().eq_ignore_ascii_case(ENTITIES).then_some(names)
 }
 
 #[cfg(test)]
@@ -176,6 +176,25 @@ mod tests {
         };
         assert_eq!(sentences(Sentences::AsGiven), [paragraph]);
         assert_eq!(sentences(Sentences::Split), ["Mia took the cup.", "She dropped it!", "Did it break?"]);
+    }
+
+    #[test]
+    fn numbers_before_the_sentences_of_a_paragraph_are_counted() {
+        let text = "1. Mia took the cup. 2. Mia dropped it.";
+        let typed = read_plain(text, "input", &["cup".into()], Sentences::Split, &|_| Vec::new()).unwrap();
+        assert_eq!(typed.stories[0].sentences, ["Mia took the cup.", "Mia dropped it."]);
+        let words = "not read as sentences: bullets and numbers before sentences (2)";
+        assert_eq!(typed.left_out.words().unwrap(), words);
+    }
+
+    #[test]
+    fn a_list_of_entities_may_have_a_bullet_and_blanks_before_its_colon() {
+        let plain = read("entities: cup, jar\nA.\nB.", "").unwrap();
+        for list in ["Entities : cup, jar", "- entities: cup, jar", "1. ENTITIES\t: cup, jar"] {
+            assert_eq!(read(&format!("{list}\nA.\nB."), "").unwrap(), plain, "{list}");
+            assert_eq!(read(&format!("{list}\n- A.\n- B."), "").unwrap(), plain, "{list}");
+        }
+        assert_eq!(read("Entities of it: cup.\nB.", "jar").unwrap()[0].sentences.len(), 2, "a sentence");
     }
 
     #[test]

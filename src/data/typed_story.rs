@@ -16,8 +16,11 @@ pub(super) struct TypedStory {
 }
 
 impl TypedStory {
-    pub fn split(&mut self) {
-        self.sentences = self.sentences.iter().flat_map(|line| split(line)).collect();
+    /// Splits its lines into sentences; returns how many numbers before sentences were removed.
+    pub fn split(&mut self) -> usize {
+        let (sentences, numbers): (Vec<_>, Vec<usize>) = self.sentences.iter().map(|line| split(line)).unzip();
+        self.sentences = sentences.concat();
+        numbers.iter().sum()
     }
 
     /// The caller's entities win over the story's own, and these over those of the first story.

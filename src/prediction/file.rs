@@ -4,6 +4,7 @@ use super::{LabelledPair, published};
 use crate::error::{Error, Result};
 use crate::schema;
 use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -108,9 +109,16 @@ fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
 }
 
 fn parse_line(line: &str) -> Result<LabelledPair, String> {
-    let pair: LabelledPair = schema::from_str(line).map_err(|error| json_line_error(&error))?;
+    let pair: LabelledPair = schema::from_str(line).map_err(|error| match is_of_tiers(line) {
+        true => "is a line of a file of tiers, which only `tiered compare` reads; name the predictions".to_owned(),
+        false => json_line_error(&error),
+    })?;
     pair.check()?;
     Ok(pair)
+}
+
+fn is_of_tiers(line: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(line).is_ok_and(|line| line.contains_key("tiers"))
 }
 
 fn wrong(path: &Path, message: &str) -> Error {

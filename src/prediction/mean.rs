@@ -4,12 +4,14 @@ use super::{
     CANDIDATE_FLOOR, EntityPrediction, LabelledPair, PairPrediction, PredictedStates, StateCandidate, StoryPrediction,
 };
 use crate::attribute::Attribute;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The pairs of the first system, in its order, with the probabilities averaged over all systems: those of stories, of
 /// sentence pairs or conflicts, and of states. The most likely class of a state is the one that most systems predict; of
 /// several, the one of the highest average probability (trivial ones have all that recorded states leave). Probabilities below [`CANDIDATE_FLOOR`] are not recorded and count as 0. The
-/// entity of a sentence pair is left out. No conflict is decoded.
+/// entity of a sentence pair is left out. No conflict is decoded. A pair of which both stories are as probable counts as
+/// wrong, whatever the order of the systems.
 ///
 /// # Errors
 /// If the systems differ in their pairs, stories, gold answers or kind of output.
@@ -40,7 +42,7 @@ fn by_id(pairs: &[LabelledPair]) -> Result<BTreeMap<&str, LabelledPair>, String>
 }
 
 fn not_once(id: &str) -> String {
-    format!("pair {id}: is not once in each file")
+    format!("pair {id}: is not once in each file; name predictions of the same pairs")
 }
 
 /// The prediction with its two stories in the order of `first`. Each seed has its own order.
@@ -56,7 +58,11 @@ fn mean_pair(members: &[LabelledPair]) -> Result<LabelledPair, String> {
     let story_probs = [0, 1].map(|i| mean(predictions().map(|prediction| prediction.story_probs[i])));
     let stories = [story(0)?, story(1)?];
     same("gold states", members.iter().map(|pair| pair.states().map(|states| states.gold).collect::<Vec<_>>()))?;
-    let plausible = usize::from(story_probs[1] > story_probs[0]);
+    let plausible = match story_probs[0].total_cmp(&story_probs[1]) {
+        Ordering::Greater => 0,
+        Ordering::Less => 1,
+        Ordering::Equal => 1 - members[0].gold.plausible,
+    };
     let prediction = PairPrediction { plausible, story_probs, conflict: Vec::new(), stories };
     Ok(LabelledPair { prediction, ..members[0].clone() })
 }
@@ -174,6 +180,9 @@ fn same<T: PartialEq>(what: &str, mut values: impl Iterator<Item = T>) -> Result
     let first = values.next();
     match values.all(|value| Some(value) == first) {
         true => Ok(()),
-        false => Err(format!("the files have different {what}")),
+        false => Err(format!(
+            "the files have different {what}; name predictions of the same pairs, made with the same entities and kind of \
+             detector"
+        )),
     }
 }

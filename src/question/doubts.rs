@@ -34,9 +34,18 @@ pub fn require_judgeable(stories: &[Story], source: &str) -> Result<()> {
 
 /// Warnings of likely slips.
 pub fn doubts(stories: &[Story]) -> Vec<String> {
-    let of_story =
-        |story| title(story).into_iter().chain(long_sentences(story)).chain(strange_entities(story)).collect();
+    let of_story = |story| {
+        let first = list(story).or_else(|| title(story));
+        first.into_iter().chain(long_sentences(story)).chain(strange_entities(story)).collect()
+    };
     stories.iter().flat_map::<Vec<_>, _>(of_story).collect()
+}
+
+/// Warns of a first line that is almost a list of entities.
+fn list(story: &Story) -> Option<String> {
+    let is_list = story.sentences.first()?.unicode_words().next()?.eq_ignore_ascii_case("entities");
+    let advice = "write `entities: a, b` (in JSON a list \"entities\")";
+    is_list.then(|| format!("story {}, sentence 1 looks like a list of entities; {advice}", story.id))
 }
 
 /// Warns of a first line with at most two words that does not end like a sentence.
@@ -105,6 +114,13 @@ mod tests {
         let said = doubts(&stories("entities: Mia\nStory 1:\nMia slept.\n\nMia slept.\nMia woke up"));
         let advice = "leave it out, or begin its line with #";
         assert_eq!(said, [format!("story 1, sentence 1 looks like a title (\"Story 1:\"); {advice}")]);
+    }
+
+    #[test]
+    fn what_is_almost_a_list_of_entities_is_doubted() {
+        let said = doubts(&stories("entities: Mia\nEntities = Mia\nMia slept.\n\nMia slept.\nMia woke up."));
+        let advice = "write `entities: a, b` (in JSON a list \"entities\")";
+        assert_eq!(said, [format!("story 1, sentence 1 looks like a list of entities; {advice}")]);
     }
 
     #[test]

@@ -7,14 +7,22 @@ use crate::error::Result;
 use crate::language::Language;
 
 /// The stories of a text. Where nobody names the entities of a story, they are found in its sentences, in the
-/// language of the whole text.
+/// language of the sentences of all stories.
 ///
 /// # Errors
 /// `Data`, as [`read_plain`] does.
 pub fn typed_stories(text: &str, source: &str, reading: &TextOptions) -> Result<Typed> {
-    let language = reading.language.unwrap_or_else(|| Language::of([text]));
-    let find = |sentences: &[String]| entities::find(sentences, language);
-    read_plain(text, source, &reading.entities, reading.sentences, &find)
+    let read =
+        |find: &dyn Fn(&[String]) -> Vec<String>| read_plain(text, source, &reading.entities, reading.sentences, find);
+    let language = match reading.language {
+        Some(language) => language,
+        None => {
+            // Only the sentences count here, and a story needs an entity.
+            let typed = read(&|_: &[String]| vec!["any".to_owned()])?;
+            Language::of(typed.stories.iter().flat_map(|story| &story.sentences))
+        }
+    };
+    read(&|sentences: &[String]| entities::find(sentences, language))
 }
 
 #[cfg(test)]
@@ -27,5 +35,13 @@ mod tests {
         let typed = typed_stories(text, "input", &TextOptions::default()).unwrap();
         let [first, second] = [0, 1].map(|i| typed.stories[i].entities.iter().map(|entity| &entity.name));
         assert!(first.eq(["piatti", "cucina"]) && second.eq(["Ugo", "latte"]), "{:?}", typed.stories);
+    }
+
+    #[test]
+    fn neither_comments_nor_escapes_tell_the_language() {
+        let stories = |text| typed_stories(text, "input", &TextOptions::default()).unwrap().stories;
+        let plain = stories("Zoé poured hot tea.");
+        assert_eq!(stories("# il tè di Zoé\nZoé poured hot tea."), plain);
+        assert_eq!(stories(r#"{"sentences": ["Zo\u00e9 poured hot tea."]}"#), plain);
     }
 }

@@ -84,7 +84,11 @@ impl DataDescription {
     /// To follow the name of the set: what else there is to know of its pairs, or nothing.
     pub fn remark(&self) -> String {
         let limited = if self.limited { ", only the first of its pairs were scored" } else { "" };
-        let without_states = if self.has_states() { "" } else { ", without state labels" };
+        let without_states = match self.without_states {
+            0 => String::new(),
+            all if all == self.pairs => ", without state labels".to_owned(),
+            some => format!(", {some} of them without state labels"),
+        };
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
         let in_part = if self.seen_in_part { " in part" } else { "" };
         format!("{limited}{}{in_part}{found}{without_states}", self.seen.remark())

@@ -235,8 +235,14 @@ pub fn compared(row_pairs: &[String], rows: &[String]) -> Result<Compared> {
         let named = named.trim();
         let by_number =
             named.parse().ok().filter(|number| (1..=rows.len()).contains(number)).map(|number: usize| number - 1);
-        let found = by_number.or_else(|| rows.iter().position(|row| row == named));
-        found.ok_or_else(|| {
+        let by_name = rows.iter().position(|row| row == named);
+        if let (Some(number), Some(name)) = (by_number, by_name)
+            && number != name
+        {
+            let problem = format!("{named} is row {:?} by number, and row {} by name", rows[number], name + 1);
+            return Err(usage(format!("--compare: {problem}; give the rows other names in the sweep file")));
+        }
+        by_number.or(by_name).ok_or_else(|| {
             let list: Vec<String> = rows.iter().enumerate().map(|(i, row)| format!("\n  {} {row}", i + 1)).collect();
             usage(format!("--compare: there is no row {named:?}; the rows are:{}", list.concat()))
         })
@@ -272,5 +278,9 @@ mod tests {
         for wrong in ["1", "1,3", "0,1", "1,paper"] {
             assert_eq!(read(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
         }
+        let epochs = ["1", "2", "4", "8"].map(str::to_owned);
+        let read = |asked: &str| compared(&[asked.to_owned()], &epochs);
+        assert_eq!(read("8,2").unwrap(), Compared::Rows(vec![[3, 1]]), "what only one row is called");
+        assert!(read("2,4").unwrap_err().message.contains("4 is row \"8\" by number, and row 3 by name"));
     }
 }

@@ -38,8 +38,8 @@ pub(super) struct MadeStory {
 struct Row {
     actor: Option<Labelled>,
     things: Vec<Labelled>,
-    /// Entities that may be people or things.
-    others: Vec<Labelled>,
+    /// Entities that may be people or things, each with the labels that somebody gave.
+    others: Vec<(String, [Option<u8>; ATTRIBUTES])>,
 }
 
 struct Labelled {
@@ -80,12 +80,7 @@ impl MadeStory {
     /// A story that was not synthesized, perhaps with another order of its sentences.
     pub fn reordered(story: &Story, cause: &BTreeSet<(String, Attribute)>) -> Self {
         let labelled = |n: usize| {
-            let annotated = story.entities.iter().filter(move |entity| entity.is_annotated(n));
-            annotated.map(move |entity| Labelled {
-                name: entity.name.clone(),
-                labels: Attribute::ALL
-                    .map(|a| a.join(entity.preconditions[n][a.index()], entity.effects[n][a.index()])),
-            })
+            story.entities.iter().map(move |entity| (entity.name.clone(), Attribute::ALL.map(|a| entity.label(n, a))))
         };
         MadeStory {
             kind: story.kind,
@@ -102,11 +97,9 @@ impl MadeStory {
     }
 
     fn names(&self) -> BTreeSet<&str> {
-        self.states
-            .iter()
-            .flat_map(|row| row.things.iter().chain(&row.others))
-            .map(|thing| thing.name.as_str())
-            .collect()
+        let things = self.states.iter().flat_map(|row| &row.things).map(|thing| thing.name.as_str());
+        let others = self.states.iter().flat_map(|row| &row.others).map(|(name, _)| name.as_str());
+        things.chain(others).collect()
     }
 
     fn has_distinct_names(&self) -> bool {
@@ -298,8 +291,10 @@ impl Serialize for Row {
         let mut map = serializer.serialize_map(None)?;
         for attribute in Attribute::ALL {
             let labelled: &[Labelled] = if attribute.is_human() { self.actor.as_slice() } else { &self.things };
-            let labelled = labelled.iter().chain(&self.others);
-            let entities: Vec<_> = labelled.map(|l| (l.name.as_str(), l.labels[attribute.index()])).collect();
+            let labelled = labelled.iter().map(|l| (l.name.as_str(), l.labels[attribute.index()]));
+            let others = self.others.iter();
+            let others = others.filter_map(|(name, labels)| Some((name.as_str(), labels[attribute.index()]?)));
+            let entities: Vec<_> = labelled.chain(others).collect();
             if !entities.is_empty() {
                 map.serialize_entry(attribute.name(), &entities)?;
             }

@@ -89,16 +89,16 @@ pub fn make_group(world: &World, order: &Order, number: u64, output: &mut dyn Wr
 }
 
 fn write_group(world: &World, order: &Order, number: u64, writer: &mut Writer) -> Result<()> {
-    let kinds = order.kinds.list();
-    let left = order.pairs.saturating_sub(number as usize * kinds.len()); // the last group may be incomplete
-    let group = group(world, order, number, &kinds[..kinds.len().min(left)])?;
+    let left = order.pairs.saturating_sub(number as usize * order.kinds.pairs_a_group());
+    let group = group(world, order, number)?;
     writer.write(number as i64, 0, &group.plausible)?;
-    group.broken.iter().try_for_each(|broken| writer.write(number as i64, 0, broken))
+    // The last group may be incomplete. It is made as a whole, so that more pairs begin with the same stories.
+    group.broken.iter().take(left).try_for_each(|broken| writer.write(number as i64, 0, broken))
 }
 
-fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Group> {
+fn group(world: &World, order: &Order, number: u64) -> Result<Group> {
     let mut rng = seed::rng(order.seed, "story", number);
-    (0..TRIES_A_GROUP).find_map(|_| try_group(world, order, kinds, &mut rng).ok()).ok_or_else(|| {
+    (0..TRIES_A_GROUP).find_map(|_| try_group(world, order, &mut rng).ok()).ok_or_else(|| {
         Error::new(
             ErrorKind::Internal,
             "the tables of data/world allow no story; check that some actions have weights above 0",
@@ -106,12 +106,12 @@ fn group(world: &World, order: &Order, number: u64, kinds: &[Kind]) -> Result<Gr
     })
 }
 
-fn try_group(world: &World, order: &Order, kinds: &[Kind], rng: &mut ChaCha12Rng) -> Result<Group, Failed> {
+fn try_group(world: &World, order: &Order, rng: &mut ChaCha12Rng) -> Result<Group, Failed> {
     let voice = Voice::draw(world, order.language, order.style, rng).ok_or(Failed)?;
     let plotter = Plotter::new(world, &voice);
     let room = plotter.room(rng)?;
     let lines = plotter.plausible(room, rng)?;
-    let broken = kinds.iter().map(|kind| match kind {
+    let broken = order.kinds.list().iter().map(|kind| match kind {
         Kind::Cloze => plotter.cloze(&lines, room, rng),
         Kind::Order => plotter.order(&lines, rng),
     });

@@ -7,7 +7,7 @@
 use super::file::{MadeStory, Writer};
 use crate::attribute::Attribute;
 use crate::data::{Conflict, Entity, Story};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -23,7 +23,9 @@ pub fn reorder_stories(stories: &[Story], split: &str, output: &mut dyn Write) -
     let mut writer = Writer::begin(output, split)?;
     let mut count = 0;
     let mut groups = BTreeSet::new();
-    for story in stories.iter().filter(|story| story.conflict.is_none() && groups.insert(story.group)) {
+    let plausible = stories.iter().filter(|story| story.conflict.is_none() && groups.insert(story.group));
+    let plausible: Vec<&Story> = plausible.collect();
+    for &story in &plausible {
         let swapped = swapped(story);
         if !swapped.is_empty() {
             writer.write(story.group, 0, &MadeStory::reordered(story, &BTreeSet::new()))?;
@@ -35,11 +37,31 @@ pub fn reorder_stories(stories: &[Story], split: &str, output: &mut dyn Write) -
     }
     writer.finish()?;
     match count {
-        0 => Err(Error::new(
-            ErrorKind::Data,
-            "no order story can be made: whichever two sentences are swapped, the labels show no single conflict",
-        )),
+        0 => Err(Error::data(format!("no order story can be made of split {split:?}: {}", why_none(&plausible)))),
         _ => Ok(count),
+    }
+}
+
+/// Why no order story can be made of these plausible stories, and what to do.
+fn why_none(plausible: &[&Story]) -> String {
+    let labelled: Vec<&Story> = plausible.iter().copied().filter(|story| story.has_states).collect();
+    let own = |story: &&Story| conflicts(story, &(0..story.sentences.len()).collect::<Vec<_>>()).pop_first();
+    let own: Vec<_> = labelled.iter().filter_map(own).collect();
+    match own.first() {
+        _ if plausible.is_empty() => "it has no plausible story; name another split".into(),
+        _ if labelled.is_empty() => "no plausible story has state labels; label them, or name another file".into(),
+        Some(((evidence, breakpoint), cause)) if own.len() == labelled.len() => {
+            let cause: Vec<_> = cause.iter().map(|(name, attribute)| format!("{name:?}, {attribute}")).collect();
+            format!(
+                "in the order as written, the labels of every plausible story already contradict each other, as in story \
+                 {:?}, sentences {} and {} ({}); correct the labels",
+                labelled[0].id,
+                evidence + 1,
+                breakpoint + 1,
+                cause.join("; ")
+            )
+        }
+        _ => "whichever two sentences are swapped, the labels show no single conflict; name other stories".into(),
     }
 }
 

@@ -302,4 +302,12 @@ fn every_format_has_the_numbers() {
     let refused = run(&[]);
     assert_eq!(refused.status.code(), Some(65));
     assert!(stderr(&refused).contains("pair 1-C0 has other sentences than in"), "{}", stderr(&refused));
+    let renumbered = crate::support::clean_file().to_string().replace("\"1-", "\"7-").replace("\"1\"", "\"7\"");
+    std::fs::write(&data, renumbered).unwrap();
+    let refused = run(&[]);
+    assert!(
+        refused.status.code() == Some(65) && stderr(&refused).contains("none of its pairs is in"),
+        "{}",
+        stderr(&refused)
+    );
 }

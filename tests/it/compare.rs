@@ -158,4 +158,11 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
     }
     let output = tiered(["compare", text(&dev), text(&other), "--evaluation", "stories-dev-all"]);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("leave it out"), "{}", stderr(&output));
+    // An evaluation of which it is not known that the present weights made it.
+    std::fs::remove_file(run.join("eval/stories-dev-all/weights.json")).unwrap();
+    let output = tiered(["compare", text(&run), text(&dev)]);
+    assert!(output.status.code() == Some(65) && stderr(&output).contains("other weights"), "{}", stderr(&output));
+    let output = tiered(["compare", text(&run), text(&train)]);
+    let said = stderr(&output);
+    assert!(output.status.success() && said.contains("stories-dev-all was made by other weights"), "{said}");
 }

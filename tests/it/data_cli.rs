@@ -187,6 +187,23 @@ fn stats_tell_that_stories_are_left_out() {
 }
 
 #[test]
+fn rates_name_the_folders_of_files_with_one_name_and_the_splits_on_one_line() {
+    let directory = TempDir::new().unwrap();
+    let file = clean_file().to_string().replacen("\"test\":", "\"a\\nb\":", 1);
+    let paths = ["one/stories.json", "two/stories.json"].map(|name| {
+        let path = directory.path().join(name);
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &file).unwrap();
+        path
+    });
+    let other = write(&directory, "other.json", &file);
+    let [first, second, other] = [&paths[0], &paths[1], &other].map(|path| text(path));
+    let output = stdout(&tiered(["data", "stats", "--rates", "--format=markdown", first, second, other]));
+    let heading = format!("|  | {first}, a\\u{{a}}b | {second}, a\\u{{a}}b | other.json, a\\u{{a}}b |");
+    assert_eq!(output.lines().next(), Some(heading.as_str()));
+}
+
+#[test]
 fn rates_are_shares_and_averages_of_every_split() {
     let directory = TempDir::new().unwrap();
     let path = write(&directory, "clean.json", &clean_file().to_string());

@@ -169,6 +169,22 @@ fn entities_of_synthetic_stories_are_found() {
 }
 
 #[test]
+fn a_file_in_json_is_read_by_what_it_contains() {
+    let directory = TempDir::new().unwrap();
+    let story = r#"{"sentences": ["Rosa filled the kettle."]}"#;
+    for (name, json) in [("one.json", story.to_owned()), ("list.json", format!("{{\"stories\": [{story}]}}"))] {
+        let found = tiered(["data", "entities", text(&write(&directory, name, &json))]);
+        assert_eq!(stdout(&found), "text/1: Rosa, kettle\n", "{}", stderr(&found));
+    }
+    for (name, json) in [("faulty.json", r#"{"stories": {"1": {}}}"#), ("empty.json", r#"{"test": {}}"#)] {
+        let path = write(&directory, name, json);
+        let refused = tiered(["data", "entities", text(&path)]);
+        let message = format!("{0}: no story can be used; `tiered data check {0}` says more", path.display());
+        assert!(refused.status.code() == Some(65) && stderr(&refused).contains(&message), "{}", stderr(&refused));
+    }
+}
+
+#[test]
 fn the_command_finds_and_measures() {
     let json = tiered(["data", "entities", "data/sample/it.json", "--format", "json"]);
     let document: Value = serde_json::from_slice(&json.stdout).unwrap();

@@ -89,15 +89,48 @@ fn one_sentence_is_replaced_by_another_story_s_about_the_same_thing() {
 }
 
 #[test]
+fn a_sentence_without_a_row_of_states_has_no_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, short, long] = ["in.json", "short.json", "long.json"].map(|n| folder.path().join(n));
+    let mut stories = labelled();
+    stories["train"]["2"]["states"].as_array_mut().unwrap().pop();
+    fs::write(&file, stories.to_string()).unwrap();
+    let output = recombined(&[text(&file), "train", "2", text(&short)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    // A row without a sentence counts for nothing.
+    stories["train"]["2"]["states"].as_array_mut().unwrap().extend([json!({"conscious": [], "exist": []}), json!({})]);
+    fs::write(&file, stories.to_string()).unwrap();
+    let output = recombined(&[text(&file), "train", "2", text(&long)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::read(&short).unwrap(), fs::read(&long).unwrap());
+}
+
+#[test]
+fn a_file_that_exists_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.json", "out.json"].map(|n| folder.path().join(n));
+    fs::write(&file, labelled().to_string()).unwrap();
+    fs::write(&out, "mine").unwrap();
+    for (target, code, problem) in [(&out, 1, "exists; remove it first"), (&file, 2, "would be lost")] {
+        let before = fs::read(target).unwrap();
+        let output = recombined(&[text(&file), "train", "1", text(target)]);
+        assert!(output.status.code() == Some(code) && stderr(&output).contains(problem), "{}", stderr(&output));
+        assert_eq!(fs::read(target).unwrap(), before);
+    }
+}
+
+#[test]
 fn what_can_not_be_recombined_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let [file, unknown, bare, out] =
-        ["in.json", "unknown.json", "bare.json", "out.json"].map(|n| folder.path().join(n));
+    let [file, unknown, bare, twice, out] =
+        ["in.json", "unknown.json", "bare.json", "twice.json", "out.json"].map(|n| folder.path().join(n));
     let stranger = story(1, "Zelda", &[("Zelda slept.", &["Zelda"], "bed")]);
     fs::write(&file, labelled().to_string()).unwrap();
     fs::write(&unknown, json!({"train": {"1": stranger}}).to_string()).unwrap();
     fs::write(&bare, json!({"train": {"1": {"actor": "Ann", "sentences": []}}}).to_string()).unwrap();
+    fs::write(&twice, labelled().to_string().replacen("\"2\":", "\"1\":", 1)).unwrap();
     for (arguments, problem) in [
+        ([text(&twice), "train", "1", text(&out)], "an object has the key '1' more than once"),
         ([text(&file), "train", "7", text(&out)], "only 6 of 7 pairs can be made"),
         ([text(&file), "dev", "1", text(&out)], "'dev' is missing"),
         ([text(&file), "train", "0", text(&out)], "usage: recombine.py"),

@@ -210,6 +210,50 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
 }
 
 #[test]
+fn a_tie_of_several_systems_counts_as_wrong_in_any_order() {
+    let mut right = named_predictions();
+    for pair in &mut right {
+        pair.prediction.plausible = pair.gold.plausible;
+        pair.prediction.story_probs = [0, 1].map(|story| if story == pair.gold.plausible { 1. } else { 0. });
+    }
+    let mut wrong = right.clone();
+    for pair in &mut wrong {
+        pair.prediction.plausible = 1 - pair.prediction.plausible;
+        pair.prediction.story_probs.reverse();
+    }
+    for systems in [[&right, &wrong], [&wrong, &right], [&turned(&right), &wrong], [&wrong, &turned(&right)]] {
+        let mean = mean_predictions(&systems.map(|system| system.to_vec())).unwrap();
+        assert_eq!(TierCounts::of(&mean).accurate, 0);
+    }
+}
+
+#[test]
+fn state_probabilities_are_asked_of_every_system() {
+    let directory = TempDir::new().unwrap();
+    let file = |name: &str, pairs: &[LabelledPair]| {
+        let path = directory.path().join(name);
+        write_predictions(&path, pairs).unwrap();
+        path
+    };
+    let pairs = named_predictions();
+    let mut bare = halved(&pairs);
+    for story in bare.iter_mut().flat_map(|pair| &mut pair.prediction.stories) {
+        for entity in &mut story.entities {
+            entity.preconditions.candidates.clear();
+            entity.effects.candidates.clear();
+        }
+    }
+    let (with, bare) = (file("with.jsonl", &pairs), file("bare.jsonl", &bare));
+    let output = tiered(["score", text(&with), text(&bare), "--states=0.7"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(65), "{said}");
+    assert!(said.contains("bare.jsonl: pair ") && said.contains("have no probabilities"), "{said}");
+    let twice = tiered(["score", text(&with), "--states=0.7", "--states=0.7", "--format=json"]);
+    let report: Report = serde_json::from_slice(&twice.stdout).unwrap();
+    assert_eq!(report.rows.len(), 3, "as recorded, threshold, pair");
+}
+
+#[test]
 fn wrong_predictions_are_refused_with_their_place() {
     let directory = TempDir::new().unwrap();
     let line = |edit: &dyn Fn(&mut LabelledPair)| {
@@ -241,6 +285,7 @@ fn wrong_predictions_are_refused_with_their_place() {
         ("[{\"id\": 1}]".into(), "not a list of predictions as published with GITA"),
         ("".into(), "contains no predictions"),
         ("[]".into(), "contains no predictions"),
+        ("{\"id\": \"1-C0\", \"tiers\": {}}".into(), "line 1: is a line of a file of tiers"),
         ("{\"id\"".into(), "line 1: EOF while parsing an object at column 5"),
     ];
     for (content, message) in cases {

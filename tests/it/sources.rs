@@ -466,6 +466,41 @@ fn stories_without_labels_are_not_reordered() {
     assert!(stderr(&output).contains("plain.json") && !out.exists(), "{}", stderr(&output));
 }
 
+#[test]
+fn why_no_story_is_reordered_is_said() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let [mut unlabelled, mut contradictory] = [(); 2].map(|()| crate::support::clean_file());
+    for story in unlabelled["test"].as_object_mut().unwrap().values_mut() {
+        story["states"] = serde_json::json!([]);
+        story["entities"] = serde_json::json!(["Ada", "chest"]);
+    }
+    contradictory["test"]["1"]["states"][1]["open"] = serde_json::json!([["chest", 1]]);
+    for (stories, why) in [
+        (serde_json::json!({"test": {}}), "split \"test\": it has no plausible story"),
+        (unlabelled, "no plausible story has state labels"),
+        (contradictory, "contradict each other, as in story \"1\", sentences 1 and 2 (\"chest\", open)"),
+    ] {
+        let path = crate::support::write(&directory, "stories.json", &stories.to_string());
+        let output = tiered(["data", "reorder", "--data", text(&path), "--split", "test", "--output", "-"]);
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(65) && said.contains(why) && said.contains("stories.json"), "{said}");
+    }
+}
+
+#[test]
+fn a_reordered_story_has_the_labels_that_were_given_and_no_others() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let stories = crate::support::clean_file();
+    let path = crate::support::write(&directory, "clean.json", &stories.to_string());
+    let output = tiered(["data", "reorder", "--data", text(&path), "--split", "test", "--output", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let states = stories["test"]["1"]["states"].as_array().unwrap();
+    for (key, order) in [("1", [0, 1, 2]), ("1-O0", [1, 0, 2]), ("1-O1", [0, 2, 1])] {
+        assert_eq!(made["test"][key]["states"], serde_json::json!(order.map(|n: usize| &states[n])), "{key}");
+    }
+}
+
 /// A named pipe in the place of the story file to train on, and the command that trains on it.
 fn piped(tiny: &Tiny, run: &str) -> (PathBuf, Command) {
     let pipe = tiny.path(&format!("{run}.pipe"));

@@ -70,9 +70,11 @@ fn the_sample_stories_are_those_made_now() {
 
 #[test]
 fn more_pairs_begin_with_the_same_stories() {
-    let longer = String::from_utf8(made(&order(Language::English, 12, 5))).unwrap();
-    let shorter = String::from_utf8(made(&order(Language::English, 8, 5))).unwrap();
-    assert!(longer.starts_with(shorter.trim_end_matches("\n}}\n")));
+    let written = |pairs| String::from_utf8(made(&order(Language::English, pairs, 5))).unwrap();
+    for (more, fewer) in [(12, 8), (8, 7)] {
+        let (longer, shorter) = (written(more), written(fewer));
+        assert!(longer.starts_with(shorter.trim_end_matches("\n}}\n")), "{fewer} of {more}");
+    }
 }
 
 #[test]

@@ -90,6 +90,21 @@ fn tiers_compare_as_the_predictions_that_they_are_of() {
 }
 
 #[test]
+fn pairs_of_one_id_are_told_apart_by_their_stories() {
+    let rig = Rig::new();
+    let mut pairs = rig.pairs[0].clone();
+    let mut namesake = pairs[0].clone();
+    namesake.prediction.stories[0].sentences[0] = "Ada slept.".into();
+    pairs.push(namesake);
+    let first = rig.write("first.jsonl", &pairs);
+    pairs.reverse();
+    let second = rig.write("second.jsonl", &pairs);
+    for files in [[&first, &second], [&first, &rig.tiers("second.jsonl")], [&rig.tiers("first.jsonl"), &second]] {
+        assert_eq!(compared(files.map(|file| &**file), &[])["differing"][0]["differ"], json!([]), "{files:?}");
+    }
+}
+
+#[test]
 fn tiers_without_gold_states_are_compared_by_two_tiers() {
     let rig = Rig::new();
     let mut unlabelled = rig.pairs[0].clone();
@@ -155,13 +170,12 @@ fn what_can_t_be_compared_is_refused() {
     let output = tiered(["score", text(&a), "--tiers", text(&same[0]), "--output", text(&same[1])]);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("same file"), "{}", stderr(&output));
     if let Some(published) = real_data("data/gita/published/cloze.json") {
-        let output = tiered(["score", text(&published), "--tiers", text(&rig.path("published.jsonl"))]);
-        assert!(
-            output.status.code() == Some(65) && stderr(&output).contains("leave out --tiers"),
-            "{}",
-            stderr(&output)
-        );
-        assert!(!rig.path("published.jsonl").exists());
+        for option in ["--tiers", "--output"] {
+            let output = tiered(["score", text(&published), option, text(&rig.path("published.jsonl"))]);
+            let said = stderr(&output);
+            assert!(output.status.code() == Some(65) && said.contains(&format!("leave out {option}")), "{said}");
+            assert!(!rig.path("published.jsonl").exists());
+        }
     }
 }
 

@@ -86,22 +86,38 @@ fn stories_become_italian_with_their_labels() {
     let checked = tiered(["data", "check", text(&out)]);
     assert!(checked.status.success(), "{}", stderr(&checked));
 
-    // Stories without states name their entities in a list. Nothing of the second one is in the table of nouns.
-    let stories =
-        json!({"7": {"sentences": [KNOWN[1].0], "entities": ["Ada", "mug"]}, "8": {"sentences": ["Ada sneezed."]}});
+    for (target, code, problem) in [(&out, 1, "exists; remove it first"), (&file, 2, "would be lost")] {
+        let before = std::fs::read(target).unwrap();
+        let output = translated(&bin, &[text(&file), "train", text(target)]);
+        assert!(output.status.code() == Some(code) && stderr(&output).contains(problem), "{}", stderr(&output));
+        assert_eq!(std::fs::read(target).unwrap(), before);
+    }
+
+    // Stories without states name their entities in a list, or their actor and objects. Nothing of the second one is in the
+    // table of nouns.
+    let stories = json!({
+        "7": {"sentences": [KNOWN[1].0], "entities": ["Ada", "mug"]},
+        "8": {"sentences": ["Ada sneezed."]},
+        "9": {"sentences": [KNOWN[1].0], "states": [], "actor": "Ada", "objects": "mug,Ada"},
+    });
     let unlabelled = folder.path().join("unlabelled.json");
-    for (split, expected) in [
-        (stories.clone(), json!([["Ada", "tazzina"], null])),
-        (json!({"8": stories["8"]}), json!([null])),
-        (json!({}), json!([])),
+    for (split, expected, objects) in [
+        (stories.clone(), json!([["Ada", "tazzina"], null, null]), json!([null, null, "tazzina, Ada"])),
+        (json!({"8": stories["8"]}), json!([null]), json!([null])),
+        (json!({}), json!([]), json!([])),
     ] {
+        std::fs::remove_file(&out).unwrap();
         std::fs::write(&unlabelled, json!({"train": split}).to_string()).unwrap();
         let output = translated(&bin, &[text(&unlabelled), "train", text(&out)]);
         assert!(output.status.success(), "{}", stderr(&output));
         let said: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
-        let entities = said["train"].as_object().unwrap().values().map(|story| story["entities"].clone());
-        assert_eq!(Value::from_iter(entities), expected);
+        let stories = said["train"].as_object().unwrap();
+        assert_eq!(Value::from_iter(stories.values().map(|story| story["entities"].clone())), expected);
+        assert_eq!(Value::from_iter(stories.values().map(|story| story["objects"].clone())), objects);
     }
+    std::fs::remove_file(&out).unwrap();
+    let twice = folder.path().join("twice.json");
+    std::fs::write(&twice, r#"{"train": {"7": {"sentences": [], "sentences": []}}}"#).unwrap();
     for (split, problem) in [(json!({"7": {}}), "'sentences' is missing"), (json!([]), "is no story file")] {
         std::fs::write(&unlabelled, json!({"train": split}).to_string()).unwrap();
         let output = translated(&bin, &[text(&unlabelled), "train", text(&out)]);
@@ -110,6 +126,7 @@ fn stories_become_italian_with_their_labels() {
     for (arguments, problem) in [
         ([text(&file), "dev", text(&out)], "'dev' is missing"),
         (["missing.json", "train", text(&out)], "missing.json: No such file"),
+        ([text(&twice), "train", text(&out)], "an object has the key 'sentences' more than once"),
         ([text(&apertium), "train", text(&out)], "is no story file"),
         ([text(&file), "train", "/dev/null/it.json"], "can't be written"),
     ] {

@@ -38,10 +38,16 @@ impl SetAnswers {
         if first.set() == self.set() {
             return self;
         }
-        let place: HashMap<&str, usize> = first.pairs().into_iter().zip(0..).map(|((id, _), i)| (id, i)).collect();
+        // Several pairs may have one id; then their stories tell them apart.
+        let asked = first.asked();
+        let by_id: HashMap<&str, usize> = asked.iter().zip(0..).map(|(pair, i)| (&*pair.id, i)).collect();
+        let by_stories: HashMap<_, usize> =
+            asked.iter().zip(0..).map(|(pair, i)| ((&*pair.id, &*pair.stories), i)).collect();
+        let place =
+            |pair: &PairTiers| by_stories.get(&(&*pair.id, &*pair.stories)).or_else(|| by_id.get(&*pair.id)).copied();
         match &mut self {
-            SetAnswers::Predictions(pairs) => pairs.sort_by_key(|pair| place.get(&*pair.id).copied()),
-            SetAnswers::Tiers(pairs) => pairs.sort_by_key(|pair| place.get(&*pair.id).copied()),
+            SetAnswers::Predictions(pairs) => pairs.sort_by_cached_key(|pair| place(&PairTiers::asked(pair))),
+            SetAnswers::Tiers(pairs) => pairs.sort_by_cached_key(place),
         }
         self
     }

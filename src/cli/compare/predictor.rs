@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::prediction::{PredictionFormat, parse_predictions, prediction_bytes};
 use crate::report::comparison::once_each;
-use crate::say::quoted;
+use crate::say::{aside, quoted};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -93,9 +93,13 @@ pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<
     });
     let files: Vec<_> = files.filter(|_| evaluations.is_empty()).collect();
     let Some((first, _)) = files.first() else { return Ok(sets) };
-    let (mut shared, mut wrong) = (Vec::new(), None);
+    let run = Predictor::Run(folders[0].clone());
+    let (mut shared, mut wrong, mut outdated) = (Vec::new(), None, Vec::new());
     for set in &sets {
-        let Some(of_run) = Predictor::Run(folders[0].clone()).answers(set)? else { continue };
+        let Some(of_run) = run.answers(set)? else {
+            outdated.push(set);
+            continue;
+        };
         let mut ordered = files.iter().map(|(path, answers)| (path, SetAnswers::clone(answers).in_order_of(&of_run)));
         match ordered.find(|(_, answers)| answers.set() != of_run.set()) {
             None => shared.push(set.clone()),
@@ -105,15 +109,25 @@ pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<
             Some(_) => {}
         }
     }
-    match shared.is_empty() {
-        false => Ok(shared),
-        true => Err(Error::data(wrong.unwrap_or_else(|| {
+    match (shared.is_empty(), &outdated[..]) {
+        (false, []) => Ok(shared),
+        (false, _) => {
+            for set in outdated {
+                aside!("warning: {}; it is left out", run.wrong(set, OTHER_WEIGHTS).message);
+            }
+            Ok(shared)
+        }
+        (true, [set, ..]) if wrong.is_none() => Err(run.wrong(set, OTHER_WEIGHTS)),
+        (true, _) => Err(Error::data(wrong.unwrap_or_else(|| {
             let sets = sets.join(", ");
             let what = format!("is of other pairs than the evaluations of the runs ({sets})");
             format!("{}: {what}; evaluate a run on these pairs with `tiered eval`", first.display())
         }))),
     }
 }
+
+/// Why an evaluation does not count.
+const OTHER_WEIGHTS: &str = "was made by other weights than it has now, or by an earlier version of tiered";
 
 /// How a set of the same pairs can differ.
 const OTHER_GOLD: &str = "differs in its story groups, or in which pairs have gold states, from";
@@ -156,9 +170,7 @@ pub(super) fn answers(systems: &[Predictor], set: &str) -> Result<Vec<SetAnswers
     let mut all: Vec<SetAnswers> = Vec::new();
     for system in systems {
         let wrong = |problem: &str| system.wrong(set, problem);
-        let mut answers = system
-            .answers(set)?
-            .ok_or_else(|| wrong("was made by other weights than it has now, or by an earlier version of tiered"))?;
+        let mut answers = system.answers(set)?.ok_or_else(|| wrong(OTHER_WEIGHTS))?;
         if let Some(first) = all.first() {
             let of_first = systems[0].path().display();
             answers = answers.in_order_of(first);

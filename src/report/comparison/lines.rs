@@ -25,7 +25,10 @@ impl Section {
     }
 
     fn scores(&self, row: &ComparisonRow) -> Vec<String> {
-        let seeds = [row.seeds.len().to_string(), row.missing.len().to_string()];
+        let seeds = match row.seeds.len() + row.missing.len() {
+            0 => Default::default(),
+            _ => [row.seeds.len().to_string(), row.missing.len().to_string()],
+        };
         let line = |(i, tier): (usize, &str)| {
             let numbers = row.scores.as_ref().and_then(|scores| scores.each()[i]).map(|estimate| {
                 let Estimate { mean, sd, interval: [low, high] } = estimate;

@@ -66,7 +66,7 @@ impl Section {
         });
         let mut scores = self.rows.iter().flat_map(|row| &row.scores);
         let lacks_states = scores.any(|scores| scores.verifiability.is_none());
-        let lacking = if lacks_states { " (no verifiability: pairs have no state labels)" } else { "" };
+        let lacking = if lacks_states { " (no verifiability: not all pairs have state labels)" } else { "" };
         format!("{}: {size}, decoded by {}{lacking}", self.set, self.decoding)
     }
 
