@@ -23,11 +23,11 @@ PRONOUN = re.compile(r"\b(he|she|his|her|him|hers|himself|herself)\b", re.I)
 
 
 def people(states):
-    return [name for name, _ in states["conscious"]]
+    return [name for name, _ in states.get("conscious", [])]
 
 
 def things(states):
-    return [name for name, _ in states["exist"]]
+    return [name for name, _ in states.get("exist", [])]
 
 
 def has_one_person(story):
@@ -106,7 +106,7 @@ def read(file, split):
             story["story_id"], story["plausible"]
             # As `tiered` reads it: a sentence without a row has no labels, and a row without a sentence counts for nothing.
             rows = len(story["sentences"])
-            story["states"] = (story["states"] + [{"conscious": [], "exist": []}] * rows)[:rows]
+            story["states"] = (story["states"] + [{}] * rows)[:rows]
             [(people(states), things(states)) for states in story["states"]]
     except OSError as problem:
         fail(f"{file}: {problem.strerror}")

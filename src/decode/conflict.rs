@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Decode {
-    /// The papers' way: every sentence of either story whose conflict probability is at least 0.5, of some entity with the
-    /// paper's detector, over all entities with the joint one.
+    /// The papers' way: every sentence of either story whose conflict probability is at least 0.5. With the paper's
+    /// detector one entity's is enough; with the joint one it is over all entities.
     Threshold,
     /// The sentence pair with the most support, in the story chosen as implausible.
     Pair,

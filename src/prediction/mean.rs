@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The pairs of the first system, in its order, with the probabilities averaged over all systems: those of stories, of
 /// sentence pairs or conflicts, and of states. The most likely class of a state is the one that most systems predict; of
 /// several, the one of the highest average probability (trivial ones have all that recorded states leave). Probabilities below [`CANDIDATE_FLOOR`] are not recorded and count as 0. The
-/// entity of a sentence pair is left out. No conflict is decoded. A pair of which both stories are as probable counts as
-/// wrong, whatever the order of the systems.
+/// entity of a sentence pair is left out. No conflict is decoded. If both stories of a pair are equally probable, the pair
+/// counts as wrong, whatever the order of the systems.
 ///
 /// # Errors
 /// If the systems differ in their pairs, stories, gold answers or kind of output.
@@ -172,8 +172,9 @@ fn commonest(classes: &[u8]) -> Vec<u8> {
     classes.iter().copied().filter(|&class| times(class) == most).collect::<BTreeSet<u8>>().into_iter().collect()
 }
 
+/// Summed in `f64`, so that the order of the systems changes nothing.
 fn mean(values: impl Iterator<Item = f32> + Clone) -> f32 {
-    values.clone().sum::<f32>() / values.count() as f32
+    (values.clone().map(f64::from).sum::<f64>() / values.count() as f64) as f32
 }
 
 fn same<T: PartialEq>(what: &str, mut values: impl Iterator<Item = T>) -> Result<(), String> {

@@ -87,7 +87,7 @@ impl DataDescription {
         let without_states = match self.without_states {
             0 => String::new(),
             all if all == self.pairs => ", without state labels".to_owned(),
-            some => format!(", {some} of them without state labels"),
+            some => format!(", {some} of its pairs without state labels"),
         };
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
         let in_part = if self.seen_in_part { " in part" } else { "" };

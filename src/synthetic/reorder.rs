@@ -53,8 +53,8 @@ fn why_none(plausible: &[&Story]) -> String {
         Some(((evidence, breakpoint), cause)) if own.len() == labelled.len() => {
             let cause: Vec<_> = cause.iter().map(|(name, attribute)| format!("{name:?}, {attribute}")).collect();
             format!(
-                "in the order as written, the labels of every plausible story already contradict each other, as in story \
-                 {:?}, sentences {} and {} ({}); correct the labels",
+                "in the order as written, the labels of every labelled plausible story contradict each other, as in \
+                 story {:?}, sentences {} and {} ({}); correct the labels",
                 labelled[0].id,
                 evidence + 1,
                 breakpoint + 1,

@@ -225,6 +225,19 @@ fn a_tie_of_several_systems_counts_as_wrong_in_any_order() {
         let mean = mean_predictions(&systems.map(|system| system.to_vec())).unwrap();
         assert_eq!(TierCounts::of(&mean).accurate, 0);
     }
+    let by = |story_probs: [f32; 2]| {
+        let mut pairs = named_predictions();
+        for pair in &mut pairs {
+            pair.prediction.plausible = usize::from(story_probs[1] > story_probs[0]);
+            pair.prediction.story_probs = story_probs;
+        }
+        pairs
+    };
+    let [a, b, c] = [[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]].map(by);
+    for systems in [[&a, &b, &c], [&a, &c, &b]] {
+        let mean = mean_predictions(&systems.map(|system| system.to_vec())).unwrap();
+        assert_eq!(TierCounts::of(&mean).accurate, 0);
+    }
 }
 
 #[test]

@@ -95,9 +95,9 @@ fn pairs_of_one_id_are_told_apart_by_their_stories() {
     let mut pairs = rig.pairs[0].clone();
     let mut namesake = pairs[0].clone();
     namesake.prediction.stories[0].sentences[0] = "Ada slept.".into();
-    pairs.push(namesake);
+    pairs.insert(1, namesake);
     let first = rig.write("first.jsonl", &pairs);
-    pairs.reverse();
+    pairs.swap(0, 1);
     let second = rig.write("second.jsonl", &pairs);
     for files in [[&first, &second], [&first, &rig.tiers("second.jsonl")], [&rig.tiers("first.jsonl"), &second]] {
         assert_eq!(compared(files.map(|file| &**file), &[])["differing"][0]["differ"], json!([]), "{files:?}");
