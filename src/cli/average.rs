@@ -2,10 +2,11 @@
 
 use super::calibrate;
 use super::output::{print, warn_unless_ended};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, average};
 use crate::machine::DeviceChoice;
-use std::path::PathBuf;
+use crate::say::quoted;
+use std::path::{Path, PathBuf};
 
 /// Average the weights of several runs into one model, a run folder of its own
 ///
@@ -28,11 +29,27 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for run in &args.runs {
         warn_unless_ended(&RunFolder::open(run)?);
     }
+    let open = |run: &Path| TrainedRun::open(run, CheckpointKind::Best, args.device.as_ref());
+    // The average has the first run's dev sources. Says before anything is written if they or the device are missing.
+    let first = open(&args.runs[0])?;
+    let dev = first.config.data.dev.is_some().then(|| first.dev_pairs()).transpose()?;
+    drop(first);
     let folder = average(&args.runs, &args.output)?;
-    let mut run = TrainedRun::open(folder.path(), CheckpointKind::Best, args.device.as_ref())?;
-    if run.config.data.dev.is_some() {
-        calibrate::on_dev(&mut run)?;
-    }
-    folder.write_card(&run.config)?;
+    let is_to_calibrate = dev.is_some();
+    let completed = open(folder.path()).and_then(|mut run| {
+        if let Some(dev) = dev {
+            calibrate::on_dev(&mut run, dev)?;
+        }
+        folder.write_card(&run.config)
+    });
+    completed.map_err(|error| if is_to_calibrate { not_complete(error, &args.output) } else { error })?;
     print(&format!("written: {}: the mean of {} runs\n", args.output.display(), args.runs.len()))
+}
+
+/// The same command would be refused, as the run is there now.
+fn not_complete(error: Error, run: &Path) -> Error {
+    let (path, named) = (run.display(), quoted(run.display()));
+    let message =
+        format!("{}; {path} was made, but is not complete: run `tiered model calibrate {named}`", error.message);
+    Error { message, ..error }
 }

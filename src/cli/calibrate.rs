@@ -1,13 +1,15 @@
 //! `tiered model calibrate`: chooses the temperature and the state threshold of a run on its dev pairs.
 
-use super::output::{pair_bar, print};
+use super::output::{pair_bar, print, warn_unless_ended};
 use crate::calibrate::{ChosenOn, StateTrial};
+use crate::data::Pair;
 use crate::error::Result;
 use crate::experiment::{CheckpointKind, DevCalibration, TrainedRun};
 use crate::machine::DeviceChoice;
 use crate::metrics::Share;
 use crate::report::Table;
 use crate::say::counted;
+use crate::train::MixtureComponent;
 use std::path::PathBuf;
 
 /// Choose the state threshold and the temperature of a run on its dev pairs
@@ -29,19 +31,23 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let mut run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
-    let calibration = on_dev(&mut run)?;
+    warn_unless_ended(&run.folder);
+    let dev = run.dev_pairs()?;
+    let calibration = on_dev(&mut run, dev)?;
     print(&described(&calibration))?;
     print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))
 }
 
+/// What [`TrainedRun::dev_pairs`] reads.
+type DevPairs = (Vec<Pair>, Vec<MixtureComponent>, String);
+
 /// Calibrates a run on its dev pairs, and records its predictions of them.
-pub(super) fn on_dev(run: &mut TrainedRun) -> Result<DevCalibration> {
-    let (dev, parts) = run.dev_pairs()?;
+pub(super) fn on_dev(run: &mut TrainedRun, (dev, parts, digests): DevPairs) -> Result<DevCalibration> {
     let bar = pair_bar(dev.len() as u64);
     let calibration = run.calibrate(dev, |done| bar.inc(done as u64))?;
     bar.finish_and_clear();
     run.calibrated = Some(calibration.calibrated.clone());
-    run.record_dev(&calibration.predictions, &parts)?;
+    run.record_dev(&calibration.predictions, &parts, &digests)?;
     Ok(calibration)
 }
 

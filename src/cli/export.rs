@@ -1,9 +1,10 @@
 //! `tiered model export`: writes a run as a folder that `transformers` reads.
 
-use super::output::print;
+use super::output::{print, warn_unless_ended};
 use crate::error::Result;
-use crate::experiment::CheckpointKind;
+use crate::experiment::{CheckpointKind, RunFolder};
 use crate::export::export;
+use crate::say::quoted;
 use std::path::PathBuf;
 
 /// Export a run as a Hugging Face folder: the encoder for `AutoModel`, its tokenizer, and a file of the heads
@@ -20,13 +21,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    warn_unless_ended(&RunFolder::open(&args.run)?);
     let exported = export(&args.run, args.weights, &args.output)?;
     print(&format!(
-        "written: {out}: {} tensors of the encoder, {} of heads and detector\npredict with: python \
-         {out}/read_export.py {out} STORIES.txt\n",
+        "written: {}: {} tensors of the encoder, {} of heads and detector\npredict with: python {} {} STORIES.txt\n",
+        args.output.display(),
         exported.encoder_tensors,
         exported.head_tensors,
-        out = args.output.display()
+        quoted(args.output.join("read_export.py").display()),
+        quoted(args.output.display()),
     ))?;
     Ok(())
 }

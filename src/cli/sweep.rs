@@ -110,8 +110,7 @@ pub(super) fn run(command: &Command) -> Result<()> {
 }
 
 fn submit(args: &SubmitArgs) -> Result<()> {
-    let output = args.sweep.output.as_ref().map(|output| output.display().to_string());
-    print(&args.sweep.open()?.job_array(args.scheduler, output.as_deref())?)
+    print(&args.sweep.open()?.job_array(args.scheduler, args.sweep.output.as_deref())?)
 }
 
 fn table(args: &TableArgs) -> Result<()> {
@@ -141,7 +140,7 @@ fn run_runs(args: &RunArgs) -> Result<()> {
         1 => in_turn(&sweep, &runs, &stop),
         jobs => jobs::run(&sweep, &runs, usize::from(jobs), args.sweep.output.as_deref(), &stop)?,
     };
-    conclude(&sweep, &ends, runs.len())
+    conclude(&sweep, &ends, runs.len(), &flags(args))
 }
 
 /// Runs one run after another in this process. A stop, or a run that could not be saved, ends the loop: no later run
@@ -204,8 +203,17 @@ fn list(sweep: &Sweep, runs: &[&SweepRun]) -> Result<()> {
     ))
 }
 
-/// Prints a summary. Returns an error if a run failed or was stopped.
-fn conclude(sweep: &Sweep, ends: &[End], runs: usize) -> Result<()> {
+/// The flags that choose the runs and how many run at a time, to be given again. `--expect` is not among them: who
+/// corrects an error may have changed the runs.
+fn flags(args: &RunArgs) -> String {
+    let shard = args.shard.map(|Shard { index, count }| format!(" --shard {index}/{count}"));
+    let task = args.task.map(|number| format!(" --task {number}"));
+    let jobs = (args.jobs > 1).then(|| format!(" --jobs {}", args.jobs));
+    [shard, task, jobs].into_iter().flatten().collect()
+}
+
+/// Prints a summary. Returns an error if a run failed or was stopped. It names the command to give again, with `flags`.
+fn conclude(sweep: &Sweep, ends: &[End], runs: usize, flags: &str) -> Result<()> {
     let count =
         |outcome: RunOutcome| ends.iter().filter(|end| end.result.as_ref().is_ok_and(|&o| o == outcome)).count();
     let [done, was_done, held] = [RunOutcome::Done, RunOutcome::WasDone, RunOutcome::Held].map(count);
@@ -220,7 +228,7 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize) -> Result<()> {
         counted(done, "run"),
         failed.len()
     );
-    let again = format!("run the same command again to resume: tiered sweep run {}", sweep.arguments());
+    let again = format!("run the same command again to resume: tiered sweep run {}{flags}", sweep.arguments());
     let lines: String =
         failed.iter().map(|(run, e)| format!("\n  task {} ({}): {e}", run.number, run.name())).collect();
     match (stopped, failed.first()) {

@@ -10,6 +10,7 @@ use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prediction::LabelledPair;
+use crate::say::aside;
 use crate::train::MixtureComponent;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -20,34 +21,40 @@ pub struct DevCalibration {
     pub calibrated: Calibrated,
     /// Every way to predict states that was tried, in the order of the tries.
     pub trials: Vec<StateTrial>,
-    /// Predictions of the dev pairs; no conflict is decoded.
+    /// Predictions of the dev pairs, with the groups of their own files; no conflict is decoded.
     pub predictions: Vec<LabelledPair>,
 }
 
 impl TrainedRun {
-    /// The pairs of the run's dev sources, as many as training used (`--limit`), and which of them each source has.
+    /// The pairs of the run's dev sources, as many as training used (`--limit`); which of them each source has; and the
+    /// SHA-256 of each source's file as it is now, separated by spaces. Warns of files that training did not have.
     ///
     /// # Errors
     /// `Config` if the run has no dev sources; `Refused` if their evaluations can't be saved under their names; errors of
     /// reading the files.
-    pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<MixtureComponent>)> {
+    pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<MixtureComponent>, String)> {
         let mut sources = self.dev_sources()?.clone();
         require_evaluation_names(&sources)?;
         origin::follow(sources.0.iter_mut().filter_map(|source| source.file.as_mut()), self.folder.path());
-        let limit = self.folder.inputs()?.and_then(|inputs| inputs.limit);
+        let inputs = self.folder.inputs()?;
+        let limit = inputs.as_ref().and_then(|inputs| inputs.limit);
         let selection = PairSelection { seed: self.config.seed, leave_out: self.config.data.leave_out, limit };
         let mut opened = OpenedSources::open(&sources, selection)?;
-        Ok((opened.pairs(self.config.seed, false)?, opened.parts))
+        if let Some(then) = inputs.and_then(|inputs| inputs.dev) {
+            warn_of_changes(&sources, &then, &opened.sha256);
+        }
+        Ok((opened.pairs(self.config.seed, false)?, opened.parts, opened.sha256))
     }
 
     /// Chooses temperature and state threshold on dev pairs and saves them in the run folder. `progress` is called with
     /// the number of pairs of each batch.
     pub fn calibrate(&self, dev: Vec<Pair>, progress: impl FnMut(usize)) -> Result<DevCalibration> {
+        let groups = own_groups(&dev);
         let evaluation = self.evaluate(dev, progress).map_err(|error| match self.dev_sources() {
             Ok(sources) => error.about(sources.files()),
             Err(_) => error,
         })?;
-        let calibration = self.choose(evaluation.predictions)?;
+        let calibration = self.choose(evaluation.predictions, &groups)?;
         self.require_present_weights()?;
         self.folder.save_calibrated(self.which, &calibration.calibrated)?;
         Ok(calibration)
@@ -69,8 +76,9 @@ impl TrainedRun {
         }
     }
 
-    /// Chooses from predictions of the dev pairs, and saves nothing.
-    pub(super) fn choose(&self, predictions: Vec<LabelledPair>) -> Result<DevCalibration> {
+    /// Chooses from predictions of the dev pairs, and saves nothing. `groups` are their [`own_groups`].
+    pub(super) fn choose(&self, mut predictions: Vec<LabelledPair>, groups: &[i64]) -> Result<DevCalibration> {
+        predictions.iter_mut().zip(groups).for_each(|(pair, group)| pair.group = *group);
         let sources = self.dev_sources()?;
         let conflicts = own_decode(&self.config);
         let trials = try_states(&predictions, conflicts);
@@ -92,5 +100,22 @@ impl TrainedRun {
             let config = self.folder.config_file();
             Error::config(format!("{}: has no data.dev; calibration needs the run's own dev pairs", config.display()))
         })
+    }
+}
+
+/// The story group of each pair as its file numbers it. [`Pair::group`] tells the groups of several sources apart.
+pub(super) fn own_groups(pairs: &[Pair]) -> Vec<i64> {
+    pairs.iter().map(|pair| pair.stories[0].group).collect()
+}
+
+/// Warns of files that are not those with which the run was trained, by the SHA-256 of each source's.
+fn warn_of_changes(Sources(sources): &Sources, then: &str, now: &str) {
+    let digests = then.split(' ').zip(now.split(' '));
+    for (source, _) in sources.iter().zip(digests).filter(|(_, (then, now))| then != now) {
+        aside!(
+            "warning: {}: has changed since the run was trained (another SHA-256); temperature and states are chosen on its \
+             present pairs",
+            source.name()
+        );
     }
 }

@@ -103,7 +103,7 @@ impl PreparedInputs {
 /// # Errors
 /// `Config` if an epoch has no pairs, since it would have no loss either, or too many for its order to be in memory.
 fn require_steps(config: &Config, parts: &[MixtureComponent]) -> Result<()> {
-    // Only where a source begins or ends does the number change.
+    // Elsewhere the number changes by one pair of a source at most.
     let begins = parts.iter().flat_map(|part| [part.epochs.start, part.epochs.end]);
     let pairs = |epoch: u64| pairs_of_epoch(parts, epoch);
     if let Some(epoch) = begins.filter(|epoch| *epoch <= config.train.epochs).find(|epoch| pairs(*epoch) > MAX_PAIRS) {
@@ -116,7 +116,7 @@ fn require_steps(config: &Config, parts: &[MixtureComponent]) -> Result<()> {
     let steps = std::iter::once(0).chain(ends.iter().copied()).zip(&ends);
     match (1..).zip(steps).find(|(_, (start, end))| start == *end) {
         Some((epoch, _)) => Err(Error::config(format!(
-            "data.train: epoch {epoch} has no pairs, since weight times the pairs of each source rounds to 0; raise weight"
+            "data.train: epoch {epoch} has no pairs, since weight leaves less than one pair of any source for it; raise weight"
         ))),
         None => Ok(()),
     }

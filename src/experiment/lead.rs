@@ -1,6 +1,7 @@
 //! Training in the process that writes the run folder: the only one, or the first of several.
 
 use super::Experiment;
+use super::calibration::own_groups;
 use super::ending::{Ending, note_unrecorded};
 use super::folder::{CheckpointKind, RunFolder};
 use super::plan::Start;
@@ -108,11 +109,12 @@ impl Experiment {
             Some(vectors) => run.evaluate_on(dev, vectors),
             None => run.evaluate(dev.pairs.clone(), |_| ())?,
         };
-        let calibration = run.choose(evaluation.predictions)?;
+        let calibration = run.choose(evaluation.predictions, &own_groups(&dev.pairs))?;
         save::persist(folder, step, || folder.save_calibrated(CheckpointKind::Best, &calibration.calibrated))
             .map_err(|_| unsaved())?;
         run.calibrated = Some(calibration.calibrated);
-        note_unrecorded(folder, step, run.record_dev(&calibration.predictions, &self.dev_parts));
+        let digests = self.facts.inputs.dev.as_deref().unwrap_or_default();
+        note_unrecorded(folder, step, run.record_dev(&calibration.predictions, &self.dev_parts, digests));
         Ok(())
     }
 
@@ -148,6 +150,7 @@ impl Experiment {
             }
             Start::Begun(resumed) => {
                 let Resumed { folder, found, .. } = resumed.as_ref();
+                resumed.remove_leftovers()?;
                 if let Some(found) = found {
                     folder.checkpoints().put_aside(&found.skipped)?;
                 }

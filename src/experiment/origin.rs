@@ -6,7 +6,7 @@ use crate::say::aside;
 use crate::schema;
 use crate::untrusted::{self, MAX_CONFIG};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 
 /// `origin.json` of a run folder.
 #[derive(Serialize, Deserialize)]
@@ -24,18 +24,36 @@ impl Origin {
     /// The origin of a run that is made in `run` now.
     pub fn of(run: &Path) -> std::io::Result<Self> {
         let here = std::env::current_dir()?;
-        let run = absolute(run)?;
-        let from_run = run.strip_prefix(&here).ok().map(|below| below.iter().map(|_| "..").collect());
+        let run = real(run)?;
+        let below = run.as_deref().and_then(|run| run.strip_prefix(here.canonicalize().ok()?).ok());
+        let from_run = below.map(|below| below.iter().map(|_| "..").collect());
         Ok(Origin { absolute: here, from_run })
     }
 
     /// The origin of a run, for another folder; `None` if the run does not say it.
     pub fn of_run(run: &Path) -> std::io::Result<Option<Self>> {
         let Some(Origin { absolute: there, from_run }) = read(run) else { return Ok(None) };
-        let moved = from_run.map(|from_run| run.join(from_run)).filter(|there| there.is_dir());
+        // A run that was moved alone is in some folder too.
+        let is_origin = |moved: &PathBuf| moved.is_dir() && (!there.is_dir() || has_inputs(moved, run));
+        let moved = from_run.map(|from_run| run.join(from_run)).filter(is_origin);
         let there = moved.map_or(Ok(there), |moved| moved.canonicalize())?;
         Ok(Some(Origin { absolute: there, from_run: None }))
     }
+}
+
+/// The path without links and `..`. Its last parts may not exist yet; `None` if there is a `..` among them.
+fn real(path: &Path) -> std::io::Result<Option<PathBuf>> {
+    let path = absolute(path)?;
+    let found = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    let is_plain = |new: &Path| new.components().all(|part| matches!(part, Component::Normal(_)));
+    Ok(found.filter(|(_, new)| is_plain(new)).map(|(above, new)| above.join(new)))
+}
+
+/// Whether a file that the config of the run names by a relative path is in this folder.
+fn has_inputs(folder: &Path, run: &Path) -> bool {
+    let Ok(mut config) = Config::open(&run.join("config.toml"), &[]) else { return false };
+    let is_there = |path: PathBuf| path.is_relative() && folder.join(path).exists();
+    paths(&mut config).any(|path| expand(path).is_ok_and(is_there))
 }
 
 fn read(run: &Path) -> Option<Origin> {

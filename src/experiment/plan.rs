@@ -2,17 +2,18 @@
 //! its plan.
 
 use super::compute::Compute;
-use super::folder::EncoderFiles;
+use super::folder::{EncoderFiles, RunFolder};
 use super::inputs::PreparedInputs;
 use super::resume::Resumed;
 use super::save::RunInputs;
 use super::seen::seen_before;
 use super::{changes, origin, start};
-use crate::config::Config;
+use crate::config::{Config, expand};
 use crate::durable::{self, Digests};
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::made_with;
 use crate::model::detector::of_config;
+use crate::say::quoted;
 use crate::train::Network;
 use std::path::{Path, PathBuf};
 
@@ -120,6 +121,7 @@ impl RunPlan {
         let (network, start) = match std::mem::replace(begins, PlannedStart::Following) {
             PlannedStart::New => {
                 digests.earlier = seen_before(config)?;
+                self.warnings.extend(unended(config)?);
                 let files = EncoderFiles { folder: encoder_folder.clone(), tokenizer: inputs.tokenizer.clone() };
                 let network = pretrained(encoder_folder, config)?;
                 digests.initial_weights = Some(start::initial_weights(&Digests::new(), config)?);
@@ -130,7 +132,10 @@ impl RunPlan {
                 (digests.earlier, digests.initial_weights) = match resumed.weights() {
                     Some(_) => (resumed.earlier(config, &digests), resumed.initial_weights()),
                     // It starts anew, with these.
-                    None => (seen_before(config)?, Some(start::initial_weights(&Digests::new(), config)?)),
+                    None => {
+                        self.warnings.extend(unended(config)?);
+                        (seen_before(config)?, Some(start::initial_weights(&Digests::new(), config)?))
+                    }
                 };
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
@@ -143,6 +148,23 @@ impl RunPlan {
         let facts = RunInputs { config: recorded.clone(), inputs: digests, made_with };
         Ok(Prepared { inputs, facts, network, start })
     }
+}
+
+/// A warning if the run of `init_from` is not at its end: its weights are not what they will be.
+///
+/// # Errors
+/// `MissingInput` if it is not a run folder; `Config` if a variable in its path is not set.
+fn unended(config: &Config) -> Result<Option<String>> {
+    let Some(run) = &config.init_from else { return Ok(None) };
+    let folder = RunFolder::open(&expand(run)?)?;
+    let warning = || {
+        let (path, named) = (folder.path().display(), quoted(folder.path().display()));
+        format!(
+            "init_from: {path}: its training has not come to its end; its best weights so far are taken (`tiered train \
+             --resume {named}` goes on with it)"
+        )
+    };
+    Ok((!folder.has_ended()).then(warning))
 }
 
 /// # Errors

@@ -133,13 +133,13 @@ impl TrainedRun {
         Ok(file)
     }
 
-    /// Saves the evaluation on the run's own dev pairs. `parts` says which pairs belong to which source.
+    /// Saves the evaluation on the run's own dev pairs. `parts` says which pairs belong to which source. `digests` has the
+    /// SHA-256 of each source's file as it was read, separated by spaces.
     ///
     /// # Errors
     /// Like [`TrainedRun::record`]; `Config` if the run has no dev pairs.
-    pub fn record_dev(&self, predictions: &[LabelledPair], parts: &[MixtureComponent]) -> Result<()> {
+    pub fn record_dev(&self, predictions: &[LabelledPair], parts: &[MixtureComponent], digests: &str) -> Result<()> {
         let Sources(sources) = self.dev_sources()?;
-        let digests = self.folder.inputs()?.and_then(|inputs| inputs.dev).unwrap_or_default();
         let mut digests = digests.split(' ').filter(|digest| !digest.is_empty());
         let mut each = sources.iter().zip(parts);
         each.try_for_each(|(source, part)| self.record_source(source, digests.next(), &predictions[part.pairs.clone()]))
@@ -161,7 +161,11 @@ impl TrainedRun {
         };
         let kinds = predictions.iter().filter_map(|pair| Kind::from_name(&pair.kind)).collect();
         let data = match sha256 {
-            Some(sha256) => data.with_seen(&self.seen(&ScoredSplit { sha256, split, kinds, scored: None })?),
+            Some(sha256) => {
+                let seen = self.seen(&ScoredSplit { sha256, split, kinds, scored: None })?;
+                // The choice was made on them, even if the file is not that of the training any more.
+                data.with_seen(&seen.into_iter().map(|seen| seen.max(Seen::ChosenOn)).collect::<Vec<_>>())
+            }
             None => data,
         };
         let recorded = own_decode(&self.config).apply(predictions);
@@ -212,10 +216,12 @@ impl RunFolder {
             (Some(a), Some(b)) => a == b,
             _ => name(&there.file) == name(&data.file),
         };
-        let is_same = is_file
-            && (&there.split, &there.kind, there.entities_found) == (&data.split, &data.kind, data.entities_found);
+        let pairs =
+            |data: &DataDescription| (data.split.clone(), data.kind.clone(), data.entities_found, data.augmented);
+        let is_same = is_file && pairs(&there) == pairs(data);
+        let remark = there.remark();
         let parts = [there.file, there.split, Some(there.kind)];
-        Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ")))
+        Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ") + &remark))
     }
 
     /// The predictions of an evaluation, if there are any and they come from the run's current weights.

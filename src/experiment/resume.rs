@@ -35,7 +35,7 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    /// Finds the run in a folder; returns it with its config and with warnings.
+    /// Finds the run in a folder; returns it with its config and with warnings. Of the folder only the lock is written.
     ///
     /// # Errors
     /// `MissingInput` if it is not a run folder; `CantCreate` if another process trains it; `Data` if it has
@@ -47,11 +47,6 @@ impl Resumed {
             return Err(Error::config(format!("{message}; start a new run with init_from")));
         }
         let lock = folder.lock()?;
-        for folder in [path.to_owned(), path.join("best"), path.join("last")] {
-            if folder.exists() {
-                remove_leftovers(&folder)?;
-            }
-        }
         let found = folder.checkpoints().newest()?;
         if found.is_none() && folder.has_weights() {
             return Err(without_checkpoints(&folder));
@@ -63,6 +58,20 @@ impl Resumed {
         let config = Config::open(&config_file, &[])?;
         let warnings = found.as_ref().map_or(Vec::new(), skipped);
         Ok((Resumed { folder, _lock: lock, found, inputs, config: config.clone() }, config, warnings))
+    }
+
+    /// Removes temporary files of a program that was killed while it replaced files.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn remove_leftovers(&self) -> Result<()> {
+        let path = self.folder.path();
+        for folder in [path.to_owned(), path.join("best"), path.join("last")] {
+            if folder.exists() {
+                remove_leftovers(&folder)?;
+            }
+        }
+        Ok(())
     }
 
     /// The weights to resume from.

@@ -326,7 +326,8 @@ fn story_file(source: &DataSource) -> Result<(PathBuf, &str)> {
     Ok((expand(file)?, split))
 }
 
-/// Appends the pairs of another source, with groups of their own in the same order. Ids of stories may be any numbers.
+/// Appends the pairs of another source, with groups of their own in the same order; their stories keep those of the file.
+/// Ids of stories may be any numbers.
 fn append(all: &mut Vec<Pair>, mut pairs: Vec<Pair>) {
     if let Some(last) = all.iter().map(|pair| pair.group).max() {
         let groups: BTreeSet<i64> = pairs.iter().map(|pair| pair.group).collect();

@@ -86,11 +86,11 @@ impl EvaluationSet {
     }
 }
 
-/// Writes `eval/SET/` with predictions.jsonl, report.json and, last, set.json. Returns the number of pairs.
-pub fn evaluate(run: &TrainedRun, set: &EvaluationSet) -> Result<usize> {
-    let file = set.read()?;
+/// Evaluates a run on a set, whose file is `file`. Writes `eval/SET/` with predictions.jsonl, report.json and, last,
+/// set.json. Returns the number of pairs.
+pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, file: &StoryFile) -> Result<usize> {
     let sha256 = file.sha256.clone();
-    let pairs = set.pairs(&file, run.config.seed, run.config.data.leave_out)?;
+    let pairs = set.pairs(file, run.config.seed, run.config.data.leave_out)?;
     let is_of = |kept: &Vec<LabelledPair>| kept.iter().map(|pair| &pair.id).eq(pairs.iter().map(|pair| &pair.id));
     let predictions = match of_dev(run, set, &sha256).filter(is_of) {
         Some(predictions) => predictions,
@@ -104,7 +104,7 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet) -> Result<usize> {
     run.forget_weights(&set.name)?;
     let path = run.folder.evaluation_file(&set.name, "predictions.jsonl")?;
     durable::replace_with(&path, |part| write_predictions(part, &recorded))?;
-    let seen = seen(run, set, &file)?;
+    let seen = seen(run, set, file)?;
     let report = report(run, set, &sha256, &recorded, &seen);
     run.note_scoring(&report)?;
     run.folder.write_evaluation(&set.name, "report.json", &report.to_json())?;
@@ -118,7 +118,7 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet) -> Result<usize> {
 fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<LabelledPair>> {
     let name = evaluation_name(&set.file, &set.split_name(), set.kind_name(), CheckpointKind::Best).ok()?;
     let data = run.folder.report(&name).ok()?.data;
-    let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn;
+    let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn && !data.augmented;
     run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)
 }
 

@@ -9,6 +9,7 @@
 //! SWEEP/logs/            output of the processes of `--jobs`
 //! ```
 
+mod caught;
 mod evaluate;
 mod file;
 mod folds;
@@ -34,8 +35,9 @@ use crate::durable::Digests;
 use crate::error::{Error, Result};
 use crate::say::quoted;
 use run_files::RunFiles;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// A sweep with the resolved configs of all its runs.
 pub struct Sweep {
@@ -48,6 +50,8 @@ pub struct Sweep {
     /// In the order of their numbers.
     pub runs: Vec<SweepRun>,
     digests: Digests,
+    /// The files of sets of which a warning was printed.
+    warned: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Sweep {
@@ -74,7 +78,8 @@ impl Sweep {
             }
         }
         let folder = folder.map_or_else(|| Self::default_folder(&file.name), Path::to_owned);
-        Ok(Sweep { path: path.to_owned(), file, folder, runs, digests: Digests::default() })
+        let (digests, warned) = (Digests::default(), Mutex::default());
+        Ok(Sweep { path: path.to_owned(), file, folder, runs, digests, warned })
     }
 
     /// The default folder of the runs of a sweep.

@@ -1,13 +1,16 @@
 //! Executes one run: starts or resumes its training, then evaluates it.
 
+use super::caught::caught;
 use super::evaluate::evaluate;
 use super::file::EvaluationSet;
 use super::run_files::{RunFiles, RunState};
 use super::{Sweep, SweepRun};
-use crate::data::Fold;
+use crate::data::{Fold, Severity, StoryFile, checking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger, require_readable, seen_before};
+use crate::say::aside;
 use crate::train::TrainEvent;
+use std::sync::PoisonError;
 
 /// How an attempt at a run ended without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +43,8 @@ impl Sweep {
     /// done or another process holds it.
     ///
     /// # Errors
-    /// `Resumable` if it was stopped; any error of the run, which is recorded for [`Sweep::failure`].
+    /// `Resumable` if it was stopped; any error of the run, which is recorded for [`Sweep::failure`], also if the run
+    /// panicked.
     pub fn run_one(
         &self,
         run: &SweepRun,
@@ -49,7 +53,7 @@ impl Sweep {
     ) -> Result<RunOutcome> {
         let files = self.files(run);
         let Some(_lock) = files.lock()? else { return Ok(RunOutcome::Held) };
-        let ended = self.work(run, &files, stop, on);
+        let ended = caught(|| self.work(run, &files, stop, on));
         files.note(&ended)?;
         ended
     }
@@ -86,7 +90,7 @@ impl Sweep {
                 let message = format!("stopped by {reason} before the evaluation on {}", set.name);
                 return Err(Error::new(ErrorKind::Resumable, message));
             }
-            let pairs = evaluate(&run, set)?;
+            let pairs = evaluate(&run, set, &self.read(set)?)?;
             on(&Happening::Evaluated { set: &set.name, pairs });
         }
         files.remove_checkpoints()?;
@@ -129,7 +133,7 @@ impl Sweep {
         readers.sort_unstable_by_key(|(fold, max_sentences)| (fold.map(|fold| fold.fold), *max_sentences));
         readers.dedup();
         for set in &self.file.evaluate {
-            let file = set.read()?;
+            let file = self.read(set)?;
             for &(fold, max_sentences) in &readers {
                 let pairs = set.pairs(&file, 0, fold)?;
                 let is_readable = max_sentences.map_or(Ok(()), |limit| require_readable(&pairs, limit));
@@ -137,6 +141,20 @@ impl Sweep {
             }
         }
         Ok(())
+    }
+
+    /// Reads the file of a set, and warns once of stories that can't be used.
+    ///
+    /// # Errors
+    /// `MissingInput`, `Io`, `Data`; `Config` if a variable in its path is not set.
+    fn read(&self, set: &EvaluationSet) -> Result<StoryFile> {
+        let file = set.read()?;
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.count(Severity::Error) > 0 && warned.insert(file.path.clone()) {
+            let (path, checking) = (file.path.display(), checking(&file.path));
+            aside!("warning: {path}: some stories can't be used and are left out; {checking} lists them");
+        }
+        Ok(file)
     }
 
     /// The SHA-256 of each set's file, as it is now.

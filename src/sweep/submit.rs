@@ -4,9 +4,10 @@
 
 use super::Sweep;
 use crate::durable::sha256;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::say::quoted;
 use clap::ValueEnum;
+use std::path::Path;
 
 /// The scheduler of the job array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,10 +27,13 @@ impl Sweep {
     /// The whole script. `out` is the folder, if the user named one.
     ///
     /// # Errors
-    /// Those of [`Sweep::runs_digest`].
-    pub fn job_array(&self, target: Scheduler, out: Option<&str>) -> Result<String> {
-        let out = out.map_or(String::new(), |out| format!(" --output {}", quoted(out)));
-        let file = quoted(self.path.display());
+    /// `Usage` if a path is not UTF-8; those of [`Sweep::runs_digest`].
+    pub fn job_array(&self, target: Scheduler, out: Option<&Path>) -> Result<String> {
+        let out = match out {
+            Some(out) => format!(" --output {}", word(out)?),
+            None => String::new(),
+        };
+        let file = word(&self.path)?;
         let arguments = format!("sweep run {file}{out} --expect {}", self.runs_digest()?);
         Ok(match target {
             Scheduler::Slurm => self.slurm(&arguments),
@@ -140,6 +144,17 @@ exit $failed
 "
         )
     }
+}
+
+/// A path as one word of a script.
+///
+/// # Errors
+/// `Usage` if it is not UTF-8.
+fn word(path: &Path) -> Result<String> {
+    path.to_str().map(quoted).ok_or_else(|| {
+        let message = format!("{}: is not UTF-8; rename it: a script can't name it", path.display());
+        Error::new(ErrorKind::Usage, message)
+    })
 }
 
 /// The name as a part of the name of a Kubernetes object: lower-case letters, digits and dashes. If it has none of them,

@@ -7,10 +7,11 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, own_decode};
 use crate::metrics::{PairSet, Reached, reached};
-use crate::prediction::read_predictions;
+use crate::prediction::{LabelledPair, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System, once_each};
 use crate::report::{PublishedRow, published};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The evaluations and decodings to show.
 #[derive(Debug, Clone, Default)]
@@ -31,8 +32,32 @@ type Rows<'a> = Vec<(String, Vec<&'a SweepRun>)>;
 
 /// The tiers that a run reaches on a set, by decoding.
 struct CellOutcomes {
-    pairs: PairSet,
+    pairs: CellPairs,
     by_decoding: Vec<Reached>,
+}
+
+/// The pairs that the runs of one seed were evaluated on.
+#[derive(Clone)]
+struct CellPairs {
+    all: PairSet,
+    /// The folder of each run's evaluation, and its pairs: in cross-validation those of its fold.
+    by_folder: Vec<(PathBuf, PairSet)>,
+}
+
+impl CellPairs {
+    /// # Errors
+    /// `Data` if the runs of another seed or row were evaluated on other pairs.
+    fn require_same(&self, others: &CellPairs) -> Result<()> {
+        let mut two = self.by_folder.iter().zip(&others.by_folder);
+        match two.find(|((_, pairs), (_, other))| pairs != other) {
+            Some(((folder, _), (other, _))) => Err(Error::data(format!(
+                "{} and {} were evaluated on different pairs; remove the one that is wrong and run the sweep again",
+                folder.display(),
+                other.display()
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Sweep {
@@ -52,8 +77,8 @@ impl Sweep {
     /// Compares the runs that were evaluated. The others are shown as missing.
     ///
     /// # Errors
-    /// `Usage` if a set does not exist; `Data` if predictions can't be read, or runs were evaluated on different pairs, or
-    /// trained or evaluated on different versions of a story file.
+    /// `Usage` if a set does not exist; `MissingInput`, `Io` or `Data` if predictions can't be read; `Data` if runs
+    /// were evaluated on different pairs, or trained or evaluated on different versions of a story file.
     pub fn compare(&self, selection: &Selection, compared: &Compared) -> Result<Comparison> {
         self.require_one_training_data()?;
         let decodings = self.decodings(selection);
@@ -121,18 +146,12 @@ impl Sweep {
     /// The sections of a set, one for each decoding.
     fn sections(&self, set: &EvaluationSet, decodings: &[Decoding]) -> Result<Vec<SectionData>> {
         let rows = self.rows();
-        let mut pairs: Option<PairSet> = None;
+        let mut first: Option<CellPairs> = None;
         let mut outcomes = BTreeMap::new();
         for folds in rows.iter().flat_map(|(_, runs)| of_seeds(runs)) {
-            let Some(run_outcomes) = self.outcomes(folds, set, decodings)? else { continue };
-            if pairs.get_or_insert_with(|| run_outcomes.pairs.clone()) != &run_outcomes.pairs {
-                let folder = self.files(folds[0]).evaluation(set);
-                return Err(Error::data(format!(
-                    "{}: other runs were evaluated on other pairs; remove this folder and run the sweep again",
-                    folder.display()
-                )));
-            }
-            outcomes.insert(folds[0].number, run_outcomes.by_decoding);
+            let Some(CellOutcomes { pairs, by_decoding }) = self.outcomes(folds, set, decodings)? else { continue };
+            first.get_or_insert_with(|| pairs.clone()).require_same(&pairs)?;
+            outcomes.insert(folds[0].number, by_decoding);
         }
         let section = |(i, decoding): (usize, &Decoding)| {
             let system = |(name, runs): &(String, Vec<&SweepRun>)| {
@@ -148,7 +167,7 @@ impl Sweep {
             SectionData {
                 set: set.name.clone(),
                 decoding: decoding_name(*decoding),
-                pairs: pairs.clone(),
+                pairs: first.as_ref().map(|pairs| pairs.all.clone()),
                 systems: rows.iter().map(system).collect(),
                 published: set.published.map(published).unwrap_or_default(),
             }
@@ -171,18 +190,19 @@ impl Sweep {
         decodings: &[Decoding],
     ) -> Result<Option<CellOutcomes>> {
         let [run, ..] = folds else { return Ok(None) };
-        let (mut predictions, mut calibrated) = (Vec::new(), None);
+        let (mut predictions, mut by_folder, mut calibrated) = (Vec::new(), Vec::new(), None);
         for fold in folds {
             let files = self.files(fold);
             if !files.is_trained(fold)? || files.evaluated_file(set).is_none() {
                 return Ok(None);
             }
-            predictions.extend(read_predictions(&files.evaluation(set).join("predictions.jsonl"))?.pairs);
+            let folder = files.evaluation(set);
+            let of_run = predictions_in(&folder)?;
+            by_folder.push((folder, PairSet::of(&of_run)));
+            predictions.extend(of_run);
             calibrated = files.folder()?.calibrated(CheckpointKind::Best)?.map(|calibrated| calibrated.states);
         }
-        let ids = predictions.iter().map(|pair| pair.id.as_str());
-        let checked = set.published.map_or(Ok(()), |published| published.check(ids));
-        checked.map_err(|error| error.about(format_args!("evaluate {:?}", set.name)))?;
+        require_published(set, &predictions, &self.files(run).evaluation(set))?;
         let calibrates = decodings.iter().any(|&(_, states)| states == StateChoice::Calibrated);
         let calibrated = match calibrated {
             None if calibrates => {
@@ -202,8 +222,31 @@ impl Sweep {
             reached(predictions.iter().map(|pair| states.apply_to(conflict.apply_to(pair.clone()))))
         };
         let by_decoding = decodings.iter().map(decoded).collect();
-        Ok(Some(CellOutcomes { pairs: PairSet::of(&predictions), by_decoding }))
+        Ok(Some(CellOutcomes { pairs: CellPairs { all: PairSet::of(&predictions), by_folder }, by_decoding }))
     }
+}
+
+/// The predictions in the folder of an evaluation.
+///
+/// # Errors
+/// `MissingInput`, `Io` or `Data` if they can't be read. `tiered sweep run` evaluates anew what has no folder.
+fn predictions_in(folder: &Path) -> Result<Vec<LabelledPair>> {
+    let read = read_predictions(&folder.join("predictions.jsonl"));
+    read.map(|read| read.pairs).map_err(|error| {
+        let message = format!("{}; remove {} and run the sweep again", error.message, folder.display());
+        Error { message, ..error }
+    })
+}
+
+/// # Errors
+/// `Data` if the predictions in this folder are not of the pairs of the published scores.
+fn require_published(set: &EvaluationSet, predictions: &[LabelledPair], folder: &Path) -> Result<()> {
+    let ids = predictions.iter().map(|pair| pair.id.as_str());
+    let checked = set.published.map_or(Ok(()), |published| published.check(ids));
+    checked.map_err(|error| {
+        let message = format!("{}, or remove {} and run the sweep again", error.message, folder.display());
+        Error { message, ..error }.about(format_args!("evaluate {:?}", set.name))
+    })
 }
 
 /// The runs of a row by their seeds: one each, or its folds.

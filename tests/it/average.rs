@@ -2,7 +2,7 @@
 
 use crate::support::{stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use tiered::model::weights;
 
@@ -78,4 +78,37 @@ fn runs_that_differ_are_not_averaged() {
     assert!(stderr(&output).contains("its training has not come to its end"), "{}", stderr(&output));
     let exists = tiered(["model", "average", text(&run), text(&same), "--output", text(&run)]);
     assert_eq!(exists.status.code(), Some(73), "{}", stderr(&exists));
+}
+
+/// What is missing is said before anything is written. What fails later leaves a run; the error says how to complete it.
+#[test]
+fn a_mean_that_can_t_be_calibrated_says_what_is_left_to_do() {
+    let tiny = Tiny::new();
+    let [a, b] = [("a", "seed=1"), ("b", "seed=2")]
+        .map(|(run, seed)| tiny.trained(run, &["--set", seed, "--set", "train.epochs=1"]));
+    let (out, stories) = (tiny.path("mean"), tiny.stories());
+    let average = || tiered(["model", "average", text(&a), text(&b), "--output", text(&out)]);
+    let given = fs::read_to_string(&stories).unwrap();
+    fs::remove_file(&stories).unwrap();
+    let missing = average();
+    assert!(missing.status.code() == Some(66) && !out.exists(), "{}", stderr(&missing));
+    // Stories that have become longer than the model can read.
+    let mut longer: Value = serde_json::from_str(&given).unwrap();
+    for story in longer["dev"].as_object_mut().unwrap().values_mut() {
+        let first = story["sentences"][0].clone();
+        story["sentences"].as_array_mut().unwrap().push(first);
+        story["states"].as_array_mut().unwrap().push(json!({}));
+        story["length"] = json!(6);
+    }
+    fs::write(&stories, longer.to_string()).unwrap();
+    let failed = average();
+    let said = stderr(&failed);
+    assert_eq!(failed.status.code(), Some(65), "{said}");
+    assert!(said.contains("stories.json: has changed since the run was trained"), "{said}");
+    let remedy = format!("was made, but is not complete: run `tiered model calibrate {}`", text(&out));
+    assert!(said.contains(&remedy) && !out.join("best/decode.json").exists(), "{said}");
+    fs::write(&stories, given).unwrap();
+    let calibrated = tiered(["model", "calibrate", text(&out)]);
+    assert!(calibrated.status.success() && stderr(&calibrated).is_empty(), "{}", stderr(&calibrated));
+    assert!(out.join("best/decode.json").is_file());
 }

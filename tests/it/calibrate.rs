@@ -5,13 +5,14 @@ use crate::tiny::Tiny;
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::calibrate::{Calibrated, best, fit_temperature, try_states};
 use tiered::decode::{Decode, StateDecode};
+use tiered::durable::sha256;
 use tiered::experiment::{CheckpointKind, TrainedRun};
 use tiered::metrics::Calibration;
 use tiered::prediction::{
     EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StateCandidate, StoryGold,
     StoryPrediction, read_predictions,
 };
-use tiered::report::Report;
+use tiered::report::{Report, Seen};
 
 fn story(effects: PredictedStates) -> StoryPrediction {
     let chest = EntityPrediction { effects, ..EntityPrediction::without_states("chest", vec![0.; 2]) };
@@ -216,7 +217,7 @@ fn weights_that_are_replaced_meanwhile_are_not_calibrated() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     let opened = TrainedRun::open(&run, CheckpointKind::Best, None).unwrap();
-    let (dev, _) = opened.dev_pairs().unwrap();
+    let (dev, ..) = opened.dev_pairs().unwrap();
     let [weights, newer, decode] =
         ["model.safetensors", "newer", "decode.json"].map(|file| run.join("best").join(file));
     let chosen = std::fs::read(&decode).unwrap();
@@ -226,4 +227,25 @@ fn weights_that_are_replaced_meanwhile_are_not_calibrated() {
     let Err(refused) = opened.calibrate(dev, |_| ()) else { panic!("the weights are others") };
     assert!(refused.message.contains("has been replaced while it was calibrated"), "{refused}");
     assert_eq!(std::fs::read(&decode).unwrap(), chosen);
+}
+
+#[test]
+fn dev_pairs_that_have_changed_since_training_are_warned_of_and_recorded_as_read() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let calibrated = || {
+        let output = tiered(["model", "calibrate", text(&run)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let report: Report =
+            serde_json::from_slice(&std::fs::read(run.join("eval/stories-dev-all/report.json")).unwrap()).unwrap();
+        (stderr(&output), report.data)
+    };
+    let stories = std::fs::read_to_string(tiny.stories()).unwrap();
+    let (said, data) = calibrated();
+    assert!(said.is_empty() && data.sha256 == Some(sha256(stories.as_bytes())), "{said}");
+    let changed = stories + " ";
+    std::fs::write(tiny.stories(), &changed).unwrap();
+    let (said, data) = calibrated();
+    assert!(said.contains("stories.json: has changed since the run was trained"), "{said}");
+    assert_eq!((data.sha256, data.seen), (Some(sha256(changed.as_bytes())), Seen::ChosenOn));
 }

@@ -1,7 +1,7 @@
 //! `tiered model export`: that `transformers` computes of the folder what we compute of the run, and the reader answers alike.
 
 use crate::arrays::reading_every;
-use crate::support::{stderr, stdout, text, tiered, venv};
+use crate::support::{copy_folder, stderr, stdout, text, tiered, venv};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -133,6 +133,25 @@ fn nothing_is_overwritten_and_nothing_is_left() {
     assert_eq!(names(&both), names(out));
     let hidden = std::fs::read_dir(tiny.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(hidden.filter(|name| name.to_string_lossy().ends_with(".part")).count(), 0, "nothing is left");
+}
+
+/// Its weights, and what is chosen on dev, are not what they will be. What is printed can be typed.
+#[test]
+fn an_export_of_a_run_that_has_not_ended_warns() {
+    let (tiny, run, _) = shared();
+    let folder = tiny.path("a folder");
+    fs::create_dir(&folder).unwrap();
+    let (stopped, out) = (folder.join("run"), folder.join("exported"));
+    copy_folder(run, &stopped);
+    let events = stopped.join("events.jsonl");
+    fs::write(&events, fs::read_to_string(&events).unwrap().replace("finished", "stopped")).unwrap();
+    let warning = "its training has not come to its end";
+    let output = export(&stopped, &out);
+    assert!(output.status.success() && stderr(&output).contains(warning), "{}", stderr(&output));
+    let command = format!("predict with: python '{0}/read_export.py' '{0}' STORIES.txt\n", out.display());
+    assert!(stdout(&output).ends_with(&command), "{}", stdout(&output));
+    let calibrated = tiered(["model", "calibrate", text(&stopped)]);
+    assert!(calibrated.status.success() && stderr(&calibrated).contains(warning), "{}", stderr(&calibrated));
 }
 
 /// Gives the variables below `prefix` their weights.

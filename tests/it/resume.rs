@@ -1,12 +1,14 @@
 //! Going on with a run: what it says, what it refuses, what it leaves.
 
-use crate::support::{copy_folder, stderr, stdout, text, tiered};
+use crate::support::{copy_folder, files_below, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
 use tch::Device;
 use tiered::checkpoint::{CheckpointStore, Environment, MANIFEST, Manifest};
 use tiered::config::{Config, keys};
@@ -171,6 +173,19 @@ fn what_a_killed_save_has_left_is_removed_at_a_resume() {
     let resumed = command.output().unwrap();
     assert_eq!(resumed.status.code(), Some(76), "{}", stderr(&resumed));
     assert_eq!(left.map(|folder| folder.exists()), [false, false, true], "what was put aside stays");
+}
+
+#[test]
+fn a_dry_run_leaves_what_a_resume_removes() {
+    let run = copied("left");
+    let left = run.join("best/.decode.json.1.part");
+    let two_hours_ago = SystemTime::now() - Duration::from_secs(7200);
+    fs::File::create(&left).unwrap().set_modified(two_hours_ago).unwrap();
+    let before = files_below(&run).into_iter().collect::<BTreeSet<_>>();
+    let output = resume(&run, &["--dry-run"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(files_below(&run).into_iter().collect::<BTreeSet<_>>(), before);
+    assert!(resume(&run, &[]).status.success() && !left.exists());
 }
 
 #[test]
@@ -440,6 +455,40 @@ fn a_run_with_relative_paths_is_gone_on_with_from_elsewhere() {
         fs::rename(tiny.path(part), moved.path().join(part)).unwrap();
     }
     goes_on(&moved.path().join("project/runs/b"), "train.epochs=2");
+}
+
+/// Whether links or `..` are in the way to a run, and whether it was moved alone or with the folder that it was made in.
+#[test]
+fn where_a_run_was_made_does_not_depend_on_how_it_is_named() {
+    let tiny = Tiny::new();
+    let [project, elsewhere, mean, again] = ["project", "elsewhere", "mean", "again"].map(|name| tiny.path(name));
+    [project.join("runs"), elsewhere.join("deep")].iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+    std::os::unix::fs::symlink(&elsewhere, project.join("linked")).unwrap();
+    let config = tiny.config();
+    let read = |run: &Path| serde_json::from_slice::<Value>(&fs::read(run.join("origin.json")).unwrap()).unwrap();
+    let made_in = |run: &Path| PathBuf::from(read(run)["absolute"].as_str().unwrap());
+    let trained = |run: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["train", "--config", text(&config), "--set", "train.epochs=1", "--output", run]);
+        let output = command.current_dir(&project).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(made_in(&project.join(run)), project.canonicalize().unwrap());
+        read(&project.join(run))["from_run"].clone()
+    };
+    assert_eq!([trained("runs/../runs/a"), trained("../project/b")], ["../..", ".."]);
+    assert!(trained("linked/c").is_null());
+    // The folder two above it exists, but is not where it was made.
+    let alone = elsewhere.join("deep/a");
+    fs::rename(project.join("runs/a"), &alone).unwrap();
+    let average = |runs: [&Path; 2], out: &Path| {
+        let output = tiered(["model", "average", text(runs[0]), text(runs[1]), "--output", text(out)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        made_in(out)
+    };
+    assert_eq!(average([&alone, &project.join("b")], &mean), project.canonicalize().unwrap());
+    let moved = tiny.path("moved");
+    fs::rename(&project, &moved).unwrap();
+    assert_eq!(average([&moved.join("b"), &alone], &again), moved.canonicalize().unwrap());
 }
 
 /// Stopped before its first checkpoint, it starts anew.

@@ -134,6 +134,22 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn a_first_stage_that_has_not_ended_is_warned_of() {
+    let elsewhere = Tiny::new();
+    let first = copied(&elsewhere, "first");
+    let from = format!("init_from={}", text(&first));
+    let warned = || {
+        let output = elsewhere.train("second", &["--set", &from, "--dry-run"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output).contains(&format!("init_from: {}: its training has not come to its end", text(&first)))
+    };
+    assert!(!warned());
+    let events = first.join("events.jsonl");
+    fs::write(&events, fs::read_to_string(&events).unwrap().replace("finished", "stopped")).unwrap();
+    assert!(warned());
+}
+
+#[test]
 fn a_run_on_a_few_pairs_says_so_and_reads_the_stories_of_all() {
     let tiny = Tiny::new();
     let mut stories: Value = serde_json::from_str(&fs::read_to_string(tiny.stories()).unwrap()).unwrap();

@@ -17,6 +17,7 @@ use tiered::experiment::{RunFolder, Trial};
 use tiered::language::Language;
 use tiered::loss::Losses;
 use tiered::model::{Conflicts, Mode, Precision};
+use tiered::prediction::read_predictions;
 use tiered::seed::rng;
 use tiered::synthetic::{Kinds, Order, Style, World, make_stories, reorder_stories};
 use tiered::tokenizer::InputTokenizer;
@@ -50,6 +51,24 @@ fn a_run_on_two_sources_goes_on_where_it_was() {
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     let weights = |run: &std::path::Path| fs::read(run.join("last/model.safetensors")).unwrap();
     assert!(weights(&run) == weights(&whole));
+}
+
+/// Both sources number their groups from 0. Training tells them apart, and what is saved has the numbers of the files.
+#[test]
+fn dev_predictions_have_the_groups_of_their_files() {
+    let tiny = Tiny::new();
+    let file = tiny.stories();
+    let sources = ["train", "dev"].map(|split| format!("{{file='{}',split='{split}'}}", file.display())).join(",");
+    let run = tiny.trained("run", &["--set", &format!("data.dev=[{sources}]"), "--set", "train.epochs=1"]);
+    let are_those_of_the_file = |split: &str| {
+        let saved = read_predictions(&run.join(format!("eval/stories-{split}-all/predictions.jsonl"))).unwrap().pairs;
+        let given = pairs(read_file(&file).unwrap().split(split).unwrap(), 1);
+        saved.iter().map(|pair| (&pair.id, pair.group)).eq(given.iter().map(|pair| (&pair.id, pair.group)))
+    };
+    assert!(["train", "dev"].iter().all(|split| are_those_of_the_file(split)));
+    let calibrated = tiered(["model", "calibrate", text(&run)]);
+    assert!(calibrated.status.success(), "{}", stderr(&calibrated));
+    assert!(["train", "dev"].iter().all(|split| are_those_of_the_file(split)));
 }
 
 #[test]

@@ -4,8 +4,10 @@ use crate::support::{send, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -416,12 +418,15 @@ fn a_run_that_is_held_is_left() {
 fn a_run_that_fails_does_not_stop_the_others() {
     let wrong = "[[axes]]\nname = 'encoder'\nvalues = [{ name = 'gone', set.encoder.path = 'no/such/encoder' }, { name = 'there' }]\n";
     let rig = Rig::new(wrong);
-    for jobs in ["1", "2"] {
+    for (jobs, flags) in [("1", " --shard 1/2\n"), ("2", " --shard 1/2 --jobs 2\n")] {
         let output = rig.run("run", "failing", &["--jobs", jobs, "--shard", "1/2"]);
         assert_eq!(output.status.code(), Some(66), "{}\n{}", stdout(&output), stderr(&output));
         let said = stderr(&output);
         assert!(said.contains("2 of 4 runs failed") && said.contains("no/such/encoder"), "{said}");
+        assert!(said.contains("to resume: tiered sweep run") && said.contains(flags), "{said}");
     }
+    let said = stderr(&rig.run("run", "failing", &["--task", "1"]));
+    assert!(said.contains("1 of 1 runs failed") && said.contains(" --task 1\n"), "{said}");
     let status = rig.succeeds("status", "failing", &[]);
     assert!(status.contains("waiting, failed") && status.contains("2 of 8 runs are done"), "{status}");
     let table = rig.succeeds("table", "failing", &["--evaluation", "dev"]);
@@ -469,6 +474,23 @@ fn job_arrays_run_every_run() {
 }
 
 #[test]
+fn a_script_names_no_path_that_is_not_utf_8() {
+    let rig = shared();
+    let beside = |name: &[u8]| rig.file.with_file_name(OsStr::from_bytes(name));
+    let (file, out) = (beside(b"sweep-\xff.toml"), beside(b"out-\xff"));
+    fs::copy(&rig.file, &file).unwrap();
+    for (file, out) in [(&file, &beside(b"out")), (&rig.file, &out)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["sweep", "submit", "--scheduler", "shell"]).arg(file).arg("--output").arg(out);
+        let output = command.output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(output.stdout.is_empty(), "{}", stdout(&output));
+        assert!(said.contains("-\u{fffd}") && said.contains("is not UTF-8; rename it"), "{said}");
+    }
+}
+
+#[test]
 fn another_evaluation_set_is_evaluated_and_nothing_trained() {
     let rig = Rig::new("");
     rig.succeeds("run", "changed", &["--task", "1"]);
@@ -497,6 +519,23 @@ fn a_set_whose_file_has_changed_is_evaluated_anew() {
     }
     let said = rig.succeeds("run", "anew", &["--shard", "1/4", "--jobs", "2"]);
     assert!(said.contains("1 done before"), "{said}");
+}
+
+#[test]
+fn a_set_with_stories_that_cannot_be_used_is_told_once() {
+    let rig = Rig::new("");
+    let set = rig.add_set();
+    let mut stories: Value = serde_json::from_str(&fs::read_to_string(&set).unwrap()).unwrap();
+    let warning =
+        format!("warning: {}: some stories can't be used and are left out; `tiered data check", set.display());
+    // The second time it is trained already, and evaluated anew.
+    for broken in [json!({}), json!([])] {
+        stories["train"]["broken"] = broken;
+        fs::write(&set, stories.to_string()).unwrap();
+        let output = rig.run("run", "broken", &["--task", "1"]);
+        assert!(output.status.success() && stdout(&output).contains("evaluated on own"), "{}", stderr(&output));
+        assert_eq!(stderr(&output).matches(&warning).count(), 1, "{}", stderr(&output));
+    }
 }
 
 #[test]
@@ -531,6 +570,35 @@ fn runs_that_were_evaluated_on_other_versions_of_a_set_have_no_table() {
     let status = rig.run("status", "versions", &[]);
     assert!(stdout(&status).contains("2 of 4 runs are done"), "{}", stdout(&status));
     assert!(stderr(&status).contains("as it is now is not known"), "{}", stderr(&status));
+}
+
+#[test]
+fn damaged_predictions_are_told_with_the_folder_to_remove() {
+    let rig = Rig::new("");
+    rig.succeeds("run", "torn", &["--shard", "1/2"]);
+    let sweep = rig.sweep("torn");
+    let [first, other] = [0, 2].map(|run: usize| sweep.run_folder(&sweep.runs[run]).join("eval/dev"));
+    let predictions = first.join("predictions.jsonl");
+    let whole = fs::read_to_string(&predictions).unwrap();
+    let refused = |code: i32, remedy: &str| {
+        let table = rig.run("table", "torn", &[]);
+        assert_eq!(table.status.code(), Some(code), "{}", stderr(&table));
+        assert!(stderr(&table).contains(remedy), "{}", stderr(&table));
+    };
+    let remedy = format!("; remove {} and run the sweep again", first.display());
+    fs::write(&predictions, &whole[..whole.len() - 9]).unwrap();
+    refused(65, &remedy);
+    fs::remove_file(&predictions).unwrap();
+    refused(66, &remedy);
+    let (fewer, _) = whole.trim_end().rsplit_once('\n').unwrap();
+    fs::write(&predictions, fewer).unwrap();
+    refused(65, &format!("{} and {} were evaluated on different pairs; remove", first.display(), other.display()));
+    // The remedy is one.
+    fs::remove_dir_all(&first).unwrap();
+    let said = rig.succeeds("run", "torn", &["--task", "1"]);
+    assert!(said.contains("evaluated on dev") && !said.contains("epoch"), "{said}");
+    assert_eq!(fs::read_to_string(&predictions).unwrap(), whole);
+    rig.table("torn");
 }
 
 #[test]
