@@ -186,7 +186,8 @@ pub fn seeded_dropout(p: f64, device: Device, mode: Mode) -> f64 {
     }
 }
 
-/// A linear layer with the initial weights of PyTorch's `nn.Linear`.
+/// A linear layer with tch's initial weights: uniform up to √(6 / inputs), √6 times the bound of PyTorch's `nn.Linear`. The
+/// biases are as in PyTorch, uniform up to 1/√inputs.
 pub fn new_linear(p: nn::Path, inputs: i64, outputs: i64) -> nn::Linear {
     nn::linear(p, inputs, outputs, nn::LinearConfig::default())
 }

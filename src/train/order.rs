@@ -25,9 +25,15 @@ impl MixtureComponent {
     /// The number of its pairs that an epoch takes.
     fn count(&self, epoch: u64) -> usize {
         match self.epochs.contains(&epoch) {
-            true => (self.weight * self.pairs.len() as f64).round() as usize,
+            true => self.taken_before(epoch + 1) - self.taken_before(epoch),
             false => 0,
         }
+    }
+
+    /// The number of its pairs that all epochs before this one take together. The fraction of a pair that an epoch leaves
+    /// is carried over to the next.
+    fn taken_before(&self, epoch: u64) -> usize {
+        (self.weight * self.pairs.len() as f64 * (epoch - self.epochs.start) as f64).round() as usize
     }
 }
 
@@ -123,7 +129,7 @@ fn draw(part: &MixtureComponent, epoch: u64, pass: impl Fn(u64) -> Pass) -> Pass
     if count == 0 {
         return drawn;
     }
-    let start = (epoch - part.epochs.start) as usize * count;
+    let start = part.taken_before(epoch);
     let mut at = start / all * all;
     for number in start / all..=(start + count - 1) / all {
         let Pass { pairs, groups } = pass(part.epochs.start + number as u64);
@@ -172,6 +178,18 @@ mod tests {
         seen.sort_unstable();
         assert_eq!(seen, (0..20).map(|i| i / 2).collect::<Vec<_>>());
         assert!(steps(&group, &half, 1, 0, 9).is_empty());
+    }
+
+    #[test]
+    fn a_fraction_of_a_pair_is_carried_over_to_the_next_epoch() {
+        for (pairs, weight, expected) in [(4, 0.1, 8), (10, 0.25, 50), (6, 0.25, 30), (3, 1.5, 90)] {
+            let parts = [part(0..pairs, weight, 1..99)];
+            let seen: Vec<usize> = (1..=20).flat_map(|epoch| steps(&group, &parts, 1, 0, epoch).concat()).collect();
+            assert_eq!(seen.len(), expected, "{pairs} pairs of weight {weight}");
+            let times = (0..pairs).map(|pair| seen.iter().filter(|&&other| other == pair).count());
+            let (least, most) = (times.clone().min().unwrap(), times.max().unwrap());
+            assert!(most - least <= 1, "{pairs} pairs of weight {weight}: {least} to {most} times");
+        }
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub struct DetectorConfig {
     /// feed-forward, and once at the end.
     #[schemars(extend("x-resume" = "refused"))]
     pub norm: Norm,
-    /// Of the paper's detector: how much each layer initially adds to its input, as a share of PyTorch's initialisation;
+    /// Of the paper's detector: how much each layer initially adds to its input, as a share of the default;
     /// with 0.1 it learns in half the steps (`docs/notebook.md`).
     #[schemars(range(min = 0), extend("x-resume" = "refused"))]
     pub residual_scale: f64,
