@@ -55,6 +55,11 @@ def test_options_reach_the_program(run_folder: Path) -> None:
     by_threshold = tiered.load_run(run_folder, weights="last", device="cpu", decode="threshold", states="0.7+top1")
     (answer,) = by_threshold.predict([(FILLED, UNPLUGGED)], entities=ENTITIES)
     assert answer["decode"] == "threshold"
+    once, augmented = (
+        tiered.load_run(run_folder, augment=augment).predict([([*FILLED, FILLED[0]], UNPLUGGED)], entities=ENTITIES)
+        for augment in (False, True)
+    )
+    assert once[0]["plausible"]["probability"] != augmented[0]["plausible"]["probability"]
     with pytest.raises(ValueError, match="invalid value 'most'"):
         tiered.load_run(run_folder, states="most").predict([FILLED], entities=ENTITIES)
 

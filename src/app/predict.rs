@@ -50,6 +50,8 @@ struct Arguments {
     split_sentences: bool,
     decode: Option<Decode>,
     states: Option<StateDecode>,
+    #[serde(default)]
+    augment: bool,
 }
 
 impl Arguments {
@@ -59,7 +61,7 @@ impl Arguments {
     }
 
     fn decoding(&self) -> Decoding {
-        Decoding { conflicts: self.decode, states: self.states }
+        Decoding { conflicts: self.decode, states: self.states, augment: self.augment }
     }
 }
 

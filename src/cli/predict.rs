@@ -66,6 +66,10 @@ pub(super) struct Args {
     /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]
     device: Option<DeviceChoice>,
+    /// Read the stories also without their first sentence, without their second one, and so on, and take the mean
+    /// (test-time augmentation). It takes about six times as long for stories of five sentences
+    #[arg(long)]
+    augment: bool,
     /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or
     /// contrast [default: threshold for the paper's detector, pair for the joint one]
     #[arg(long, value_enum)]
@@ -112,7 +116,7 @@ fn keep_to_the_end(run: TrainedRun) {
 }
 
 fn decoding(args: &Args) -> Decoding {
-    Decoding { conflicts: args.decode, states: args.states }
+    Decoding { conflicts: args.decode, states: args.states, augment: args.augment }
 }
 
 /// One question per line, with the line's number from 0.

@@ -62,8 +62,10 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     let config = Config::open(&folder.config_file(), &[])?;
     let pairs = set.pairs(config.seed)?;
     let data = set.description(pairs.len()).with_seen(&set.scored()?.seen(&seen_by(&folder, &config)?));
-    let saved = folder.predictions(&set.evaluation_name(CheckpointKind::Best)?, CheckpointKind::Best)?;
-    let predictions = match saved.filter(|saved| are_of(saved, &pairs)) {
+    let name = set.evaluation_name(CheckpointKind::Best)?;
+    let saved = folder.predictions(&name, CheckpointKind::Best)?;
+    let is_read_once = || folder.report(&name).is_ok_and(|report| !report.data.augmented);
+    let predictions = match saved.filter(|saved| are_of(saved, &pairs) && is_read_once()) {
         Some(saved) => saved,
         None => scored_anew(args, set, &data)?,
     };
@@ -86,7 +88,7 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
 fn scored_anew(args: &Args, set: &LoadedPairs, data: &DataDescription) -> Result<Vec<LabelledPair>> {
     check_ledger()?;
     let run = TrainedRun::open(&args.run, CheckpointKind::Best, args.device.as_ref())?;
-    let predictions = evaluated(&run, set, set.pairs(run.config.seed)?, run.own_decode())?;
+    let predictions = run.own_decode().apply(&evaluated(&run, set, set.pairs(run.config.seed)?)?);
     require_states(args, &predictions)?;
     run.note_scoring(&run.report(data.clone(), &predictions, &Decode::REPORTED, &run.states(), Vec::new()))?;
     Ok(predictions)

@@ -177,6 +177,15 @@ impl Story {
         }
     }
 
+    /// The story without one of its sentences. It has no state labels and no conflict any more.
+    pub fn without_sentence(&self, sentence: usize) -> Self {
+        let mut sentences = self.sentences.clone();
+        sentences.remove(sentence);
+        let unlabelled = |entity: &Entity| Entity::unlabelled(entity.name.clone(), sentences.len());
+        let entities = self.entities.iter().map(unlabelled).collect();
+        Story { sentences, entities, has_states: false, conflict: None, kind: None, ..self.clone() }
+    }
+
     /// The implausible story with the sentences of this one in this order.
     pub fn reordered(&self, order: &[usize], conflict: Conflict) -> Self {
         fn moved<T: Clone>(items: &[T], order: &[usize]) -> Vec<T> {

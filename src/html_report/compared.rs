@@ -1,4 +1,4 @@
-//! Paired tests between runs that were evaluated on the same pairs, as in `tiered compare`. Each run is decoded as on
+//! Paired tests between runs that were evaluated on the same pairs in the same way, as in `tiered compare`. Each run is decoded as on
 //! the rest of the page.
 
 use super::listing::has_same_pairs;
@@ -41,7 +41,10 @@ fn sections(runs: &[ReportedRun]) -> Vec<SectionData> {
     let mut by_set: Vec<(&EvaluatedSet, Vec<System>)> = Vec::new();
     for (r, run) in runs.iter().enumerate() {
         for set in run.sets.iter().filter(|set| !set.predictions.is_empty()) {
-            match by_set.iter_mut().find(|(first, _)| has_same_pairs(&first.predictions, &set.predictions)) {
+            let is_it = |first: &EvaluatedSet| {
+                first.way_to_read() == set.way_to_read() && has_same_pairs(&first.predictions, &set.predictions)
+            };
+            match by_set.iter_mut().find(|(first, _)| is_it(first)) {
                 Some((_, systems)) if systems.iter().all(|system| system.name != letter(r)) => {
                     systems.push(system(r, set));
                 }

@@ -1,7 +1,7 @@
 //! The pairs on the page. Evaluations of one run may overlap, such as `all` and `cloze` of one file, and several runs
-//! may be evaluated on the same set. Every pair is listed once, with one answer of each run.
+//! may be evaluated on the same set. Every pair is listed once for each way to read it, with one answer of each run.
 
-use super::read::{EvaluatedSet, ReportedRun};
+use super::read::{EvaluatedSet, ReportedRun, WayToRead};
 use crate::prediction::LabelledPair;
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub struct RunAnswer<'a> {
 pub struct Listing<'a> {
     pub pairs: Vec<ListedPair<'a>>,
     /// The number of each pair on the page.
-    numbers: HashMap<PairKey<'a>, usize>,
+    numbers: HashMap<(WayToRead, PairKey<'a>), usize>,
 }
 
 /// Id, gold conflict, sentences of the implausible and of the plausible story.
@@ -56,7 +56,7 @@ impl<'a> Listing<'a> {
 
     fn add(&mut self, run: usize, s: usize, set: &'a EvaluatedSet, pair: &'a LabelledPair) {
         let next = self.pairs.len();
-        let number = *self.numbers.entry(key(pair)).or_insert(next);
+        let number = *self.numbers.entry((set.way_to_read(), key(pair))).or_insert(next);
         if number == next {
             self.pairs.push(ListedPair { answers: Vec::new() });
         }
@@ -67,12 +67,12 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// The number of a pair on the page.
-    pub fn number(&self, pair: &LabelledPair) -> Option<usize> {
-        self.numbers.get(&key(pair)).copied()
+    /// The number of a pair of a set on the page.
+    pub fn number(&self, set: &EvaluatedSet, pair: &LabelledPair) -> Option<usize> {
+        self.numbers.get(&(set.way_to_read(), key(pair))).copied()
     }
 
-    /// Another set of the run that contains all pairs of this set. Of equal sets it is the first.
+    /// Another set of the run that contains all pairs of this set, read in the same way. Of equal sets it is the first.
     pub fn whole_of(&self, run: usize, set: usize) -> Option<usize> {
         let answers = || self.pairs.iter().flat_map(|pair| &pair.answers);
         let sets = || answers().filter(move |answer| answer.run == run).map(|answer| &answer.sets);

@@ -45,6 +45,9 @@ pub struct EvaluatedSet {
     pub said: Vec<Said>,
 }
 
+/// How a set was read: whether its entities were found in the sentences, and whether each pair was read several times.
+pub type WayToRead = [bool; 2];
+
 impl ReportedRun {
     pub fn read(path: &Path) -> Result<Self> {
         let folder = RunFolder::open(path)?;
@@ -75,6 +78,10 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
 }
 
 impl EvaluatedSet {
+    pub fn way_to_read(&self) -> WayToRead {
+        [self.report.data.entities_found, self.report.data.augmented]
+    }
+
     /// `None`, with a warning, if the evaluation is not of the present weights.
     fn read(folder: &RunFolder, config: &Config, name: &str) -> Result<Option<Self>> {
         let report = folder.report(name)?;

@@ -93,7 +93,8 @@ fn mean_entity(members: &[&EntityPrediction]) -> EntityPrediction {
     }
 }
 
-fn mean_states(members: &[&PredictedStates]) -> PredictedStates {
+/// The average states of the same sentences.
+pub(super) fn mean_states(members: &[&PredictedStates]) -> PredictedStates {
     let mut classes = members[0].classes.clone();
     for (sentence, classes) in classes.iter_mut().enumerate() {
         for (attribute, class) in classes.iter_mut().enumerate() {

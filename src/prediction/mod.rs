@@ -7,6 +7,7 @@ mod labelled;
 mod line;
 mod mean;
 mod published;
+mod readings;
 mod soft;
 mod story;
 
@@ -17,6 +18,7 @@ pub use file::{
 pub use gold::{EntityGold, PairGold, StoryGold};
 pub use labelled::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, without_states};
 pub use mean::mean_predictions;
+pub use readings::{all_readings, mean_of_readings};
 pub use soft::set_soft_labels;
 pub use story::StoryJudgement;
 

@@ -5,16 +5,18 @@ use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
-use crate::prediction::{LabelledPair, StoryPrediction};
+use crate::prediction::{LabelledPair, StoryPrediction, all_readings, mean_of_readings};
 use crate::report::Answer;
 
-/// How an answer is read from the probabilities.
+/// How an answer is found.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Decoding {
     /// How the sentences in conflict are chosen; `None`: as is usual for the run's detector.
     pub conflicts: Option<Decode>,
     /// Which states are predicted; `None`: the choice made on dev, else argmax.
     pub states: Option<StateDecode>,
+    /// Whether the probabilities are means over all readings of the stories ([`all_readings`]).
+    pub augment: bool,
 }
 
 /// What a run predicts about a question.
@@ -38,8 +40,10 @@ pub fn judge(run: &TrainedRun, questions: Vec<PairQuestion>, decoding: Decoding)
         questions.iter().map(|question| (question.pair.clone(), question.source.clone())).collect::<Vec<_>>();
     let (pairs, asked): (Vec<Pair>, Vec<_>) =
         questions.into_iter().map(|q| (q.pair, (q.single_story, q.found))).unzip();
-    let evaluation = run.evaluate(pairs, |_| ()).map_err(|error| of_question(run, asked_of, error))?;
-    let answered = evaluation.predictions.into_iter().zip(asked);
+    let readings = if decoding.augment { all_readings(pairs) } else { pairs };
+    let predictions = run.evaluate(readings, |_| ()).map_err(|error| of_question(run, asked_of, error))?.predictions;
+    let predictions = if decoding.augment { mean_of_readings(predictions) } else { predictions };
+    let answered = predictions.into_iter().zip(asked);
     answered.map(|(pair, (single_story, found))| decoded(run, pair, single_story, &found, decoding)).collect()
 }
 

@@ -71,6 +71,9 @@ pub struct DataDescription {
     /// Whether the entities were found in the sentences, not given by the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub entities_found: bool,
+    /// Whether each pair was read also without each of its sentences, and the mean was taken (test-time augmentation).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub augmented: bool,
     /// How many of the pairs have no state labels. If any has none, verifiability and all figures of states are undefined.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub without_states: u64,
@@ -90,8 +93,9 @@ impl DataDescription {
             some => format!(", {some} of its pairs without state labels"),
         };
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
+        let augmented = if self.augmented { ", read also without each sentence" } else { "" };
         let in_part = if self.seen_in_part { " in part" } else { "" };
-        format!("{limited}{}{in_part}{found}{without_states}", self.seen.remark())
+        format!("{limited}{}{in_part}{found}{augmented}{without_states}", self.seen.remark())
     }
 
     /// The same with what training has seen of each pair.

@@ -243,6 +243,26 @@ fn pairs_of_overlapping_evaluations_are_there_once() {
 }
 
 #[test]
+fn readings_of_one_set_are_kept_apart() {
+    let run = copied("augmented");
+    let stories = shared().0.stories();
+    let output = tiered(["eval", text(&run), "--data", text(&stories), "--split", "dev", "--augment"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let shown = fs::read_to_string(page(&[&shared().1, &run], "readings.html")).unwrap();
+    assert_eq!(
+        shown.matches("<article ").count(),
+        4 + 4 + 4,
+        "dev read once, dev read several times, the hostile file"
+    );
+    assert!(!shown.contains("These pairs are part of"), "of those that were read in another way");
+    // One run was read once only, the other several times only.
+    fs::remove_dir_all(run.join("eval/stories-dev-all")).unwrap();
+    let apart = fs::read_to_string(page(&[&run, &shared().1], "apart.html")).unwrap();
+    let compared: Vec<&str> = apart.lines().filter(|line| line.contains("differences between runs")).collect();
+    assert!(!compared.is_empty() && compared.iter().all(|line| !line.contains("stories.json, dev")), "{compared:?}");
+}
+
+#[test]
 fn different_files_of_one_name_are_different_sets() {
     let hostile = fs::read_to_string(shared().0.path("hostile.json")).unwrap();
     let evaluated = |folder: &str, stories: &str| {

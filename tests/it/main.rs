@@ -8,6 +8,7 @@ mod annotate;
 mod app;
 mod app_server;
 mod arrays;
+mod augment;
 mod average;
 mod bad_input;
 mod bench;

@@ -2,6 +2,7 @@
 
 use crate::support::{random_prediction, real_data, rng, stderr, stdout, text, tiered, write};
 use serde_json::Value;
+use std::path::PathBuf;
 use tempfile::TempDir;
 use tiered::attribute::Attribute;
 use tiered::decode::Decode;
@@ -38,8 +39,7 @@ fn published_predictions_score_as_published() {
 #[test]
 fn predictions_survive_their_file() {
     let directory = TempDir::new().unwrap();
-    let path = directory.path().join("predictions.jsonl");
-    write_predictions(&path, &predictions()).unwrap();
+    let path = written(&directory, "predictions.jsonl", &predictions());
     let file = read_predictions(&path).unwrap();
     assert_eq!((file.format, file.pairs), (PredictionFormat::Lines, predictions()));
 }
@@ -47,8 +47,7 @@ fn predictions_survive_their_file() {
 #[test]
 fn score_prints_the_same_numbers_in_every_format() {
     let directory = TempDir::new().unwrap();
-    let path = directory.path().join("predictions.jsonl");
-    write_predictions(&path, &predictions()).unwrap();
+    let path = written(&directory, "predictions.jsonl", &predictions());
     let accurate = TierCounts::of(&predictions()).accurate;
     let cell = format!("{accurate}/20");
     for format in ["--per-attribute", "--format=markdown"] {
@@ -167,14 +166,16 @@ fn the_class_of_a_state_is_what_most_systems_say() {
     }
 }
 
+fn written(directory: &TempDir, name: &str, pairs: &[LabelledPair]) -> PathBuf {
+    let path = directory.path().join(name);
+    write_predictions(&path, pairs).unwrap();
+    path
+}
+
 #[test]
 fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     let directory = TempDir::new().unwrap();
-    let file = |name: &str, pairs: &[LabelledPair]| {
-        let path = directory.path().join(name);
-        write_predictions(&path, pairs).unwrap();
-        path
-    };
+    let file = |name: &str, pairs: &[LabelledPair]| written(&directory, name, pairs);
     let pairs = named_predictions();
     let (a, b) = (file("a.jsonl", &pairs), file("b.jsonl", &turned(&halved(&pairs))));
     let saved = directory.path().join("mean.jsonl");
@@ -243,11 +244,7 @@ fn a_tie_of_several_systems_counts_as_wrong_in_any_order() {
 #[test]
 fn state_probabilities_are_asked_of_every_system() {
     let directory = TempDir::new().unwrap();
-    let file = |name: &str, pairs: &[LabelledPair]| {
-        let path = directory.path().join(name);
-        write_predictions(&path, pairs).unwrap();
-        path
-    };
+    let file = |name: &str, pairs: &[LabelledPair]| written(&directory, name, pairs);
     let pairs = named_predictions();
     let mut bare = halved(&pairs);
     for story in bare.iter_mut().flat_map(|pair| &mut pair.prediction.stories) {

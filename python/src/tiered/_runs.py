@@ -26,6 +26,7 @@ class Run:
     device: str | None = None
     decode: Decoding | None = None
     states: str | None = None
+    augment: bool = False
 
     def predict(self, stories: Iterable[Story | Pair], entities: Sequence[str] = ()) -> list[Answer]:
         """The answer to each of `stories`, in their order.
@@ -52,7 +53,8 @@ class Run:
 
     def _options(self) -> list[str]:
         given = {"--weights": self.weights, "--device": self.device, "--decode": self.decode, "--states": self.states}
-        return [f"{option}={value}" for option, value in given.items() if value is not None]
+        options = [f"{option}={value}" for option, value in given.items() if value is not None]
+        return options + ["--augment"] * self.augment
 
 
 def load_run(
@@ -62,17 +64,19 @@ def load_run(
     device: str | None = None,
     decode: Decoding | None = None,
     states: str | None = None,
+    augment: bool = False,
 ) -> Run:
     """The run in a folder that `tiered train` made.
 
-    `weights`, `device`, `decode` and `states` are the options of `tiered predict`; None stands for its default.
+    `weights`, `device`, `decode`, `states` and `augment` are the options of `tiered predict`; None stands for its
+    default.
 
     Raises FileNotFoundError if the folder is not a run.
     """
     folder = Path(path)
     if not (folder / "model.json").is_file():
         raise FileNotFoundError(f"{folder}: not a run folder (it has no model.json); `tiered train` makes one")
-    return Run(folder, weights, device, decode, states)
+    return Run(folder, weights, device, decode, states, augment)
 
 
 def _question(asked: Story | Pair, entities: Sequence[str]) -> dict[str, Any]:
