@@ -2,14 +2,12 @@
 
 use super::output::{pair_bar, print, warn_unless_ended};
 use crate::calibrate::{ChosenOn, StateTrial};
-use crate::data::Pair;
 use crate::error::Result;
-use crate::experiment::{CheckpointKind, DevCalibration, TrainedRun};
+use crate::experiment::{CalibrationPairs, CheckpointKind, DevCalibration, TrainedRun};
 use crate::machine::DeviceChoice;
 use crate::metrics::Share;
 use crate::report::Table;
 use crate::say::counted;
-use crate::train::MixtureComponent;
 use std::path::PathBuf;
 
 /// Choose the state threshold and the temperature of a run on its dev pairs
@@ -38,16 +36,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
     print(&format!("written: {}\n", run.folder.decode_file(args.weights).display()))
 }
 
-/// What [`TrainedRun::dev_pairs`] reads.
-type DevPairs = (Vec<Pair>, Vec<MixtureComponent>, String);
-
 /// Calibrates a run on its dev pairs, and records its predictions of them.
-pub(super) fn on_dev(run: &mut TrainedRun, (dev, parts, digests): DevPairs) -> Result<DevCalibration> {
-    let bar = pair_bar(dev.len() as u64);
-    let calibration = run.calibrate(dev, |done| bar.inc(done as u64))?;
+pub(super) fn on_dev(run: &mut TrainedRun, dev: CalibrationPairs) -> Result<DevCalibration> {
+    let bar = pair_bar(dev.pairs.len() as u64);
+    let calibration = run.calibrate(dev.pairs, |done| bar.inc(done as u64))?;
     bar.finish_and_clear();
     run.calibrated = Some(calibration.calibrated.clone());
-    run.record_dev(&calibration.predictions, &parts, &digests)?;
+    run.record_dev(&calibration.predictions, &dev.parts, &dev.digests)?;
     Ok(calibration)
 }
 

@@ -25,14 +25,23 @@ pub struct DevCalibration {
     pub predictions: Vec<LabelledPair>,
 }
 
+/// The pairs of a run's dev sources, as they are now.
+pub struct CalibrationPairs {
+    /// As many as training used (`--limit`).
+    pub pairs: Vec<Pair>,
+    /// Which of them each source has.
+    pub parts: Vec<MixtureComponent>,
+    /// The SHA-256 of each source's file, separated by spaces.
+    pub digests: String,
+}
+
 impl TrainedRun {
-    /// The pairs of the run's dev sources, as many as training used (`--limit`); which of them each source has; and the
-    /// SHA-256 of each source's file as it is now, separated by spaces. Warns of files that training did not have.
+    /// Reads the pairs of the run's dev sources. Warns of files that training did not have.
     ///
     /// # Errors
     /// `Config` if the run has no dev sources; `Refused` if their evaluations can't be saved under their names; errors of
     /// reading the files.
-    pub fn dev_pairs(&self) -> Result<(Vec<Pair>, Vec<MixtureComponent>, String)> {
+    pub fn dev_pairs(&self) -> Result<CalibrationPairs> {
         let mut sources = self.dev_sources()?.clone();
         require_evaluation_names(&sources)?;
         origin::follow(sources.0.iter_mut().filter_map(|source| source.file.as_mut()), self.folder.path());
@@ -43,7 +52,8 @@ impl TrainedRun {
         if let Some(then) = inputs.and_then(|inputs| inputs.dev) {
             warn_of_changes(&sources, &then, &opened.sha256);
         }
-        Ok((opened.pairs(self.config.seed, false)?, opened.parts, opened.sha256))
+        let pairs = opened.pairs(self.config.seed, false)?;
+        Ok(CalibrationPairs { pairs, parts: opened.parts, digests: opened.sha256 })
     }
 
     /// Chooses temperature and state threshold on dev pairs and saves them in the run folder. `progress` is called with

@@ -35,7 +35,7 @@ mod trial;
 mod vectors;
 
 pub use average::average;
-pub use calibration::DevCalibration;
+pub use calibration::{CalibrationPairs, DevCalibration};
 pub use changes::flat;
 pub use compute::Compute;
 pub use fit::own_decode;

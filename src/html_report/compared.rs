@@ -1,5 +1,5 @@
-//! Paired tests between runs that were evaluated on the same pairs in the same way, as in `tiered compare`. Each run is decoded as on
-//! the rest of the page.
+//! Paired tests between runs that read the same pairs in the same way, as in `tiered compare`. Each run is decoded as
+//! on the rest of the page.
 
 use super::listing::has_same_pairs;
 use super::names::letter;

@@ -217,7 +217,7 @@ fn weights_that_are_replaced_meanwhile_are_not_calibrated() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     let opened = TrainedRun::open(&run, CheckpointKind::Best, None).unwrap();
-    let (dev, ..) = opened.dev_pairs().unwrap();
+    let dev = opened.dev_pairs().unwrap().pairs;
     let [weights, newer, decode] =
         ["model.safetensors", "newer", "decode.json"].map(|file| run.join("best").join(file));
     let chosen = std::fs::read(&decode).unwrap();
