@@ -12,7 +12,7 @@ def run(command, lines, needed):
         done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
     except FileNotFoundError:
         fail(f"{command[0]} is missing; {needed}")
-    out = done.stdout.rstrip("\n").split("\n")
+    out = done.stdout.removesuffix("\n").split("\n")
     if done.returncode or len(out) != len(lines):
         fail(f"{' '.join(command)} made {len(out)} lines of {len(lines)}; {done.stderr.strip() or needed}")
     return out

@@ -9,6 +9,8 @@ nobody trains on the pairs without soft labels (docs/recipes.md).
 
 usage: recombine.py FILE SPLIT PAIRS OUT      (a story file with labels, one of its splits, how many pairs, the new story file to write)
 """
+import itertools
+import json
 import random
 import re
 import sys
@@ -28,6 +30,15 @@ def people(states):
 
 def things(states):
     return [name for name, _ in states.get("exist", [])]
+
+
+def is_plausible(key, story):
+    """As `tiered` decides: by the breakpoint. Where two other things call a story implausible, its breakpoint is missing."""
+    doubts = [
+        re.fullmatch("[^-]*-[CO][0-9]*", key), story.get("type"), story.get("plausible") is False,
+        re.search("[0-9]", json.dumps(story.get("confl_sents"))),
+    ]  # fmt: skip
+    return story.get("breakpoint", -1) == -1 and sum(map(bool, doubts)) < 2
 
 
 def has_one_person(story):
@@ -69,30 +80,36 @@ def unlabelled(story, texts, mentions, **more):
     return keep | {"sentences": texts, "entities": named, "plausible": True, "breakpoint": -1, "confl_sents": [], "confl_pairs": []} | more
 
 
+def about(person, sentence):
+    actor, text, _ = sentence
+    return re.sub(rf"\b{re.escape(actor)}\b", person, text)
+
+
 def recombined(story, number, sentence, other):
-    actor, text, named = sentence
     texts, mentions = list(story["sentences"]), [things(states) for states in story["states"]]
-    texts[number], mentions[number] = re.sub(rf"\b{re.escape(actor)}\b", story["actor"], text), named
+    texts[number], mentions[number] = about(story["actor"], sentence), sentence[2]
     first, last = sorted((other, number))
     conflict = {"breakpoint": last, "confl_sents": [first], "confl_pairs": [[first, last]]}
     return unlabelled(story, texts, mentions, plausible=False, type="cloze", **conflict)
 
 
 def pairs(stories, wanted):
-    """At most half again as many pairs of each plausible story as all have on average."""
+    """At most half again as many pairs of each plausible story as all have on average, or more where these are too few."""
     rng = random.Random(0)
-    plausible = {key: story for key, story in stories.items() if story["plausible"] and has_one_person(story)}
+    plausible = {key: story for key, story in stories.items() if is_plausible(key, story) and has_one_person(story)}
     found = list(candidates(plausible, sentences(stories.values())))
     rng.shuffle(found)
     most = -(-wanted * 3 // (2 * max(1, len({key for key, *_ in found}))))
     made, used, count = {}, set(), {}
-    for key, number, sentence, other in found:
-        made_of_story = count.get(key, 0)
-        if made_of_story == most or (key, sentence[1]) in used or len(used) == wanted:
+    for limit, (key, number, sentence, other) in itertools.product((most, wanted), found):
+        made_of_story, story = count.get(key, 0), plausible[key]
+        if made_of_story >= limit or (key, sentence[1]) in used or len(used) == wanted:
+            continue
+        # The story would be the same.
+        if about(story["actor"], sentence) == story["sentences"][number]:
             continue
         used.add((key, sentence[1]))
         count[key] = made_of_story + 1
-        story = plausible[key]
         made.setdefault(key, unlabelled(story, story["sentences"], [things(states) for states in story["states"]]))
         made[f"{key}-C{made_of_story}"] = recombined(story, number, sentence, other)
     return made, len(used)
@@ -100,10 +117,12 @@ def pairs(stories, wanted):
 
 def read(file, split):
     try:
-        stories = story_file.read(file)[split]
+        stories = story_file.read(file, split)
         actors = {story["actor"] for story in stories.values()}
-        for story in stories.values():
-            story["story_id"], story["plausible"]
+        for key, story in stories.items():
+            for field, value in (("story_id", story["story_id"]), ("breakpoint", story.get("breakpoint", -1))):
+                if type(value) is not int:
+                    fail(f"{file}: {field} of story {key!r} is {json.dumps(value)}; write it as an integer")
             # As `tiered` reads it: a sentence without a row has no labels, and a row without a sentence counts for nothing.
             rows = len(story["sentences"])
             story["states"] = (story["states"] + [{}] * rows)[:rows]
@@ -121,13 +140,15 @@ def read(file, split):
 
 
 def main():
-    if len(sys.argv) != 5 or not sys.argv[3].isdigit() or sys.argv[3] == "0":
+    if len(sys.argv) != 5 or not sys.argv[3].isdecimal() or int(sys.argv[3]) == 0:
         sys.exit(__doc__)
     file, split, wanted, out = sys.argv[1:]
     story_file.require_new(out, file)
     made, count = pairs(read(file, split), int(wanted))
+    if count == 0:
+        fail(f"{file}: no pair can be made of split {split}: no plausible story about one person shares a thing with another; name another split")
     if count < int(wanted):
-        fail(f"{file}: only {count} of {wanted} pairs can be made of split {split}; ask for fewer")
+        fail(f"{file}: only {count} of {wanted} pairs can be made of split {split}; ask for at most {count}")
     story_file.write(out, {split: made})
     print(f"{out}: {count} pairs of {len(made) - count} stories")
 

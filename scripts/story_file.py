@@ -18,8 +18,8 @@ def require_new(out, file):
     fail(f"{out}: exists; remove it first, or name another output")
 
 
-def read(file):
-    """The splits of a story file. Ends the program where an object has a key twice: `json` would keep the last one in silence."""
+def read(file, split):
+    """The stories of a split. Ends the program where an object has a key twice: `json` would keep the last one in silence."""
 
     def distinct(pairs):
         known = dict(pairs)
@@ -28,7 +28,11 @@ def read(file):
             fail(f"{file}: an object has the key {key!r} more than once; remove or rename one (`tiered data check {file}` says where)")
         return known
 
-    return json.loads(pathlib.Path(file).read_text(encoding="utf-8"), object_pairs_hook=distinct)
+    # `tiered` reads a byte order mark too.
+    splits = json.loads(pathlib.Path(file).read_text(encoding="utf-8-sig"), object_pairs_hook=distinct)
+    if isinstance(splits, dict) and split not in splits:
+        fail(f"{file}: has no split {split!r}; its splits are {list(splits)[:8]}; name one of them")
+    return splits[split]
 
 
 def write(out, splits):

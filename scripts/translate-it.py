@@ -54,9 +54,14 @@ HEAVY = re.compile(r"(?i)s[^aeiouàèéìòù]|z|gn|ps|x|y")
 TOKEN = re.compile(r"[*#]*[\w-]+'?|[^\w\s]|\s+")
 
 
+def stopped(lines):
+    """The lines, each with an end: Apertium would read on to the next one."""
+    return [line if line.rstrip().endswith((".", "!", "?")) else line + "." for line in lines]
+
+
 def rough(lines):
-    """Apertium's own Italian: unknown words have a `*` or two, wrong forms a `#`."""
-    return apertium.translate("cat-ita", apertium.translate("eng-cat", lines, NEEDED), NEEDED)
+    """Apertium's own Italian: unknown words have a `*` or two, wrong forms a `#`. Each step drops the last full stop of a line."""
+    return apertium.translate("cat-ita", stopped(apertium.translate("eng-cat", stopped(lines), NEEDED)), NEEDED)
 
 
 def plural_of(noun, feminine):
@@ -164,12 +169,20 @@ def mend(english, italian, wrong):
         infinitive, _, past = forms.rpartition(" ")
         text = re.sub(rf"\bva \*+{verb}\b", past, text)
         text = re.sub(rf"\*+{verb}\b", infinitive or past, text)
-    end = "." if english.endswith(".") and not text.endswith(".") else ""
-    return re.sub(r"[*#@]+", "", text).strip() + end
+    # Marks that the English has may be its own. So are its full stops, or that it has none.
+    for mark in set("*#@") - set(english):
+        text = text.replace(mark, "")
+    return text.strip().rstrip(".") + re.search(r"\.*$", english)[0]
 
 
-def translations(lines, wrong):
-    return {line: mend(line, translation, wrong) for line, translation in zip(lines, rough(lines))}
+def on_one_line(text):
+    return " ".join(text.split())
+
+
+def translations(texts, wrong):
+    lines = list(dict.fromkeys(map(on_one_line, texts)))
+    of_line = {line: mend(line, translation, wrong) for line, translation in zip(lines, rough(lines))}
+    return {text: of_line[on_one_line(text)] for text in texts}
 
 
 def without_article(text):
@@ -215,7 +228,7 @@ def italian_story(story, sentences, entities):
 def read(file, split):
     """The stories of a split by name, if `tiered data check` would read them."""
     try:
-        stories = story_file.read(file)[split]
+        stories = story_file.read(file, split)
         for story in stories.values():
             "".join(story["sentences"])
             "".join(entities_of(story))
@@ -237,7 +250,7 @@ def main():
     lines = sorted({sentence for story in stories.values() for sentence in story["sentences"]})
     names = sorted(set().union(*map(entities_of, stories.values())))
     people = {story.get("actor") for story in stories.values()}
-    wrong = nouns("\n".join(lines + names))
+    wrong = nouns("\n".join(map(on_one_line, lines + names)))
     sentences = translations(lines, wrong)
     phrases = {name: f"The {name}." for name in names if name not in people}
     of_phrase = translations(sorted(set(phrases.values())), wrong)

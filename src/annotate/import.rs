@@ -117,11 +117,12 @@ impl GroupReader {
             self.keys.push(key.clone());
             self.read_story(&key, story);
         }
-        let plausible = stories[0];
-        if let Some(&actor) = self.entities.get(&plausible.actor) {
-            self.changes.push(Change::Actor { entity: Some(actor) });
+        // The plausible story, which is the first, may name the actor otherwise than its entity.
+        let actor = stories.iter().find_map(|story| self.entities.get(&story.actor)).copied();
+        if actor.is_some() {
+            self.changes.push(Change::Actor { entity: actor });
         }
-        self.changes.push(Change::Location { text: plausible.location.clone() });
+        self.changes.push(Change::Location { text: stories[0].location.clone() });
         for (i, Known { labels, .. }) in self.sentences.iter().enumerate() {
             for (&entity, labels) in labels {
                 let labelled = Attribute::ALL.into_iter().filter(|attribute| labels[attribute.index()].is_some());

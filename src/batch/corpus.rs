@@ -205,13 +205,17 @@ impl Corpus {
             WholeStories::AroundInputs => "model.state_context",
             WholeStories::Read | WholeStories::Unread => "model.detector.context",
         };
+        let shorter = match reads.input_text {
+            InputText::Sentence => format!("{context} = \"sentence\""),
+            InputText::Story => format!("model.input_text = \"sentence\" and {context} = \"sentence\""),
+        };
         for (pair, numbers) in self.pairs.iter().zip(&self.story_numbers) {
             for (story, &number) in pair.stories.iter().zip(numbers) {
                 let tokens = self.story(number).tokens.len();
                 if tokens > max_tokens {
                     return Err(Error::data(format!(
                         "story {}: as one input it has {tokens} tokens, but the encoder has {max_tokens} positions; \
-                         shorten it, or train with {context} = \"sentence\"",
+                         shorten it, or train with {shorter}",
                         story.id
                     )));
                 }

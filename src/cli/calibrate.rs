@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let mut run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    let mut run = TrainedRun::open_uncalibrated(&args.run, args.weights, args.device.as_ref())?;
     warn_unless_ended(&run.folder);
     let dev = run.dev_pairs()?;
     let calibration = on_dev(&mut run, dev)?;

@@ -78,9 +78,14 @@ fn exit(error: &clap::Error) -> ! {
     }
 }
 
+/// The program's arguments; what is not UTF-8 is replaced in them.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned())
+}
+
 /// Whether the error is an unknown flag of `train`.
 fn is_flag_of_train(error: &clap::Error) -> bool {
-    let command = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let command = arguments().skip(1).find(|argument| !argument.starts_with('-'));
     error.kind() == ErrorKind::UnknownArgument && command.is_some_and(|command| command == "train")
 }
 
@@ -88,7 +93,7 @@ fn is_flag_of_train(error: &clap::Error) -> bool {
 fn key_of_config(error: &clap::Error) -> Option<String> {
     let flag = error.get(ContextKind::InvalidArg).filter(|_| is_flag_of_train(error))?.to_string();
     let name = flag.strip_prefix("--")?.replace('-', "_");
-    let value = value_of(&flag, std::env::args()).unwrap_or_else(|| "VALUE".to_owned());
+    let value = value_of(&flag, arguments()).unwrap_or_else(|| "VALUE".to_owned());
     let is_named = |key: &&ConfigKey| key.name == name || key.name.rsplit('.').next() == Some(name.as_str());
     let ways = keys().iter().filter(is_named).map(|key| format!("`--set {}={value}`", key.name));
     let ways = ways.collect::<Vec<_>>().join(" or ");

@@ -3,11 +3,10 @@
 use super::format::{Format, FormatArgs};
 use super::input::read_input;
 use super::output::print;
-use crate::data::{Severity, Story, StoryFile, checking, read_file};
+use crate::data::{Sentences, Severity, Story, StoryFile, checking, is_story_file, read_file, read_plain};
 use crate::entities::{EntityScores, FoundStory, MatchScores, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
-use crate::question::{TextOptions, typed_stories};
 use crate::report::{INTERVALS, Table, share};
 use crate::say::{aside, counted};
 use crate::schema;
@@ -55,9 +54,8 @@ struct FoundEntities<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let is_json = args.file.extension().is_some_and(|extension| extension == "json");
-    let is_story_file = is_json && !is_typed(&args.file);
-    let stories = if is_story_file { of_story_file(args)? } else { of_text(args)? };
+    let is_json = args.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let stories = if is_json && !is_typed(&args.file) { of_story_file(args)? } else { of_text(args)? };
     let scores = EntityScores::of(&stories);
     let format = args.format.format;
     let output = match (format, format.of_tables(), &scores) {
@@ -115,7 +113,12 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
         ));
     }
     let (text, source) = read_input(Some(&args.file), MAX_PLAIN)?;
-    let typed = typed_stories(&text, &source, &TextOptions { language: args.lang, ..TextOptions::default() })?;
+    if is_story_file(&text) {
+        return Err(Error::data(format!("{source}: is a story file; give it a name that ends in .json")));
+    }
+    // What is found is shown, even nothing; as a rule a story needs an entity.
+    let any = |_: &[String]| vec!["any".to_owned()];
+    let typed = read_plain(&text, &source, &[], Sentences::AsGiven, &any)?;
     if let Some(words) = typed.left_out.words() {
         aside!("{source}: {words}");
     }

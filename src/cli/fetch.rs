@@ -92,11 +92,15 @@ impl Shown {
                 }
             }
             FetchEvent::Waits { why, pause } => {
-                self.say(&format!("{why}; trying again in {:.0} s", pause.as_secs_f64()))
+                self.warn(&format!("{why}; trying again in {:.0} s", pause.as_secs_f64()))
             }
             FetchEvent::Done { name, how } => {
                 self.clear();
-                self.say(&format!("{name}: {}", outcome(how)));
+                let line = format!("{name}: {}", outcome(how));
+                match how {
+                    How::Verified | How::Kept => self.say(&line),
+                    How::Unverified => self.warn(&line),
+                }
             }
         }
     }
@@ -117,7 +121,15 @@ impl Shown {
         self.bar = Some(bar.with_message(name.to_owned()).with_position(have));
     }
 
+    /// Prints a line of progress, unless `--quiet`.
     fn say(&self, line: &str) {
+        if !is_quiet() {
+            self.warn(line);
+        }
+    }
+
+    /// Prints a line in any case.
+    fn warn(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| aside!("{line}")),
             None => aside!("{line}"),

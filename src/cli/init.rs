@@ -40,8 +40,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
 /// Writes everything under another name first, so that a new folder is complete or not there. An empty one stays: it may
 /// be the folder in which the user is.
 fn make(folder: &Path) -> Result<()> {
-    if fs::symlink_metadata(folder).is_ok() && !fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
-        let message = format!("{}: is not empty; name a new or an empty folder", folder.display());
+    if let Some(problem) = taken(folder) {
+        let message = format!("{}: {problem}; name a new or an empty folder", folder.display());
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
     let failed = |error| Error::writing(folder, &error);
@@ -67,6 +67,16 @@ fn make(folder: &Path) -> Result<()> {
     }
     fs::set_permissions(part.path(), open).map_err(failed)?;
     fs::rename(part.path(), folder).map_err(failed)
+}
+
+/// Why no project can be made at a path where something is.
+fn taken(path: &Path) -> Option<String> {
+    fs::symlink_metadata(path).ok()?;
+    match fs::read_dir(path) {
+        Ok(mut entries) => entries.next().map(|_| "is not empty".to_owned()),
+        Err(_) if !path.is_dir() => Some("is no folder".to_owned()),
+        Err(error) => Some(format!("can't be read ({error})")),
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +109,7 @@ mod tests {
         let error = make(folder.path()).unwrap_err();
         assert!(error.kind == ErrorKind::CantCreate && error.message.contains("is not empty"), "{error}");
         assert_eq!(fs::read_to_string(folder.path().join("README.md")).unwrap(), "mine");
-        assert_eq!(make(&folder.path().join("README.md")).unwrap_err().kind, ErrorKind::CantCreate);
+        let error = make(&folder.path().join("README.md")).unwrap_err();
+        assert!(error.kind == ErrorKind::CantCreate && error.message.contains("is no folder"), "{error}");
     }
 }

@@ -88,8 +88,14 @@ impl ReportArgs {
     }
 
     /// # Errors
-    /// `Usage` if the published scores are of stories where pairs are asked about, or the other way round.
+    /// `Usage` if the published scores are of stories where pairs are asked about, or the other way round, or if details
+    /// are asked for that scores of stories don't have.
     pub fn check(&self, by_story: bool) -> Result<()> {
+        let details = [(self.verbose, "--verbose"), (self.per_attribute, "--per-attribute")];
+        if let Some((_, option)) = details.into_iter().find(|(is_given, _)| by_story && *is_given) {
+            let message = format!("--unit story: {option} adds tables about pairs only; leave it out");
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
         match (by_story, self.published) {
             (false, Some(PublishedSet::GitaStories)) => Err(Error::new(
                 ErrorKind::Usage,

@@ -92,7 +92,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.follow {
         let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
         let input = open_input(args.file.as_deref())?;
-        follow(input, |line, number| answer_line(&run, args, line, number))?;
+        let source = args.file.as_deref().unwrap_or(Path::new("standard input"));
+        follow(input, source, |line, number| answer_line(&run, args, line, number))?;
         keep_to_the_end(run);
         return Ok(());
     }

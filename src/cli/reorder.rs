@@ -3,7 +3,7 @@
 use super::out_file::{OutFile, Replacing};
 use crate::data;
 use crate::error::{Error, ErrorKind, Result};
-use crate::say::{aside, counted};
+use crate::say::{aside, counted, is_quiet};
 use crate::synthetic::reorder_stories;
 use std::path::PathBuf;
 
@@ -36,6 +36,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let count = reorder_stories(file.split(&args.split)?, &args.split, &mut bytes)
         .map_err(|error| error.about(args.data.display()))?;
     out.write_bytes(&bytes)?;
-    aside!("{}: {}", args.output.display(), counted(count, "pair"));
+    if !is_quiet() {
+        aside!("{}: {}", args.output.display(), counted(count, "pair"));
+    }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::out_file::{OutFile, Replacing};
 use crate::error::Result;
 use crate::html_report;
-use crate::say::aside;
+use crate::say::{aside, is_quiet};
 use std::path::PathBuf;
 
 /// Write an HTML page about runs: scores, curves, figures, and every pair with its predictions
@@ -26,6 +26,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let out = OutFile::new(&args.output, args.replacing)?;
     out.write_bytes(html_report::page(&args.runs)?.as_bytes())?;
-    aside!("written: {}", args.output.display());
+    if !is_quiet() {
+        aside!("written: {}", args.output.display());
+    }
     Ok(())
 }

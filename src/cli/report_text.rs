@@ -1,5 +1,6 @@
 //! `tiered report text`: analyses predictions.
 
+use super::compare::run_folder;
 use super::eval::evaluated;
 use super::format::{Format, FormatArgs};
 use super::output::print;
@@ -8,8 +9,8 @@ use crate::analysis::{Analysis, PredictionSource, facts};
 use crate::config::Config;
 use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
-use crate::error::{Error, Result};
-use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, check_ledger, own_decode, seen_by};
+use crate::error::{Error, ErrorKind, Result};
+use crate::experiment::{CheckpointKind, TrainedRun, check_ledger, own_decode, seen_by};
 use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, PairGold, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::{DataDescription, Table};
@@ -46,7 +47,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let set = args.pairs.read()?;
-    let analysis = if args.run.is_file() { of_file(args, &set)? } else { of_run(args, &set)? };
+    let analysis = if args.run.is_dir() { of_run(args, &set)? } else { of_file(args, &set)? };
     print(&match args.format.format {
         Format::Json => analysis.to_json(),
         Format::Text => analysis.to_text(),
@@ -58,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
-    let folder = RunFolder::open(&args.run)?;
+    let folder = run_folder(&args.run)?;
     let config = Config::open(&folder.config_file(), &[])?;
     let pairs = set.pairs(config.seed)?;
     let data = set.description(pairs.len()).with_seen(&set.scored()?.seen(&seen_by(&folder, &config)?));
@@ -117,6 +118,10 @@ fn has_sentences(prediction: &LabelledPair, pair: &Pair) -> bool {
 
 fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     let PredictionFile { format, pairs: mut predictions } = read_predictions(&args.run)?;
+    if args.device.is_some() {
+        let message = "--device: nothing is computed for a file of predictions; leave it out, or name a run folder";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
     let states = args.states.unwrap_or_default();
     let pairs = set.pairs(0)?;
     if let Some(kind) = set.kind() {

@@ -3,7 +3,8 @@
 
 use crate::schema;
 use crate::untrusted::{
-    BYTES_A_NAME_PAIR, MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, STORY_MEMORY_A_BYTE, shown,
+    BYTES_A_FINDING, BYTES_A_NAME_PAIR, MAX_FINDINGS, MAX_NAME, MAX_NAME_PAIRS, MAX_STORY_MEMORY, STORY_MEMORY_A_BYTE,
+    shown,
 };
 use serde::Serialize;
 use std::fmt;
@@ -219,6 +220,8 @@ pub(super) struct Notes {
     pub story: String,
     findings: Vec<Finding>,
     errors: usize,
+    /// Findings that may still be added.
+    room: usize,
     /// Bytes that stories may still take.
     memory: usize,
     /// Pairs of names that may still be compared.
@@ -236,6 +239,7 @@ impl Notes {
             story: String::new(),
             findings: Vec::new(),
             errors: 0,
+            room: MAX_FINDINGS,
             memory: MAX_STORY_MEMORY,
             name_pairs: MAX_NAME_PAIRS,
         }
@@ -252,7 +256,8 @@ impl Notes {
         if self.is_full() {
             return;
         }
-        let (code, field, message) = match self.findings.len() + 1 == MAX_FINDINGS {
+        self.room -= 1;
+        let (code, field, message) = match self.is_full() {
             true => (
                 Code::TooManyFindings,
                 "",
@@ -274,7 +279,7 @@ impl Notes {
 
     /// Whether the limit of findings is reached.
     pub fn is_full(&self) -> bool {
-        self.findings.len() == MAX_FINDINGS
+        self.room == 0
     }
 
     /// The number of errors so far.
@@ -286,6 +291,8 @@ impl Notes {
     pub fn make_room(&mut self, bytes: usize) {
         self.memory += STORY_MEMORY_A_BYTE * bytes;
         self.name_pairs += bytes / BYTES_A_NAME_PAIR;
+        // Reading ends at this limit, so one that was reached is not raised.
+        self.room += if self.is_full() { 0 } else { bytes / BYTES_A_FINDING };
     }
 
     /// Reserves memory for stories; `false`, after an error finding, if too little is left.
@@ -325,11 +332,6 @@ impl Notes {
     pub fn into_findings(self) -> Vec<Finding> {
         self.findings
     }
-}
-
-/// The number of findings with this severity.
-pub(super) fn count(findings: &[Finding], severity: Severity) -> usize {
-    findings.iter().filter(|finding| finding.severity == severity).count()
 }
 
 #[cfg(test)]

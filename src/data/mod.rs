@@ -45,7 +45,7 @@ pub use index::StoryIndex;
 pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};
 pub use plain::{Typed, read_plain, split_names};
-pub(crate) use plain_json::OF_STORY_FILES;
+pub(crate) use plain_json::{OF_STORY_FILES, is_story_file};
 pub use read::{StoryFile, checking, read_bytes, read_file};
 pub use sentences::Sentences;
 pub use shared::{SharedStories, SharedStory, Unshared, WhyUnshared};

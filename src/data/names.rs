@@ -2,6 +2,7 @@
 
 use super::check::{Code, Notes};
 use crate::language::composed;
+use crate::untrusted::MAX_NAME;
 use std::collections::HashSet;
 
 /// Names of at most this length often differ by one letter without being misspelt.
@@ -25,7 +26,8 @@ impl Spellings {
             notes.add(Code::PaddedName, field, format!("{raw:?} is read as {name:?}"));
         }
         match &self.first {
-            None => self.first = Some(raw.to_owned()),
+            // Every later spelling quotes it, and spaces may be many.
+            None => self.first = Some(raw.chars().take(MAX_NAME).collect()),
             Some(first) => {
                 notes.add(Code::MergedNames, field, format!("{raw:?} and {first:?} are read as one entity, {name:?}"));
             }

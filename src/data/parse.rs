@@ -20,7 +20,7 @@ pub(super) fn story(key: &str, node: &Node, notes: &mut Notes) -> Option<Story> 
     let location = fields.description("location", notes);
     let sentences = sentences(&fields, notes)?;
     let errors_before = notes.errors();
-    let entities = match unlabelled::entities(&fields, notes) {
+    let entities = match unlabelled::entities(&fields, sentences.len(), notes) {
         Some(names) => Some(names.into_iter().map(|name| Entity::unlabelled(name, sentences.len())).collect()),
         None if notes.errors() > errors_before => None,
         None => states::read(&fields, sentences.len(), notes),

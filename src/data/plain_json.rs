@@ -2,7 +2,7 @@
 
 use super::typed_story::TypedStory;
 use crate::error::{Error, Result};
-use crate::untrusted::{MAX_PLAIN, json_error};
+use crate::untrusted::{MAX_PLAIN, json_error, json_line_error};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
@@ -28,7 +28,9 @@ pub(super) fn from_json(text: &str, source: &str) -> Result<Vec<TypedStory>> {
             return Error::data(format!("{source}: is a story file, as TRIP's and GITA's are; {OF_STORY_FILES}"));
         }
         let shape = "must be {\"sentences\": [...], \"entities\": [...]} or {\"stories\": [...]} with one or two such";
-        Error::data(format!("{source}: {}; the JSON {shape}", json_error(&error))).caused_by(error)
+        // The source of one line is the line.
+        let place = if text.trim_end().contains('\n') { json_error } else { json_line_error };
+        Error::data(format!("{source}: {}; the JSON {shape}", place(&error))).caused_by(error)
     })?;
     let Document { stories, sentences, entities } = document;
     match stories {
@@ -43,8 +45,8 @@ pub(super) fn from_json(text: &str, source: &str) -> Result<Vec<TypedStory>> {
     }
 }
 
-/// Whether the text is `{split: {key: story}}`. Longer ones are not looked at: their names would take much memory.
-fn is_story_file(text: &str) -> bool {
+/// Whether the text is a story file, `{split: {key: story}}`. Longer ones are not looked at: their names would take much memory.
+pub(crate) fn is_story_file(text: &str) -> bool {
     if text.len() as u64 > MAX_PLAIN {
         return false;
     }

@@ -1,7 +1,7 @@
 //! Reads story files: JSON `{split: {story id: story}}`. Every irregularity becomes a finding. A file is read as a
 //! stream; only the text of one story is in memory at a time.
 
-use super::check::{self, Code, Finding, Notes, Severity};
+use super::check::{Code, Finding, Notes, Severity};
 use super::given::GivenNames;
 use super::json::{Entries, Object};
 use super::keep::{Keep, KeptSplit, Whole};
@@ -265,7 +265,7 @@ fn stop<E: serde::de::Error>() -> Result<(), E> {
 impl StoryFile {
     /// The number of findings with this severity.
     pub fn count(&self, severity: Severity) -> usize {
-        check::count(&self.findings, severity)
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
     /// The stories of one split.

@@ -45,7 +45,7 @@ pub(super) fn read(fields: &Fields, sentences: usize, notes: &mut Notes) -> Opti
     Some(table.entities.into_iter().map(Draft::finish).collect())
 }
 
-fn note_row_count(rows: usize, sentences: usize, notes: &mut Notes) {
+pub(super) fn note_row_count(rows: usize, sentences: usize, notes: &mut Notes) {
     if rows < sentences {
         let message =
             format!("there are {rows} rows for {sentences} sentences; the last sentences are read as not annotated");

@@ -3,17 +3,18 @@
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
 use super::fields::{Fields, wrong_type};
-use super::names::note_similar;
+use super::names::{Spellings, note_similar};
 use super::node::Node;
+use super::states::note_row_count;
 use crate::language::composed;
 use crate::untrusted::MAX_ENTITIES;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The names of the entities of a story without state labels, after a warning. They come from its list `entities`, else
 /// from its actor and its `objects` (TRIP's fields). `None` if the story has labels, or if no other field names
 /// entities; then the reader of states reports what is wrong.
-pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>> {
-    if has_labels(fields) {
+pub(super) fn entities(fields: &Fields, sentences: usize, notes: &mut Notes) -> Option<Vec<String>> {
+    if has_labels(fields, sentences) {
         return None;
     }
     let errors = notes.errors();
@@ -36,6 +37,11 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     if names.is_empty() || notes.errors() > errors || !are_fair(&listed, field, notes) {
         return None;
     }
+    if let Some(Node::List(rows)) = fields.get("states")
+        && rows.len() > sentences
+    {
+        note_row_count(rows.len(), sentences, notes);
+    }
     let from = if field == "entities" { "`entities`" } else { "`actor` and `objects`" };
     let message = format!(
         "no state is labelled; the story can be evaluated without verifiability, but trained on with soft labels only (its \
@@ -45,27 +51,36 @@ pub(super) fn entities(fields: &Fields, notes: &mut Notes) -> Option<Vec<String>
     Some(names)
 }
 
-/// Whether `states` contains anything that could be a label, valid or not.
-fn has_labels(fields: &Fields) -> bool {
+/// Whether the rows of the sentences contain anything that could be a label, valid or not. Further rows are dropped.
+fn has_labels(fields: &Fields, sentences: usize) -> bool {
     let is_empty = |labels: &Node| matches!(labels, Node::List(labels) if labels.is_empty());
     let is_empty_row =
         |row: &Node| matches!(row, Node::Object(attributes) if attributes.iter().all(|(_, labels)| is_empty(labels)));
     match fields.get("states") {
         None | Some(Node::Null) => false,
-        Some(Node::List(rows)) => !rows.iter().all(is_empty_row),
+        Some(Node::List(rows)) => !rows.iter().take(sentences).all(is_empty_row),
         Some(_) => true,
     }
 }
 
+/// The names of a list as they are written; notes how they are read.
 fn listed<'a>(items: &'a [Node], notes: &mut Notes) -> Vec<&'a str> {
-    let name = |(i, item): (usize, &'a Node)| match item {
-        Node::Text(name) => Some(name.as_str()),
-        other => {
-            wrong_type(&format!("entities[{i}]"), "a string", other, notes);
-            None
+    let mut names = Vec::new();
+    let mut spellings: HashMap<String, Spellings> = HashMap::new();
+    for (i, item) in items.iter().enumerate() {
+        let field = format!("entities[{i}]");
+        match item {
+            Node::Text(name) if name.trim().is_empty() => {
+                notes.add(Code::EmptyName, field, "the entity has no name; name it or remove it");
+            }
+            Node::Text(name) => {
+                spellings.entry(composed(name.trim())).or_default().add(name, &field, notes);
+                names.push(name.as_str());
+            }
+            other => wrong_type(&field, "a string", other, notes),
         }
-    };
-    items.iter().enumerate().filter_map(name).collect()
+    }
+    names
 }
 
 /// The names without outer spaces and with accents as parts of their letters, each once, in their order.

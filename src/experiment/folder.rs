@@ -229,7 +229,12 @@ impl RunFolder {
                 let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
                 let remedy = "create it again with `tiered model calibrate`, or remove it";
                 schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
-                serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(format!("{error}; {remedy}")))
+                let calibrated: Calibrated =
+                    serde_json::from_slice(&bytes).map_err(|error| wrong(format!("{error}; {remedy}")))?;
+                match calibrated.temperature > 0. && calibrated.temperature.is_finite() {
+                    true => Ok(Some(calibrated)),
+                    false => Err(wrong(format!("temperature must be above 0; {remedy}"))),
+                }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::reading(&path, &error)),

@@ -264,6 +264,7 @@ impl RunFolder {
             let described = sources.iter().map(|source| CardSource {
                 file: source.name(),
                 split: source.split_name().to_owned(),
+                kind: source.kind,
                 limit: at_most(source, inputs.as_ref()),
                 sha256: digests.next().filter(|_| source.file.is_some()),
                 soft_labels: source.soft_labels.as_ref().map(|file| file.display().to_string()),
@@ -278,7 +279,9 @@ impl RunFolder {
             encoder: name(&config.encoder.path),
             encoder_type: model.encoder.family.name().to_owned(),
             detector: plain_name(&model.detector.kind)?,
+            init_from: config.init_from.as_deref().map(name),
             train: described(&config.data.train, inputs.as_ref().map(|inputs| inputs.train.as_str())),
+            left_out: config.data.leave_out.map(|fold| fold.to_string()),
             dev: config.data.dev.as_ref().map_or(Vec::new(), |dev| described(dev, of_dev)),
             seed: config.seed,
             averaged: self.average()?.map(|average| average.runs.len()),

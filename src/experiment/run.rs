@@ -58,8 +58,18 @@ impl TrainedRun {
     /// Opens a run. `device` overrides that of the run's config.
     ///
     /// # Errors
-    /// `MissingInput` if it is not a run folder or lacks these weights; `Config` if the weights don't fit.
+    /// `MissingInput` if it is not a run folder or lacks these weights; `Config` if the weights don't fit, or if the
+    /// calibration can't be read.
     pub fn open(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
+        let run = TrainedRun::open_uncalibrated(path, which, device)?;
+        Ok(TrainedRun { calibrated: run.folder.calibrated(which)?, ..run })
+    }
+
+    /// Opens a run without its calibration.
+    ///
+    /// # Errors
+    /// As [`TrainedRun::open`].
+    pub fn open_uncalibrated(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
         let folder = RunFolder::open(path)?;
         let weights = folder.required_weights(which)?;
         let mut config = Config::open(&folder.config_file(), &[])?;
@@ -74,12 +84,11 @@ impl TrainedRun {
             || Network::trained(&model_config, &weights, compute.device),
         )?;
         let (tokenizer, network) = (tokenizer?, network?);
-        let calibrated = folder.calibrated(which)?;
         Ok(TrainedRun {
             folder,
             config,
             compute,
-            calibrated,
+            calibrated: None,
             which,
             epoch,
             weights: file,

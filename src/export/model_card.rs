@@ -10,6 +10,9 @@ use crate::untrusted::shown;
 pub fn card(config: &Config, model: &ModelConfig) -> String {
     let from = shown(&config.encoder.path.display().to_string(), 200);
     let data = shown(&config.data.train.files(), 200);
+    let first = config.init_from.as_ref().map_or(String::new(), |run| {
+        format!(", from the weights of the run `{}` on", shown(&run.display().to_string(), 200))
+    });
     let (layers, hidden) = (counted(model.encoder.num_hidden_layers, "layer"), model.encoder.hidden_size);
     let decode = own_decode(config).name();
     let version = env!("CARGO_PKG_VERSION");
@@ -21,7 +24,7 @@ library_name: transformers
 # An encoder trained by `tiered`, with its heads
 
 `tiered model export` {version} wrote this folder. The encoder ({layers}, hidden size {hidden}) is `{from}`, trained
-further on `{data}`. The model says which of two household stories is plausible, which sentences conflict, and which
+further on `{data}`{first}. The model says which of two household stories is plausible, which sentences conflict, and which
 physical states explain the conflict (Storks et al., 2021, Tiered Reasoning for Intuitive Physics). The licences of the
 encoder and of the data still apply.
 

@@ -46,7 +46,7 @@ pub fn analysis(runs: &[ReportedRun], listing: &Listing) -> Result<Vec<AnalysisV
         for (s, set) in run.sets.iter().enumerate().filter(|(_, set)| set.can_be_analysed()) {
             let part_of = listing.whole_of(r, s).map(|whole| run.sets[whole].name.clone());
             let number = |prediction: &LabelledPair| listing.number(set, prediction);
-            views.push(AnalysisView::new(set_name(runs, run, &set.name), part_of, set, number)?);
+            views.push(AnalysisView::new(set_name(runs, r, &set.name), part_of, set, number)?);
         }
     }
     Ok(views)

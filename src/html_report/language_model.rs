@@ -25,8 +25,11 @@ pub fn read(folder: &Path) -> Result<Option<ReportedRun>> {
         return Ok(None);
     }
     let about = |problem: &str| Error::data(format!("{}: {problem}", folder.display()));
-    let settled = Settled::read(folder)?
-        .ok_or_else(|| about("has predictions, but no run.json; name a folder that `tiered llm eval` made"))?;
+    let is_of_run = folder.join("report.json").is_file();
+    let settled = Settled::read(folder)?.ok_or_else(|| match is_of_run {
+        true => about("is one evaluation of a run; name the folder of the run"),
+        false => about("has predictions, but no run.json; name a folder that `tiered llm eval` made"),
+    })?;
     let protocol = settled.asked.get("protocol").cloned().unwrap_or_default();
     let protocol: Protocol =
         serde_json::from_value(protocol).map_err(|_| about("run.json: `protocol` is missing or unknown"))?;

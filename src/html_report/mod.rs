@@ -117,8 +117,8 @@ fn read(folder: &Path) -> Result<ReportedRun> {
     match language_model::read(folder)? {
         Some(run) => Ok(run),
         None if folder.join("journal.jsonl").is_file() => Err(Error::data(format!(
-            "{}: this language model was not asked about pairs (it has no predictions.jsonl); ask it by protocol pairs or \
-             har, about stories with states of entities",
+            "{}: has no predictions.jsonl, which `tiered llm eval` writes at its end by protocol pairs (all three \
+             tiers, by log-probabilities) and by protocol har, about stories with states of entities; ask the model so",
             folder.display()
         ))),
         None => ReportedRun::read(folder),

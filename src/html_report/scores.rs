@@ -1,6 +1,7 @@
 //! The tiers of every evaluated set, with the runs side by side.
 
 use super::chart::colour;
+use super::names::run_name;
 use super::read::{EvaluatedSet, ReportedRun};
 use crate::decode::StateDecode;
 use crate::metrics::{PredictedCounts, Share};
@@ -14,7 +15,7 @@ pub struct SetScores {
 }
 
 pub struct ScoreRow {
-    /// The name and the colour of the run, if there are several runs.
+    /// The letter with the name, and the colour of the run, if there are several runs.
     pub run: Option<(String, usize)>,
     pub decoding: String,
     /// Whether this is the decoding of the run's detector, which the rest of the page uses.
@@ -22,7 +23,7 @@ pub struct ScoreRow {
     pub is_published: bool,
     /// Accuracy and consistency.
     pub tiers: [Score; 2],
-    /// By argmax, the papers' way, and as calibrated on dev.
+    /// By argmax, the papers' way, and as calibrated on dev; where the evaluation was made without that, in another way.
     pub by_states: [Option<StateScoresView>; 2],
 }
 
@@ -47,6 +48,7 @@ pub struct Score {
 
 /// The scores of one run on one set, shown in large letters.
 pub struct Headline {
+    /// With its letter, if there are several runs.
     pub run: String,
     pub set: String,
     pub reading: String,
@@ -123,16 +125,17 @@ fn published(runs: &[ReportedRun], set: &str) -> Vec<ScoreRow> {
 impl ScoreRow {
     /// Of all rows of a report with the decoding of this one.
     fn new(runs: &[ReportedRun], r: usize, set: &EvaluatedSet, row: &TierRow) -> Self {
-        let calibrated = if set.states == StateDecode::Argmax { None } else { Some(set.states) };
-        let of_states =
-            |states| row_of(set, &row.decoding, states).map(|row| StateScoresView::new(row, set.names_entities));
+        let ways = || set.report.rows.iter().filter(move |other| other.decoding == row.decoding);
+        let argmax = ways().find(|way| way.states == StateDecode::Argmax);
+        let others = || ways().filter(|way| way.states != StateDecode::Argmax);
+        let other = others().find(|way| way.states == set.states).or_else(|| others().next());
         ScoreRow {
-            run: (runs.len() > 1).then(|| (runs[r].name.clone(), colour(r))),
+            run: (runs.len() > 1).then(|| (run_name(runs, r), colour(r))),
             decoding: row.decoding.clone(),
             is_own: row.decoding == set.decoding(),
             is_published: false,
             tiers: [row.accuracy, row.consistency].map(Score::new),
-            by_states: [of_states(StateDecode::Argmax), calibrated.and_then(of_states)],
+            by_states: [argmax, other].map(|row| row.map(|row| StateScoresView::new(row, set.names_entities))),
         }
     }
 }
@@ -160,15 +163,11 @@ impl StateScoresView {
     }
 }
 
-fn row_of<'a>(set: &'a EvaluatedSet, decoding: &str, states: StateDecode) -> Option<&'a TierRow> {
-    set.report.rows.iter().find(|row| row.decoding == decoding && row.states == states)
-}
-
 /// The scores of every run on every set, by the decoding of the run's detector.
 pub fn headlines(runs: &[ReportedRun]) -> Vec<Headline> {
-    let with_pairs = runs.iter().flat_map(|run| run.sets.iter().map(move |set| (run, set)));
+    let with_pairs = runs.iter().enumerate().flat_map(|(r, run)| run.sets.iter().map(move |set| (r, set)));
     let with_pairs = with_pairs.filter(|(_, set)| !set.predictions.is_empty());
-    let headline = |(run, set): (&ReportedRun, &EvaluatedSet)| {
+    let headline = |(r, set): (usize, &EvaluatedSet)| {
         let calibrated = (set.states, Score::new(set.analysis.verifiability));
         let tiers = [
             ("accuracy", set.analysis.accuracy),
@@ -176,7 +175,7 @@ pub fn headlines(runs: &[ReportedRun]) -> Vec<Headline> {
             ("verifiability", set.verifiability_by_argmax),
         ];
         Headline {
-            run: run.name.clone(),
+            run: run_name(runs, r),
             set: set.name.clone(),
             reading: set.reading(),
             tiers: tiers.map(|(name, share)| (name, Score::new(share))),

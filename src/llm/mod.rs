@@ -37,7 +37,7 @@ pub use plan::{Plan, ShotSource};
 pub use prompt::{PromptStyle, Wording, instruction, prompt, question};
 pub use python_random::PythonRandom;
 pub use question::{Question, questions};
-pub use read::{StorySet, read_stories};
+pub use read::{StorySet, read_stories, read_stories_of};
 pub use said::{QUESTIONS, Said, SaidOption, read_said};
 pub use scorer::{OptionScore, Request, Scorer};
 pub use shots::{MOST_SHOTS, SEED, draw_shots};

@@ -37,13 +37,25 @@ pub struct StorySet {
 /// `MissingInput` or `Io` if the file can't be read; `Data`, with the line or story, if it is neither form, or has no
 /// such split.
 pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Result<StorySet> {
+    read_stories_of(path, protocol, split, "--split")
+}
+
+/// The same where another flag names the split, so that errors name that flag.
+///
+/// # Errors
+/// As [`read_stories`].
+pub fn read_stories_of(path: &Path, protocol: Protocol, split: Option<&str>, flag: &str) -> Result<StorySet> {
     let bytes = untrusted::read(path, MAX_PREDICTIONS).map_err(|error| Error::reading(path, &error))?;
     let text = untrusted::text(&bytes).map_err(|problem| Error::data(problem).about(path.display()))?;
     let sha256 = durable::sha256(&bytes);
     let about = |error: Error| error.about(path.display());
     if is_official(text) {
         if split.is_some() {
-            return Err(about(Error::data("has no splits: it has one story a line; leave --split out")));
+            let remedy = match protocol {
+                Protocol::Har => "protocol har needs states of entities; name a file of TRIP or GITA".to_owned(),
+                _ => format!("leave {flag} out"),
+            };
+            return Err(about(Error::data(format!("has no splits: it has one story a line; {remedy}"))));
         }
         let stories = of_lines(text).map_err(about)?;
         let warnings = faults(&stories);
@@ -55,13 +67,13 @@ pub fn read_stories(path: &Path, protocol: Protocol, split: Option<&str>) -> Res
         StorySet { path, sha256, split: Some(split), stories, warnings, checked }
     };
     if protocol == Protocol::Gita4calamita {
-        let (split, stories) = as_released(text, split).map_err(about)?;
+        let (split, stories) = as_released(text, split, flag).map_err(about)?;
         let warnings = faults(&stories);
         return Ok(set(split, stories, warnings, Vec::new()));
     }
     let file = data::read_bytes(path, &bytes)?;
     let names: Vec<&str> = file.splits.iter().map(|(name, _)| name.as_str()).collect();
-    let split = chosen(&names, split).map_err(about)?;
+    let split = chosen(&names, split, flag).map_err(about)?;
     let checked = file.split(&split)?.to_vec();
     let stories = checked.iter().enumerate().map(|(row, story)| AskedStory::from_checked(row, story)).collect();
     Ok(set(split, stories, left_out(&file), checked))
@@ -83,13 +95,13 @@ fn of_lines(text: &str) -> Result<Vec<AskedStory>> {
 }
 
 /// The stories of a dense file as they stand there, those with a repeated key too.
-fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<AskedStory>)> {
+fn as_released(text: &str, split: Option<&str>, flag: &str) -> Result<(String, Vec<AskedStory>)> {
     let file: Entries<Entries<Value>> = serde_json::from_str(text).map_err(|error| {
         let shape = "must be {\"test\": {\"1\": {...}, ...}}, or have one story a line";
         Error::data(format!("{shape}: {}", json_error(&error))).caused_by(error)
     })?;
     let names: Vec<&str> = file.0.iter().map(|(name, _)| name.as_str()).collect();
-    let name = chosen(&names, split)?;
+    let name = chosen(&names, split, flag)?;
     let stories = file.0.into_iter().find(|(of, _)| *of == name).map(|(_, stories)| stories.0).unwrap_or_default();
     let read = |(row, (key, doc)): (usize, (String, Value))| {
         let story = AskedStory::from_doc(row, &doc);
@@ -99,13 +111,14 @@ fn as_released(text: &str, split: Option<&str>) -> Result<(String, Vec<AskedStor
 }
 
 /// The split that was asked for, or the only one.
-fn chosen(names: &[&str], split: Option<&str>) -> Result<String> {
-    match (split, names) {
-        (Some(split), names) if names.contains(&split) => Ok(split.to_owned()),
-        (None, [only]) => Ok((*only).to_owned()),
-        (Some(split), _) => Err(Error::data(format!("has no split {split:?}; its splits are {names:?}"))),
-        (None, _) => Err(Error::data(format!("has several splits; name one of {names:?} with --split"))),
-    }
+fn chosen(names: &[&str], split: Option<&str>, flag: &str) -> Result<String> {
+    let problem = match (split, names) {
+        (Some(split), names) if names.contains(&split) => return Ok(split.to_owned()),
+        (None, [only]) => return Ok((*only).to_owned()),
+        (Some(split), _) => format!("has no split {split:?}"),
+        (None, _) => "has several splits".to_owned(),
+    };
+    Err(Error::data(format!("{problem}; name one of {names:?} with {flag}")))
 }
 
 fn left_out(file: &data::StoryFile) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! The contents of a card, and how it names files and sets.
 
+use crate::data::Kind;
 use crate::report::{DataDescription, Report};
 use crate::say::counted;
 
@@ -17,8 +18,12 @@ pub struct CardContents {
     pub encoder_type: String,
     /// The kind of conflict detector.
     pub detector: String,
+    /// The run whose weights the training began with.
+    pub init_from: Option<String>,
     /// The splits that the weights were trained on.
     pub train: Vec<CardSource>,
+    /// The fold that was left out of them ("1 of 3").
+    pub left_out: Option<String>,
     /// The splits that the best epoch was chosen on. Empty if the last epoch was kept.
     pub dev: Vec<CardSource>,
     /// Of all random choices of the training.
@@ -40,6 +45,8 @@ pub struct CardSource {
     pub file: String,
     /// The split's name in the file.
     pub split: String,
+    /// The kind of its pairs that were read, if not all.
+    pub kind: Option<Kind>,
     /// The largest number of pairs that were read, if not all.
     pub limit: Option<usize>,
     /// The SHA-256 of the file.

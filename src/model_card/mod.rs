@@ -23,7 +23,9 @@ struct Card<'a> {
     encoder: String,
     encoder_type: String,
     detector: String,
+    init_from: Option<String>,
     train: String,
+    left_out: Option<&'a str>,
     dev: Option<String>,
     averaged: Option<usize>,
     seed: u64,
@@ -54,7 +56,9 @@ pub fn card(contents: &CardContents) -> Result<String> {
         encoder: escaped(&contents.encoder),
         encoder_type: escaped(&contents.encoder_type),
         detector: escaped(&contents.detector),
+        init_from: contents.init_from.as_deref().map(escaped),
         train: described(&contents.train).unwrap_or_default(),
+        left_out: contents.left_out.as_deref(),
         dev: described(&contents.dev),
         averaged: contents.averaged,
         seed: contents.seed,
@@ -75,10 +79,11 @@ fn described(sources: &[CardSource]) -> Option<String> {
 fn described_source(source: &CardSource) -> String {
     let known = known::dataset(&source.file).map_or(String::new(), |known| format!(" ({})", known.name));
     let sha256 = source.sha256.as_ref().map_or(String::new(), |sha256| format!(", SHA-256 `{sha256}`"));
+    let kind = source.kind.map_or(String::new(), |kind| format!(", only its {} pairs", kind.name()));
     let limit = source.limit.map_or(String::new(), |limit| format!(", at most its first {}", counted(limit, "pair")));
     let soft = source.soft_labels.as_ref();
     let soft = soft.map_or(String::new(), |file| format!(", with the soft labels of {}", escaped(file_name(file))));
-    format!("{}{known}, split {}{limit}{sha256}{soft}", escaped(file_name(&source.file)), escaped(&source.split))
+    format!("{}{known}, split {}{kind}{limit}{sha256}{soft}", escaped(file_name(&source.file)), escaped(&source.split))
 }
 
 fn results(report: &Report) -> Results {

@@ -111,10 +111,18 @@ impl LabelledPair {
 impl<'a> LabelledStory<'a> {
     fn asks_the_same(self, other: LabelledStory) -> bool {
         let same_states = |entity: LabelledEntity| {
-            let mut namesakes = other.entities().filter(|other| other.prediction.name == entity.prediction.name);
-            namesakes.all(|other| Side::BOTH.iter().all(|&side| entity.gold.side(side) == other.gold.side(side)))
+            let [these, those] = [self, other].map(|story| story.gold_states(&entity.prediction.name));
+            those.is_empty() || these == those
         };
         self.prediction.sentences == other.prediction.sentences && self.entities().all(same_states)
+    }
+
+    /// Both sides of the gold states of all entities of this name, in any order: several may share it.
+    fn gold_states(self, name: &str) -> Vec<[&'a [[u8; ATTRIBUTES]]; 2]> {
+        let namesakes = self.entities().filter(|entity| entity.prediction.name == name);
+        let mut states: Vec<_> = namesakes.map(|entity| Side::BOTH.map(|side| entity.gold.side(side))).collect();
+        states.sort_unstable();
+        states
     }
 
     /// The entities, in order.

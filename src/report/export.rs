@@ -22,9 +22,10 @@ impl Report {
         format!("## {}\n\n{tables}{}", tables::title(&self.system, &self.data), tables::notes(&self.data))
     }
 
-    /// The tables alone, an empty line between two.
+    /// The tables alone, an empty line between two. CSV and LaTeX say in the first one what was measured on what.
     pub fn in_tables(&self, detail: Detail, format: TableFormat) -> String {
-        let all = std::iter::once(tables::tiers(self)).chain(self.more_tables(detail));
+        let tiers = tables::tiers(self).titled(tables::title(&self.system, &self.data));
+        let all = std::iter::once(tiers).chain(self.more_tables(detail));
         all.map(|table| format(&table)).collect::<Vec<_>>().join("\n")
     }
 

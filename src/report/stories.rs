@@ -72,9 +72,11 @@ impl StoryReport {
         format!("## {title}, story by story\n\n{}{}", tables.join("\n"), notes(&self.data))
     }
 
-    /// The tables alone, an empty line between two.
+    /// The tables alone, an empty line between two. CSV and LaTeX say in the first one what was measured on what.
     pub fn in_tables(&self, format: TableFormat) -> String {
-        self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
+        let [accuracy, others @ ..] = self.tables();
+        let accuracy = accuracy.titled(format!("{}, story by story", title(&self.system, &self.data)));
+        std::iter::once(&accuracy).chain(&others).map(format).collect::<Vec<_>>().join("\n")
     }
 
     /// The whole report with the version of our formats, and a line end.

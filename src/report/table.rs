@@ -8,6 +8,8 @@ pub type TableFormat = fn(&Table) -> String;
 /// Rows are as long as the header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
+    /// What it is of, for CSV and LaTeX: they have no heading above their tables.
+    title: Option<String>,
     header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
@@ -15,7 +17,13 @@ pub struct Table {
 impl Table {
     /// A table without rows.
     pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Table { title: None, header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// The same with what it is of, which CSV and LaTeX show: in the first cell of the header, and in a row above it.
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Table { title: Some(title.into()), ..self }
     }
 
     /// Adds a row.
@@ -49,7 +57,8 @@ impl Table {
     /// Columns as rows.
     pub fn transposed(&self) -> Table {
         let column = |i: usize| self.lines().map(|row| row[i].clone()).collect::<Vec<_>>();
-        Table { header: column(0), rows: (1..self.header.len()).map(column).collect() }
+        let rows = (1..self.header.len()).map(column).collect();
+        Table { title: self.title.clone(), header: column(0), rows }
     }
 
     /// With pipes, one line a row.
@@ -66,20 +75,31 @@ impl Table {
     /// Comma-separated values (RFC 4180), one line a row.
     pub fn to_csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        self.lines().for_each(|row| writer.write_record(row).expect("rows are as long as the header"));
+        let mut header = self.header.clone();
+        if let Some((first, title)) = header.first_mut().zip(self.title.as_ref()) {
+            first.push_str(&format!("; {title}"));
+        }
+        let lines = std::iter::once(&header).chain(&self.rows);
+        lines.for_each(|row| writer.write_record(row).expect("rows are as long as the header"));
         String::from_utf8(writer.into_inner().expect("memory can be written")).expect("cells are UTF-8")
     }
 
     /// A `tabular`, for a document with `\usepackage{booktabs}`.
     pub fn to_latex(&self) -> String {
         let line = |cells: &[String]| {
-            let cells: Vec<String> = cells.iter().map(|cell| latex_escaped(cell)).collect();
-            format!("{} \\\\\n", cells.join(" & "))
+            let cells = cells.iter().map(|cell| latex_escaped(cell)).collect::<Vec<_>>().join(" & ");
+            // After the end of a row and after a rule, these two would be an argument of that command.
+            let shield = if cells.trim_start().starts_with(['[', '*']) { "{}" } else { "" };
+            format!("{shield}{cells} \\\\\n")
         };
         let columns = "r".repeat(self.header.len() - 1);
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
         let header = line(&self.header);
-        let rules = ["\\toprule\n", &header, "\\midrule\n", &rows, "\\bottomrule\n"].concat();
+        let title = self.title.as_ref().map_or(String::new(), |title| {
+            let (columns, title) = (self.header.len(), latex_escaped(title));
+            format!("\\multicolumn{{{columns}}}{{l}}{{{title}}} \\\\\n\\midrule\n")
+        });
+        let rules = ["\\toprule\n", &title, &header, "\\midrule\n", &rows, "\\bottomrule\n"].concat();
         format!("\\begin{{tabular}}{{l{columns}}}\n{rules}\\end{{tabular}}\n")
     }
 
@@ -146,6 +166,26 @@ mod tests {
         assert_eq!(table.to_markdown(), "| what | n |\n|---|---:|\n| a b c d | 7 |\n");
         assert!(table.to_latex().contains("a b c d & 7 \\\\\n"), "{}", table.to_latex());
         assert_eq!(table.to_csv(), "what,n\n\"a\r\nb\nc\rd\",7\n", "CSV quotes line ends");
+    }
+
+    #[test]
+    fn formats_without_a_heading_have_the_title_in_the_table() {
+        let mut table = Table::new(["what", "n"]);
+        table.push(["a".into(), "7".into()]);
+        let titled = table.clone().titled("a_b, seen");
+        assert_eq!((titled.to_text(), titled.to_markdown()), (table.to_text(), table.to_markdown()));
+        assert_eq!(titled.to_csv(), "\"what; a_b, seen\",n\na,7\n");
+        let rows = "\\toprule\n\\multicolumn{2}{l}{a\\_b, seen} \\\\\n\\midrule\nwhat & n \\\\\n";
+        assert!(titled.to_latex().contains(rows), "{}", titled.to_latex());
+    }
+
+    #[test]
+    fn a_row_is_no_argument_of_the_end_of_the_row_above_it() {
+        let mut table = Table::new(["[a]", "n"]);
+        table.push(["*b".into(), "7".into()]);
+        table.push([" [c]".into(), "[8]".into()]);
+        let rows = "\\toprule\n{}[a] & n \\\\\n\\midrule\n{}*b & 7 \\\\\n{} [c] & [8] \\\\\n\\bottomrule\n";
+        assert!(table.to_latex().contains(rows), "{}", table.to_latex());
     }
 
     #[test]

@@ -30,13 +30,15 @@ pub const MAX_NAME: usize = 200;
 /// Bytes that the stories of a file and their pairs may take; a larger file may take more.
 pub const MAX_STORY_MEMORY: usize = 64 << 20;
 /// By how many bytes each byte of a file raises [`MAX_STORY_MEMORY`].
-pub const STORY_MEMORY_A_BYTE: usize = 2;
+pub const STORY_MEMORY_A_BYTE: usize = 32;
 /// Pairs of names of a file that are compared with each other; a larger file may have more.
 pub const MAX_NAME_PAIRS: usize = 2_000_000;
 /// How many bytes of a file raise [`MAX_NAME_PAIRS`] by one.
 pub const BYTES_A_NAME_PAIR: usize = 128;
-/// Findings about one file.
+/// Findings about one file; a larger file may have more.
 pub const MAX_FINDINGS: usize = 100_000;
+/// How many bytes of a file raise [`MAX_FINDINGS`] by one.
+pub const BYTES_A_FINDING: usize = 128;
 /// Bytes of stories that a person types.
 pub const MAX_PLAIN: u64 = 2 << 20;
 /// Bytes of a file of many questions about such stories.

@@ -295,6 +295,8 @@ fn every_format_has_the_numbers() {
     assert_eq!(run(&["--states", "0.7"]).status.code(), Some(65), "a state without its probability");
     let missing = tiered(["report", "text", "no-such-run", "--data", text(&data)]);
     assert_eq!(missing.status.code(), Some(66));
+    assert!(stderr(&missing).contains("no-such-run: cannot be read"), "a run or a file: {}", stderr(&missing));
+    assert_eq!(run(&["--device", "cpu"]).status.code(), Some(2), "nothing is computed for a file");
     let order = serde_json::from_slice::<Value>(&run(&["--kind=order", "--format=json"]).stdout).unwrap();
     assert_eq!(order["data"]["pairs"], json!(1), "the other one is of a cloze story");
     let others = crate::support::clean_file().to_string().replace("locked", "painted");

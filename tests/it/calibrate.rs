@@ -148,7 +148,13 @@ fn what_was_chosen_is_kept_with_the_weights_and_used() {
     let calibrated: Calibrated = serde_json::from_str(&at_the_end).unwrap();
     assert_eq!((calibrated.chosen_on.split.as_str(), calibrated.chosen_on.pairs), ("dev", 4));
 
-    std::fs::remove_file(&file).unwrap();
+    let without_temperature = at_the_end.replace("\"temperature\":", "\"temperature\": -");
+    for damaged in ["{}", &without_temperature] {
+        std::fs::write(&file, damaged).unwrap();
+        let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "dev"]);
+        let remedy = "create it again with `tiered model calibrate`, or remove it";
+        assert!(output.status.code() == Some(78) && stderr(&output).contains(remedy), "{}", stderr(&output));
+    }
     let output = tiered(["model", "calibrate", text(&run)]);
     assert!(output.status.success() && stdout(&output).contains("argmax"), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), at_the_end, "at the end of training and later");
@@ -206,9 +212,6 @@ fn thresholds_need_probabilities_and_dev_pairs() {
     let output = tiered(["model", "calibrate", text(&run)]);
     assert_eq!(output.status.code(), Some(78));
     assert!(stderr(&output).contains("has no data.dev"), "{}", stderr(&output));
-    std::fs::write(run.join("best/decode.json"), "{}").unwrap();
-    let output = tiered(["model", "calibrate", text(&run)]);
-    assert_eq!(output.status.code(), Some(78));
 }
 
 /// By training that goes on beside it.

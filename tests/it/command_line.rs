@@ -2,7 +2,9 @@
 
 use crate::support::{stderr, stdout, text, tiered, tiered_with};
 use crate::tiny::Tiny;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 use tiered::error::EXIT_CODES;
@@ -29,6 +31,18 @@ fn the_version_names_the_commit_and_libtorch() {
     let is_checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join(".git").exists();
     assert!(if is_checkout { is_hash } else { commit == "unknown" }, "{long}");
     assert!(libtorch.starts_with("2."), "{long}");
+}
+
+#[test]
+fn an_argument_that_is_not_utf_8_is_a_usage_error_if_unknown() {
+    for arguments in [&["train", "--epochs", "3"][..], &[]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_tiered"))
+            .args(arguments)
+            .arg(OsStr::from_bytes(b"run\xff"))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! `tiered compare`: runs side by side, without a sweep.
 
-use crate::support::{stderr, stdout, text, tiered};
+use crate::support::{random_prediction, rng, stderr, stdout, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::Value;
+use tempfile::TempDir;
+use tiered::attribute::Attribute;
 use tiered::metrics::Tiered;
-use tiered::prediction::{read_predictions, write_predictions};
+use tiered::prediction::{LabelledPair, read_predictions, write_predictions};
 
 #[test]
 fn two_runs_are_compared_on_what_both_were_evaluated_on() {
@@ -165,4 +167,50 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
     let output = tiered(["compare", text(&run), text(&train)]);
     let said = stderr(&output);
     assert!(output.status.success() && said.contains("stories-dev-all was made by other weights"), "{said}");
+}
+
+#[test]
+fn entities_of_one_name_may_have_different_labels() {
+    let folder = TempDir::new().unwrap();
+    let mut rng = rng(7);
+    let mut pairs: Vec<LabelledPair> = (0..4).map(|number| random_prediction(&mut rng, number)).collect();
+    let LabelledPair { gold, prediction, .. } = &mut pairs[0];
+    let (labels, entity) = (&mut gold.stories[0].entities, prediction.stories[0].entities[0].clone());
+    let mut namesake = labels[0].clone();
+    let class = &mut namesake.effects[0][Attribute::Open.index()];
+    *class = u8::from(*class == 0);
+    labels.push(namesake);
+    prediction.stories[0].entities.push(entity);
+    let last = labels.len() - 1;
+    let file = |name: &str, pairs: &[LabelledPair]| {
+        let path = folder.path().join(name);
+        write_predictions(&path, pairs).unwrap();
+        path
+    };
+    let one = file("one.jsonl", &pairs);
+    let mut swapped = pairs.clone();
+    swapped[0].gold.stories[0].entities.swap(0, last);
+    for same in [file("copy.jsonl", &pairs), file("swapped.jsonl", &swapped)] {
+        let output = tiered(["compare", text(&one), text(&same)]);
+        assert!(output.status.success(), "{}: {}", same.display(), stderr(&output));
+    }
+    pairs[0].gold.stories[0].entities[last] = pairs[0].gold.stories[0].entities[0].clone();
+    let other = file("other.jsonl", &pairs);
+    for files in [[&one, &other], [&other, &one]] {
+        let output = tiered(["compare", text(files[0]), text(files[1])]);
+        assert!(output.status.code() == Some(65) && stderr(&output).contains("gold states"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_is_neither_a_run_nor_a_file_is_refused_with_the_remedy() {
+    let folder = TempDir::new().unwrap();
+    let (file, missing) = (folder.path().join("predictions.jsonl"), folder.path().join("missing.jsonl"));
+    write_predictions(&file, &[random_prediction(&mut rng(1), 0)]).unwrap();
+    let refused = |other: &std::path::Path, why: &str| {
+        let output = tiered(["compare", text(&file), text(other)]);
+        assert!(output.status.code() == Some(66) && stderr(&output).contains(why), "{}", stderr(&output));
+    };
+    refused(&missing, "missing.jsonl: cannot be read");
+    refused(folder.path(), &format!("not a run folder; name its file of predictions: {}", file.display()));
 }

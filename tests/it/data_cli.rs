@@ -149,6 +149,28 @@ fn new_stories_have_a_split_that_can_be_a_folder_and_do_not_replace_what_they_co
 }
 
 #[test]
+fn quiet_commands_say_only_their_results() {
+    let directory = TempDir::new().unwrap();
+    let path = write(&directory, "clean.json", &clean_file().to_string());
+    let made = directory.path().join("made.json");
+    let reorder = ["data", "reorder", "--data", text(&path), "--split", "test", "--force", "--output", text(&made)];
+    // The hash is that of the first download, so nothing is downloaded.
+    let www = directory.path().join("data/trip/www.json");
+    std::fs::create_dir_all(www.parent().unwrap()).unwrap();
+    std::fs::copy(&path, &www).unwrap();
+    let hash = tiered::durable::sha256(&std::fs::read(&path).unwrap());
+    std::fs::write(www.with_file_name("www.json.sha256"), format!("{hash}  www.json\n")).unwrap();
+    let fetch = ["data", "fetch", "trip", "--from", "http://127.0.0.1:9", "--output", text(directory.path())];
+    for (command, said) in [(&reorder[..], "made.json: 2 pairs\n"), (&fetch[..], "www.json: already present\n")] {
+        let loud = tiered(command.iter().copied());
+        assert!(loud.status.success() && stderr(&loud).ends_with(said), "{}", stderr(&loud));
+        let quiet = tiered(command.iter().copied().chain(["--quiet"]));
+        assert_eq!((quiet.status.code(), stderr(&quiet)), (Some(0), String::new()));
+        assert_eq!(stdout(&quiet), stdout(&loud));
+    }
+}
+
+#[test]
 fn stats_count_by_kind() {
     let directory = TempDir::new().unwrap();
     let path = write(&directory, "clean.json", &clean_file().to_string());

@@ -185,6 +185,26 @@ fn a_file_in_json_is_read_by_what_it_contains() {
 }
 
 #[test]
+fn a_story_file_is_known_by_the_end_of_its_name() {
+    let directory = TempDir::new().unwrap();
+    let stories = r#"{"test": {"1": {"sentences": ["Rosa filled the kettle."], "entities": ["Rosa"]}}}"#;
+    let found = tiered(["data", "entities", text(&write(&directory, "stories.JSON", stories))]);
+    let expected = "test/1: Rosa, kettle\n  not in the list: kettle\n";
+    assert!(stdout(&found).starts_with(expected), "{}{}", stdout(&found), stderr(&found));
+    let refused = tiered(["data", "entities", text(&write(&directory, "stories.txt", stories))]);
+    let message = "stories.txt: is a story file; give it a name that ends in .json\n";
+    assert!(refused.status.code() == Some(65) && stderr(&refused).ends_with(message), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_story_with_nothing_to_find_hides_no_other() {
+    let directory = TempDir::new().unwrap();
+    let file = write(&directory, "rain.txt", "Rosa slept.\n\nIt rained.\nIt stopped.\n");
+    let found = tiered(["data", "entities", text(&file)]);
+    assert_eq!(stdout(&found), "text/1: Rosa\ntext/2: nothing\n", "{}", stderr(&found));
+}
+
+#[test]
 fn the_command_finds_and_measures() {
     let json = tiered(["data", "entities", "data/sample/it.json", "--format", "json"]);
     let document: Value = serde_json::from_slice(&json.stdout).unwrap();

@@ -105,6 +105,10 @@ fn pairs_that_training_has_seen_are_marked() {
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
     assert!(succeeds(&eval(&run, &tiny.stories(), "train", &[])).contains(", the run was trained on this set"));
     assert!(succeeds(&eval(&run, &tiny.stories(), "dev", &[])).contains(", the epoch was chosen on this set"));
+    for format in ["--format=csv", "--format=latex"] {
+        let table = succeeds(&eval(&run, &tiny.stories(), "train", &[format]));
+        assert!(table.contains("stories.json, train, the run was trained on this set"), "{table}");
+    }
     let card = std::fs::read_to_string(run.join("README.md")).unwrap();
     assert!(
         card.contains("the run was trained on this set") && card.contains("the epoch was chosen on this set"),
@@ -123,7 +127,9 @@ fn an_evaluation_that_is_replaced_leaves_nothing() {
     let set = ["--set", "model.detector.kind=joint", "--set", "loss.single_story=0.5", "--set", "train.epochs=1"];
     let (run, out) = (tiny.trained("run", &set), tiny.path("elsewhere"));
     let output = ["--output", text(&out), "--force"];
-    succeeds(&eval(&run, &tiny.stories(), "dev", &[&output[..], &["--unit", "story"]].concat()));
+    let by_story = [&output[..], &["--unit", "story", "--format=csv"]].concat();
+    let table = succeeds(&eval(&run, &tiny.stories(), "dev", &by_story));
+    assert!(table.contains("the epoch was chosen on this set, story by story"), "{table}");
     assert!(out.join("stories.json").exists());
     succeeds(&eval(&run, &tiny.stories(), "train", &output));
     assert!(out.join("report.json").exists() && !out.join("stories.json").exists());

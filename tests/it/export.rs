@@ -316,7 +316,8 @@ fn the_reader_reads_text_as_predict() {
     let of_first = "Entities: Rosa, caff\u{e8}, caffe\u{300}\n\nRosa verso\u{300} il caffe\u{300}.\nRosa usci\u{300}.\n\nRosa usc\u{ec}.\nRosa dormi\u{300}.\n";
     let without = listed.replace("Rosa slept.\n", "");
     let twice = listed.replace("entities: Rosa; kettle\n", "entities: Rosa\n\nEntities: kettle\nentities: Rosa\n");
-    for text_of in [&twice, listed, &without, &listed.replace("---\n", ""), of_first] {
+    let headed = listed.replace("entities: Rosa; kettle", "- Entities : Rosa; kettle");
+    for text_of in [&twice, listed, &without, &listed.replace("---\n", ""), &headed, of_first] {
         fs::write(&file, text_of).unwrap();
         let asked = said(&python(&[text(&out.join("read_export.py")), text(out), text(&file), "--format=json"]));
         let answered = said(&tiered(["predict", text(run), text(&file), "--format=json"]));

@@ -114,6 +114,10 @@ fn several_runs_stand_side_by_side() {
             && page.contains("<option value=\"1\">B · other</option>")
             && page.contains("<option value=\"1\">stories.json, dev, the epoch was chosen on this set</option>")
     );
+    // Runs of one name are told apart by their letters.
+    for named in ["<h3>B · other on stories", "</span>B · other<br>", "<h3 class=\"set\">B · other: stories"] {
+        assert!(page.contains(named), "{named} is not on the page");
+    }
 }
 
 #[test]
@@ -354,6 +358,10 @@ fn what_is_no_run_and_what_is_no_file_is_refused() {
     assert_eq!(output.status.code(), Some(73), "{}", stderr(&output));
     let output = tiered(["report", "html", text(run), "--output", text(&tiny.path("tiny.toml/page.html"))]);
     assert_eq!(output.status.code(), Some(73), "{}", stderr(&output));
+    let evaluation = run.join("eval/stories-dev-all");
+    let output = tiered(["report", "html", text(&evaluation), "--output", text(&page)]);
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(65) && said.contains("name the folder of the run"), "{said}");
     assert!(!page.exists());
 }
 
@@ -363,7 +371,7 @@ fn headline(run: &Path, name: &str) -> String {
     page.split_once("class=\"headline\"").unwrap().1.split("</dl>").next().unwrap().to_owned()
 }
 
-/// Verifiability is by argmax there, also if the evaluation was made with other states only.
+/// Verifiability is by argmax there, also if the evaluation was made with other states only. The table has those.
 #[test]
 fn the_headline_is_by_argmax() {
     let run = copied("calibrated");
@@ -375,10 +383,14 @@ fn the_headline_is_by_argmax() {
     for evaluation in fs::read_dir(run.join("eval")).unwrap() {
         let path = evaluation.unwrap().path().join("report.json");
         let mut report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        report["rows"].as_array_mut().unwrap().retain(|row| row["states"] != "argmax");
+        for row in report["rows"].as_array_mut().unwrap() {
+            row["states"] = json!("0.7");
+        }
         fs::write(path, report.to_string()).unwrap();
     }
     assert_eq!(headline(&run, "without-argmax.html"), before);
+    let page = fs::read_to_string(shared().0.path("without-argmax.html")).unwrap();
+    assert!(page.contains("<br><span class=\"fine\">0.7</span>"), "verifiability by the states that were asked for");
 }
 
 #[test]

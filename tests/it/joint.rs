@@ -142,6 +142,11 @@ fn a_single_story_is_refused_by_a_run_that_did_not() {
     }
     let output = tiered(by_story.into_iter().chain(["--published", "gita-cloze"]));
     assert_eq!(output.status.code(), Some(2));
+    for option in ["--verbose", "--per-attribute"] {
+        let output = tiered(by_story.into_iter().chain([option]));
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(2) && said.contains(&format!("{option} adds tables")), "{said}");
+    }
 }
 
 #[test]

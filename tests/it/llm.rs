@@ -781,6 +781,12 @@ fn answers_in_words_rank_no_pairs() {
     for words in ["stories alike", "drawn: pairs can't be ranked (–), because answers in words have no"] {
         assert!(table.contains(words), "{words}: {table}");
     }
+    // Formats without text around the tables.
+    let csv = printed("csv");
+    assert!(csv.starts_with("\"pairs, %; asked by protocol pairs\",all,cloze,order\n"), "{csv}");
+    assert!(csv.contains("\n\nmodel,remark\n"), "{csv}");
+    assert!(csv.contains("\ndrawn,\"pairs can't be ranked (–), because answers in words have no"), "{csv}");
+    assert!(printed("latex").contains("{asked by protocol pairs}") && printed("latex").contains("model & remark"));
 }
 
 /// What was asked and paid for is scored, though tier 3 was not asked.
@@ -873,7 +879,10 @@ fn scores_are_printed_in_every_format() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(printed("markdown").contains("| accuracy, % of stories |"));
-    assert!(printed("csv").starts_with("\"accuracy, % of stories\",all,cloze,order,plausible\n"));
+    let csv = printed("csv");
+    let measured = "; asked by protocol gita4calamita\",all,cloze,order";
+    assert!(csv.starts_with(&format!("\"accuracy, % of stories{measured},plausible\n")), "{csv}");
+    assert!(csv.contains("\n\"CALAMITA leaderboard, %\",accuracy,"), "another protocol: {csv}");
     assert!(printed("latex").contains("\\begin{tabular}"));
     let json: Value = serde_json::from_str(&printed("json")).unwrap();
     assert_eq!(json["schema_version"], 1);
@@ -1114,6 +1123,35 @@ fn hars_examples_are_named_or_need_the_full_training_split() {
     assert_eq!(stdout(&output), format!("{expected}\n\n{}Story\n", told(pairs[5].stories.each_ref())));
     let missing = tiered(arguments.into_iter().chain(["--shots-split", "test", "--shot", "no-C0"]));
     assert!(missing.status.code() == Some(65) && stderr(&missing).contains("no such pair"), "{}", stderr(&missing));
+    let useless = tiered(arguments.into_iter().chain(shots).chain(["--records", text(&path)]));
+    assert!(useless.status.code() == Some(2) && stderr(&useless).contains("--records: "), "{}", stderr(&useless));
+    let untold = tiered(arguments);
+    let why = "has no split \"train\"; name one of [\"test\"] with --shots-split";
+    assert!(untold.status.code() == Some(65) && stderr(&untold).contains(why), "{}", stderr(&untold));
+}
+
+/// The stories and the shots may be of two files, and each has its flag.
+#[test]
+fn errors_about_the_shots_name_the_flag_of_the_shots() {
+    let folder = TempDir::new().unwrap();
+    let story = json!({
+        "story_id": 1, "example_id": "1", "plausible": true, "sentences": ["Ada left.", "Then."], "breakpoint": -1,
+        "confl_sents": [],
+    });
+    let lines = write(&folder, "stories.jsonl", &format!("{story}\n"));
+    let splits = write(&folder, "splits.json", &json!({"dev": {"1": story}, "test": {"1": story}}).to_string());
+    let refused = |more: &[&str], why: &str| {
+        let arguments = ["llm", "prompt", "--data", text(&lines), "--tier", "1", "--row", "0"];
+        let output = tiered(arguments.iter().chain(more).copied());
+        assert!(output.status.code() == Some(65) && stderr(&output).contains(why), "{why}: {}", stderr(&output));
+    };
+    let other = ["--shots-data", text(&splits)];
+    refused(&other, "has several splits; name one of [\"dev\", \"test\"] with --shots-split");
+    let named = "has no split \"train\"; name one of [\"dev\", \"test\"] with --shots-split";
+    refused(&[&other[..], &["--shots-split", "train"]].concat(), named);
+    refused(&["--shots-split", "test"], "has one story a line; leave --shots-split out");
+    refused(&["--split", "test"], "has one story a line; leave --split out");
+    refused(&["--protocol", "har", "--split", "test"], "protocol har needs states of entities");
 }
 
 /// TRIP has stories of other lengths than five, and some whose conflict has no state that is an option.

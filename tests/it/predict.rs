@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
+use tiered::untrusted::MAX_PLAIN;
 
 fn shared() -> &'static (Tiny, PathBuf) {
     static SHARED: OnceLock<(Tiny, PathBuf)> = OnceLock::new();
@@ -235,12 +236,18 @@ fn lines_are_answered_as_they_come() {
     };
     let first = ask(&pair);
     let refused = ask("\nMia slept.");
+    let misspelt = ask("{\"sentence\": []}");
+    let too_long = ask(&" ".repeat((MAX_PLAIN + 1) as usize));
     let second = ask(&pair);
     drop(stdin);
     assert!(answers.next().is_none() && child.wait().unwrap().success());
-    assert_eq!([&first, &refused, &second].map(|answer| answer["line"].as_u64().unwrap()), [0, 2, 3]);
+    let lines = [&first, &refused, &misspelt, &too_long, &second].map(|answer| answer["line"].as_u64().unwrap());
+    assert_eq!(lines, [0, 2, 3, 4, 5]);
     let why = "line 3: is no JSON object; write {\"stories\": [...]} or {\"sentences\": [...]}";
     assert_eq!(refused["error"], why);
+    let why = misspelt["error"].as_str().unwrap();
+    assert!(why.starts_with("line 4: unknown field") && !why.contains("line 1"), "{why}");
+    assert_eq!(too_long["error"], "line 5: is longer than 2 MiB; give fewer stories");
     let batch = predict(&format!("{pair}\n"), &["--batch"]);
     assert_eq!(first, serde_json::from_str::<Value>(stdout(&batch).trim()).unwrap());
     assert_eq!(first["states"], second["states"]);

@@ -89,6 +89,69 @@ fn one_sentence_is_replaced_by_another_story_s_about_the_same_thing() {
 }
 
 #[test]
+fn as_many_pairs_are_made_as_are_possible() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.json", "out.json"].map(|n| folder.path().join(n));
+    // John's sentences make four pairs of Tom's story, more than its share of six, and one of each other story.
+    let stories = json!({"train": {
+        "1": story(1, "Tom", &[("Tom opened the milk.", &["Tom"], "milk"), ("Tom drank the milk.", &["Tom"], "milk")]),
+        "2": story(2, "Ann", &[("Ann washed the cup.", &["Ann"], "cup"), ("Ann dried the cup.", &["Ann"], "cup")]),
+        "3": story(3, "Mary", &[("Mary washed the jar.", &["Mary"], "jar"), ("Mary dried the jar.", &["Mary"], "jar")]),
+        "4": story(4, "John", &[
+            ("John took the milk.", &["John"], "milk"),
+            ("John bought the milk.", &["John"], "milk"),
+            ("John found the milk.", &["John"], "milk"),
+            ("John hid the milk.", &["John"], "milk"),
+            ("John broke the cup.", &["John"], "cup"),
+            ("John broke the jar.", &["John"], "jar"),
+            ("John met Ann.", &["John", "Ann"], "bus"),
+        ]),
+    }});
+    // A byte order mark counts for nothing.
+    fs::write(&file, format!("\u{feff}{stories}")).unwrap();
+    let output = recombined(&[text(&file), "train", "7", text(&out)]);
+    assert!(stderr(&output).contains("only 6 of 7 pairs can be made of split train; ask for at most 6"));
+    let output = recombined(&[text(&file), "train", "6", text(&out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn no_pair_has_the_same_story_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.json", "out.json"].map(|n| folder.path().join(n));
+    let sentences = ["opened", "poured", "took", "closed"].map(|verb| format!("Tom {verb} the milk."));
+    let people: &[&str] = &["Tom"];
+    let tom = sentences.each_ref().map(|text| (text.as_str(), people, "milk"));
+    let john =
+        story(2, "John", &[("John took the milk.", &["John"], "milk"), ("John met Ann.", &["John", "Ann"], "bus")]);
+    fs::write(&file, json!({"train": {"1": story(1, "Tom", &tom), "2": john}}).to_string()).unwrap();
+    let output = recombined(&[text(&file), "train", "1", text(&out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let made: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
+    assert_ne!(made["train"]["1"]["sentences"], made["train"]["1-C0"]["sentences"]);
+}
+
+#[test]
+fn a_story_is_plausible_if_it_has_no_conflict() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["in.json", "out.json"].map(|n| folder.path().join(n));
+    let mut stories = labelled();
+    stories["train"]["1"]["breakpoint"] = json!(2);
+    stories["train"]["2"]["plausible"] = json!(false);
+    fs::write(&file, stories.to_string()).unwrap();
+    let output = recombined(&[text(&file), "train", "3", text(&out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let made: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
+    let keys: Vec<&String> = made["train"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["2", "2-C0", "2-C1", "2-C2"]);
+
+    stories["train"]["2"]["confl_sents"] = json!([[1]]);
+    fs::write(&file, stories.to_string()).unwrap();
+    let output = recombined(&[text(&file), "train", "3", text(&folder.path().join("none.json"))]);
+    assert!(stderr(&output).contains("no pair can be made of split train"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_sentence_without_a_row_of_states_has_no_labels() {
     let folder = tempfile::tempdir().unwrap();
     let [file, short, long] = ["in.json", "short.json", "long.json"].map(|n| folder.path().join(n));
@@ -122,17 +185,22 @@ fn a_file_that_exists_is_not_replaced() {
 #[test]
 fn what_can_not_be_recombined_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let [file, unknown, bare, twice, out] =
-        ["in.json", "unknown.json", "bare.json", "twice.json", "out.json"].map(|n| folder.path().join(n));
+    let [file, unknown, bare, twice, named, out] =
+        ["in.json", "unknown.json", "bare.json", "twice.json", "named.json", "out.json"].map(|n| folder.path().join(n));
     let stranger = story(1, "Zelda", &[("Zelda slept.", &["Zelda"], "bed")]);
     fs::write(&file, labelled().to_string()).unwrap();
     fs::write(&unknown, json!({"train": {"1": stranger}}).to_string()).unwrap();
     fs::write(&bare, json!({"train": {"1": {"actor": "Ann", "sentences": []}}}).to_string()).unwrap();
     fs::write(&twice, labelled().to_string().replacen("\"2\":", "\"1\":", 1)).unwrap();
+    let mut stories = labelled();
+    stories["train"]["2"]["story_id"] = json!("2");
+    fs::write(&named, stories.to_string()).unwrap();
     for (arguments, problem) in [
         ([text(&twice), "train", "1", text(&out)], "an object has the key '1' more than once"),
+        ([text(&named), "train", "1", text(&out)], "story_id of story '2' is \"2\"; write it as an integer"),
         ([text(&file), "train", "7", text(&out)], "only 6 of 7 pairs can be made"),
-        ([text(&file), "dev", "1", text(&out)], "'dev' is missing"),
+        ([text(&file), "dev", "1", text(&out)], "has no split 'dev'; its splits are ['train']"),
+        ([text(&file), "train", "²", text(&out)], "usage: recombine.py"),
         ([text(&file), "train", "0", text(&out)], "usage: recombine.py"),
         ([text(&file), "train", "1", "/dev/null/out.json"], "can't be written"),
         ([text(&unknown), "train", "1", text(&out)], "is Zelda a woman or a man?"),

@@ -139,11 +139,14 @@ fn a_first_stage_that_has_not_ended_is_warned_of() {
     let first = copied(&elsewhere, "first");
     let from = format!("init_from={}", text(&first));
     let warned = || {
-        let output = elsewhere.train("second", &["--set", &from, "--dry-run"]);
+        let output = elsewhere.train("third", &["--set", &from, "--dry-run"]);
         assert!(output.status.success(), "{}", stderr(&output));
         stderr(&output).contains(&format!("init_from: {}: its training has not come to its end", text(&first)))
     };
     assert!(!warned());
+    let second = elsewhere.trained("second", &["--set", &from, "--set", "train.epochs=1"]);
+    let card = fs::read_to_string(second.join("README.md")).unwrap();
+    assert!(card.contains("| began with | the weights of the run first,"), "{card}");
     let events = first.join("events.jsonl");
     fs::write(&events, fs::read_to_string(&events).unwrap().replace("finished", "stopped")).unwrap();
     assert!(warned());

@@ -3,11 +3,11 @@
 use crate::support::{interpreter, stderr, text, tiered};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// What Apertium would make of each line: `*` and `**` mark words that its Italian and its Catalan lack.
-const KNOWN: [(&str, &str); 13] = [
+const KNOWN: [(&str, &str); 14] = [
     ("Ada put the red bowl in the dryer.", "Ada mise la palla rossa nell'*assecador"),
     ("Ada rinsed her mug.", "Ada **rinsed il suo **mug"),
     ("Ada took a towel.", "Ada portò una *tovallola"),
@@ -21,6 +21,7 @@ const KNOWN: [(&str, &str); 13] = [
     ("The towels.", "Le *tovalloles"),
     ("The quince.", "Il **quince"),
     ("The quinces.", "Il **quince"),
+    ("Ada paid #5 @home for a quince.", "Ada pagò #5 @casa per un **quince"),
 ];
 
 /// The script, which finds programs in `bin` only.
@@ -29,22 +30,46 @@ fn translated(bin: &Path, arguments: &[&str]) -> Output {
     Command::new(interpreter()).arg(script).args(arguments).env("PATH", bin).output().unwrap()
 }
 
-#[test]
-fn stories_become_italian_with_their_labels() {
-    let folder = tempfile::tempdir().unwrap();
-    let (bin, file, out) =
-        (folder.path().join("bin"), folder.path().join("en.json"), folder.path().join("new/it.json"));
-    std::fs::create_dir(&bin).unwrap();
+/// The program in a new folder `bin`. Each step drops the last full stop of a line, and knows only lines that have one.
+fn program(bin: &Path) -> PathBuf {
+    std::fs::create_dir(bin).unwrap();
     let known = serde_json::to_string(&KNOWN.iter().copied().collect::<std::collections::BTreeMap<_, _>>()).unwrap();
     let other = "line.replace('The ', 'Il ').rstrip('.')";
     let program = format!(
         "#!{}\nimport sys, json\nknown = json.loads({known:?})\nfor line in sys.stdin.read().splitlines():\n    \
-         print(line if sys.argv[3] == 'eng-cat' else known.get(line, {other}))\n",
+         print(line.removesuffix('.') if sys.argv[3] == 'eng-cat' else known.get(line, {other}))\n",
         interpreter()
     );
     let apertium = bin.join("apertium");
     std::fs::write(&apertium, program).unwrap();
     std::fs::set_permissions(&apertium, PermissionsExt::from_mode(0o755)).unwrap();
+    apertium
+}
+
+#[test]
+fn sentences_keep_their_ends_and_signs() {
+    let folder = tempfile::tempdir().unwrap();
+    let [bin, file, out] = ["bin", "en.json", "it.json"].map(|name| folder.path().join(name));
+    program(&bin);
+    // The author's signs are not Apertium's marks. A sentence may have several lines, and none.
+    let sentences = ["Ada took a towel", "Ada rinsed\n her mug.", "Ada paid #5 @home\tfor a quince.", "", "\n"];
+    let story = json!({"train": {"8": {"sentences": sentences}}});
+    // A byte order mark counts for nothing.
+    std::fs::write(&file, format!("\u{feff}{story}")).unwrap();
+    let output = translated(&bin, &[text(&file), "train", text(&out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
+    let expected =
+        ["Ada prese un asciugamano", "Ada sciacquò la sua tazzina.", "Ada pagò #5 @casa per un quince.", "", ""];
+    assert_eq!(said["train"]["8"]["sentences"], json!(expected));
+}
+
+#[test]
+fn stories_become_italian_with_their_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bin, file, out) =
+        (folder.path().join("bin"), folder.path().join("en.json"), folder.path().join("new/it.json"));
+    let apertium = program(&bin);
     let states = |entities: &[&str]| {
         let labels: Vec<Value> = entities.iter().map(|entity| json!([entity, 2])).collect();
         json!({"exist": labels})
@@ -124,7 +149,7 @@ fn stories_become_italian_with_their_labels() {
         assert!(!output.status.success() && stderr(&output).contains(problem), "{}", stderr(&output));
     }
     for (arguments, problem) in [
-        ([text(&file), "dev", text(&out)], "'dev' is missing"),
+        ([text(&file), "dev", text(&out)], "has no split 'dev'; its splits are ['train']"),
         (["missing.json", "train", text(&out)], "missing.json: No such file"),
         ([text(&twice), "train", text(&out)], "an object has the key 'sentences' more than once"),
         ([text(&apertium), "train", text(&out)], "is no story file"),

@@ -9,6 +9,7 @@ use crate::metrics::Reached;
 use crate::report::comparison::{Compared, Comparison, SectionData, System, once_each};
 use crate::schema;
 use answers::SetAnswers;
+pub(super) use predictor::run_folder;
 use predictor::{Predictor, answers, sets, with_others};
 use row::RecipeRow;
 use serde::Serialize;

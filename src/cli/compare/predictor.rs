@@ -18,8 +18,8 @@ pub(super) enum Predictor<'a> {
 
 impl<'a> Predictor<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
-        if !path.is_file() {
-            return RunFolder::open(path).map(Predictor::Run);
+        if path.is_dir() {
+            return run_folder(path).map(Predictor::Run);
         }
         let bytes = prediction_bytes(path)?;
         if let Some(tiers) = parse_tiers(path, &bytes) {
@@ -67,6 +67,21 @@ impl<'a> Predictor<'a> {
             Predictor::File(..) => format!("{path}: {problem}"),
         })
     }
+}
+
+/// Opens a run folder, where a file of predictions may be named too.
+///
+/// # Errors
+/// `MissingInput` if it is none; a folder with predictions, such as a language model's, has them named as the remedy.
+pub(in crate::cli) fn run_folder(path: &Path) -> Result<RunFolder> {
+    let file = path.join("predictions.jsonl");
+    RunFolder::open(path).map_err(|error| match file.is_file() {
+        true => {
+            let remedy = format!("name its file of predictions: {}", file.display());
+            Error::new(ErrorKind::MissingInput, format!("{}: not a run folder; {remedy}", path.display()))
+        }
+        false => error,
+    })
 }
 
 /// What the only set is called if no run is compared.

@@ -5,10 +5,13 @@ use crate::durable::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::har::har_shots;
 use crate::llm::{
-    AskedStory, ChatTemplate, MOST_SHOTS, Plan, PromptStyle, Protocol, ShotSource, StorySet, Wording, read_stories,
+    AskedStory, ChatTemplate, MOST_SHOTS, Plan, PromptStyle, Protocol, ShotSource, StorySet, Wording, read_stories_of,
 };
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+
+/// The flag for errors about the file of the shots.
+const SHOTS_SPLIT: &str = "--shots-split";
 
 /// The stories, and how a question about one is put.
 #[derive(clap::Args)]
@@ -85,7 +88,7 @@ impl PlanArgs {
             None => self.shots_split.as_deref().or(self.split.as_deref()),
             Some(_) => self.shots_split.as_deref(),
         };
-        let others = read_stories(self.shots_data(), protocol, split)?;
+        let others = read_stories_of(self.shots_data(), protocol, split, SHOTS_SPLIT)?;
         if self.shot.len() > MOST_SHOTS {
             return Err(Error::new(ErrorKind::Usage, format!("--shot: at most {MOST_SHOTS} are shown")));
         }
@@ -107,7 +110,7 @@ impl PlanArgs {
     /// Those of the file; `Data` if a pair is missing.
     pub fn har_shots(&self) -> Result<Vec<Pair>> {
         let split = self.shots_split.as_deref().unwrap_or("train");
-        let set = read_stories(self.shots_data(), Protocol::Har, Some(split))?;
+        let set = read_stories_of(self.shots_data(), Protocol::Har, Some(split), SHOTS_SPLIT)?;
         har_shots(&pairs(&set.checked, 0), &self.shot).map_err(|error| error.about(self.shots_data().display()))
     }
 

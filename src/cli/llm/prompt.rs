@@ -100,6 +100,10 @@ fn recorded(args: &Args, set: &StorySet, tier: Tier) -> Result<Vec<usize>> {
 /// HAR's prompt of tier 1.
 fn of_har(args: &Args, set: &StorySet) -> Result<String> {
     let about = |problem: String| Error::new(ErrorKind::Usage, format!("{}: {problem}", args.plan.data.display()));
+    if !args.records.is_empty() {
+        let message = "--records: by protocol har a prompt of tier 1 does not depend on other answers; leave it out";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
     if args.tier != 1 || args.options {
         return Err(about(
             "by protocol har, the options and the tiers after the first depend on the model's answers".into(),

@@ -141,6 +141,7 @@ fn require_both_orders_of_pairs(first: &Path, second: &Path) -> Result<()> {
     let asked = [ours, theirs].map(|mut settled| {
         settled.asked.retain(|field, _| !MAY_DIFFER.contains(&field.as_str()));
         settled.asked.insert("way".to_owned(), json!(settled.way));
+        settled.asked.insert("bos".to_owned(), json!(settled.bos));
         settled.asked
     });
     require_asked_alike(first, second, asked.each_ref())

@@ -62,8 +62,8 @@ struct Line {
 }
 
 impl PiqaSet {
-    /// Reads `SET.jsonl`. Labels come from `labels`, else from the lines, else from `SET-labels.lst` beside the file
-    /// (English PIQA: a label a line), else they are unknown.
+    /// Reads `SET.jsonl`. Labels come from `labels`, else from the lines if each has one, else from `SET-labels.lst`
+    /// beside the file (English PIQA: a label a line), else those that no line tells are unknown.
     ///
     /// # Errors
     /// `MissingInput` and `Io` of a file; `Data`, naming the line.
@@ -85,7 +85,7 @@ impl PiqaSet {
         let beside = path.with_file_name(format!("{}-labels.lst", dataset.name));
         match labels {
             Some(labels) => dataset.label_from(labels)?,
-            None if dataset.items.iter().all(|item| item.label.is_none()) && beside.is_file() => {
+            None if dataset.items.iter().any(|item| item.label.is_none()) && beside.is_file() => {
                 dataset.label_from(&beside)?;
             }
             None => {}
@@ -167,6 +167,10 @@ mod tests {
         let known = |dataset: PiqaSet| dataset.items.iter().map(|item| item.label).collect::<Vec<_>>();
         assert_eq!(known(labels(Some("1\n0\n")).unwrap()), [Some(1), Some(0)]);
         assert_eq!(known(labels(None).unwrap()), [None, None]);
+        let some = text.replacen('}', r#", "label": 0}"#, 1);
+        let labels_of_some = |labels| known(read("valid.jsonl", &some, labels).unwrap());
+        assert_eq!(labels_of_some(Some("1\n1\n")), [Some(1); 2], "the lines have not all of them");
+        assert_eq!(labels_of_some(None), [Some(0), None]);
         assert!(labels(Some("1\n")).unwrap_err().message.contains("holds 1 labels, and "));
         assert!(labels(Some("1\n2\n")).unwrap_err().message.ends_with("line 2: \"2\" is no label: 0 or 1"));
     }

@@ -48,7 +48,7 @@ pub fn score(submission: &Submission, dataset: &PiqaSet) -> Result<ScoredSubmiss
         let Some(label) = item.label else {
             let (file, set) = (dataset.path.display(), &dataset.name);
             return Err(Error::data(format!(
-                "{file}: item {number} has no label; put labels into it or {set}-labels.lst"
+                "{file}: item {number} has no label; put all labels into it, or into {set}-labels.lst beside it"
             )));
         };
         right.push(answer(prediction) == Some(label));
@@ -111,7 +111,8 @@ mod tests {
         let said = |predictions, labels: &[_]| score(&theirs(predictions), &dataset(labels)).unwrap_err().message;
         assert_eq!(said("[0]", &[Some(0); 2]), "1 predictions, and data/piqa-hr.jsonl 2 items; it needs one an item");
         assert!(
-            said("[0, 1]", &[Some(0), None]).contains("item 1 has no label; put labels into it or piqa-hr-labels.lst")
+            said("[0, 1]", &[Some(0), None])
+                .contains("item 1 has no label; put all labels into it, or into piqa-hr-labels.lst beside it")
         );
     }
 

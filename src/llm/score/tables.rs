@@ -30,17 +30,21 @@ const LEADERBOARD: &str = "The CALAMITA leaderboard was measured in another way:
 impl ScoreReport {
     /// For the terminal: title, tables, and what was counted.
     pub fn to_text(&self) -> String {
-        format!("{}\n\n{}\n{}", self.title(), self.in_tables(Table::to_text), self.notes())
+        format!("{}\n\n{}\n{}", self.title(), joined(&self.tables(), Table::to_text), self.notes())
     }
 
     /// The same with a heading of level 2.
     pub fn to_markdown(&self) -> String {
-        format!("## {}\n\n{}\n{}", self.title(), self.in_tables(Table::to_markdown), self.notes())
+        format!("## {}\n\n{}\n{}", self.title(), joined(&self.tables(), Table::to_markdown), self.notes())
     }
 
-    /// The tables alone, an empty line between two.
+    /// The tables alone, an empty line between two, for formats without text around them: those of figures name the
+    /// protocol, and remarks are a table of their own.
     pub fn in_tables(&self, format: TableFormat) -> String {
-        self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
+        let asked = format!("asked by protocol {}", self.protocol);
+        let measured = self.measured().into_iter().map(|table| table.titled(&asked));
+        let tables: Vec<Table> = measured.chain(self.leaderboard()).chain(self.remarks()).collect();
+        joined(&tables, format)
     }
 
     /// The whole report with the version of our formats, and a line end.
@@ -79,6 +83,11 @@ impl ScoreReport {
     }
 
     fn tables(&self) -> Vec<Table> {
+        self.measured().into_iter().chain(self.leaderboard()).collect()
+    }
+
+    /// The tables of what was asked by the protocol.
+    fn measured(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         if self.is_by_story() {
             tables.extend(Tier::ALL.map(|tier| self.tier(tier)));
@@ -86,10 +95,16 @@ impl ScoreReport {
         tables.extend(self.pairs());
         tables.push(self.tallies());
         tables.extend(self.agreement.as_ref().map(Agreement::table));
-        if !self.calamita_leaderboard.is_empty() {
-            tables.push(self.leaderboard());
-        }
         tables
+    }
+
+    /// What must stand beside the figures, if there is something.
+    fn remarks(&self) -> Option<Table> {
+        let mut table = Table::new(["model", "remark"]);
+        for model in &self.models {
+            model.remarks.iter().for_each(|remark| table.push([model.name(), remark.clone()]));
+        }
+        (!table.rows().is_empty()).then_some(table)
     }
 
     /// One tier by story: models, answers without a model, published rows.
@@ -144,13 +159,13 @@ impl ScoreReport {
         table
     }
 
-    fn leaderboard(&self) -> Table {
+    fn leaderboard(&self) -> Option<Table> {
         let mut table = Table::new(["CALAMITA leaderboard, %", "accuracy", "consistency", "verifiability"]);
         for row in &self.calamita_leaderboard {
             let scores = [row.accuracy, row.consistency, row.verifiability].map(|score| format!("{:.0}", 100. * score));
             table.push([row.system.clone()].into_iter().chain(scores));
         }
-        table
+        (!table.rows().is_empty()).then_some(table)
     }
 }
 
@@ -160,7 +175,8 @@ impl Agreement {
         let is_of_pairs = self.stories.is_none() && self.pairs.is_some();
         let (what, stories) = match is_of_pairs {
             false => ("options in the other order, %", Some("stories alike")),
-            true => ("stories in the other order, %", None),
+            // No title stands above the only table, and only har has both stories in one prompt.
+            true => ("stories in the other order, % (asked by protocol har)", None),
         };
         let header = [what].into_iter().chain(stories).chain(["pairs alike", "pairs right twice"]);
         let mut table = Table::new(header);
@@ -174,6 +190,10 @@ impl Agreement {
     pub fn to_json(&self) -> String {
         schema::to_string_pretty(self).expect("shares have string keys and finite numbers only") + "\n"
     }
+}
+
+fn joined(tables: &[Table], format: TableFormat) -> String {
+    tables.iter().map(format).collect::<Vec<_>>().join("\n")
 }
 
 fn figure(model: &ModelScores, tier: Tier) -> Option<KindShares> {

@@ -26,9 +26,12 @@ pub struct Identity {
     pub details: Map<String, Value>,
 }
 
-/// Fields about a model that don't change when a server is started again.
-const STABLE: [&str; 3] = ["root", "max_model_len", "owned_by"];
-const STABLE_META: [&str; 6] = ["vocab_type", "n_vocab", "n_ctx_train", "n_embd", "n_params", "size"];
+/// Fields about a model that are kept: those that don't change when a server is started again, and [`OF_START`].
+const KEPT: [&str; 3] = ["root", OF_START, "owned_by"];
+const KEPT_META: [&str; 6] = ["vocab_type", "n_vocab", "n_ctx_train", "n_embd", "n_params", "size"];
+/// vLLM's context length is a flag of its start. It is not compared, because a run that met a prompt too long for it
+/// goes on with a larger one.
+const OF_START: &str = "max_model_len";
 
 impl Identity {
     /// Asks the server what it is.
@@ -49,7 +52,7 @@ impl Identity {
             _ => None,
         };
         let mut details = Map::new();
-        for (fields, of) in [(&STABLE[..], &entry), (&STABLE_META[..], &entry["meta"])] {
+        for (fields, of) in [(&KEPT[..], &entry), (&KEPT_META[..], &entry["meta"])] {
             for name in fields.iter().filter(|name| !of[**name].is_null()) {
                 details.insert((*name).to_owned(), of[*name].clone());
             }
@@ -63,11 +66,15 @@ impl Identity {
         })
     }
 
-    /// What differs from another one, field by field.
+    /// What differs from another one, field by field. The context length may differ.
     pub fn differences(&self, other: &Identity) -> Vec<String> {
-        let fields = |identity: &Identity| match serde_json::to_value(identity) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
+        let fields = |identity: &Identity| {
+            let mut identity = identity.clone();
+            identity.details.retain(|name, _| name != OF_START);
+            match serde_json::to_value(identity) {
+                Ok(Value::Object(fields)) => fields,
+                _ => Map::new(),
+            }
         };
         let (ours, theirs) = (fields(self), fields(other));
         let mut names: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
@@ -148,6 +155,13 @@ mod tests {
         assert!(one.differences(&one).is_empty());
         let other = Identity { build: None, model: "b".into(), ..one.clone() };
         assert_eq!(one.differences(&other), ["build: \"b1\" then, nothing now", "model: \"a\" then, \"b\" now"]);
+        let with = |root: &str, context: u32| {
+            let details = json!({"root": root, "max_model_len": context}).as_object().cloned().unwrap();
+            Identity { details, ..one.clone() }
+        };
+        assert!(with("a", 512).differences(&with("a", 4096)).is_empty(), "a flag of the start");
+        let of_root = with("a", 512).differences(&with("b", 4096));
+        assert_eq!(of_root, [r#"details: {"root":"a"} then, {"root":"b"} now"#]);
     }
 
     #[test]

@@ -174,6 +174,23 @@ fn groups_are_those_of_a_split_and_people_those_of_a_group() {
 }
 
 #[test]
+fn the_actor_is_the_first_that_is_an_entity() {
+    let mut rig = Rig::new();
+    let story = |actor: &str, breakpoint: i64, last: &str| {
+        let (kind, conflict) = if breakpoint < 0 { (Value::Null, json!([])) } else { (json!("cloze"), json!([0])) };
+        json!({"story_id": 1, "type": kind, "plausible": breakpoint < 0, "breakpoint": breakpoint, "confl_sents": conflict,
+               "sentences": ["Ann took a cup.", last], "entities": ["Ann", "cup"], "actor": actor})
+    };
+    let stories = json!({"1": story("Anna", -1, "Ann left."), "1-C0": story("Ann", 1, "The cup was gone.")});
+    let file = read_bytes("actors".as_ref(), json!({"test": stories}).to_string().as_bytes()).unwrap();
+    let sender = Sender { who: "Ada", window: "w", n: 1, pass: "main", on_clash: OnClash::Tell, seen: None };
+    rig.project().import(sender, &file, None).unwrap();
+    let view = rig.view("1");
+    let actor = view.entities.iter().find(|entity| Some(entity.id) == view.actor);
+    assert_eq!(actor.map(|actor| actor.name.as_str()), Some("Ann"));
+}
+
+#[test]
 fn a_number_that_is_too_large_is_not_kept() {
     let mut rig = Rig::new();
     let text = format!(

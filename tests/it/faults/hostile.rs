@@ -52,6 +52,6 @@ fn has_place(message: &str) -> bool {
     let numbered = |word: &str| {
         message.match_indices(word).any(|(at, _)| message[at + word.len()..].starts_with(|c: char| c.is_ascii_digit()))
     };
-    ["line ", "lines ", "byte ", "bytes ", "story ", "item "].into_iter().any(numbered)
+    ["line ", "lines ", "column ", "byte ", "bytes ", "story ", "item "].into_iter().any(numbered)
         || ["tensor \"", "it is larger than "].iter().any(|place| message.contains(place))
 }

@@ -260,6 +260,19 @@ fn another_model_under_the_same_name_is_refused() {
     refused(&start(llama()), &["--way", "top"], "way: \"forced\" then, \"top\" now");
 }
 
+/// The context length is a flag of the server's start, so that what the message advises must help.
+#[test]
+fn a_run_that_met_a_short_context_goes_on_with_a_larger_one() {
+    let rig = Rig::new();
+    let mut short = setup(Speaks::Vllm);
+    short.context = 200;
+    let run = rig.run(&start(short), "run", &["--tiers", "1"]);
+    assert_eq!(run.status.code(), Some(78), "{}", stderr(&run));
+    assert!(stderr(&run).contains("start it with a larger context"), "{}", stderr(&run));
+    rig.done(&start(setup(Speaks::Vllm)), "run", &["--tiers", "1"]);
+    assert_eq!(rig.json("run/results.json")["server"]["details"]["max_model_len"], 200, "as the run began");
+}
+
 #[test]
 fn what_the_command_line_asks_in_vain_is_said_at_once() {
     let (rig, server) = (Rig::new(), start(llama()));
@@ -363,6 +376,12 @@ fn har_is_asked_pair_by_pair_and_its_predictions_are_scored() {
     let other = compared("other");
     let why = format!("differs in more than the order from {}: shots; ", text(&rig.path("har")));
     assert!(other.status.code() == Some(65) && stderr(&other).contains(&why), "{}", stderr(&other));
+
+    let run = har("started", &["--swapped", "--bos", "2"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let started = compared("started");
+    let why = format!("differs in more than the order from {}: bos; ", text(&rig.path("har")));
+    assert!(started.status.code() == Some(65) && stderr(&started).contains(&why), "{}", stderr(&started));
 }
 
 /// A run with every switch, its prompts, and what it says of itself.
@@ -416,6 +435,9 @@ fn words_are_asked_for_where_there_are_no_log_probabilities() {
     assert_eq!((&results["way"], &results["probe"]), (&json!("said"), &Value::Null));
     let departures = results["asked"]["departures"].to_string();
     assert!(departures.contains("answers in words, not by likelihood"), "{departures}");
+    let page = tiered(["report", "html", text(&rig.path("run")), "--output", text(&rig.path("page.html"))]);
+    let why = "has no predictions.jsonl, which `tiered llm eval` writes";
+    assert!(page.status.code() == Some(65) && stderr(&page).contains(why), "{}", stderr(&page));
 }
 
 /// A service that only chats: options are compared by the first token of the answer.

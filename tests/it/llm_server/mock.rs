@@ -77,6 +77,7 @@ pub fn honest(setup: Setup, request: &Request) -> Answer {
         (speaks, "/v1/models") => ok(&json!({"object": "list", "data": [{
             "id": "toy", "created": 1, "root": "toy",
             "owned_by": match speaks { Speaks::Vllm => "vllm", Speaks::LlamaCpp => "llamacpp", _ => "me" },
+            "max_model_len": if speaks == Speaks::Vllm { json!(setup.context) } else { Value::Null },
         }]})),
         (Speaks::Vllm, "/version") => ok(&json!({"version": setup.build})),
         (Speaks::Vllm, "/tokenize") => {
