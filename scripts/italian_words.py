@@ -49,7 +49,11 @@ FUNCTION_WORDS = {
 
 
 def by_rules(words):
-    """A translation for each word that both steps know. (A full stop keeps a word from being read with the next one.)"""
+    """A translation for each word that both steps know. A full stop keeps a word from being read with the next one.
+
+    The second step gets none, since the first one drops it, so that some words are translated together with the next one
+    (docs/other-recipes.md). It stays so until the encoders, and all that was trained on them, are made anew.
+    """
     catalan = apertium.translate("ita-cat", [word + "." for word in words], NEEDED)
     english = apertium.translate("cat-eng", catalan, NEEDED)
     return {word: text.rstrip(" .").lower() for word, text in zip(words, english) if not set("*@#") & set(text)}

@@ -219,8 +219,7 @@ def in_words(answer, probabilities):
 def read_stories(file):
     lines = [line.strip() for line in Path(file).read_text(encoding="utf-8-sig").split("\n")]
     lines = [line if re.search(r"[^\W_]", line) else "" for line in lines if not line.startswith("#")]
-    head = re.compile(r"(?:(?:[-*•–]|[0-9]+[.)])\s+)?entities\s*:", re.IGNORECASE)
-    lines = [head.sub("entities:", line, count=1) if head.match(line) else line for line in lines]
+    lines = [re.sub(r"^((?:[-*•–]|[0-9]+[.)])\s+)?entities\s*:", "entities:", line, flags=re.IGNORECASE) for line in lines]
     text = "\n".join("\n" + line if line.lower().startswith("entities:") else line for line in lines).strip()
     flags = re.IGNORECASE | re.MULTILINE
     while (joined := re.sub("^(entities:.*)\n+entities:", r"\1,", text, flags=flags)) != text:

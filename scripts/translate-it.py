@@ -199,8 +199,9 @@ def objects_of(story):
 
 
 def entities_of(story):
-    """The entities as `tiered` reads them: where neither labels nor a list name them, the actor and the objects."""
-    named = {name for state in story.get("states") or [] for labels in state.values() for name, _ in labels}
+    """The entities as `tiered` reads them: where neither labels of a sentence nor a list name them, the actor and the objects."""
+    rows = [state for state, _ in zip(story.get("states") or [], story["sentences"])]
+    named = {name for state in rows for labels in state.values() for name, _ in labels}
     named |= set(story.get("entities") or [])
     if named or not objects_of(story):
         return named
@@ -215,7 +216,7 @@ def italian_story(story, sentences, entities):
     changed = {"sentences": [sentences[sentence] for sentence in story["sentences"]]}
     if story.get("states"):
         changed["states"] = [
-            {attribute: [[name_of[name], label] for name, label in labels] for attribute, labels in state.items()}
+            {attribute: [[name_of.get(name, name), label] for name, label in labels] for attribute, labels in state.items()}
             for state in story["states"]
         ]
     if story.get("entities"):

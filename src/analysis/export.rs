@@ -26,9 +26,11 @@ impl Analysis {
         format!("## {title}\n\n{}.\n\n{}\n{INTERVALS}\n", self.reading(), tables.join("\n"))
     }
 
-    /// The tables only, with an empty line between two.
+    /// The tables only, with an empty line between two. CSV and LaTeX say in the first one what was measured on what.
     pub fn in_tables(&self, format: TableFormat) -> String {
-        self.tables().iter().map(format).collect::<Vec<_>>().join("\n")
+        let mut tables = self.tables();
+        tables[0] = self.tiers().titled(title(&self.system, &self.data));
+        tables.iter().map(format).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything, with two spaces of indentation.

@@ -6,7 +6,7 @@ use crate::bench::{BenchOptions, BenchReport, EncoderSize, draw, export, run as 
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
-use crate::say::aside;
+use crate::say::{aside, is_quiet};
 use crate::schema;
 use std::path::PathBuf;
 
@@ -64,7 +64,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if let Some(folder) = &args.reference {
         export(&trial, &options, folder)?;
     }
-    let report = measure(&trial, &options, |size| aside!("{}", size.line()))?;
+    let report = measure(&trial, &options, |size| {
+        if !is_quiet() {
+            aside!("{}", size.line());
+        }
+    })?;
     let is_taken = |out: &Option<OutFile>| out.as_ref().is_some_and(OutFile::is_standard_output);
     match is_taken(&output) || is_taken(&plot) {
         true => aside!("{}", report.to_text()),

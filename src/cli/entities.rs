@@ -114,7 +114,7 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
     }
     let (text, source) = read_input(Some(&args.file), MAX_PLAIN)?;
     if is_story_file(&text) {
-        return Err(Error::data(format!("{source}: is a story file; give it a name that ends in .json")));
+        return Err(Error::data(format!("{source}: is a story file; name a file whose name ends in .json")));
     }
     // What is found is shown, even nothing; as a rule a story needs an entity.
     let any = |_: &[String]| vec!["any".to_owned()];

@@ -117,11 +117,11 @@ fn has_sentences(prediction: &LabelledPair, pair: &Pair) -> bool {
 }
 
 fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
-    let PredictionFile { format, pairs: mut predictions } = read_predictions(&args.run)?;
     if args.device.is_some() {
         let message = "--device: nothing is computed for a file of predictions; leave it out, or name a run folder";
         return Err(Error::new(ErrorKind::Usage, message));
     }
+    let PredictionFile { format, pairs: mut predictions } = read_predictions(&args.run)?;
     let states = args.states.unwrap_or_default();
     let pairs = set.pairs(0)?;
     if let Some(kind) = set.kind() {

@@ -103,7 +103,7 @@ impl Experiment {
         unsaved: impl Fn() -> Error,
     ) -> Result<()> {
         let step = training.progress.step;
-        let mut run = TrainedRun::open(&self.out, CheckpointKind::Best, Some(&self.config.device))?;
+        let mut run = TrainedRun::open_uncalibrated(&self.out, CheckpointKind::Best, Some(&self.config.device))?;
         let vectors = training.frozen().and_then(|frozen| frozen.dev.as_ref()).filter(|dev| dev.is_done());
         let evaluation = match vectors {
             Some(vectors) => run.evaluate_on(dev, vectors),

@@ -65,10 +65,10 @@ impl TrainedRun {
         Ok(TrainedRun { calibrated: run.folder.calibrated(which)?, ..run })
     }
 
-    /// Opens a run without its calibration.
+    /// Opens a run without its calibration, which is to be made anew.
     ///
     /// # Errors
-    /// As [`TrainedRun::open`].
+    /// As [`TrainedRun::open`], but for the calibration.
     pub fn open_uncalibrated(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
         let folder = RunFolder::open(path)?;
         let weights = folder.required_weights(which)?;

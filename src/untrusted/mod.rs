@@ -1,7 +1,8 @@
 //! Input from outside: how much of it is read, which names stay in their folder, and how its text is shown.
 //!
 //! A file may come from an attacker or from a faulty program. These limits are far above real data (TRIP's longest
-//! story has 7 sentences and 27 entities) and far below what would fill memory.
+//! story has 7 sentences and 27 entities) and far below what would fill memory. Three of them grow with a story file, so
+//! that a large one needs memory in proportion, unless it is streamed.
 
 mod digest;
 mod file;

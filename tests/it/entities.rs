@@ -192,7 +192,7 @@ fn a_story_file_is_known_by_the_end_of_its_name() {
     let expected = "test/1: Rosa, kettle\n  not in the list: kettle\n";
     assert!(stdout(&found).starts_with(expected), "{}{}", stdout(&found), stderr(&found));
     let refused = tiered(["data", "entities", text(&write(&directory, "stories.txt", stories))]);
-    let message = "stories.txt: is a story file; give it a name that ends in .json\n";
+    let message = "stories.txt: is a story file; name a file whose name ends in .json\n";
     assert!(refused.status.code() == Some(65) && stderr(&refused).ends_with(message), "{}", stderr(&refused));
 }
 

@@ -144,9 +144,18 @@ fn a_first_stage_that_has_not_ended_is_warned_of() {
         stderr(&output).contains(&format!("init_from: {}: its training has not come to its end", text(&first)))
     };
     assert!(!warned());
-    let second = elsewhere.trained("second", &["--set", &from, "--set", "train.epochs=1"]);
+    let parts = ["--set", "data.train.kind=cloze", "--set", "data.leave_out={ fold = 1, of = 2 }"];
+    let second = elsewhere.trained("second", &[&["--set", &from, "--set", "train.epochs=1"][..], &parts].concat());
     let card = fs::read_to_string(second.join("README.md")).unwrap();
-    assert!(card.contains("| began with | the weights of the run first,"), "{card}");
+    for words in
+        ["| began with | the weights of the run first,", ", only its cloze pairs", "; fold 1 of 2 was left out |"]
+    {
+        assert!(card.contains(words), "{words}: {card}");
+    }
+    let export = elsewhere.path("export");
+    let output = tiered(["model", "export", text(&second), "--output", text(&export)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(fs::read_to_string(export.join("README.md")).unwrap().contains("from the weights of the run `"));
     let events = first.join("events.jsonl");
     fs::write(&events, fs::read_to_string(&events).unwrap().replace("finished", "stopped")).unwrap();
     assert!(warned());

@@ -23,7 +23,7 @@ def read_predictions(path: str | os.PathLike[str]) -> pandas.DataFrame:
     except ImportError as error:
         raise ImportError('read_predictions needs pandas. Install it: pip install "tiered[pandas]"') from error
     rows = []
-    with Path(path).open(encoding="utf-8") as lines:
+    with Path(path).open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

@@ -106,7 +106,12 @@ impl PiqaSet {
             let parsed = label.parse().ok().filter(|&label: &u8| label <= 1);
             let wrong =
                 || about(format!("line {}: \"{}\" is no label: 0 or 1", number + 1, untrusted::shown(label, 20)));
-            item.label = Some(parsed.ok_or_else(wrong)?);
+            let label = parsed.ok_or_else(wrong)?;
+            if item.label.is_some_and(|own| own != label) {
+                let message = format!("line {}: {label}, but {file} has another label there; correct one", number + 1);
+                return Err(about(message));
+            }
+            item.label = Some(label);
         }
         Ok(())
     }
@@ -169,7 +174,9 @@ mod tests {
         assert_eq!(known(labels(None).unwrap()), [None, None]);
         let some = text.replacen('}', r#", "label": 0}"#, 1);
         let labels_of_some = |labels| known(read("valid.jsonl", &some, labels).unwrap());
-        assert_eq!(labels_of_some(Some("1\n1\n")), [Some(1); 2], "the lines have not all of them");
+        assert_eq!(labels_of_some(Some("0\n1\n")), [Some(0), Some(1)], "the lines have not all of them");
+        let refused = read("valid.jsonl", &some, Some("1\n1\n")).unwrap_err().message;
+        assert!(refused.contains("valid-labels.lst: line 1: 1, but") && refused.ends_with("correct one"), "{refused}");
         assert_eq!(labels_of_some(None), [Some(0), None]);
         assert!(labels(Some("1\n")).unwrap_err().message.contains("holds 1 labels, and "));
         assert!(labels(Some("1\n2\n")).unwrap_err().message.ends_with("line 2: \"2\" is no label: 0 or 1"));

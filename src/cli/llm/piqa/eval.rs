@@ -34,7 +34,8 @@ pub(in crate::cli) struct Args {
     /// the set's
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     data: Vec<PathBuf>,
-    /// The labels of the data set, 0 or 1 a line [default: those in the data set, else SET-labels.lst beside it]
+    /// The labels of the data set, 0 or 1 a line [default: those in the data set if
+    /// each line has one, else SET-labels.lst beside it]
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// The server's address, with or without /v1
