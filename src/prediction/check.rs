@@ -3,6 +3,7 @@
 use super::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, StateCandidate};
 use crate::attribute::{Attribute, Side};
 use crate::untrusted::{MAX_ENTITIES, MAX_SENTENCES};
+use std::fmt::Display;
 
 /// How far the probabilities of the two stories may be from 1 in sum: files may have rounded them.
 const ROUNDING: f32 = 0.01;
@@ -102,7 +103,7 @@ impl LabelledStates<'_> {
             }
             for classes in rows {
                 for (attribute, &class) in Attribute::ALL.into_iter().zip(classes) {
-                    within(&format!("{name}: {attribute}"), class.into(), attribute.classes())?;
+                    within(format_args!("{name}: {attribute}"), class.into(), attribute.classes())?;
                 }
             }
         }
@@ -126,7 +127,7 @@ impl StateCandidate {
     }
 }
 
-fn within(field: &str, index: usize, end: usize) -> Result<(), String> {
+fn within(field: impl Display, index: usize, end: usize) -> Result<(), String> {
     if index < end { Ok(()) } else { Err(format!("{field}: {index} is not below {end}")) }
 }
 
