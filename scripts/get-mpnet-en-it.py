@@ -28,7 +28,8 @@ README = """\
 # {name}
 
 all-mpnet-base-v2 (Apache 2.0) with vectors of Italian words, by `scripts/get-mpnet-en-it.py`, which says how. These vectors are made with
-Apertium's data and FreeDict's dictionaries (both GPL) and wordfreq's list (CC BY-SA 4.0): mind their licences if you pass the folder on.
+Apertium's data and FreeDict's dictionaries (both GPL), MultiWordNet (CC BY 3.0) and wordfreq's list (CC BY-SA 4.0): mind their
+licences if you pass the folder on.
 """
 
 

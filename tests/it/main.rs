@@ -32,6 +32,7 @@ mod findings;
 mod frozen;
 mod gita;
 mod html_report;
+mod italian;
 mod joint;
 mod layering;
 mod ledger;
