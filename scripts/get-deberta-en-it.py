@@ -6,8 +6,8 @@ vocabulary is SentencePiece's (Unigram; Kudo, 2018), so that:
 
 - A word is added twice, as it is and with a capital letter. Before an apostrophe ("dell'armadio"), the word and the
   apostrophe are one piece. After it ("c'è", "l'acqua"), "è" and words of three letters or more that begin with a vowel
-  or h are pieces too. Some are English pieces that continue a word; 42 of the 30,000 most frequent English forms, names
-  above all, have one that is mostly Italian now.
+  or h are pieces too. Some are English pieces that continue a word: of the 30,000 most frequent English words, as they
+  are or with a capital letter, 91 have one that is mostly Italian now ("Smallest" ends in "est", which is east).
 - A new piece's score is a little above that of its best split into other pieces, so that it mostly takes the place of
   that split alone.
 - A piece that both languages have keeps its score, and its vector becomes a mean of both.

