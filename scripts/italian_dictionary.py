@@ -4,7 +4,7 @@ Apertium says of which lemmas a word is a form ("prese": presa, noun, plural; pr
 translations get the same form ("outlets", "took"). They come from the first of:
 
 1. scripts/italian_household.toml and data/world/things.toml (those of one word), which were written by hand. A word's
-   lemmas that are in neither don't count if another one is.
+   lemmas that are in neither don't count if another one is. A word of [words] has no other translation.
 2. A vote of three dictionaries: Apertium, from Italian to Catalan to English; FreeDict's two; MultiWordNet (Pianta et
    al., 2002), whose Italian words share their senses with WordNet's English ones. Translations with two votes or more
    are taken. If there is none, each dictionary's first.
@@ -44,7 +44,7 @@ def translate(words, frequent):
     `words` start with the most frequent one. Each has its translations, of which there may be none.
     """
     by_hand, analyses = household(), analyse(words)
-    # Apertium lacks some nouns and has others ("ragazza") under the masculine one. Of verbs that it has it knows all forms.
+    # Apertium lacks some nouns, and has others ("ragazza") under the masculine one. Verbs that it has need no regular forms.
     unknown = [(lemma, part) for lemma, part in by_hand if part != "v" or all(found.part != "v" for found in analyses.get(lemma, []))]
     for form, found in regular(unknown).items():
         if form in analyses:
