@@ -83,7 +83,9 @@ fn read_by_users(root: &Path) -> Vec<PathBuf> {
         ["md", "rs", "html", "css", "js", "toml", "py", "sh"].contains(&extension) || path.ends_with("Makefile")
     };
     let is_data = |path: &Path| {
-        ["data/world", "data/lexicon", "checkpoints/encoders"].iter().any(|data| path.starts_with(root.join(data)))
+        ["data/world", "data/lexicon", "checkpoints/encoders", "scripts/italian_household.toml"]
+            .iter()
+            .any(|data| path.starts_with(root.join(data)))
     };
     files.retain(|path| is_text(path) && !is_data(path));
     files
