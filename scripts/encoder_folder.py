@@ -1,4 +1,5 @@
 """An encoder's folder made of files that must have known hashes."""
+import contextlib
 import hashlib
 import pathlib
 import shutil
@@ -26,17 +27,27 @@ def present(out, names):
     return False
 
 
-def write(out, files, readme):
-    """Fills `out` with files, given as bytes by name, and a README."""
+@contextlib.contextmanager
+def filled(out):
+    """A folder to fill beside `out`, which becomes `out` at the end. After a failure nothing is left of it."""
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    for name, content in files.items():
-        (part / name).write_bytes(content)
-    (part / "README.md").write_text(readme)
-    if out.exists():
-        out.rmdir()
-    part.rename(out)
+    try:
+        yield part
+        if out.exists():
+            out.rmdir()
+        part.rename(out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write(out, files, readme):
+    """Fills `out` with files, given as bytes by name, and a README."""
+    with filled(out) as part:
+        for name, content in files.items():
+            (part / name).write_bytes(content)
+        (part / "README.md").write_text(readme)
     print(f"{out}: {sum(map(len, files.values())):,} bytes")
 
 

