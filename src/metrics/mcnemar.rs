@@ -6,7 +6,7 @@ pub fn mcnemar_exact(only_first: u64, only_second: u64) -> f64 {
     (2. * at_most(only_first.min(only_second), only_first + only_second)).min(1.)
 }
 
-/// The probability of at most so many heads in so many tosses.
+/// The probability of at most so many heads in so many tosses, which is never 0.
 fn at_most(heads: u64, tosses: u64) -> f64 {
     let mut log_term = -(tosses as f64) * std::f64::consts::LN_2;
     let mut tail = log_term.exp();
@@ -14,7 +14,7 @@ fn at_most(heads: u64, tosses: u64) -> f64 {
         log_term += ((tosses - k + 1) as f64 / k as f64).ln();
         tail += log_term.exp();
     }
-    tail.min(1.)
+    tail.clamp(f64::MIN_POSITIVE, 1.)
 }
 
 /// The two-sided p-value over several seeds on the same pairs, from the numbers of [`mcnemar_exact`] for each: for each
@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(mcnemar_exact(0, 0), 1.);
         assert_eq!(mcnemar_exact(0, 5), 2. / 32.);
         assert!((mcnemar_exact(1, 4) - 12. / 32.).abs() < 1e-15);
-        assert!(mcnemar_exact(2000, 3000) > 0., "no underflow");
+        assert!(mcnemar_exact(2000, 3000) > 0. && mcnemar_exact(0, 1200) > 0., "no underflow");
     }
 
     /// The one-sided values are scipy's `binomtest(first, first + second, alternative="greater")`.

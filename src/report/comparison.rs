@@ -21,7 +21,8 @@ pub struct Comparison {
     pub title: String,
     /// The number of bootstrap resamples: of several sections, that of the one with the fewest.
     pub resamples: usize,
-    /// The number of tests in Holm's correction: all that are shown. Bootstrap and McNemar tests are corrected apart.
+    /// The number of tests in Holm's correction: all that are shown, each once. Bootstrap and McNemar tests are corrected
+    /// apart.
     pub tests: usize,
     /// One for each set and decoding.
     pub sections: Vec<Section>,
@@ -130,8 +131,8 @@ impl Comparison {
     /// # Panics
     /// If outcomes are not of the pairs of their section, or a compared row does not exist.
     pub fn new(title: impl Into<String>, data: Vec<SectionData>, compared: &Compared) -> Self {
-        let mut sections: Vec<Section> = data.into_iter().map(|data| Section::new(data, compared)).collect();
-        let tests = correct(&mut sections);
+        let mut sections: Vec<Section> = data.iter().map(|data| Section::new(data, compared)).collect();
+        let tests = correct(&mut sections, &data);
         let resamples = sections.iter().filter_map(Section::resamples).min().unwrap_or(RESAMPLES);
         Comparison { title: title.into(), resamples, tests, sections }
     }
@@ -158,7 +159,7 @@ impl Section {
         self.rows.iter().any(|row| !row.seeds.is_empty() || !row.missing.is_empty())
     }
 
-    fn new(data: SectionData, compared: &Compared) -> Self {
+    fn new(data: &SectionData, compared: &Compared) -> Self {
         let SectionData { set, decoding, pairs, systems, published } = data;
         let measured = pairs.as_ref().map(|set| (set, Resamples::of_groups(set.groups())));
         let row = |(i, system): (usize, &System)| ComparisonRow {
@@ -180,29 +181,66 @@ impl Section {
             Compared::Rows(rows) => rows.clone(),
         };
         Section {
-            set,
-            decoding,
+            set: set.clone(),
+            decoding: decoding.clone(),
             size: pairs.as_ref().map(|set| SetSize { pairs: set.pairs(), groups: set.groups() }),
             rows: systems.iter().enumerate().map(row).collect(),
             differences: compared.into_iter().map(difference).collect(),
-            published,
+            published: published.clone(),
         }
     }
 }
 
-/// Applies Holm's correction over all tests that are shown. Returns their number.
-fn correct(sections: &mut [Section]) -> usize {
+/// Whether two rows of a section differ in a tier.
+struct Test<'a> {
+    section: &'a SectionData,
+    rows: [usize; 2],
+    /// From 0.
+    tier: usize,
+}
+
+impl Test<'_> {
+    /// Whether both test the same outcomes, under whatever decodings: accuracy does not depend on that of conflicts.
+    fn is(&self, other: &Test) -> bool {
+        self.section.set == other.section.set
+            && self.tier == other.tier
+            && self.names() == other.names()
+            && (0..2).all(|i| self.outcomes(self.rows[i]).eq(other.outcomes(other.rows[i])))
+    }
+
+    fn names(&self) -> [&str; 2] {
+        self.rows.map(|row| self.section.systems[row].name.as_str())
+    }
+
+    fn outcomes(&self, row: usize) -> impl Iterator<Item = (u64, bool)> {
+        let by_seed = &self.section.systems[row].by_seed;
+        by_seed.iter().flat_map(move |(&seed, reached)| reached.iter().map(move |tiers| (seed, tiers[self.tier])))
+    }
+}
+
+/// Applies Holm's correction over all tests that are shown, each once. Returns their number.
+fn correct(sections: &mut [Section], data: &[SectionData]) -> usize {
+    let mut tests: Vec<(Test, Vec<&mut Difference>)> = Vec::new();
+    for (section, shown) in data.iter().zip(sections) {
+        for RowDifference { rows, tiers, .. } in &mut shown.differences {
+            for (tier, difference) in tiers.iter_mut().flat_map(Tiers::each_mut).enumerate() {
+                let test = Test { section, rows: *rows, tier };
+                match tests.iter_mut().find(|(known, _)| known.is(&test)) {
+                    Some((_, shown)) => shown.push(difference),
+                    None => tests.push((test, vec![difference])),
+                }
+            }
+        }
+    }
     let of_bootstrap: fn(&mut Difference) -> &mut PValue = |difference| &mut difference.bootstrap;
     let of_mcnemar: fn(&mut Difference) -> &mut PValue = |difference| &mut difference.mcnemar;
-    let mut tests = 0;
     for pick in [of_bootstrap, of_mcnemar] {
-        let tiers = sections.iter_mut().flat_map(|section| &mut section.differences).flat_map(|d| &mut d.tiers);
-        let values: Vec<&mut PValue> = tiers.flat_map(Tiers::each_mut).map(pick).collect();
-        tests = values.len();
-        let adjusted = holm(&values.iter().map(|value| value.p).collect::<Vec<_>>());
-        values.into_iter().zip(adjusted).for_each(|(value, adjusted)| value.holm = adjusted);
+        let values: Vec<f64> = tests.iter_mut().map(|(_, shown)| pick(shown[0]).p).collect();
+        for ((_, shown), adjusted) in tests.iter_mut().zip(holm(&values)) {
+            shown.iter_mut().for_each(|difference| pick(difference).holm = adjusted);
+        }
     }
-    tests
+    tests.len()
 }
 
 #[cfg(test)]

@@ -202,7 +202,8 @@ fn the_table_has_intervals_tests_and_published_rows() {
     assert_eq!(dev.rows[0].seeds, [0, 1]);
     assert!(dev.rows[0].scores.is_some_and(|scores| scores.accuracy.sd.is_some()));
     assert!(dev.rows[0].published.as_ref().is_some_and(|row| row.consistency == 0.224));
-    assert_eq!((dev.differences.len(), dev.differences[0].rows, comparison.tests), (1, [1, 0], 12));
+    assert_eq!((dev.differences.len(), dev.differences[0].rows), (1, [1, 0]));
+    assert!(comparison.tests <= 10, "of each set accuracy counts once: {}", comparison.tests);
     let one = rig.succeeds(
         "table",
         "done",

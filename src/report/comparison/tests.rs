@@ -81,14 +81,31 @@ fn an_interval_stands_where_enough_groups_differ() {
     assert!(csv.contains("difference,dev,pair,b,a,verifiability,0,,,,1,1,1,1,"), "{csv}");
 }
 
+/// One set with two decodings, under which the accuracy is the same, and another set.
 #[test]
-fn holms_correction_is_over_all_sections() {
-    let section = comparison(&Compared::WithFirst).sections.remove(0);
-    let mut sections = vec![section.clone(), section];
-    assert_eq!(correct(&mut sections), 6);
-    let accuracy = sections[0].differences[0].tiers.unwrap().accuracy;
-    let p = 2. * 0.5f64.powi(6); // on seed 1, 6 pairs of 12 more
-    assert!((accuracy.mcnemar.p - p).abs() < 1e-12 && (accuracy.mcnemar.holm - 6. * p).abs() < 1e-12, "{accuracy:?}");
+fn holms_correction_is_over_all_sections_and_each_test_once() {
+    let section = |set: &str, decoding: &str, verifiable: usize| {
+        let reached = |right: usize| (0..12).map(|pair| [pair < right, pair < right / 2, pair < verifiable]).collect();
+        let system = |name: &str, right| System { by_seed: [(0, reached(right))].into(), ..system(name, &[], &[]) };
+        SectionData {
+            set: set.into(),
+            decoding: decoding.into(),
+            pairs: Some(PairSet::new((0..12).map(|pair| (format!("{pair}-C0"), pair / 2)))),
+            systems: vec![system("a", 0), system("b", 6)],
+            published: Vec::new(),
+        }
+    };
+    let sections = vec![section("dev", "threshold", 0), section("dev", "pair", 1), section("test", "pair", 1)];
+    let comparison = Comparison::new("Runs", sections, &Compared::WithFirst);
+    assert_eq!(
+        comparison.tests, 7,
+        "of dev one of accuracy, one of consistency and two of verifiability, of test three"
+    );
+    let p = 2. * 0.5f64.powi(6); // 6 pairs of 12 more
+    for section in &comparison.sections {
+        let accuracy = section.differences[0].tiers.unwrap().accuracy.mcnemar;
+        assert!((accuracy.p - p).abs() < 1e-12 && (accuracy.holm - 7. * p).abs() < 1e-12, "{accuracy:?}");
+    }
 }
 
 #[test]
