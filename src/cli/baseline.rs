@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let kinds: Vec<Baseline> = std::iter::once(Baseline::Random).chain(contrast).chain(shuffled).collect();
     // Check that every file can be written before writing the first.
     for path in kinds.iter().flat_map(|&kind| (0..args.seeds).filter_map(move |seed| saved(args, kind, seed))) {
-        OutFile::new(&path, args.replacing)?;
+        OutFile::beside(&[set.path()], &path, args.replacing)?;
     }
     let systems: Result<Vec<System>> = kinds.into_iter().map(|kind| system(args, kind, pairs)).collect();
     let first = Baseline::Random.predict(&pairs(0)?, 0);

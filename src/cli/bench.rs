@@ -53,7 +53,7 @@ fn at_least_one(text: &str) -> std::result::Result<usize, String> {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let [output, plot] = [&args.output, &args.plot].map(|path| {
-        let out = path.as_deref().map(|path| OutFile::new(path, args.replacing));
+        let out = path.as_deref().map(|path| OutFile::beside(&[&args.config], path, args.replacing));
         out.transpose()
     });
     let (output, plot) = (output?, plot?);

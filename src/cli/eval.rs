@@ -1,5 +1,6 @@
 //! `tiered eval`: evaluates a run on a story file.
 
+use super::out_file::require_other;
 use super::output::{ReportArgs, pair_bar, print, warn_unless_ended};
 use super::pairs::{LoadedPairs, PairArgs};
 use crate::data::Pair;
@@ -102,14 +103,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.unit == Unit::Story {
         run.require_single_story()?;
     }
-    let mut data = set.description(0);
+    let pairs = set.pairs(run.config.seed)?;
+    let mut data = set.description(pairs.len());
     data.entities_found = args.entities == EntitySource::Found;
     data.augmented = args.augment;
     let destination = match name {
         Some(name) => in_run(args, &data, &run.folder, name)?,
         None => elsewhere(args)?,
     };
-    let pairs = args.entities.of(set.pairs(run.config.seed)?);
+    let pairs = args.entities.of(pairs);
     let predictions = match args.augment {
         false => evaluated(&run, &set, pairs)?,
         true => mean_of_readings(evaluated(&run, &set, all_readings(pairs))?),
@@ -117,7 +119,6 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let recorded = args.decode.unwrap_or_else(|| run.own_decode()).apply(&predictions);
     let conflicts = args.decode.map_or(Decode::REPORTED.to_vec(), |decode| vec![decode]);
     let states = if args.states.is_empty() { run.states() } else { once_each(args.states.iter().copied()) };
-    data.pairs = recorded.len() as u64;
     data = data.with_seen(&run.seen(&set.scored()?)?);
     data.without_states = without_states(&recorded);
     let report = run.report(data.clone(), &recorded, &conflicts, &states, args.show.published());
@@ -184,6 +185,9 @@ fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
 /// The folder of `--output`. Decides where to save before anything is computed, so that an error comes early.
 fn elsewhere(args: &Args) -> Result<Destination> {
     let Some(output) = &args.output else { return Ok(Destination::Nowhere) };
+    for file in EVALUATION_FILES {
+        require_other(&[&args.pairs.data], &output.join(file))?;
+    }
     let existing = EVALUATION_FILES.map(|file| output.join(file)).into_iter().find(|path| path.exists());
     let problem = match existing.filter(|_| !args.force) {
         Some(existing) => format!("{}: exists; --force replaces it", existing.display()),

@@ -36,6 +36,17 @@ impl<'a> OutFile<'a> {
         }
     }
 
+    /// As [`OutFile::new`], for a command that reads `inputs`.
+    ///
+    /// # Errors
+    /// `Usage` if it is one of them; those of [`OutFile::new`].
+    pub fn beside<P: AsRef<Path>>(inputs: &[P], path: &'a Path, replacing: Replacing) -> Result<Self> {
+        if path != Path::new("-") {
+            require_other(inputs, path)?;
+        }
+        OutFile::new(path, replacing)
+    }
+
     pub fn path(&self) -> &Path {
         self.path
     }
@@ -100,6 +111,21 @@ impl<'a> OutFile<'a> {
     }
 }
 
+/// # Errors
+/// `Usage` if the file to write is one of `inputs`.
+pub(super) fn require_other<P: AsRef<Path>>(inputs: &[P], path: &Path) -> Result<()> {
+    let place = path.canonicalize();
+    let is_input =
+        |input: &P| place.as_ref().is_ok_and(|place| input.as_ref().canonicalize().is_ok_and(|i| i == *place));
+    match path.is_file() && inputs.iter().any(is_input) {
+        true => {
+            let problem = "is read by this command, and would be lost; name another place to write to";
+            Err(Error::new(ErrorKind::Usage, format!("{}: {problem}", path.display())))
+        }
+        false => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +146,21 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(write(&path.join("b.json"), false, b"one").unwrap_err().kind, ErrorKind::CantCreate);
         assert!(write(folder.path(), true, b"three").unwrap_err().message.contains("is a folder"));
+    }
+
+    #[test]
+    fn an_input_is_not_replaced() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [input, link, other] = ["a.json", "link.json", "b.json"].map(|name| folder.path().join(name));
+        std::fs::write(&input, "one").unwrap();
+        std::os::unix::fs::symlink(&input, &link).unwrap();
+        for path in [&input, &link, &folder.path().join("../").join(folder.path().file_name().unwrap()).join("a.json")]
+        {
+            let error = OutFile::beside(&[&other, &input], path, Replacing { force: true }).err().unwrap();
+            assert!(error.kind == ErrorKind::Usage && error.message.contains("would be lost"), "{error}");
+        }
+        assert!(OutFile::beside(&[&input], &other, Replacing { force: false }).is_ok());
+        assert!(OutFile::beside(&[Path::new("-")], Path::new("-"), Replacing { force: false }).is_ok());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::out_file::{OutFile, Replacing};
 use crate::data;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::say::{aside, counted, is_quiet};
 use crate::synthetic::reorder_stories;
 use std::path::PathBuf;
@@ -24,12 +24,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let out = OutFile::new(&args.output, args.replacing)?;
-    if args.output.canonicalize().is_ok_and(|output| args.data.canonicalize().is_ok_and(|data| data == output)) {
-        let message =
-            format!("{}: is the file of --data, which would be lost; name another --output", args.output.display());
-        return Err(Error::new(ErrorKind::Usage, message));
-    }
+    let out = OutFile::beside(&[&args.data], &args.output, args.replacing)?;
     let file = data::read_file(&args.data)?;
     file.require_clean()?;
     let mut bytes = Vec::new();

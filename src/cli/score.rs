@@ -11,6 +11,7 @@ use crate::prediction::{
 };
 use crate::report::comparison::once_each;
 use crate::report::{DataDescription, Report, TierRow};
+use crate::say::{aside, counted};
 use std::path::{Path, PathBuf};
 
 /// Score saved predictions: accuracy, consistency, verifiability
@@ -43,7 +44,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     args.show.check(false)?;
     let [save, tiers] = [&args.output, &args.tiers]
-        .map(|path| path.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose());
+        .map(|path| path.as_deref().map(|path| OutFile::beside(&args.files, path, args.replacing)).transpose());
     let (save, tiers) = (save?, tiers?);
     if save.as_ref().zip(tiers.as_ref()).is_some_and(|(save, tiers)| save.is_same(tiers)) {
         return Err(Error::new(ErrorKind::Usage, "--output and --tiers are the same file; name two"));
@@ -94,9 +95,19 @@ fn read(args: &Args) -> Result<PredictionFile> {
         systems.push(read.pairs);
     }
     let mean = mean_predictions(&systems).map_err(|problem| Error::data(format!("{}: {problem}", names(files))))?;
+    warn_of_ties(&mean);
     let of_joint = |pair: &LabelledPair| pair.prediction.stories.iter().all(|story| !story.sentence_pairs.is_empty());
     let decode = if mean.iter().all(of_joint) { Decode::Pair } else { Decode::Threshold };
     Ok(PredictionFile { format: PredictionFormat::Lines, pairs: decode.apply(&mean) })
+}
+
+fn warn_of_ties(mean: &[LabelledPair]) {
+    let is_tie = |pair: &&LabelledPair| pair.prediction.story_probs[0] == pair.prediction.story_probs[1];
+    let ties = mean.iter().filter(is_tie).count();
+    if ties > 0 {
+        let (ties, of) = (counted(ties, "pair"), mean.len());
+        aside!("warning: {ties} of {of}: both stories are equally probable in the mean, which counts as wrong");
+    }
 }
 
 fn names(files: &[PathBuf]) -> String {

@@ -15,6 +15,7 @@ use crate::metrics::{Calibration, StateCounts};
 use crate::model_card::{self, CardContents, CardSource};
 use crate::prediction::{LabelledPair, read_predictions, without_states, write_predictions};
 use crate::report::{DataDescription, PublishedRow, Report, Seen, StoryReport, TierRow};
+use crate::say::counted;
 use crate::train::MixtureComponent;
 use crate::untrusted::component;
 use serde::Serialize;
@@ -216,11 +217,11 @@ impl RunFolder {
             (Some(a), Some(b)) => a == b,
             _ => name(&there.file) == name(&data.file),
         };
-        let pairs =
-            |data: &DataDescription| (data.split.clone(), data.kind.clone(), data.entities_found, data.augmented);
-        let is_same = is_file && pairs(&there) == pairs(data);
+        let read = |data: &DataDescription| (data.entities_found, data.augmented);
+        let pairs = |data: &DataDescription| (data.split.clone(), data.kind.clone(), data.pairs);
+        let is_same = is_file && pairs(&there) == pairs(data) && read(&there) == read(data);
         let remark = there.remark();
-        let parts = [there.file, there.split, Some(there.kind)];
+        let parts = [there.file, there.split, Some(there.kind), Some(counted(there.pairs, "pair"))];
         Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ") + &remark))
     }
 

@@ -44,6 +44,20 @@ fn an_evaluation_of_other_stories_is_not_replaced_without_a_word() {
 }
 
 #[test]
+fn an_evaluation_of_fewer_pairs_is_not_replaced_without_a_word() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1", "--set", "data.dev.pairs=2"]);
+    let refused = eval(&run, &tiny.stories(), "dev", &[]);
+    assert_eq!(refused.status.code(), Some(73), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("dev, all, 2 pairs, only the first of its pairs were scored"),
+        "{}",
+        stderr(&refused)
+    );
+    assert!(succeeds(&eval(&run, &tiny.stories(), "dev", &["--force"])).contains("4 pairs of"));
+}
+
+#[test]
 fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
@@ -54,6 +68,13 @@ fn scores_are_kept_elsewhere_or_printed_where_the_run_can_t_be_written() {
     assert!(!run.join("eval/stories-train-all").exists());
     assert_eq!(eval(&run, &tiny.stories(), "train", &kept).status.code(), Some(73));
     succeeds(&eval(&run, &tiny.stories(), "train", &[&kept[..], &["--force"]].concat()));
+
+    let own = tiny.path("own/stories.json");
+    std::fs::create_dir(tiny.path("own")).unwrap();
+    std::fs::copy(tiny.stories(), &own).unwrap();
+    let lost = eval(&run, &own, "train", &["--output", text(&tiny.path("own")), "--force"]);
+    assert!(lost.status.code() == Some(2) && stderr(&lost).contains("would be lost"), "{}", stderr(&lost));
+    assert!(own.is_file());
 
     // A name that can't be that of a folder is no hindrance to a folder of one's own, nor is training begun with it.
     let odd = tiny.path("a:b.json");

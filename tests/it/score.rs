@@ -192,6 +192,10 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
 
     let kept = tiered(["score", text(&a), text(&b), "--output", text(&saved)]);
     assert!(kept.status.code() == Some(73) && stderr(&kept).contains("--force"), "{}", stderr(&kept));
+    for out in ["--output", "--tiers"] {
+        let lost = tiered(["score", text(&a), text(&b), out, text(&b), "--force"]);
+        assert!(lost.status.code() == Some(2) && stderr(&lost).contains("would be lost"), "{}", stderr(&lost));
+    }
     let twice = tiered(["score", text(&a), text(&b), text(&a)]);
     assert!(twice.status.code() == Some(65) && stderr(&twice).contains("the same predictions"), "{}", stderr(&twice));
 
@@ -226,6 +230,12 @@ fn a_tie_of_several_systems_counts_as_wrong_in_any_order() {
         let mean = mean_predictions(&systems.map(|system| system.to_vec())).unwrap();
         assert_eq!(TierCounts::of(&mean).accurate, 0);
     }
+    let directory = TempDir::new().unwrap();
+    let [a, b] = [("a.jsonl", &right), ("b.jsonl", &wrong)].map(|(name, pairs)| written(&directory, name, pairs));
+    let output = tiered(["score", text(&a), text(&b)]);
+    let warning = format!("warning: {0} pairs of {0}: both stories are equally probable in the mean", right.len());
+    assert!(output.status.success() && stderr(&output).contains(&warning), "{}", stderr(&output));
+    assert!(!stderr(&tiered(["score", text(&a)])).contains("equally probable"));
     let by = |story_probs: [f32; 2]| {
         let mut pairs = named_predictions();
         for pair in &mut pairs {

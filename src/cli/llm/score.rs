@@ -68,8 +68,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
         return print(&har_agreement(args, first, second)?);
     }
-    let out = args.predictions.as_deref().map(|path| OutFile::new(path, args.replacing)).transpose()?;
     let records = find_records(&args.paths)?;
+    let swapped = args.swapped.as_ref().map(|path| find_records(std::slice::from_ref(path))).transpose()?;
+    let read = records.iter().chain(swapped.iter().flatten());
+    let inputs: Vec<&PathBuf> = read.flat_map(|records| &records.files).chain(&args.data).collect();
+    let out = args.predictions.as_deref().map(|path| OutFile::beside(&inputs, path, args.replacing)).transpose()?;
     let mut report = score(&records)?;
     if args.published.contains(&Published::GitaStories) {
         report = report.with_published(&records, published_models())?;
@@ -77,9 +80,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.published.contains(&Published::Calamita) {
         report.calamita_leaderboard = calamita_leaderboard();
     }
-    if let Some(path) = &args.swapped {
-        let swapped = find_records(std::slice::from_ref(path))?;
-        let [first, second] = [only(&records, "--swapped")?, only(&swapped, "--swapped")?];
+    if let Some(swapped) = &swapped {
+        let [first, second] = [only(&records, "--swapped")?, only(swapped, "--swapped")?];
         require_both_orders(first, second)?;
         report.agreement = Some(agreement(&link(first)?, &link(second)?)?);
     }

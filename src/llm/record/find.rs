@@ -17,6 +17,8 @@ pub struct Records {
     pub model: String,
     /// The folder that holds the files; empty for files named without one.
     pub folder: PathBuf,
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
     /// What the first `results` file says; empty if there is none.
     pub facts: RunFacts,
     /// What must stand beside the figures, such as too few shots; of all `results` files.
@@ -128,7 +130,8 @@ fn records(files: &[PathBuf], folder: PathBuf) -> Result<Records> {
     let of_folder =
         || folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
     let model = if facts.model.is_empty() { of_folder() } else { facts.model.clone() };
-    Ok(Records { model, folder, facts, remarks, tiers })
+    let files = files.iter().cloned().chain(results).collect();
+    Ok(Records { model, folder, files, facts, remarks, tiers })
 }
 
 /// Refuses a file that has more or fewer lines than its run asked about stories, as the `results` files that name its tier
