@@ -90,6 +90,14 @@ pub(super) fn wrong_type(field: &str, expected: &str, found: &Node, notes: &mut 
     notes.add(Code::WrongType, field, format!("must be {expected}, not {}", found.type_name()));
 }
 
+/// Each field with its last value, in the order of these.
+pub(super) fn last_values(entries: &[(String, Node)]) -> Vec<&(String, Node)> {
+    let mut names = HashSet::new();
+    let mut last: Vec<_> = entries.iter().rev().filter(|(name, _)| names.insert(name)).collect();
+    last.reverse();
+    last
+}
+
 /// Warns about names that are repeated in one object.
 pub(super) fn note_repeated(entries: &[(String, Node)], prefix: &str, notes: &mut Notes) {
     let mut names = HashSet::new();

@@ -99,7 +99,9 @@ pub(super) fn read_keeping<K: Keep>(path: &Path, source: impl Read, most: u64, k
         _ if notes.is_full() => {
             io::copy(&mut stream, &mut io::sink()).map(drop).map_err(|error| unreadable(path, &error))?
         }
-        Ok(None) if read.is_empty() && notes.errors() == 0 => return Err(misshapen("but this one has no stories")),
+        Ok(None) if read.iter().all(|(_, kept)| kept.is_empty()) && notes.errors() == 0 => {
+            return Err(misshapen("but this one has no stories"));
+        }
         Ok(None) => (),
         Ok(Some(other)) => return Err(misshapen(&format!("not {other}"))),
         Err(error) if error.is_io() => return Err(unreadable(path, &error.into())),

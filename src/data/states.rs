@@ -2,7 +2,7 @@
 
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
-use super::fields::{Fields, note_repeated, wrong_type};
+use super::fields::{Fields, last_values, note_repeated, wrong_type};
 use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::story::{Classes, Entity};
@@ -104,7 +104,7 @@ impl Table {
             return wrong_type(&format!("states[{sentence}]"), "an object of attributes", row, notes);
         };
         note_repeated(attributes, &format!("states[{sentence}]."), notes);
-        for (name, labels) in attributes {
+        for (name, labels) in last_values(attributes) {
             let field = format!("states[{sentence}].{name}");
             match (Attribute::from_name(name), labels) {
                 (None, _) => {

@@ -2,7 +2,7 @@
 
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
-use super::fields::{Fields, wrong_type};
+use super::fields::{Fields, last_values, wrong_type};
 use super::names::{Spellings, note_similar};
 use super::node::Node;
 use super::states::note_row_count;
@@ -54,8 +54,10 @@ pub(super) fn entities(fields: &Fields, sentences: usize, notes: &mut Notes) -> 
 /// Whether the rows of the sentences contain anything that could be a label, valid or not. Further rows are dropped.
 fn has_labels(fields: &Fields, sentences: usize) -> bool {
     let is_empty = |labels: &Node| matches!(labels, Node::List(labels) if labels.is_empty());
-    let is_empty_row =
-        |row: &Node| matches!(row, Node::Object(attributes) if attributes.iter().all(|(_, labels)| is_empty(labels)));
+    let is_empty_row = |row: &Node| match row {
+        Node::Object(attributes) => last_values(attributes).into_iter().all(|(_, labels)| is_empty(labels)),
+        _ => false,
+    };
     match fields.get("states") {
         None | Some(Node::Null) => false,
         Some(Node::List(rows)) => !rows.iter().take(sentences).all(is_empty_row),

@@ -73,7 +73,8 @@ fn swapped(story: &Story) -> Vec<(Story, BTreeSet<(String, Attribute)>)> {
         return Vec::new();
     }
     let swaps = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-    let broken = swaps.filter_map(|(i, j)| {
+    let changed = swaps.filter(|&(i, j)| story.sentences[i] != story.sentences[j]);
+    let broken = changed.filter_map(|(i, j)| {
         let mut order = as_it_was.clone();
         order.swap(i, j);
         let mut conflicts = conflicts(story, &order).into_iter();

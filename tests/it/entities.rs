@@ -176,10 +176,14 @@ fn a_file_in_json_is_read_by_what_it_contains() {
         let found = tiered(["data", "entities", text(&write(&directory, name, &json))]);
         assert_eq!(stdout(&found), "text/1: Rosa, kettle\n", "{}", stderr(&found));
     }
-    for (name, json) in [("faulty.json", r#"{"stories": {"1": {}}}"#), ("empty.json", r#"{"test": {}}"#)] {
-        let path = write(&directory, name, json);
+    for (json, problem) in [
+        (r#"{"stories": {"1": {}}}"#, "no story can be used; `tiered data check "),
+        (r#"{"test": {}}"#, "but this one has no stories"),
+    ] {
+        let path = write(&directory, "unusable.json", json);
         let refused = tiered(["data", "entities", text(&path)]);
-        let message = format!("{0}: no story can be used; `tiered data check {0}` says more", path.display());
+        let message = format!("{}: ", path.display());
+        assert!(stderr(&refused).contains(problem), "{}", stderr(&refused));
         assert!(refused.status.code() == Some(65) && stderr(&refused).contains(&message), "{}", stderr(&refused));
     }
 }

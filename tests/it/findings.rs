@@ -340,7 +340,7 @@ fn repeated_split() -> StoryFile {
 fn repeated_fields() -> StoryFile {
     let text = clean_file().to_string();
     let text = text.replacen("\"story_id\":1", "\"story_id\":7,\"story_id\":1", 1);
-    read_text(&text.replacen("\"open\":", "\"open\":[],\"open\":", 1)).unwrap()
+    read_text(&text.replacen("\"open\":", "\"open\":[[\"box\",1],[\"box\",99]],\"open\":", 1)).unwrap()
 }
 
 #[test]
@@ -350,7 +350,9 @@ fn repeated_splits_and_fields_are_told() {
     assert_eq!(file.split("test#2").unwrap().len(), 3);
     let file = repeated_fields();
     assert_eq!(places(&file), [("repeated-field", "1", "story_id"), ("repeated-field", "1", "states[0].open")]);
-    assert_eq!(story(&file, "1").unwrap().group, 1);
+    let story = story(&file, "1").unwrap();
+    assert_eq!(story.group, 1);
+    assert!(story.entities.iter().all(|entity| entity.name != "box"), "the last value is used, no other");
 }
 
 /// More than is read of one thing: the story is left out, and the others are read.
@@ -482,6 +484,7 @@ fn stories_without_a_split_are_refused() {
         (stories["1"].clone(), "these stories are in no split; put them into one"),
         (list, "not a list"),
         (json!({}), "this one has no stories"),
+        (json!({"train": {}, "test": {}}), "this one has no stories"),
     ];
     for (file, words) in cases {
         let error = read_text(&file.to_string()).unwrap_err();
