@@ -115,6 +115,7 @@ fn chosen(names: &[&str], split: Option<&str>, flag: &str) -> Result<String> {
     let problem = match (split, names) {
         (Some(split), names) if names.contains(&split) => return Ok(split.to_owned()),
         (None, [only]) => return Ok((*only).to_owned()),
+        (_, []) => return Err(Error::data("has no stories")),
         (Some(split), _) => format!("has no split {split:?}"),
         (None, _) => "has several splits".to_owned(),
     };
@@ -184,6 +185,15 @@ impl StorySet {
             }
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// `Data` if there are none.
+    pub fn require_stories(&self) -> Result<()> {
+        match self.stories.is_empty() {
+            true => Err(Error::data("has no stories to ask about").about(self.path.display())),
+            false => Ok(()),
+        }
     }
 
     /// Refuses the third tier where an implausible story does not tell its states.

@@ -575,6 +575,16 @@ fn predictions_of_a_language_model_score_what_its_records_do() {
     assert!(count(&row["consistency"]) > 0 && count(&row["accuracy"]) < implausible, "{row}");
     let again = tiered(arguments);
     assert!(again.status.code() == Some(73) && stderr(&again).contains("--force"), "{}", stderr(&again));
+    let copy = folder.path().join("stories.json");
+    std::fs::copy(&data, &copy).unwrap();
+    let sample_file = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let sample_file = sample_file.into_iter().find(|path| text(path).contains("samples_")).unwrap();
+    for input in [&copy, &sample_file] {
+        let before = std::fs::read(input).unwrap();
+        let output = tiered(["llm", "score", records, "--predictions", text(input), "--data", text(&copy), "--force"]);
+        assert!(output.status.code() == Some(2) && stderr(&output).contains("would be lost"), "{}", stderr(&output));
+        assert_eq!(std::fs::read(input).unwrap(), before);
+    }
 }
 
 /// A pair that was not asked about is left out, and counted. One that was asked about in other words is no such pair.
@@ -651,6 +661,9 @@ fn a_file_has_as_many_lines_as_its_results_say() {
         (output.status.code(), stderr(&output))
     };
     assert_eq!(scored(&whole).0, Some(0));
+    let results = named("results", "2026-01-31", "json");
+    std::fs::write(&results, format!("\u{feff}{}", std::fs::read_to_string(&results).unwrap())).unwrap();
+    assert_eq!(scored(&whole).0, Some(0), "with a byte order mark");
     let refused = |written: &str, lines: usize| {
         let (code, said) = scored(written);
         let why = format!("results_story_class_2026-01-31T12-00-00.json says {count}; name the whole file");
@@ -1152,6 +1165,18 @@ fn errors_about_the_shots_name_the_flag_of_the_shots() {
     refused(&["--shots-split", "test"], "has one story a line; leave --shots-split out");
     refused(&["--split", "test"], "has one story a line; leave --split out");
     refused(&["--protocol", "har", "--split", "test"], "protocol har needs states of entities");
+    for empty in [json!({}), json!({"test": {}})] {
+        let path = write(&folder, "empty.json", &empty.to_string());
+        for protocol in ["gita4calamita", "trip"] {
+            let output =
+                tiered(["llm", "prompt", "--data", text(&path), "--protocol", protocol, "--tier", "1", "--row", "0"]);
+            assert!(
+                output.status.code() == Some(65) && stderr(&output).contains("has no stories"),
+                "{}",
+                stderr(&output)
+            );
+        }
+    }
 }
 
 /// TRIP has stories of other lengths than five, and some whose conflict has no state that is an option.

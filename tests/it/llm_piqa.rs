@@ -58,7 +58,8 @@ fn the_prompt_is_printed_as_a_model_gets_it() {
 #[test]
 fn submissions_are_scored_in_every_format() {
     let (data, folder) = (data(), TempDir::new().unwrap());
-    submission(&folder, "submission-a.json", "gemma3:27b", &json!([0, 1, 1, 2]));
+    let marked = submission(&folder, "submission-a.json", "gemma3:27b", &json!([0, 1, 1, 2]));
+    std::fs::write(&marked, format!("\u{feff}{}", std::fs::read_to_string(&marked).unwrap())).unwrap();
     submission(&folder, "submission-b.json", "other", &json!([0, 1, 0, 1]));
     let scored = |more: &[&str]| {
         let arguments = ["llm", "piqa", "score", text(folder.path()), "--data", text(data.path())];

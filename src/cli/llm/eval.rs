@@ -53,10 +53,8 @@ fn stories(args: &Args) -> Result<(StorySet, bool)> {
         set.require_states(args.protocol)?;
     }
     set.warnings.iter().for_each(|warning| aside!("warning: {}: {warning}", args.plan.data.display()));
-    match set.stories.is_empty() {
-        true => Err(Error::data(format!("{}: has no stories to ask about", args.plan.data.display()))),
-        false => Ok((set, is_cut)),
-    }
+    set.require_stories()?;
+    Ok((set, is_cut))
 }
 
 fn plan(args: &Args, set: &StorySet) -> Result<Plan> {

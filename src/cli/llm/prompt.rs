@@ -37,6 +37,7 @@ pub(in crate::cli) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let set = read_stories(&args.plan.data, args.protocol, args.plan.split.as_deref())?;
+    set.require_stories()?;
     if args.protocol == Protocol::Har {
         return print_exactly(&format!("{}\n", of_har(args, &set)?));
     }
@@ -63,11 +64,7 @@ fn question(args: &Args, set: &StorySet) -> Result<Question> {
     let path = args.plan.data.display();
     let about = |problem: String| Error::new(ErrorKind::Usage, format!("{path}: {problem}"));
     let Some(story) = set.stories.get(args.row) else {
-        return Err(about(format!(
-            "has no row {}; its rows are 0 to {}",
-            args.row,
-            set.stories.len().saturating_sub(1)
-        )));
+        return Err(about(format!("has no row {}; its rows are 0 to {}", args.row, set.stories.len() - 1)));
     };
     if !asked.contains(&args.row) {
         let why = if story.plausible { "it is plausible" } else { "the tier before did not get it right" };

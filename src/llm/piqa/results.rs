@@ -41,10 +41,13 @@ impl From<&ScoredSubmission> for ResultRow {
 pub fn read_results(path: &Path) -> Result<Vec<ResultRow>> {
     match untrusted::read_if_there(path, untrusted::MAX_BATCH) {
         Ok(None) => Ok(Vec::new()),
-        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| {
-            Error::data(format!("{}: is no file of results: {}", path.display(), untrusted::json_error(&error)))
-                .caused_by(error)
-        }),
+        Ok(Some(bytes)) => {
+            let text = untrusted::text(&bytes).map_err(|problem| Error::data(problem).about(path.display()))?;
+            serde_json::from_str(text).map_err(|error| {
+                Error::data(format!("{}: is no file of results: {}", path.display(), untrusted::json_error(&error)))
+                    .caused_by(error)
+            })
+        }
         Err(error) => Err(Error::reading(path, &error)),
     }
 }

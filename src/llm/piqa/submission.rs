@@ -105,8 +105,9 @@ impl Submission {
             return Err(about("its name must hold \"submission-\", as the benchmark asks; rename it".into()));
         }
         let bytes = untrusted::read(path, untrusted::MAX_BATCH).map_err(|error| Error::reading(path, &error))?;
+        let text = untrusted::text(&bytes).map_err(about)?;
         let submission: Submission =
-            serde_json::from_slice(&bytes).map_err(|error| about(untrusted::json_error(&error)).caused_by(error))?;
+            serde_json::from_str(text).map_err(|error| about(untrusted::json_error(&error)).caused_by(error))?;
         let Some(first) = submission.predictions.first() else {
             return Err(about("\"predictions\" is empty; it needs an entry with \"test\" and \"predictions\"".into()));
         };

@@ -77,7 +77,8 @@ pub(super) fn results(
 /// `Io` or `Data` if it can't be read, or is not a JSON object.
 pub fn read_facts(path: &Path) -> Result<RunFacts> {
     let bytes = untrusted::read(path, MAX_INDEX).map_err(|error| Error::reading(path, &error))?;
-    let results: Value = serde_json::from_slice(&bytes).map_err(|error| {
+    let text = untrusted::text(&bytes).map_err(|problem| Error::data(problem).about(path.display()))?;
+    let results: Value = serde_json::from_str(text).map_err(|error| {
         Error::data(format!("is not valid JSON: {}", json_error(&error))).caused_by(error).about(path.display())
     })?;
     let text = |field: &str| results[field].as_str().unwrap_or_default().to_owned();
