@@ -6,6 +6,7 @@ use crate::durable::Digests;
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights, weights_files};
 use crate::train::{Network, TrainPairs};
+use serde_json::{Map, Value};
 use std::path::Path;
 use tch::Device;
 
@@ -89,12 +90,35 @@ fn starting(
         network.model.set_output_bias(&train.corpus.class_frequencies());
     }
     if let Some(run) = &config.init_from {
-        let weights = RunFolder::open(&expand(run)?)?.required_weights(CheckpointKind::Best);
-        weights.and_then(|file| network.load(&file)).map_err(|error| error.about("init_from"))?;
+        load_run(&mut network, model, &RunFolder::open(&expand(run)?)?).map_err(|error| error.about("init_from"))?;
     }
     network.move_to(device);
     choose_trained(&network, &config.encoder.freeze, train);
     Ok(network)
+}
+
+/// Sets the weights to the best ones of a run with the same model.
+fn load_run(network: &mut Network, model: &ModelConfig, run: &RunFolder) -> Result<()> {
+    let file = run.required_weights(CheckpointKind::Best)?;
+    let (there, here) = (settings(&run.model_config()?), settings(model));
+    if let Some((key, value)) = here.iter().find(|(key, value)| there.get(*key) != Some(value)) {
+        let of_run = there.get(key).cloned().unwrap_or_default();
+        let problem = format!("model.{key} is {of_run} there and {value} here; its weights need the same model");
+        return Err(Error::config(problem).about(run.path().display()));
+    }
+    network.load(&file)
+}
+
+/// What the weights of a model mean, beside their shapes, by config key.
+fn settings(model: &ModelConfig) -> Map<String, Value> {
+    let json = |part: serde_json::Result<Value>| part.expect("a config can be written as JSON");
+    let detector = json(serde_json::to_value(&model.detector));
+    let of_detector = detector.as_object().into_iter().flatten().map(|(key, v)| (format!("detector.{key}"), v.clone()));
+    let texts = [
+        ("input_text", json(serde_json::to_value(model.input_text))),
+        ("state_context", json(serde_json::to_value(model.state_context))),
+    ];
+    texts.map(|(key, value)| (key.to_owned(), value)).into_iter().chain(of_detector).collect()
 }
 
 /// Freezes parts. If the embeddings are not frozen, trains those of their rows that occur in training.

@@ -144,6 +144,9 @@ fn a_first_stage_that_has_not_ended_is_warned_of() {
         stderr(&output).contains(&format!("init_from: {}: its training has not come to its end", text(&first)))
     };
     assert!(!warned());
+    let other = elsewhere.train("third", &["--set", &from, "--set", "model.input_text=story", "--dry-run"]);
+    let why = format!("init_from: {}: model.input_text is \"sentence\" there and \"story\" here", text(&first));
+    assert!(other.status.code() == Some(78) && stderr(&other).contains(&why), "{}", stderr(&other));
     let parts = ["--set", "data.train.kind=cloze", "--set", "data.leave_out={ fold = 1, of = 2 }"];
     let second = elsewhere.trained("second", &[&["--set", &from, "--set", "train.epochs=1"][..], &parts].concat());
     let card = fs::read_to_string(second.join("README.md")).unwrap();
