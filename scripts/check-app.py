@@ -91,6 +91,7 @@ def check_refusals(page):
     page.fill("#story0", "One sentence.")
     page.wait_for_timeout(350)
     expect("at least two sentences" in page.locator("#note").inner_text(), "a short story is not refused")
+    expect(page.locator(".verdict").count() == 0, "the verdict on other stories stays")
     page.fill("#story0", PLAUSIBLE)
     page.fill("#story1", PLAUSIBLE)
     page.wait_for_timeout(350)

@@ -24,7 +24,7 @@ pub enum By {
 pub struct Priority {
     /// The key of the story.
     pub story: String,
-    /// Which share of its answers is expected to be wrong, or to differ, as an average over the three tiers.
+    /// How much of its answers is expected to be wrong, or to differ, as an average over the three tiers; 0 to 1.
     pub score: f32,
 }
 
@@ -64,48 +64,48 @@ impl Stories {
     }
 }
 
-/// How unsure a model is: the chance that its choice of the story and of the sentences is wrong, and the share of the
-/// nontrivial states that it expects to be wrong.
+/// How unsure a model is: the chance that its choice of the story and of the sentences is wrong, and the expected number of
+/// wrong states in a cell, at most 1.
 fn unsure(question: &ProposalQuestion, prediction: &PairPrediction) -> f32 {
     let story = &prediction.stories[1];
     let candidates = story.entities.iter().flat_map(|entity| Side::BOTH.map(|side| &entity.side(side).candidates));
-    let (wrong, all) = candidates.flatten().fold((0., 0.), |(wrong, all), candidate| {
-        let p = candidate.probability;
-        (wrong + p.min(1. - p), all + p)
-    });
+    let wrong: f32 = candidates.flatten().map(|candidate| candidate.probability.min(1. - candidate.probability)).sum();
+    let cells = question.sentences.len() * question.entities.len();
     let tiers = question.is_version.then(|| {
         let pairs = (0..question.sentences.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
         let best = pairs.map(|(i, j)| story.support(i, j)).fold(0., f32::max);
         [prediction.story_probs[0].min(prediction.story_probs[1]), 1. - best.clamp(0., 1.)]
     });
-    mean(tiers.into_iter().flatten().chain((all > 0.).then_some(wrong / all))).unwrap_or_default()
+    mean(tiers.into_iter().flatten().chain(in_a_cell(wrong, cells))).unwrap_or_default()
 }
 
-/// The share of the nontrivial states, of annotator and model, that the model expects to be otherwise; `None` if there are
-/// none in annotated cells.
+/// How many states of an annotated cell the model expects to be otherwise, at most 1; `None` if no cell is annotated.
 fn differing_states(answers: &Answers, question: &ProposalQuestion, story: &StoryPrediction) -> Option<f32> {
-    let (mut differing, mut all) = (0., 0.);
+    let (mut differing, mut cells) = (0., 0);
     for (e, &(entity, person)) in question.entities.iter().enumerate() {
         for (n, &sentence) in question.sentences.iter().enumerate().filter(|(_, s)| answers.is_annotated(entity, **s)) {
+            cells += 1;
             let labels = filled(answers.labels(entity, sentence), person);
             for attribute in Attribute::ALL {
                 let Some(label) = labels[attribute.index()] else { continue };
                 let (before, after) = attribute.split(label);
                 for (side, class) in [(Side::Precondition, before), (Side::Effect, after)] {
                     let predicted = &story.entities[e];
-                    let is_nontrivial = attribute.is_nontrivial(class);
-                    let other = if is_nontrivial {
-                        1. - probability(predicted, side, n, attribute, class)
-                    } else {
-                        1. - trivial(predicted, side, n, attribute)
+                    let agreed = match attribute.is_nontrivial(class) {
+                        true => probability(predicted, side, n, attribute, class),
+                        false => trivial(predicted, side, n, attribute),
                     };
-                    differing += other;
-                    all += if is_nontrivial { 1. } else { other };
+                    differing += 1. - agreed;
                 }
             }
         }
     }
-    (all > 0.).then(|| differing / all)
+    in_a_cell(differing, cells)
+}
+
+/// A number of states by cell; `None` if there are no cells.
+fn in_a_cell(states: f32, cells: usize) -> Option<f32> {
+    (cells > 0).then(|| (states / cells as f32).min(1.))
 }
 
 fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {

@@ -27,8 +27,8 @@ export function answerCard(run, { answer: explanation, before, held, error, isSt
   if (!explanation) return h("section", { class: "card" }, title);
   const { answer, notes, stories } = explanation;
   const [words, probability] = verdict(answer);
-  const choose = (place) => select(same(place, selected) ? null : { ...place, run });
   const isSelected = (place) => selected?.run === run && same(place, selected);
+  const choose = (place) => select(isSelected(place) ? null : { ...place, run });
   return h("section", { class: isStale ? "card stale" : "card", "aria-label": run }, title,
     h("p", { class: "verdict" }, words, probability === null ? null : h("span", { class: "figure" }, ` ${percent(probability)}`)),
     probability === null ? null : styled(h("div", { class: "bar", "aria-hidden": "true" }), "--value", probability),

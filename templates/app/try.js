@@ -158,7 +158,10 @@ function askAll(models, show, note) {
     known.request?.abort();
     known.error = null;
     known.isStale = Boolean(body);
-    if (!body) continue;
+    if (!body) {
+      known.answer = null;
+      continue;
+    }
     if (body.stories.length === 1 && !model.single_story) {
       Object.assign(known, { answer: null, error: t("needs_two"), isStale: false });
       continue;
