@@ -83,6 +83,13 @@ def test_the_programs_errors_become_value_errors(run: tiered.Run) -> None:
         run.predict([(FILLED, UNPLUGGED, FILLED)], entities=ENTITIES)
 
 
+def test_a_warning_before_an_error_stays_a_warning(run: tiered.Run) -> None:
+    titled = {"sentences": ["Title", "Rosa drank tea."], "entities": ["Rosa"]}
+    alone = {"sentences": ["Rosa drank tea."], "entities": ["Rosa"]}
+    with pytest.warns(UserWarning, match="line 1: "), pytest.raises(ValueError, match=r"^standard input, line 2: "):
+        run.predict([titled, alone])
+
+
 @pytest.mark.parametrize("wrong", ["Rosa filled the kettle.", 7, [FILLED, 7], [[FILLED]]])
 def test_what_is_no_story_is_a_type_error(run: tiered.Run, wrong: object) -> None:
     with pytest.raises(TypeError, match="a story is a list of sentences, or a dict"):

@@ -35,7 +35,10 @@ def run_program(arguments: Sequence[str | Path], standard_input: str = "") -> st
         if said:
             warnings.warn(said, stacklevel=3)
         return done.stdout
-    message = said.removeprefix("error: ") or f"tiered stopped with exit code {done.returncode} and said nothing"
+    before, _, message = f"\n{said}".rpartition("\nerror: ")
+    if before.strip():
+        warnings.warn(before.strip(), stacklevel=3)
+    message = message or f"tiered stopped with exit code {done.returncode} and said nothing"
     if done.returncode in _INVALID:
         raise ValueError(message)
     if done.returncode == _NOT_FOUND:
