@@ -112,3 +112,53 @@ fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
     let (sum, count) = values.fold((0., 0), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::change::{EntityId, SentenceId};
+    use super::super::question::StoryText;
+    use super::*;
+    use crate::prediction::{EntityPrediction, StateCandidate};
+
+    /// Two sentences about one thing, with these nontrivial states in the first cell.
+    fn unsure_of(probabilities: &[f32]) -> f32 {
+        let text = StoryText { sentences: Vec::new(), entities: Vec::new() };
+        let question = ProposalQuestion {
+            story: "1".into(),
+            sentences: vec![SentenceId(1), SentenceId(2)],
+            entities: vec![(EntityId(1), false)],
+            named: Vec::new(),
+            is_version: false,
+            texts: [text.clone(), text],
+        };
+        let mut entity = EntityPrediction::without_states("box", vec![0.; 2]);
+        entity.side_mut(Side::Effect).candidates = Attribute::ALL
+            .into_iter()
+            .zip(probabilities)
+            .map(|(attribute, &probability)| StateCandidate {
+                sentence: 0,
+                attribute,
+                class: 1,
+                probability,
+                otherwise: 0,
+            })
+            .collect();
+        let story = StoryPrediction {
+            id: "1".into(),
+            sentences: Vec::new(),
+            sentence_pairs: Vec::new(),
+            subjects: Vec::new(),
+            no_conflict: None,
+            entities: vec![entity],
+        };
+        let stories = [story.clone(), story];
+        unsure(&question, &PairPrediction { plausible: 0, story_probs: [0.5; 2], conflict: Vec::new(), stories })
+    }
+
+    /// A story about which a model expects hardly any state is none of which it is unsure.
+    #[test]
+    fn the_wrong_states_of_a_cell_are_expected() {
+        let is = |probabilities: &[f32], score: f32| (unsure_of(probabilities) - score).abs() < 1e-6;
+        assert!(is(&[], 0.) && is(&[0.06], 0.03) && is(&[0.9, 0.5], 0.3) && is(&[0.5; 8], 1.));
+    }
+}

@@ -82,7 +82,7 @@ fn a_scoring_of_pairs_beyond_the_kind_or_the_first_of_dev_is_noted() {
         format!("data.dev={{ file = '{}', split = 'dev', kind = 'cloze', pairs = 1 }}", rig.tiny.stories().display());
     let run = rig.tiny.trained("first", &["--set", "train.epochs=1", "--set", &dev]);
     let rig = Rig { run, ..rig };
-    let eval = |kind: &str| rig.eval(&rig.tiny.stories(), &["--kind", kind]);
+    let eval = |kind: &str| rig.eval(&rig.tiny.stories(), &["--kind", kind, "--force"]);
     eval("order");
     let [order] = rig.scorings().try_into().unwrap();
     assert!(order["data"].get("seen").is_none() && order["data"].get("seen_in_part").is_none(), "{order}");

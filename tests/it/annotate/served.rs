@@ -235,8 +235,5 @@ fn a_run_proposes_labels_and_says_where_it_is_unsure() {
     served.edit(Some("1"), json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 4, "wet": 1}}]));
     let disagree = order(&served, "disagree");
     assert_eq!(disagree["stories"].as_array().unwrap().len(), 2);
-    let score = |story: &Value| story["score"].as_f64().unwrap();
-    assert!(score(&disagree["stories"][0]) > 0.);
-    let most = unsure["stories"].as_array().unwrap().iter().map(score).fold(0., f64::max);
-    assert!(most < 1., "the run has small candidates only, and is not sure of nothing: {most}");
+    assert!(disagree["stories"][0]["score"].as_f64().unwrap() > 0.);
 }
