@@ -38,7 +38,7 @@ def run_program(arguments: Sequence[str | Path], standard_input: str = "") -> st
     before, _, message = f"\n{said}".rpartition("\nerror: ")
     if before.strip():
         warnings.warn(before.strip(), stacklevel=3)
-    message = message or f"tiered stopped with exit code {done.returncode} and said nothing"
+    message = message.strip() or f"tiered stopped with exit code {done.returncode} and said nothing"
     if done.returncode in _INVALID:
         raise ValueError(message)
     if done.returncode == _NOT_FOUND:
