@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t = EntitySource::Given)]
     entities: EntitySource,
     /// Read each pair also without its first sentence, without its second one, and so on, and take the mean (test-time
-    /// augmentation). It takes about six times as long for stories of five sentences
+    /// augmentation). It takes four to six times as long for stories of five sentences
     #[arg(long)]
     augment: bool,
     /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or

@@ -67,7 +67,7 @@ pub(super) struct Args {
     #[arg(long)]
     device: Option<DeviceChoice>,
     /// Read the stories also without their first sentence, without their second one, and so on, and take the mean
-    /// (test-time augmentation). It takes about six times as long for stories of five sentences
+    /// (test-time augmentation). It takes four to six times as long for stories of five sentences
     #[arg(long)]
     augment: bool,
     /// How to choose the sentences in conflict: threshold (the papers'), pair (the most likely sentence pair) or

@@ -49,7 +49,7 @@ pub struct Config {
     pub deterministic: bool,
     /// A run whose best weights initialise the whole model, heads and detector too; it must have the same `[model]`, but
     /// for `dropout`, `max_sentences` and `output_bias`. `encoder.path` still names the encoder, which must have the same
-    /// sizes.
+    /// sizes and the same `tokenizer.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-resume" = "refused", "x-type" = "run folder", "x-default" = "none"))]
     pub init_from: Option<PathBuf>,

@@ -144,8 +144,11 @@ impl Resumed {
     /// `Data` if the training pairs, the tokenizer or the encoder's config have changed.
     pub fn compare(&self, config: &Config, inputs: &Inputs, machine: &Environment) -> Result<Vec<String>> {
         let then = &self.inputs;
+        let sources = config.data.train.0.iter().zip(then.train.split(' ').zip(inputs.train.split(' ')));
+        let other = sources.filter(|(_, (then, now))| then != now).map(|(source, _)| source.name());
+        let train = format!("data.train ({})", other.collect::<Vec<_>>().join(", "));
         let refused = [
-            ("the file of data.train", then.train != inputs.train),
+            (train.as_str(), then.train != inputs.train),
             ("a file of data.train.soft_labels", then.soft_labels != inputs.soft_labels),
             ("encoder/tokenizer.json of the run", then.tokenizer != inputs.tokenizer),
             ("encoder/config.json of the run", then.encoder_config != inputs.encoder_config),

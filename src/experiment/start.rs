@@ -5,7 +5,9 @@ use crate::config::{Config, Freeze, OutputBias, expand};
 use crate::durable::Digests;
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights, weights_files};
+use crate::tokenizer::tokenizer_json;
 use crate::train::{Network, TrainPairs};
+use crate::untrusted::{self, MAX_TOKENIZER};
 use serde_json::{Map, Value};
 use std::path::Path;
 use tch::Device;
@@ -90,21 +92,29 @@ fn starting(
         network.model.set_output_bias(&train.corpus.class_frequencies());
     }
     if let Some(run) = &config.init_from {
-        load_run(&mut network, model, &RunFolder::open(&expand(run)?)?).map_err(|error| error.about("init_from"))?;
+        load_run(&mut network, config, model, &RunFolder::open(&expand(run)?)?)
+            .map_err(|error| error.about("init_from"))?;
     }
     network.move_to(device);
     choose_trained(&network, &config.encoder.freeze, train);
     Ok(network)
 }
 
-/// Sets the weights to the best ones of a run with the same model.
-fn load_run(network: &mut Network, model: &ModelConfig, run: &RunFolder) -> Result<()> {
+/// Sets the weights to the best ones of a run with the same model and tokenizer.
+fn load_run(network: &mut Network, config: &Config, model: &ModelConfig, run: &RunFolder) -> Result<()> {
     let file = run.required_weights(CheckpointKind::Best)?;
     let (there, here) = (settings(&run.model_config()?), settings(model));
     if let Some((key, value)) = here.iter().find(|(key, value)| there.get(*key) != Some(value)) {
         let of_run = there.get(key).cloned().unwrap_or_default();
         let problem = format!("model.{key} is {of_run} there and {value} here; its weights need the same model");
         return Err(Error::config(problem).about(run.path().display()));
+    }
+    let (of_run, encoder) = (run.tokenizer_file(), config.encoder.folder()?);
+    let bytes = untrusted::read_regular(&of_run, MAX_TOKENIZER).map_err(|error| Error::reading(&of_run, &error))?;
+    if bytes != tokenizer_json(&encoder)? {
+        let problem =
+            format!("is not the tokenizer of {}; encoder.path must name the run's encoder", encoder.display());
+        return Err(Error::config(problem).about(of_run.display()));
     }
     network.load(&file)
 }

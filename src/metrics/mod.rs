@@ -20,7 +20,7 @@ pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_b
 pub use count::{Confusion, Share};
 pub use groups::StoryGroups;
 pub use holm::holm;
-pub use mcnemar::{mcnemar_exact, mcnemar_over_seeds};
+pub use mcnemar::mcnemar_over_seeds;
 pub use seeds::{Difference, Estimate, PValue, PairSet, Reached, Tiers, differences, estimates, reached};
 pub use state::{PredictedCounts, PredictedScores, SideScores, StateCounts, StateScores};
 pub use story::KindShares;

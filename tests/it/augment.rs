@@ -75,7 +75,10 @@ fn the_mean_is_that_of_evaluations_of_shorter_stories() {
     let (tiny, run) = shared();
     let report: Value = serde_json::from_str(&eval(&tiny.stories(), &["--augment", "--format=json"])).unwrap();
     assert_eq!(report["data"]["augmented"], true);
-    assert!(eval(&tiny.stories(), &[]).lines().all(|line| !line.contains("read also")));
+    for (more, said) in [(&[][..], false), (&["--augment"], true)] {
+        let printed = eval(&tiny.stories(), more);
+        assert_eq!(printed.contains(", read also without each sentence"), said, "{printed}");
+    }
     let [whole, augmented] =
         ["stories-dev-all", "stories-dev-all-augmented"].map(|name| predictions(&run.join("eval").join(name)));
     assert!(!whole.is_empty() && whole.len() == augmented.len());

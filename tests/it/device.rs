@@ -1,7 +1,7 @@
 //! What a GPU computes with, on the CPU: that it trains to the same weights as our kernels, how often it waits for the
 //! device, and how much it asks of it.
 
-use crate::support::{source_files, stderr, text, tiered_with};
+use crate::support::{skipped, source_files, stderr, text, tiered_with};
 use crate::test_device::{CPU, CPU_AS_GPU, devices};
 use crate::tiny::Tiny;
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn sets<'a>(sets: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn both_paths_train_to_the_same_weights() {
     if devices() != [CPU, CPU_AS_GPU] {
-        return; // compares the two on the CPU
+        return skipped("both paths are compared on the CPU (make test)");
     }
     let rate = 1e-4;
     let cases: [(&str, &[&str]); 9] = [
@@ -60,7 +60,7 @@ fn flash_attention_is_attention_within_each_sequence() {
     let device = devices()[0].device;
     assert_eq!(has_flash_attention(device, 16), device.is_cuda(), "GPUs since 2020 have it, CPUs don't");
     if !device.is_cuda() {
-        return;
+        return skipped("a GPU is needed (make test-gpu)");
     }
     let (lengths, heads, depth) = ([3i64, 17, 5], 2, 16);
     let random = || Tensor::randn([25, heads, depth], (Kind::BFloat16, device)).set_requires_grad(true);

@@ -428,8 +428,6 @@ fn a_server_that_does_not_score_is_no_result() {
         assert_eq!(error.kind, ErrorKind::Data);
         error.message
     };
-    let exact = |logprob| OptionScore::Exact { logprob, is_greedy: true };
-    assert_eq!(exact(-1.), OptionScore::Exact { logprob: -1., is_greedy: true });
     let zero = refused(|_| OptionScore::Exact { logprob: 0., is_greedy: true });
     assert!(zero.contains("tier 1, row 0 (0)") && zero.contains("log-probability 0"), "{zero}");
     let tied = refused(|_| OptionScore::Exact { logprob: -1., is_greedy: true });

@@ -117,10 +117,75 @@ fn a_moved_run_predicts_the_same_and_twice_the_same() {
 
 #[test]
 fn best_and_last_weights_can_both_be_used() {
-    let (tiny, elsewhere) = (&shared().0, Tiny::new());
-    let run = copied(&elsewhere, "run");
-    let [best, last] = ["best", "last"].map(|which| evaluated(&run, &tiny.stories(), &["--weights", which]).0);
-    assert_eq!(best == last, weights_of(&run, "best") == weights_of(&run, "last"));
+    let tiny = Tiny::new();
+    let mut runs = (0..9).map(|seed| tiny.trained(&format!("run-{seed}"), &["--set", &format!("seed={seed}")]));
+    let differ = |run: &PathBuf| weights_of(run, "best") != weights_of(run, "last");
+    let run = runs.find(differ).expect("the best epoch of some run is not its last");
+    let stories = tiny.stories();
+    let with = |which: &str| {
+        let pair = ["predict", text(&run), "--data", text(&stories), "--split", "dev", "--pair"];
+        let id = sample_pair(&stories);
+        let predicted = tiered(pair.into_iter().chain([id.as_str(), "--format=json", "--weights", which]));
+        assert!(predicted.status.success(), "{}", stderr(&predicted));
+        let export = tiny.path(which);
+        let exported = tiered(["model", "export", text(&run), "--output", text(&export), "--weights", which]);
+        assert!(exported.status.success(), "{}", stderr(&exported));
+        let exported = fs::read(export.join("model.safetensors")).unwrap();
+        [evaluated(&run, &stories, &["--weights", which]).0, predicted.stdout, exported]
+    };
+    let (best, last) = (with("best"), with("last"));
+    assert_eq!(best.iter().zip(&last).map(|(best, last)| best != last).collect::<Vec<_>>(), [true; 3]);
+}
+
+/// The id of an implausible story of the split dev.
+fn sample_pair(stories: &Path) -> String {
+    let stories: Value = serde_json::from_slice(&fs::read(stories).unwrap()).unwrap();
+    let dev = stories["dev"].as_object().unwrap();
+    dev.iter().find(|(_, story)| story["plausible"] == false).expect("a pair").0.clone()
+}
+
+/// What a key changes shows in the run. Most other tests compare runs of the same settings.
+#[test]
+fn settings_of_training_have_an_effect() {
+    let tiny = Tiny::new();
+    let trained = |name: &str, setting: &str| tiny.trained(name, &["--set", setting]);
+    let rates = |run: &Path| -> Vec<f64> {
+        let table = fs::read_to_string(run.join("metrics.csv")).unwrap();
+        let steps = table.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        // The lines of evaluations have no gradient.
+        steps.filter(|cells| !cells[3].is_empty()).map(|cells| cells[2].parse().unwrap()).collect()
+    };
+    let close = |found: &[f64], expected: [f64; 8]| {
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b * 1e-3).abs() < 1e-9), "{found:?}, {expected:?}");
+    };
+    let plain = trained("plain", "train.schedule='constant'");
+    close(&rates(&plain), [1.; 8]);
+    let falling = trained(
+        "falling",
+        "train={ epochs = 2, pairs_per_step = 2, learning_rate = 1e-3, schedule = 'linear', warmup = 0.5 }",
+    );
+    close(&rates(&falling), [0.25, 0.5, 0.75, 1., 1., 0.75, 0.5, 0.25]);
+    for (i, setting) in [
+        "model.dropout=0.1",
+        "train.adamw.beta1=0.5",
+        "train.adamw.beta2=0.9",
+        "train.adamw.epsilon=1e-3",
+        "train.adamw.weight_decay=0.5",
+        "train.adamw.clip_norm=0.01",
+        "train.head_learning_rate=1e-2",
+        "loss.preconditions=1.0",
+        "loss.effects=1.0",
+        "loss.conflicts=1.0",
+        "loss.story=1.0",
+        "train.state_sample_ratio=3",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let run = tiny.trained(&format!("other-{i}"), &["--set", "train.schedule='constant'", "--set", setting]);
+        assert!(weights_of(&run, "last") != weights_of(&plain, "last"), "{setting} changes nothing");
+    }
 }
 
 #[test]
@@ -146,6 +211,15 @@ fn a_first_stage_that_has_not_ended_is_warned_of() {
     assert!(!warned());
     let other = elsewhere.train("third", &["--set", &from, "--set", "model.input_text=story", "--dry-run"]);
     let why = format!("init_from: {}: model.input_text is \"sentence\" there and \"story\" here", text(&first));
+    assert!(other.status.code() == Some(78) && stderr(&other).contains(&why), "{}", stderr(&other));
+    let mut tokenizer = fs::read(elsewhere.encoder().join("tokenizer.json")).unwrap();
+    tokenizer.push(b'\n');
+    let changed = elsewhere.path("changed");
+    copy_folder(&elsewhere.encoder(), &changed);
+    fs::write(changed.join("tokenizer.json"), tokenizer).unwrap();
+    let path = format!("encoder.path={}", text(&changed));
+    let other = elsewhere.train("third", &["--set", &from, "--set", &path, "--dry-run"]);
+    let why = format!("init_from: {}: is not the tokenizer of", text(&first.join("encoder/tokenizer.json")));
     assert!(other.status.code() == Some(78) && stderr(&other).contains(&why), "{}", stderr(&other));
     let parts = ["--set", "data.train.kind=cloze", "--set", "data.leave_out={ fold = 1, of = 2 }"];
     let second = elsewhere.trained("second", &[&["--set", &from, "--set", "train.epochs=1"][..], &parts].concat());

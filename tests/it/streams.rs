@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use tiered::checkpoint::{MANIFEST, Manifest};
 use tiered::config::Config;
 use tiered::data::{Pair, StoryIndex, pairs, read_bytes, read_file};
 use tiered::error::ErrorKind;
@@ -201,16 +202,19 @@ fn a_resumed_run_refuses_other_stories() {
         assert!(stderr(&refused).contains(said), "{}", stderr(&refused));
     }
     // As if another version made other stories.
-    let inputs =
-        fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path().join("manifest.json"));
-    for manifest in inputs {
-        let mut value: serde_json::Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
-        assert_eq!(value["inputs"]["train"].as_str().unwrap().len(), 64, "a SHA-256");
-        value["inputs"]["train"] = "0".repeat(64).into();
-        fs::write(&manifest, value.to_string()).unwrap();
+    for folder in fs::read_dir(run.join("checkpoints")).unwrap().map(|entry| entry.unwrap().path()) {
+        let Manifest { step, best, mut inputs, made_with, files, .. } = Manifest::verify(&folder).unwrap();
+        assert_eq!(std::mem::replace(&mut inputs.train, "0".repeat(64)).len(), 64, "a SHA-256");
+        let forged = Manifest::new(step, best, inputs, made_with, files).unwrap();
+        fs::write(folder.join(MANIFEST), forged.to_json().unwrap()).unwrap();
     }
     let refused = tiered(["train", "--resume", text(&run), "--set", "train.epochs=2"]);
     assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("(synthetic stories (en, trip, seed 4)) has changed since"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 /// The steps before a read error are not lost, and the run goes on when the file is as it was.

@@ -207,7 +207,8 @@ pub fn python(program: &str, arguments: &[&Path]) -> Option<Value> {
     match output {
         Ok(output) if output.status.success() => Some(serde_json::from_slice(&output.stdout).unwrap()),
         Ok(output) if stderr(&output).contains("ModuleNotFoundError") => {
-            skipped(&format!("{} (make readers)", stderr(&output).lines().last().unwrap_or_default()));
+            println!("{}", stderr(&output).lines().last().unwrap_or_default());
+            skipped("a package of make readers is needed");
             None
         }
         Ok(output) => panic!("{}", stderr(&output)),

@@ -187,7 +187,7 @@ fn scores_are_not_shown_beside_those_of_other_pairs() {
         "{}",
         stderr(&output)
     );
-    assert!(!stderr(&output).contains("epoch 1"), "refused before training");
+    assert!(!stdout(&output).contains("epoch 1"), "refused before training: {}", stdout(&output));
 }
 
 #[test]

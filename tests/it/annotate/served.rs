@@ -231,6 +231,10 @@ fn a_run_proposes_labels_and_says_where_it_is_unsure() {
     };
     let unsure = order(&served, "unsure");
     assert_eq!((&unsure["total"], unsure["stories"].as_array().unwrap().len()), (&json!(2), 2));
+    let scores = |order: &Value| -> Vec<f64> {
+        order["stories"].as_array().unwrap().iter().map(|story| story["score"].as_f64().unwrap()).collect()
+    };
+    assert!(scores(&unsure)[0] > scores(&unsure)[1], "{unsure}");
     assert_eq!(order(&served, "disagree")["stories"], json!([]), "nothing is answered yet");
     served.edit(Some("1"), json!([{"op": "labels", "entity": 2, "sentence": 1, "values": {"open": 4, "wet": 1}}]));
     let disagree = order(&served, "disagree");

@@ -23,6 +23,7 @@ pub fn count(short: usize, full: usize) -> usize {
 /// Prints the line of the table for one fault, and fails unless all trials passed.
 pub fn row(name: &str, passed: usize, total: usize) {
     println!("fault | {name} | {passed}/{total}");
+    assert!(total > 0, "{name}: nothing was tried");
     assert_eq!(passed, total, "{name}");
 }
 

@@ -43,7 +43,9 @@ fn every_part_is_done() {
                 let difference = (tensor - &expected[&name]).abs().max().double_value(&[]);
                 assert!(difference < 1e-3, "{threads} threads, {limit:?}: {name} differs by {difference}");
             }
-            let differ = conflict_probs(&run).iter().zip(&expected_conflict_probs).any(|(a, b)| (a - b).abs() > 1e-3);
+            let found = conflict_probs(&run);
+            assert_eq!(found.len(), expected_conflict_probs.len());
+            let differ = found.iter().zip(&expected_conflict_probs).any(|(a, b)| (a - b).abs() > 1e-3);
             assert!(!differ, "{threads} threads, {limit:?}");
         }
     }
