@@ -82,7 +82,7 @@ pub struct Environment {
     pub tiered: String,
     /// Its version, or "unknown".
     pub libtorch: String,
-    /// "cpu" or "cuda(0)".
+    /// "cpu" (also "cpu with TIERED_KERNELS=off") or "cuda(0)".
     pub device: String,
     /// The GPU, its driver, CUDA and cuDNN, if it computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -63,7 +63,8 @@ pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
         held => held.map_err(|error| Error::reading(path, &error))?,
     };
     match bytes.strip_prefix(held.as_slice()) {
-        Some([]) if !bytes.is_empty() => Ok(()),
+        // They may be there from a try whose sync failed.
+        Some([]) if !bytes.is_empty() => at(path, fault::operation(|| File::open(path)?.sync_all())),
         Some(rest) if !held.is_empty() => {
             let appended = fault::operation(|| {
                 let mut file = fs::OpenOptions::new().append(true).open(path)?;
@@ -79,7 +80,7 @@ pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Makes `path` a hard link to `source` (a copy where links are not possible). Replaces what was there.
 pub fn link(source: &Path, path: &Path) -> Result<()> {
     if at(path, is_same_file(source, path))? {
-        return Ok(());
+        return sync_parent(path); // a try before may have failed at this
     }
     let copy = |part: &Path| {
         let mut file = File::create_new(part)?;

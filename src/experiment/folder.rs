@@ -280,10 +280,9 @@ impl RunFolder {
     /// Makes `best` or `last` the weights in this file. The calibration stays if they are these weights already.
     pub fn keep(&self, which: CheckpointKind, weights: &Path) -> Result<()> {
         let kept = self.weights_file(which);
-        if durable::is_same_file(weights, &kept).map_err(|error| Error::reading(weights, &error))? {
-            return Ok(());
+        if !durable::is_same_file(weights, &kept).map_err(|error| Error::reading(weights, &error))? {
+            self.forget_calibrated(which)?;
         }
-        self.forget_calibrated(which)?;
         let folder = self.path.join(which.name());
         if !folder.exists() {
             durable::create_folder(&folder)?; // a run may have been copied without it

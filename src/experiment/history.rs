@@ -28,7 +28,9 @@ impl RunFolder {
             lines.push(b'\n');
         }
         let path = self.path().join("metrics.jsonl");
-        if fs::read(&path).unwrap_or_default() != lines {
+        if fs::read(&path).unwrap_or_default() == lines {
+            durable::extend(&path, &lines)?; // a try before may have failed at its sync
+        } else {
             durable::replace(&path, &lines)?;
         }
         durable::extend(&self.path().join(EVENT_FILE), &tensorboard::events(epochs, self.started()))

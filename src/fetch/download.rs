@@ -192,7 +192,7 @@ impl Wanted<'_> {
         }
         let address = reply.address.clone();
         let announced = reply.length();
-        if announced.is_some_and(|bytes| from + bytes > limit) {
+        if announced.is_some_and(|bytes| bytes > limit - from) {
             return Err(too_long(&address, limit).into());
         }
         let mut reader = reply.reader();

@@ -3,6 +3,7 @@
 use super::gpu::Gpu;
 use super::processor::{cpuinfo, features};
 use crate::checkpoint::Environment;
+use crate::torch::has_kernels;
 use std::path::{Path, PathBuf};
 use tch::Device;
 
@@ -14,10 +15,18 @@ pub fn made_with(device: Device) -> Environment {
     Environment {
         tiered: env!("CARGO_PKG_VERSION").to_owned(),
         libtorch: LIBTORCH_VERSION.unwrap_or("unknown").to_owned(),
-        device: format!("{device:?}").to_lowercase(),
+        device: device_path(device),
         threads: tch::get_num_threads(),
         gpu: Gpu::of(device).map(|gpu| gpu.words()),
         processor: features(&cpuinfo()).unwrap_or_default().into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Our kernels draw other dropout masks than libtorch's operations.
+fn device_path(device: Device) -> String {
+    match device {
+        Device::Cpu if !has_kernels(device) => "cpu with TIERED_KERNELS=off".to_owned(),
+        _ => format!("{device:?}").to_lowercase(),
     }
 }
 

@@ -129,6 +129,9 @@ impl WeightsFile {
     fn read_into(&mut self, index: usize, tensor: &Tensor) -> Result<()> {
         let (begin, end) = self.header.tensors[index].1.data_offsets;
         assert!(tensor.is_contiguous() && tensor.numel() * tensor.kind().elt_size_in_bytes() == end - begin);
+        if begin == end {
+            return Ok(()); // an empty tensor has no `data_ptr`
+        }
         // SAFETY: a contiguous tensor has this many bytes from `data_ptr`; any bytes are valid numbers; nothing else
         // uses it.
         let bytes = unsafe { std::slice::from_raw_parts_mut(tensor.data_ptr().cast::<u8>(), end - begin) };

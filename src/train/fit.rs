@@ -193,6 +193,7 @@ impl<'a> Fit<'a> {
             let numbers = optimiser.step(&gradients, &nothing, rate);
             (losses, counts, gradients, numbers)
         };
+        self.model.encoder.embeddings.trained_rows_have_changed();
         observer.ended(Phase::Optimiser);
         if !numbers.are_finite() {
             let what = losses.not_finite().map_or_else(|| gradient_not_finite(optimiser, &gradients), str::to_owned);

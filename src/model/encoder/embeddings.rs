@@ -40,8 +40,8 @@ struct TrainedRows {
     row_of: Tensor,
     /// `[trained, width]`
     rows: Tensor,
-    /// The version of the rows that the table has; `None` if they were read for training since: our own kernels change
-    /// them without a new version.
+    /// The version of the rows that the table has; `None` if an optimiser has changed them since: our own kernels do so
+    /// without a new version.
     merged: Cell<Option<i64>>,
 }
 
@@ -88,6 +88,13 @@ impl Embeddings {
         }
     }
 
+    /// To be called after each step of an optimiser: the table no longer has the trained rows.
+    pub fn trained_rows_have_changed(&self) {
+        if let Some(trained) = self.trained.borrow().as_ref() {
+            trained.merged.set(None);
+        }
+    }
+
     /// # Shapes
     /// T packed tokens -> `[T, H]`
     pub fn forward(&self, tokens: &Tokens, mode: Mode) -> Tensor {
@@ -106,10 +113,7 @@ impl Embeddings {
 
     fn word_rows(&self, ids: &Tensor, train: bool) -> Tensor {
         match self.trained.borrow().as_ref() {
-            Some(trained) if train => {
-                trained.merged.set(None);
-                trained.rows.index_select(0, &trained.row_of.index_select(0, ids))
-            }
+            Some(trained) if train => trained.rows.index_select(0, &trained.row_of.index_select(0, ids)),
             _ => {
                 self.merge_trained_rows();
                 self.words.index_select(0, ids)
