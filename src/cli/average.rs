@@ -1,6 +1,7 @@
 //! `tiered model average`: the mean of the weights of several runs, as a run of its own.
 
 use super::calibrate;
+use super::out_file::output_folder;
 use super::output::{print, warn_unless_ended};
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, average};
@@ -18,7 +19,7 @@ pub(super) struct Args {
     #[arg(required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
     /// The run folder to create
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: PathBuf,
     /// Where to compute: auto, cpu or cuda:N [default: as in training]
     #[arg(long)]

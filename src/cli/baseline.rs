@@ -1,7 +1,7 @@
 //! `tiered baseline`: scores random predictions on a story file.
 
 use super::format::FormatArgs;
-use super::out_file::{OutFile, Replacing};
+use super::out_file::{OutFile, Replacing, output_folder};
 use super::output::{print, shown};
 use super::pairs::PairArgs;
 use crate::baseline::Baseline;
@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long = "published", value_name = "SET")]
     published_set: Option<PublishedSet>,
     /// Write the predictions of every seed into this folder, for `tiered score`
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
     #[command(flatten)]
     replacing: Replacing,

@@ -1,6 +1,6 @@
 //! `tiered eval`: evaluates a run on a story file.
 
-use super::out_file::require_other;
+use super::out_file::{output_folder, require_other};
 use super::output::{ReportArgs, pair_bar, print, warn_unless_ended};
 use super::pairs::{LoadedPairs, PairArgs};
 use crate::data::Pair;
@@ -58,7 +58,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     tag: Option<String>,
     /// Save the predictions and the report in this folder, not in the run folder
-    #[arg(long, value_name = "DIR", conflicts_with = "tag")]
+    #[arg(long, value_name = "DIR", conflicts_with = "tag", value_parser = output_folder())]
     output: Option<PathBuf>,
     /// Replace an evaluation of other pairs under the same name, or the files in the folder of --output
     #[arg(long)]
@@ -241,10 +241,7 @@ fn story_report(
         let refused = || Error::new(ErrorKind::Internal, "a run that judges single stories gave no judgement of one");
         StoryRow::new(predictions, conflicts, states).ok_or_else(refused)
     });
-    Ok(StoryReport {
-        system: args.run.display().to_string(),
-        data,
-        rows: rows.collect::<Result<_>>()?,
-        published: args.show.published_stories(),
-    })
+    let rows: Vec<StoryRow> = rows.collect::<Result<_>>()?;
+    let published = args.show.published_stories(&rows);
+    Ok(StoryReport { system: args.run.display().to_string(), data, rows, published })
 }

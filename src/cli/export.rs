@@ -1,5 +1,6 @@
 //! `tiered model export`: writes a run as a folder that `transformers` reads.
 
+use super::out_file::output_folder;
 use super::output::{print, warn_unless_ended};
 use crate::error::Result;
 use crate::experiment::{CheckpointKind, RunFolder};
@@ -13,7 +14,7 @@ pub(super) struct Args {
     /// A run folder, made by `tiered train`
     run: PathBuf,
     /// The folder to create
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: PathBuf,
     /// Which weights of the run to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]

@@ -1,5 +1,6 @@
 //! `tiered model fetch` and `tiered data fetch`: download models of the Hugging Face hub and the papers' data.
 
+use super::out_file::output_folder;
 use super::output::print;
 use crate::error::Result;
 use crate::fetch::{Dataset, FetchEvent, How, HubSettings, MIRRORED, ModelName, fetch_data, fetch_model};
@@ -22,7 +23,7 @@ pub(super) struct ModelArgs {
     #[arg(long)]
     revision: Option<String>,
     /// Write the files into this folder, not into the cache
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct DataArgs {
     #[arg(value_enum, value_name = "SET")]
     set: Dataset,
     /// The folder that contains data/ or in which to create it
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(long, value_name = "DIR", default_value = ".", value_parser = output_folder())]
     output: PathBuf,
     /// A branch, tag or commit of the repository
     #[arg(long, default_value = "HEAD")]

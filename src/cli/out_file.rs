@@ -4,9 +4,18 @@ use super::output::print_bytes;
 use super::signal::{finished, unfinished};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Parses the folder of `--output`. "-" is refused: where a file is named it is standard output.
+pub(super) fn output_folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path == Path::new("-") {
+        true => Err("a folder can't be standard output; ./- is a folder of this name"),
+        false => Ok(path),
+    })
+}
 
 /// Whether a file that exists may be replaced.
 #[derive(clap::Args, Clone, Copy)]

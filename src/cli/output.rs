@@ -6,7 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::RunFolder;
 use crate::report::comparison::Comparison;
 use crate::report::{
-    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, Table, published, published_stories,
+    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, StoryRow, Table, published,
+    published_models,
 };
 use crate::say::{aside, harmless, is_quiet, quoted};
 use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
@@ -83,8 +84,13 @@ impl ReportArgs {
         self.published.map(published).unwrap_or_default()
     }
 
-    pub fn published_stories(&self) -> Vec<PublishedStoryRow> {
-        if self.published == Some(PublishedSet::GitaStories) { published_stories() } else { Vec::new() }
+    /// To stand below these rows.
+    pub fn published_stories(&self, rows: &[StoryRow]) -> Vec<PublishedStoryRow> {
+        if self.published != Some(PublishedSet::GitaStories) {
+            return Vec::new();
+        }
+        let without_model = rows.first().map(|row| PublishedStoryRow::always_implausible(&row.accuracy));
+        published_models().into_iter().chain(without_model).collect()
     }
 
     /// # Errors

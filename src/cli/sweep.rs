@@ -5,6 +5,7 @@ mod jobs;
 mod status;
 
 use super::format::FormatArgs;
+use super::out_file::output_folder;
 use super::output::{print, shown};
 use super::progress::TrainingBar;
 use super::signal::Signals;
@@ -35,7 +36,7 @@ pub(super) struct SweepArgs {
     /// The sweep file (configs/sweeps/*.toml)
     file: PathBuf,
     /// The folder of its runs [default: runs/sweeps/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
 }
 

@@ -1,5 +1,6 @@
 //! `tiered train`: trains a model from a config and writes a run folder.
 
+use super::out_file::output_folder;
 use super::progress::TrainingBar;
 use super::signal::Signals;
 use crate::config::Config;
@@ -32,7 +33,7 @@ pub struct Args {
     #[arg(long)]
     device: Option<DeviceChoice>,
     /// The run folder to create [default: runs/NAME-OF-THE-CONFIG]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
     /// Resume the run RUN from its newest checkpoint; without RUN, resume the run in --output, or start it if there is
     /// none

@@ -51,16 +51,16 @@ pub(super) fn read(fields: &Fields, key: Key, sentences: usize, notes: &mut Note
 impl Claims {
     fn implausible(&self, breakpoint: usize, notes: &mut Notes) -> Option<LabelVerdict> {
         let earlier = |entry: &&i64| (0..breakpoint as i64).contains(*entry);
+        for entry in self.conflicting.iter().filter(|entry| !earlier(entry)) {
+            let message = format!("{entry} is not before the breakpoint ({breakpoint}); it is ignored");
+            notes.add(Code::IgnoredEvidence, "confl_sents", message);
+        }
         let Some(evidence) = self.conflicting.iter().rfind(earlier) else {
             let message =
                 format!("no sentence conflicts with the breakpoint ({breakpoint}); add an earlier sentence that does");
             notes.add(Code::NoEvidence, "confl_sents", message);
             return None;
         };
-        for entry in self.conflicting.iter().filter(|entry| !earlier(entry)) {
-            let message = format!("{entry} is not before the breakpoint ({breakpoint}); it is ignored");
-            notes.add(Code::IgnoredEvidence, "confl_sents", message);
-        }
         if self.plausible == Some(true) {
             let message = "is true, but the story has a breakpoint; it is read as implausible";
             notes.add(Code::PlausibleContradicted, "plausible", message);

@@ -48,6 +48,7 @@ pub use plain::{Typed, read_plain, split_names};
 pub(crate) use plain_json::{OF_STORY_FILES, is_story_file};
 pub use read::{StoryFile, checking, read_bytes, read_file};
 pub use sentences::Sentences;
+pub(crate) use sentences::split as split_sentences;
 pub use shared::{SharedStories, SharedStory, Unshared, WhyUnshared};
 pub use soft::{SoftCell, SoftLabels, SoftStory};
 pub use stats::{SplitStats, StoryStats};

@@ -16,7 +16,7 @@ pub enum Sentences {
 
 /// The sentences of a text by Unicode's rules, which take the point of a title for an end: such pieces are joined again.
 /// Numbers before sentences ("1. ", "2) ") are removed; returns how many, too.
-pub(super) fn split(text: &str) -> (Vec<String>, usize) {
+pub(crate) fn split(text: &str) -> (Vec<String>, usize) {
     let (mut sentences, mut numbers): (Vec<String>, usize) = (Vec::new(), 0);
     for piece in text.trim_end().unicode_sentences() {
         match sentences.last_mut().filter(|last| ends_with_title(last)) {

@@ -1,6 +1,6 @@
 //! Checks typed stories before they are judged: refuses those that can't be judged, and warns of likely slips.
 
-use crate::data::Story;
+use crate::data::{Story, split_sentences};
 use crate::entities::normalized;
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ fn title(story: &Story) -> Option<String> {
 
 fn long_sentences(story: &Story) -> impl Iterator<Item = String> {
     story.sentences.iter().enumerate().filter_map(|(i, sentence)| {
-        let parts = sentence.unicode_sentences().count();
+        let parts = split_sentences(sentence).0.len();
         let advice = "write one sentence a line (--split-sentences splits a paragraph)";
         (parts > 1).then(|| format!("story {}, sentence {} looks like {parts} sentences; {advice}", story.id, i + 1))
     })

@@ -13,9 +13,7 @@ pub mod words;
 pub use answer::{
     Answer, ConflictSentence, SentenceAnswer, StateAnswer, StoryAnswer, StoryChoice, Verdict, explaining_cells,
 };
-pub use published::{
-    KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_models, published_stories,
-};
+pub use published::{KindScores, PublishedRow, PublishedSet, PublishedStoryRow, published, published_models};
 pub use stories::{StoryReport, StoryRow};
 pub use table::{Table, TableFormat};
 pub use tables::{INTERVALS, of_states, percent, share, title};

@@ -2,6 +2,7 @@
 
 use crate::durable;
 use crate::error::{Error, Result};
+use crate::metrics::{KindShares, Share};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -155,21 +156,31 @@ const STORY_ROWS: &[Table3Row] = &[
     ("Llama-3.1-70B-Instruct", [74.16, 99.13, 98.36, 25.21], [68.07, 82.61, 54.55], [18.07, 25.22, 11.57]),
 ];
 
-/// What calling every story implausible scores there, by the stories of GITA4CALAMITA as released (58 and 98 among the plausible ones and 54-O0
-/// are labelled otherwise than their names say). It names no conflict, so that nothing is consistent.
-const ALWAYS_IMPLAUSIBLE: [f64; 4] = [66.85, 100.00, 99.18, 1.68];
-
-/// The scores published for GITA, story by story, and beneath them those of calling every story implausible.
-pub fn published_stories() -> Vec<PublishedStoryRow> {
-    let [overall, cloze, order, plausible] = ALWAYS_IMPLAUSIBLE.map(fraction).map(Some);
-    let nothing = KindScores { overall: Some(0.), cloze: Some(0.), order: Some(0.), plausible: None };
-    let baseline = PublishedStoryRow {
-        system: "always implausible (no model)".to_owned(),
-        accuracy: KindScores { overall, cloze, order, plausible },
-        consistency: nothing,
-        verifiability: nothing,
-    };
-    published_models().into_iter().chain([baseline]).collect()
+impl PublishedStoryRow {
+    /// What calling every story implausible scores on the stories of this accuracy. It names no conflict, so that nothing
+    /// is consistent.
+    pub fn always_implausible(on: &KindShares) -> Self {
+        let KindShares { overall, cloze, order, plausible } = *on;
+        let right = |share: Share, count| Share::new(count, share.total).fraction();
+        let implausible = cloze.total + order.total;
+        let nothing = KindScores {
+            overall: Share::new(0, implausible).fraction(),
+            cloze: right(cloze, 0),
+            order: right(order, 0),
+            plausible: None,
+        };
+        PublishedStoryRow {
+            system: "always implausible (no model)".to_owned(),
+            accuracy: KindScores {
+                overall: right(overall, implausible),
+                cloze: right(cloze, cloze.total),
+                order: right(order, order.total),
+                plausible: plausible.and_then(|share| right(share, 0)),
+            },
+            consistency: nothing,
+            verifiability: nothing,
+        }
+    }
 }
 
 /// The scores published for language models on GITA, story by story.

@@ -115,6 +115,11 @@ fn a_single_story_is_judged_by_a_run_that_learned_to() {
         let output = tiered(by_story.into_iter().chain([text(&gita), "--published", "gita-stories"]));
         let said = stdout(&output);
         assert!(output.status.success() && said.contains("Llama-3.1-70B-Instruct (GITA4CALAMITA table 3)"), "{said}");
+        // 117 of the 356 stories are plausible.
+        let baseline = said.lines().find(|line| line.contains("always implausible (no model)")).unwrap();
+        for cell in ["67.1", "100.0", " 0.0"] {
+            assert!(baseline.contains(cell), "{cell}: {baseline}");
+        }
     }
     let report = std::fs::read_to_string(run.join("eval/stories-train-all/stories.json")).unwrap();
     let report: StoryReport = serde_json::from_str(&report).unwrap();

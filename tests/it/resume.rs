@@ -301,7 +301,7 @@ fn inputs_that_have_changed() {
     let data = |part: &str| format!("data.{part}={{ file = '{}', split = '{part}' }}", other.display());
     let output = dry(&[&data("train")]);
     assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
-    assert!(stderr(&output).contains("stories.json) has changed"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("other.json) has changed"), "{}", stderr(&output));
     let output = dry(&[&data("dev")]);
     assert!(output.status.success() && stderr(&output).contains("data.dev has other pairs"), "{}", stderr(&output));
     // Scores of the new pairs are told to be of these, and that the epoch was chosen on them.

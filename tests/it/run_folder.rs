@@ -178,7 +178,6 @@ fn settings_of_training_have_an_effect() {
         "loss.effects=1.0",
         "loss.conflicts=1.0",
         "loss.story=1.0",
-        "train.state_sample_ratio=3",
     ]
     .into_iter()
     .enumerate()

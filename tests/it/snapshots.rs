@@ -29,10 +29,12 @@ fn trainings_that_end_early_say_why() {
     assert_data_eq!(
         train("full", "TIERED_FAIL_POINT", "errors:62"),
         str![[r#"
+warning: step 8: [FOLDER]/full: cannot be written: no space left (injected)
 warning: step 8: [FOLDER]/full/metrics.csv: cannot be written: no space left (injected)
 warning: step 8: not saved, try 1 of 3: [FOLDER]/full/checkpoints/.step-00000008.part: cannot be written: no space left (injected)
 warning: step 8: not saved, try 2 of 3: [FOLDER]/full/checkpoints/.step-00000008.part: cannot be written: no space left (injected)
 warning: step 8: not saved, try 3 of 3: [FOLDER]/full/checkpoints/.step-00000008.part: cannot be written: no space left (injected)
+warning: step 8: [FOLDER]/full/metrics.csv: cannot be written: no space left (injected)
 warning: step 8: not saved, try 1 of 3: [FOLDER]/full/checkpoints/.step-00000008.part: cannot be written: no space left (injected)
 warning: step 8: not saved, try 2 of 3: [FOLDER]/full/checkpoints/.step-00000008.part: cannot be written: no space left (injected)
 warning: step 8: not saved, try 3 of 3: [FOLDER]/full/checkpoints/.step-00000008.part: cannot be written: no space left (injected)

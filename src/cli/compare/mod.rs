@@ -10,7 +10,7 @@ use crate::report::comparison::{Compared, Comparison, SectionData, System, once_
 use crate::schema;
 use answers::SetAnswers;
 pub(super) use predictor::run_folder;
-use predictor::{Predictor, answers, sets, with_others};
+use predictor::{Predictor, answers, sets, warn_of_seen, with_others};
 use row::RecipeRow;
 use serde::Serialize;
 use std::fmt::Write;
@@ -94,6 +94,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let sets = sets(&args.evaluations, &systems)?;
     for set in &sets {
         let answers = answers(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
+        warn_of_seen(&systems, set)?;
         for (conflicts, states) in decodings(args) {
             let decoding = decoding(conflicts, states);
             let reached = answers.iter().zip(&systems).map(|(answers, system)| {

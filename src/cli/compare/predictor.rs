@@ -5,6 +5,7 @@ use crate::analysis::parse_tiers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::prediction::{PredictionFormat, parse_predictions, prediction_bytes};
+use crate::report::Seen;
 use crate::report::comparison::once_each;
 use crate::say::{aside, quoted};
 use std::collections::BTreeSet;
@@ -47,6 +48,17 @@ impl<'a> Predictor<'a> {
         match self {
             Predictor::Run(folder) => Ok(folder.predictions(set, which)?.map(SetAnswers::Predictions)),
             Predictor::File(_, answers) => Ok(Some(answers.clone())),
+        }
+    }
+
+    /// What the training of a run has seen of a set; of a file it is not known.
+    ///
+    /// # Errors
+    /// Those of [`RunFolder::report`].
+    fn seen(&self, set: &str) -> Result<Seen> {
+        match self {
+            Predictor::Run(folder) => Ok(folder.report(set)?.data.seen),
+            Predictor::File(..) => Ok(Seen::Nothing),
         }
     }
 
@@ -201,6 +213,19 @@ pub(super) fn answers(systems: &[Predictor], set: &str) -> Result<Vec<SetAnswers
         all.push(answers);
     }
     Ok(all)
+}
+
+/// Warns of runs that were trained or chosen on the set: their scores are not those of a test.
+pub(super) fn warn_of_seen(systems: &[Predictor], set: &str) -> Result<()> {
+    let seen = systems.iter().map(|system| system.seen(set)).collect::<Result<Vec<_>>>()?;
+    for kind in [Seen::ChosenOn, Seen::TrainedOn] {
+        let runs = systems.iter().zip(&seen).filter(|(_, seen)| **seen == kind);
+        let runs = runs.map(|(system, _)| system.path().display().to_string()).collect::<Vec<_>>().join(", ");
+        if !runs.is_empty() {
+            aside!("warning: {set}{}: {runs}", kind.remark());
+        }
+    }
+    Ok(())
 }
 
 /// Adds to what is wrong with one set the sets that can be compared.

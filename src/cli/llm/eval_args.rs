@@ -1,6 +1,7 @@
 //! The arguments of `tiered llm eval`.
 
 use super::plan_args::PlanArgs;
+use crate::cli::out_file::output_folder;
 use crate::llm::Protocol;
 use crate::llm::server::Way;
 use std::path::PathBuf;
@@ -45,7 +46,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
     /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/PROTOCOL-MODEL]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     pub(super) output: Option<PathBuf>,
     /// The environment variable with the service's key
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]

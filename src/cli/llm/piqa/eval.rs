@@ -1,6 +1,7 @@
 //! `tiered llm piqa eval`: asks a model on a server, and writes submissions.
 
 use crate::cli::llm::session::STOPPING;
+use crate::cli::out_file::output_folder;
 use crate::cli::output::pair_bar;
 use crate::cli::signal::Signals;
 use crate::durable;
@@ -68,7 +69,7 @@ pub(in crate::cli) struct Args {
     concurrency: NonZeroUsize,
     /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/piqa-MODEL, or
     /// runs/llm/piqa-likelihood-MODEL]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
     /// The environment variable with the service's key
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]
