@@ -145,7 +145,11 @@ impl DataSource {
         let pairs = 1..=MAX_PAIRS_PER_EPOCH;
         let checks = [
             (is_trained_on || !is_made && !self.streaming, "synthetic and streaming are allowed in data.train only"),
-            (is_made != self.file.is_some(), "each source needs either file (with split) or synthetic"),
+            (
+                !(is_made && self.file.is_some()),
+                "a source has both file and synthetic; a list (data.train = [{ ... }]) in a sweep replaces the base's sources",
+            ),
+            (is_made || self.file.is_some(), "each source needs either file (with split) or synthetic"),
             (is_made == self.split.is_none(), "file and split belong together; synthetic stories have no split"),
             (
                 !is_made || self.pairs.is_none() && self.weight.is_none() && !self.streaming,

@@ -267,7 +267,7 @@ fn sources_that_contradict_themselves_are_refused() {
     let dev = format!("data.dev={{{made}}}");
     let split = format!("data.train={{{made},split='train'}}");
     for (sets, said) in [
-        (vec![both.as_str()], "either file (with split) or synthetic"),
+        (vec![both.as_str()], "a source has both file and synthetic; a list"),
         (vec!["data.train={}"], "either file (with split) or synthetic"),
         (vec!["data.train={file='f'}"], "file and split belong together"),
         (vec![&split], "file and split belong together"),
