@@ -62,7 +62,7 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::MissingInput as u8, "an input file or folder does not exist"),
     (
         ErrorKind::Unavailable as u8,
-        "something needed is not available here, such as a GPU or a server to download from, or a server refuses",
+        "something needed is not available here, such as a GPU, enough memory or a server to download from, or a server refuses",
     ),
     (ErrorKind::Internal as u8, "a bug of ours (101 likewise)"),
     (ErrorKind::CantCreate as u8, "an output can't be created, exists already or is in use"),

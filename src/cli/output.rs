@@ -89,7 +89,9 @@ impl ReportArgs {
         if self.published != Some(PublishedSet::GitaStories) {
             return Vec::new();
         }
-        let without_model = rows.first().map(|row| PublishedStoryRow::always_implausible(&row.accuracy));
+        let without_model = rows
+            .first()
+            .map(|row| PublishedStoryRow::always_implausible([&row.accuracy, &row.consistency, &row.verifiability]));
         published_models().into_iter().chain(without_model).collect()
     }
 

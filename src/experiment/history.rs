@@ -28,10 +28,10 @@ impl RunFolder {
             lines.push(b'\n');
         }
         let path = self.path().join("metrics.jsonl");
-        if fs::read(&path).unwrap_or_default() == lines {
-            durable::extend(&path, &lines)?; // a try before may have failed at its sync
-        } else {
-            durable::replace(&path, &lines)?;
+        match fs::read(&path) {
+            Ok(held) if held == lines => durable::extend(&path, &lines)?, // a try before may have failed at its sync
+            Err(_) if lines.is_empty() => {}
+            _ => durable::replace(&path, &lines)?,
         }
         durable::extend(&self.path().join(EVENT_FILE), &tensorboard::events(epochs, self.started()))
     }

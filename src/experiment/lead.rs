@@ -16,7 +16,6 @@ use crate::checkpoint::LatestCheckpoint;
 use crate::durable::Lock;
 use crate::error::{Error, Result};
 use crate::say::aside;
-use crate::torch;
 use crate::train::{EpochRecord, Halt, TrainEvent, Training};
 
 /// A run's folder, its lock unless that is held already, and the checkpoint to resume from.
@@ -135,8 +134,7 @@ impl Experiment {
         let corpora: Vec<&Corpus> = std::iter::once(&self.train.corpus).chain(&self.dev).collect();
         let encoder = self.network.encoder_weights();
         let encoder = (&self.model_config.encoder, &encoder);
-        let kernels = torch::has_kernels(self.compute.device);
-        let computed = (self.compute.precision, self.facts.config.tf32, kernels);
+        let computed = (self.compute.precision, self.facts.config.tf32);
         KeptVectors::new(folder, encoder, &corpora, computed, &self.facts.made_with).map(Some)
     }
 

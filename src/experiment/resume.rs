@@ -169,8 +169,10 @@ impl Resumed {
         }
         if let Some(found) = &self.found {
             let differences = found.checkpoint.manifest.made_with.differences(machine);
-            let end = "the last digits of the weights may differ";
-            warnings.extend(differences.into_iter().map(|difference| format!("{difference}; {end}")));
+            warnings.extend(differences.into_iter().map(|difference| {
+                let masks = if difference.starts_with("device: ") { "dropout and " } else { "" };
+                format!("{difference}; {masks}the last digits of the weights may differ")
+            }));
         }
         Ok(warnings)
     }

@@ -2,12 +2,11 @@
 
 use super::folder::{CheckpointKind, RunFolder};
 use crate::config::{Config, Freeze, OutputBias, expand};
-use crate::durable::Digests;
+use crate::durable::{Digests, sha256};
 use crate::error::{Error, Result};
 use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights, weights_files};
 use crate::tokenizer::tokenizer_json;
 use crate::train::{Network, TrainPairs};
-use crate::untrusted::{self, MAX_TOKENIZER};
 use serde_json::{Map, Value};
 use std::path::Path;
 use tch::Device;
@@ -109,12 +108,10 @@ fn load_run(network: &mut Network, config: &Config, model: &ModelConfig, run: &R
         let problem = format!("model.{key} is {of_run} there and {value} here; its weights need the same model");
         return Err(Error::config(problem).about(run.path().display()));
     }
-    let (of_run, encoder) = (run.tokenizer_file(), config.encoder.folder()?);
-    let bytes = untrusted::read_regular(&of_run, MAX_TOKENIZER).map_err(|error| Error::reading(&of_run, &error))?;
-    if bytes != tokenizer_json(&encoder)? {
-        let problem =
-            format!("is not the tokenizer of {}; encoder.path must name the run's encoder", encoder.display());
-        return Err(Error::config(problem).about(of_run.display()));
+    let encoder = config.encoder.folder()?;
+    if run.required_inputs()?.tokenizer != sha256(&tokenizer_json(&encoder)?) {
+        let problem = format!("has another tokenizer.json than {}; its weights need the same", encoder.display());
+        return Err(Error::config(problem).about(run.path().display()));
     }
     network.load(&file)
 }

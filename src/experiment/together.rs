@@ -160,7 +160,7 @@ impl FactsMessage {
         let differences = differences.join("; ").replace(" then,", " in process 0,").replace(" now", " there");
         Err(Error::new(
             ErrorKind::Unavailable,
-            format!("process {rank} would compute other last digits than process 0: {differences}; start all alike"),
+            format!("process {rank} would compute other numbers than process 0: {differences}; start all alike"),
         ))
     }
 }

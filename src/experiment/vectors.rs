@@ -20,7 +20,7 @@ const DEV: &str = "dev";
 
 impl KeptVectors {
     /// The file's name is a hash of everything that decides the vectors to their last digit: the encoder's config and
-    /// weights, the tokens, how it is computed (`precision`, `tf32`, `TIERED_KERNELS`) and the machine.
+    /// weights, the tokens, how it is computed (`precision`, `tf32`) and the machine.
     pub fn new(
         folder: &Path,
         (config, encoder): (&EncoderConfig, &NamedTensors),

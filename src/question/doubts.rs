@@ -136,6 +136,13 @@ mod tests {
     }
 
     #[test]
+    fn titles_of_people_end_no_sentence() {
+        let said = doubts(&stories("entities: Hill, Bianchi\nMr. Hill ate.\nIl sig. Bianchi mangia. He slept."));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("story 1, sentence 2 looks like 2 sentences"), "{}", said[0]);
+    }
+
+    #[test]
     fn titles_are_doubted() {
         let said = doubts(&stories("entities: Mia\nStory 1:\nMia slept.\n\nMia slept.\nMia woke up"));
         let advice = "leave it out, or begin its line with #";

@@ -92,8 +92,12 @@ impl DataDescription {
         };
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
         let augmented = if self.augmented { ", read also without each sentence" } else { "" };
-        let in_part = if self.seen_in_part { " in part" } else { "" };
-        format!("{limited}{}{in_part}{found}{augmented}{without_states}", self.seen.remark())
+        format!("{limited}{}{found}{augmented}{without_states}", self.seen_remark())
+    }
+
+    /// To follow the name of the set: what training has seen of its pairs, or nothing.
+    pub fn seen_remark(&self) -> String {
+        format!("{}{}", self.seen.remark(), if self.seen_in_part { " in part" } else { "" })
     }
 
     /// The same with what training has seen of each pair.

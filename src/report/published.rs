@@ -157,28 +157,27 @@ const STORY_ROWS: &[Table3Row] = &[
 ];
 
 impl PublishedStoryRow {
-    /// What calling every story implausible scores on the stories of this accuracy. It names no conflict, so that nothing
-    /// is consistent.
-    pub fn always_implausible(on: &KindShares) -> Self {
-        let KindShares { overall, cloze, order, plausible } = *on;
-        let right = |share: Share, count| Share::new(count, share.total).fraction();
-        let implausible = cloze.total + order.total;
-        let nothing = KindScores {
-            overall: Share::new(0, implausible).fraction(),
-            cloze: right(cloze, 0),
-            order: right(order, 0),
+    /// What calling every story implausible scores on the stories of these accuracy, consistency and verifiability. It
+    /// names no conflict, so that nothing is consistent.
+    pub fn always_implausible([accuracy, consistency, verifiability]: [&KindShares; 3]) -> Self {
+        let KindShares { overall, cloze, order, plausible } = *accuracy;
+        let right = |count, of: Share| Share::new(count, of.total).fraction();
+        let none = |tier: &KindShares| KindScores {
+            overall: right(0, tier.overall),
+            cloze: right(0, tier.cloze),
+            order: right(0, tier.order),
             plausible: None,
         };
         PublishedStoryRow {
             system: "always implausible (no model)".to_owned(),
             accuracy: KindScores {
-                overall: right(overall, implausible),
-                cloze: right(cloze, cloze.total),
-                order: right(order, order.total),
-                plausible: plausible.and_then(|share| right(share, 0)),
+                overall: right(cloze.total + order.total, overall),
+                cloze: right(cloze.total, cloze),
+                order: right(order.total, order),
+                plausible: plausible.and_then(|of| right(0, of)),
             },
-            consistency: nothing,
-            verifiability: nothing,
+            consistency: none(consistency),
+            verifiability: none(verifiability),
         }
     }
 }
@@ -200,4 +199,21 @@ pub fn published_models() -> Vec<PublishedStoryRow> {
         verifiability: implausible(verifiability),
     };
     STORY_ROWS.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_story_is_called_implausible() {
+        let of = |total| Share::new(1, total);
+        let accuracy = KindShares { overall: of(16), cloze: of(3), order: of(5), plausible: Some(of(8)) };
+        let consistency = KindShares { overall: of(8), cloze: of(3), order: of(0), plausible: None };
+        let row = PublishedStoryRow::always_implausible([&accuracy, &consistency, &KindShares::default()]);
+        let (all, none) = (Some(1.), Some(0.));
+        assert_eq!(row.accuracy, KindScores { overall: Some(0.5), cloze: all, order: all, plausible: none });
+        assert_eq!(row.consistency, KindScores { overall: none, cloze: none, order: None, plausible: None });
+        assert_eq!(row.verifiability, KindScores { overall: None, cloze: None, order: None, plausible: None });
+    }
 }

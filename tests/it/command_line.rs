@@ -34,6 +34,30 @@ fn the_version_names_the_commit_and_libtorch() {
 }
 
 #[test]
+fn a_folder_is_not_standard_output() {
+    for command in [
+        &["train", "--config", "c"][..],
+        &["eval", "r", "--data", "f"],
+        &["baseline", "--data", "f"],
+        &["model", "export", "r"],
+        &["model", "average", "r", "s"],
+        &["model", "fetch", "o/n"],
+        &["data", "fetch", "trip"],
+        &["sweep", "run", "f"],
+        &["llm", "eval"],
+        &["llm", "piqa", "eval"],
+        &["llm", "piqa", "score", "f", "--data", "d"],
+    ] {
+        let output = tiered(command.iter().copied().chain(["--output", "-"]));
+        let said = stderr(&output);
+        assert!(
+            output.status.code() == Some(2) && said.contains("a folder can't be standard output"),
+            "{command:?}: {said}"
+        );
+    }
+}
+
+#[test]
 fn an_argument_that_is_not_utf_8_is_a_usage_error_if_unknown() {
     for arguments in [&["train", "--epochs", "3"][..], &[]] {
         let output = Command::new(env!("CARGO_BIN_EXE_tiered"))

@@ -26,7 +26,10 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     let listed = answer["differing"][1]["differ"].as_array().unwrap();
     let wrong_once = listed.iter().filter(|pair| pair["tiers"].as_array().unwrap().iter().any(|tier| tier == "wrong"));
     assert_eq!(wrong_once.count(), differ);
-    let shown = stdout(&compare(&[text(&a), text(&b)]));
+    let output = compare(&[text(&a), text(&b)]);
+    let warned = format!("stories-dev-all, the epoch was chosen on this set: {}, {}", text(&a), text(&b));
+    assert!(stderr(&output).contains(&warned), "{}", stderr(&output));
+    let shown = stdout(&output);
     assert!(shown.contains("the runs differ on") && shown.contains("2 - 1"), "{shown}");
     let twice = [text(&a), text(&b), "--evaluation", "stories-dev-all", "--evaluation", "stories-dev-all"];
     assert_eq!(stdout(&compare(&twice)), shown, "each set is tested once");

@@ -128,6 +128,9 @@ fn errors_leave_the_story_out() {
         (with("1-C0", "breakpoint", json!(-1)), "no-breakpoint", "breakpoint"),
         (with("1-C0", "type", json!("swap")), "unknown-kind", "type"),
     ];
+    let ignored = with("1-C0", "confl_sents", json!([1, 2]));
+    let ignored = ignored.findings.iter().filter(|finding| finding.code.name() == "ignored-evidence").count();
+    assert_eq!(ignored, 2, "what is ignored is said also where nothing is left");
     for (file, code, field) in cases {
         let errors: Vec<_> = file.findings.iter().filter(|f| f.severity == Severity::Error).collect();
         let places: Vec<_> = errors.iter().map(|f| (f.code.name(), f.story.as_str(), f.field.as_str())).collect();

@@ -1,6 +1,7 @@
 //! Going on with a run: what it says, what it refuses, what it leaves.
 
-use crate::support::{copy_folder, files_below, stderr, stdout, text, tiered};
+use crate::support::{copy_folder, files_below, stderr, stdout, text, tiered, tiered_with};
+use crate::test_device::devices;
 use crate::tiny::Tiny;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -359,6 +360,11 @@ fn another_machine_is_warned_of() {
     let made_with = Environment { threads: 7, libtorch: "1.0".into(), processor: vec!["mmx".into()], ..made_with };
     let forged = Manifest::new(step, best, inputs, made_with, files).unwrap();
     fs::write(folder.join(MANIFEST), forged.to_json().unwrap()).unwrap();
+    let output = tiered_with("TIERED_KERNELS", "off", ["train", "--resume", text(&run), "--dry-run"]);
+    if devices()[0].device == Device::Cpu {
+        let device = "device: cpu then, cpu with TIERED_KERNELS=off now; dropout and the last digits";
+        assert!(stderr(&output).contains(device), "{}", stderr(&output));
+    }
     let output = resume(&run, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
     for words in ["threads: 7 then, 1 now", "libtorch: 1.0 then", "processor features: [mmx] then", "last digits"] {

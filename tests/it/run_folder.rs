@@ -160,6 +160,7 @@ fn settings_of_training_have_an_effect() {
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b * 1e-3).abs() < 1e-9), "{found:?}, {expected:?}");
     };
     let plain = trained("plain", "train.schedule='constant'");
+    assert!(weights_of(&trained("again", "train.schedule='constant'"), "last") == weights_of(&plain, "last"));
     close(&rates(&plain), [1.; 8]);
     let falling = trained(
         "falling",
@@ -218,7 +219,7 @@ fn a_first_stage_that_has_not_ended_is_warned_of() {
     fs::write(changed.join("tokenizer.json"), tokenizer).unwrap();
     let path = format!("encoder.path={}", text(&changed));
     let other = elsewhere.train("third", &["--set", &from, "--set", &path, "--dry-run"]);
-    let why = format!("init_from: {}: is not the tokenizer of", text(&first.join("encoder/tokenizer.json")));
+    let why = format!("init_from: {}: has another tokenizer.json than {}", text(&first), text(&changed));
     assert!(other.status.code() == Some(78) && stderr(&other).contains(&why), "{}", stderr(&other));
     let parts = ["--set", "data.train.kind=cloze", "--set", "data.leave_out={ fold = 1, of = 2 }"];
     let second = elsewhere.trained("second", &[&["--set", &from, "--set", "train.epochs=1"][..], &parts].concat());

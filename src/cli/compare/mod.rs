@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let sets = sets(&args.evaluations, &systems)?;
     for set in &sets {
         let answers = answers(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
-        warn_of_seen(&systems, set)?;
+        warn_of_seen(&systems, set);
         for (conflicts, states) in decodings(args) {
             let decoding = decoding(conflicts, states);
             let reached = answers.iter().zip(&systems).map(|(answers, system)| {

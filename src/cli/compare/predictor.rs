@@ -51,15 +51,13 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// What the training of a run has seen of a set; of a file it is not known.
-    ///
-    /// # Errors
-    /// Those of [`RunFolder::report`].
-    fn seen(&self, set: &str) -> Result<Seen> {
-        match self {
-            Predictor::Run(folder) => Ok(folder.report(set)?.data.seen),
-            Predictor::File(..) => Ok(Seen::Nothing),
-        }
+    /// Says if a run was trained or chosen on a set; empty also where that is not known: of a file, or of a report of an
+    /// earlier version.
+    fn has_seen(&self, set: &str) -> String {
+        let Predictor::Run(folder) = self else { return String::new() };
+        let data = folder.report(set).map(|report| report.data).ok();
+        let data = data.filter(|data| matches!(data.seen, Seen::ChosenOn | Seen::TrainedOn));
+        data.map_or(String::new(), |data| data.seen_remark())
     }
 
     /// A problem with its answers on a set, with the remedy.
@@ -216,16 +214,13 @@ pub(super) fn answers(systems: &[Predictor], set: &str) -> Result<Vec<SetAnswers
 }
 
 /// Warns of runs that were trained or chosen on the set: their scores are not those of a test.
-pub(super) fn warn_of_seen(systems: &[Predictor], set: &str) -> Result<()> {
-    let seen = systems.iter().map(|system| system.seen(set)).collect::<Result<Vec<_>>>()?;
-    for kind in [Seen::ChosenOn, Seen::TrainedOn] {
-        let runs = systems.iter().zip(&seen).filter(|(_, seen)| **seen == kind);
-        let runs = runs.map(|(system, _)| system.path().display().to_string()).collect::<Vec<_>>().join(", ");
-        if !runs.is_empty() {
-            aside!("warning: {set}{}: {runs}", kind.remark());
-        }
+pub(super) fn warn_of_seen(systems: &[Predictor], set: &str) {
+    let seen: Vec<String> = systems.iter().map(|system| system.has_seen(set)).collect();
+    for remark in once_each(&seen).into_iter().filter(|remark| !remark.is_empty()) {
+        let runs = systems.iter().zip(&seen).filter(|(_, seen)| *seen == remark);
+        let runs: Vec<String> = runs.map(|(system, _)| system.path().display().to_string()).collect();
+        aside!("warning: {set}{remark}: {}", runs.join(", "));
     }
-    Ok(())
 }
 
 /// Adds to what is wrong with one set the sets that can be compared.

@@ -2,6 +2,7 @@
 
 use super::tables;
 use crate::cli::format::{Format, FormatArgs};
+use crate::cli::out_file::output_folder;
 use crate::cli::output::print;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -29,7 +30,7 @@ pub(in crate::cli) struct Args {
     data: PathBuf,
     /// Write results.json and results-SET.md into this folder; a system's row takes the place of an earlier one. Scores
     /// by likelihood go into files of their own
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
     /// Print the published scores of this benchmark below
     #[arg(long, value_name = "SET")]
