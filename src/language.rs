@@ -21,10 +21,11 @@ const ENGLISH: [&str; 22] = [
     "the", "and", "was", "is", "of", "to", "with", "from", "his", "her", "he", "she", "it", "on", "at", "into", "an",
     "had", "has", "they", "my", "for",
 ];
-const ITALIAN: [&str; 43] = [
+const ITALIAN: [&str; 56] = [
     "il", "lo", "la", "gli", "le", "un", "una", "di", "del", "della", "nel", "nella", "dal", "dalla", "con", "per",
     "che", "si", "è", "ha", "e", "sul", "alla", "allo", "alle", "agli", "sulla", "sulle", "dello", "dei", "degli",
-    "delle", "nei", "nelle", "negli", "non", "ho", "hanno", "sono", "suo", "sua", "anche", "più",
+    "delle", "nei", "nelle", "negli", "da", "dai", "dagli", "dalle", "dallo", "sui", "sugli", "sullo", "l", "nell",
+    "dell", "sull", "dall", "non", "ho", "hanno", "sono", "suo", "sua", "anche", "più",
 ];
 
 /// Titles of both languages, which a point shortens: it ends no sentence.
@@ -82,6 +83,7 @@ mod tests {
             ("Mia ha messo l’acqua nella tazza.", Language::Italian),
             ("Ho lavato i bicchieri. I bicchieri sono sporchi.", Language::Italian),
             ("I fried eggs in a non-stick pan. Al ate. Ed slept.", Language::English),
+            ("Mia versa l'acqua nell'imbuto.", Language::Italian),
             ("Mia dorme.", Language::English), // nothing tells
         ] {
             assert_eq!(Language::of([text]), language, "{text}");

@@ -28,7 +28,7 @@ impl Project {
     /// Opens the project in a folder, or begins one in a folder that is empty or not there.
     ///
     /// # Errors
-    /// `CantCreate` if another process works on it, or the folder has other things in it; `Data` if the journal is
+    /// `CantCreate` if another process works on it, or it is no folder of a project; `Data` if the journal is
     /// damaged; `Io`.
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join("journal.jsonl");
@@ -36,7 +36,11 @@ impl Project {
             require_empty(folder)?;
             durable::create_folder(folder)?;
         }
-        let lock = Lock::take(&folder.join("lock"))?;
+        let lock = Lock::try_take(&folder.join("lock"))?.ok_or_else(|| {
+            let remedy = "open the address that it printed, or end it with Ctrl-C";
+            let message = format!("{}: another tiered app works on this project; {remedy}", folder.display());
+            Error::new(ErrorKind::CantCreate, message)
+        })?;
         durable::remove_leftovers(folder)?;
         let (journal, entries) = EditJournal::open(&path)?;
         let mut project = Project {
@@ -95,6 +99,10 @@ impl Project {
 fn require_empty(folder: &Path) -> Result<()> {
     let mut entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            let message = format!("{}: is not a folder; choose an empty or a new folder", folder.display());
+            return Err(Error::new(ErrorKind::CantCreate, message));
+        }
         entries => entries.map_err(|error| Error::reading(folder, &error))?,
     };
     let other = entries.find_map(|entry| entry.ok().filter(|entry| entry.file_name() != "lock"));

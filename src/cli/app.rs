@@ -40,9 +40,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for run in &args.runs {
         warn_unless_ended(&RunFolder::open(run)?);
     }
+    let app = App::bind(args.port)?;
     let project = args.project.as_deref().map(Project::open).transpose()?;
     project.iter().try_for_each(Project::refresh_story_files)?;
-    let app = App::bind(args.port)?;
     let models = Models::open(&args.runs, args.weights, args.device.as_ref())?;
     print(&format!("{}\n", app.address()))?;
     say!("This address is for you only. Ctrl-C ends the server.");

@@ -128,16 +128,16 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Unit::Story => Some(story_report(args, data, &recorded, &conflicts, &states)?),
     };
     let shown = stories.as_ref().map_or_else(|| args.show.format(&report), |stories| args.show.format_stories(stories));
-    print(&shown)?;
     let saved = match &destination {
-        Destination::Run(name) => run.record(name, &recorded, &report, stories.as_ref())?,
-        Destination::Folder(folder) => keep(folder, &recorded, &report, stories.as_ref())?,
-        Destination::Nowhere => return Ok(()),
+        Destination::Run(name) => run.record(name, &recorded, &report, stories.as_ref()).map(Some),
+        Destination::Folder(folder) => keep(folder, &recorded, &report, stories.as_ref()).map(Some),
+        Destination::Nowhere => Ok(None),
     };
-    if args.show.is_text() {
-        print(&format!("\npredictions: {}\n", saved.display()))?;
+    print(&shown)?;
+    match saved? {
+        Some(path) if args.show.is_text() => print(&format!("\npredictions: {}\n", path.display())),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// # Errors

@@ -140,6 +140,10 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     if unknown > 0 {
         aside!("warning: {unknown} of {of} predicted pairs are not in {path}; their location is unknown");
     }
+    let missing = (pairs.len() + unknown).saturating_sub(of);
+    if missing > 0 {
+        aside!("warning: {missing} of {} pairs of {path} are not predicted; they do not count", pairs.len());
+    }
     let decoded = args.decode.map_or(predictions.clone(), |decode| decode.apply(&predictions));
     let source = PredictionSource {
         system: args.run.display().to_string(),

@@ -36,6 +36,8 @@ struct RawLexicon {
     #[serde(default)]
     qualities: String,
     fixed: Vec<String>,
+    #[serde(default)]
+    compounds: Vec<String>,
     verbs: String,
     #[serde(default)]
     irregular: String,
@@ -106,6 +108,7 @@ impl Lexicon {
         }
         lexicon.add_adjectives(&raw);
         raw.nouns.split_whitespace().for_each(|noun| lexicon.add_noun(noun));
+        raw.compounds.iter().for_each(|noun| lexicon.add_noun(noun));
         let world = World::load()?;
         world.nouns(language).for_each(|noun| lexicon.add_noun(&noun.to_lowercase()));
         for name in world.names(language) {

@@ -131,6 +131,17 @@ mod tests {
             ("Lotte rinsed both pans.", "Lotte, pans"),
             ("Lotte heard her rinse the pan.", "Lotte, pan"),
             ("The repair he made was bad.", "repair"),
+            // A verb between two nouns, where each of them may be one.
+            ("The baby drinks milk.", "baby, milk"),
+            ("Her mother cooks dinner every day.", "mother, dinner"),
+            ("The woman irons shirts.", "woman, shirts"),
+            ("The dog saw cats.", "dog, cats"),
+            ("The old lights break.", "old lights"),
+            // Nouns that look like something else.
+            ("Otto threw the pan into the trash can.", "Otto, pan, trash can"),
+            ("The soda can was full.", "soda can"),
+            ("Lotte cut paper with scissors.", "Lotte, paper, scissors"),
+            ("Lotte painted it silver.", "Lotte"),
             // A new clause.
             ("Lotte said, \"Bring me the pan.\"", "Lotte, pan"),
             ("Lotte said: ‘Bring the pan, Otto.’", "Lotte, pan, Otto"),

@@ -94,7 +94,9 @@ impl Tagger<'_> {
     /// What a word that is no verb is here.
     pub fn nominal(&mut self, at: usize, kinds: WordKinds) -> Reading {
         let is_bare = matches!(self.context, TagContext::Be | TagContext::Verb);
-        let describes = kinds.adjective || self.context == TagContext::Be && kinds.is_unknown();
+        // What stuff is made of may be an object: "cut paper", unlike "painted it silver".
+        let is_object = kinds.noun && self.readings.last() == Some(&Reading::Verb);
+        let describes = kinds.adjective && !is_object || self.context == TagContext::Be && kinds.is_unknown();
         if is_bare && describes && !self.is_followed_by_open(at) {
             return Reading::Outside;
         }
@@ -159,6 +161,10 @@ impl Tagger<'_> {
         let others = start + 1..end;
         let is_verb = |kinds: WordKinds| kinds.finite || kinds.base && self.lexicon.language == Language::English;
         let surely = others.clone().find(|&i| is_verb(self.kinds[i]) && self.kinds[i].is_only_verb());
+        // The first word that may be the verb, if a noun may end before it: "the baby drinks milk", not "old lights".
+        let is_english = self.lexicon.language == Language::English;
+        let ends_before = |&i: &usize| !self.kinds[i - 1].adjective || self.kinds[i - 1].noun;
+        let before_object = || others.clone().find(|i| is_english && self.kinds[*i].finite && ends_before(i));
         let perhaps = || others.clone().next_back().filter(|&i| is_verb(self.kinds[i]));
         let by_position = || {
             let has_object = matches!(after, Some(Closed::Determiner | Closed::Clitic | Closed::Preposition));
@@ -166,7 +172,7 @@ impl Tagger<'_> {
             let last = others.clone().next_back()?;
             (is_italian && has_object && self.kinds[last].is_unknown()).then_some(last)
         };
-        surely.or_else(perhaps).or_else(by_position)
+        surely.or_else(before_object).or_else(perhaps).or_else(by_position)
     }
 }
 

@@ -83,7 +83,7 @@ impl HubClient {
     }
 
     fn new(settings: &HubSettings, home: Address, token: Option<ApiKey>, refused: &'static str) -> Self {
-        HubClient { agent: settings.connection.agent(), home, token, refused }
+        HubClient { agent: settings.connection.agent(&home), home, token, refused }
     }
 
     pub fn home(&self) -> &Address {

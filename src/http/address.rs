@@ -69,9 +69,13 @@ impl Address {
 
     /// Whether what is sent stays on this machine, or can't be read on its way.
     pub fn is_private(&self) -> bool {
+        self.is_here() || self.scheme() == "https"
+    }
+
+    /// Whether it is this machine.
+    pub fn is_here(&self) -> bool {
         let host = self.0.host().unwrap_or_default().trim_matches(['[', ']']);
-        let is_here = host.parse::<IpAddr>().map_or(host.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback());
-        is_here || self.scheme() == "https"
+        host.parse::<IpAddr>().map_or(host.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback())
     }
 
     /// The address as `ureq` takes it, with its query.

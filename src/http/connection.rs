@@ -5,8 +5,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::{self, shown};
 use std::path::Path;
 use std::time::Duration;
-use ureq::Agent;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Proxy};
 
 /// The limit for a file with certificates, in bytes.
 const MAX_CERTIFICATES: u64 = 16 << 20;
@@ -22,12 +22,15 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// An agent that follows no redirects and reports every status as an answer.
-    pub fn agent(&self) -> Agent {
+    /// An agent that follows no redirects and reports every status as an answer. It asks a server on this machine
+    /// directly, another one by the environment's proxy, if that names one.
+    pub fn agent(&self, server: &Address) -> Agent {
         let timeout = Some(self.timeout);
+        let proxy = if server.is_here() { None } else { Proxy::try_from_env() };
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
+            .proxy(proxy)
             .tls_config(TlsConfig::builder().root_certs(self.authorities.clone()).build())
             .user_agent(concat!("tiered/", env!("CARGO_PKG_VERSION")))
             .timeout_resolve(timeout)

@@ -55,9 +55,14 @@ impl LabelledStory<'_> {
         }
         if !story.sentence_pairs.is_empty() {
             one_a_sentence("sentence_pairs", story.sentence_pairs.len(), sentences)?;
-            for row in &story.sentence_pairs {
+            for (first, row) in story.sentence_pairs.iter().enumerate() {
                 one_a_sentence("sentence_pairs", row.len(), sentences)?;
                 fractions("sentence_pairs", row)?;
+                if row[..=first].iter().any(|&probability| probability > ROUNDING) {
+                    return Err(format!(
+                        "sentence_pairs[{first}]: only [first][second] with first < second may be above 0"
+                    ));
+                }
             }
         }
         if !story.subjects.is_empty() {

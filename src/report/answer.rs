@@ -83,7 +83,7 @@ pub struct ConflictSentence {
     pub sentence: usize,
     /// The sentence as it was read.
     pub text: String,
-    /// The largest one over the entities.
+    /// The conflict probability of the sentence, over all entities.
     pub conflict_prob: f32,
 }
 

@@ -32,12 +32,12 @@ export function answerCard(run, { answer: explanation, before, held, error, isSt
   return h("section", { class: isStale ? "card stale" : "card", "aria-label": run }, title,
     h("p", { class: "verdict" }, words, probability === null ? null : h("span", { class: "figure" }, ` ${percent(probability)}`)),
     probability === null ? null : styled(h("div", { class: "bar", "aria-hidden": "true" }), "--value", probability),
-    notes.length ? h("details", { class: "notes" }, h("summary", {}, t("notes")), h("ul", {}, notes.map((note) => h("li", {}, note)))) : null,
+    notes.length ? h("details", { class: "notes" }, h("summary", { "data-key": `notes ${run}` }, t("notes")), h("ul", {}, notes.map((note) => h("li", {}, note)))) : null,
     h("div", { class: "both" }, answer.stories.map((story, s) => storyList(answer, story, s, { choose, isSelected, stories }))),
     answer.subject ? h("p", {}, t("about", answer.subject)) : null,
     reasons(answer, stories, { choose, isSelected }),
     selected?.run === run ? timeline(stories, selected, { choose }) : null,
-    held || before ? compared(explanation, held ?? before) : null,
+    held || before ? compared(run, explanation, held ?? before) : null,
     h("p", {}, h("button", { type: "button", "data-key": `hold ${run}`, "aria-pressed": String(Boolean(held)), onclick: () => hold(run) },
       t(held ? "held" : "hold"))));
 }
@@ -87,8 +87,8 @@ function reasons(answer, stories, { choose, isSelected }) {
     h("ul", {}, answer.states.map(state)), h("p", { class: "fine" }, t("click")));
 }
 
-function compared(now, before) {
+function compared(run, now, before) {
   const list = changes(before.answer, now.answer, verdict);
-  return h("details", { class: "changes", open: true }, h("summary", {}, t("changes")),
+  return h("details", { class: "changes", open: true }, h("summary", { "data-key": `changes ${run}` }, t("changes")),
     list.length ? h("ul", {}, list.map((change) => h("li", {}, change))) : h("p", { class: "soft" }, t("nothing_changed")));
 }

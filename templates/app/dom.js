@@ -60,7 +60,7 @@ export function styled(element, property, value) {
 /** The element whose part with the focus went without another one in its place yet. */
 let lost = null;
 
-/** Replaces what an element contains. What was scrolled stays so; the focus stays on the element with the same data-key, with its caret. If that is gone,
+/** Replaces what an element contains. What was scrolled stays so, and lists whose summaries have a data-key stay open or closed; the focus stays on the element with the same data-key, with its caret. If that is gone,
     the focus goes to the one that data-instead names, by its data-key or data-stand-in, else to the last one with an empty data-stand-in.
     A function that makes the children may take elements over from before. */
 export function fill(element, ...children) {
@@ -71,10 +71,12 @@ export function fill(element, ...children) {
   const instead = active?.closest("[data-instead]")?.dataset.instead;
   const caret = [active?.selectionStart, active?.selectionEnd, active?.selectionDirection];
   const scrolled = [...element.querySelectorAll("[data-scroll]")].map((part) => [part.dataset.scroll, part.scrollLeft, part.scrollTop]);
+  const summaries = [...element.querySelectorAll("summary[data-key]")].map((summary) => [summary.dataset.key, summary.parentElement.open]);
   const [left, top] = [window.scrollX, window.scrollY];
   const made = children.flatMap((child) => (typeof child === "function" ? child() : child));
   keep(element, made);
   for (const [name, x, y] of scrolled) find("scroll", name)?.scrollTo(x, y);
+  for (const [key, open] of summaries) if (find("key", key)) find("key", key).parentElement.open = open;
   const same = find("key", active?.dataset.key);
   same?.focus({ preventScroll: true });
   if (Number.isInteger(caret[0])) same?.setSelectionRange?.(...caret);

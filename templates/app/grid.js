@@ -74,7 +74,7 @@ function cellOf(state, actions, sentence, entity, n) {
 /** All attributes of the cell that has the focus, with their labels in words. */
 export function cellPanel(state, actions) {
   const { view, at, words } = state;
-  const waiting = awaited(state)?.name;
+  const asked = awaited(state), waiting = asked?.name;
   const entity = view.entities.find((other) => other.id === at?.entity);
   const n = view.sentences.findIndex((sentence) => sentence.id === at?.sentence);
   if (!entity || n < 0) return null;
@@ -91,7 +91,7 @@ export function cellPanel(state, actions) {
   section.setAttribute("aria-label", t("cell", entity.name, n + 1));
   return keep(section,
     h("h3", { lang: view.language }, t("cell", entity.name, n + 1)),
-    h("p", { class: "wait", role: "status" }, waiting ? t("key_wait", attributeName(waiting)) : ""),
+    h("p", { class: "wait", role: "status" }, waiting ? t("key_wait", attributeName(waiting), asked.labels.at(-1).label) : ""),
     open.length ? h("p", {}, h("button", { type: "button", "data-key": "accept cell", onclick: () => actions.accept([at]) }, t("accept_cell"))) : null,
     keep(list, [...attributesOf(words, entity), ...ofOtherKind].map(line)));
 }

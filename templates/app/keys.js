@@ -39,9 +39,10 @@ export function pressed(event, state, actions) {
   if (!entity) return false; // it is gone, and the focus soon leaves the grid
   if (waiting) {
     const label = /^[0-8]$/.test(key) ? Number(key) : key === "Backspace" ? null : undefined;
-    actions.wait(null);
     const isKnown = label === null || waiting.labels.some((other) => other.label === label);
-    if (label !== undefined && isKnown) actions.set(at, { [waiting.name]: label });
+    if (label !== undefined && !isKnown) return true; // the page goes on asking
+    actions.wait(null);
+    if (label !== undefined) actions.set(at, { [waiting.name]: label });
     if (label !== undefined || key === "Escape") return true;
   }
   if (ARROWS[key]) return done(actions.focus(moved(state, ...ARROWS[key])));

@@ -5,6 +5,8 @@ import { Form, drafts, isTyped, textOf, toggle } from "./forms.js";
 import { t } from "./words.js";
 
 const ORDERS = ["project", "unsure", "disagree"];
+/** Remarks about an imported file that are shown. */
+const SHOWN = 5;
 
 export function storyList(state, actions) {
   const order = h("select", { id: "order", "data-key": "order", onchange: (event) => sort(state, actions, event.target.value) },
@@ -78,10 +80,11 @@ function files(actions) {
     const { stories, findings } = await actions.importText(await textOf(file, t("not_utf8", file.name)));
     await actions.reload();
     if (stories[0]) await actions.open(stories[0].story);
-    actions.say([t("imported", stories.length), ...findings].join(" "));
+    const more = findings.length - SHOWN;
+    actions.say([t("imported", stories.length), ...findings.slice(0, SHOWN), ...(more > 0 ? [t("more_findings", more)] : [])].join(" "));
   });
   return h("div", { class: "files" },
     h("p", {}, h("button", { type: "button", "data-key": "trip", onclick: () => exported("trip") }, t("export_trip")), " ",
       h("button", { type: "button", "data-key": "gita", onclick: () => exported("gita") }, t("export_gita"))),
-    h("p", {}, h("label", { for: "import" }, t("import")), h("input", { id: "import", type: "file", accept: ".json,application/json", onchange: imported })));
+    h("p", {}, h("label", { for: "import" }, t("import")), h("input", { id: "import", "data-key": "import", type: "file", accept: ".json,application/json", onchange: imported })));
 }

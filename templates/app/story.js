@@ -15,7 +15,7 @@ export function storyPane(state, actions) {
       h("button", { type: "button", "data-key": "remove-story", onclick: () => actions.edit([{ op: "remove_story" }]) }, t("remove_story"))),
     versions(view, actions), sentences(state, actions), entities(state, actions),
     proposals?.run ? h("p", { class: "fine" }, t("proposals_of", proposals.run)) : null,
-    grid(state, actions), cellPanel(state, actions), hints(state, actions), keys());
+    grid(state, actions), cellPanel(state, actions), hints(state, actions), once(actions, "keys", keys));
 }
 
 function steps(view, actions) {
@@ -171,8 +171,8 @@ function newEntity(state, actions) {
 }
 
 function hints({ view }, actions) {
-  const item = ({ message, sentences, entity }) => h("li", {}, entity !== null && sentences.length
-    ? h("button", { type: "button", class: "state", onclick: () => actions.focus({ entity, sentence: sentences[sentences.length - 1] }) }, message) : message);
+  const item = ({ code, message, sentences, entity, attribute }) => h("li", {}, entity !== null && sentences.length
+    ? h("button", { type: "button", class: "state", "data-key": `hint ${code} ${entity} ${sentences.at(-1)} ${attribute}`, onclick: () => actions.focus({ entity, sentence: sentences[sentences.length - 1] }) }, message) : message);
   return h("section", { class: "card hints", "aria-label": t("hints") }, h("h3", {}, t("hints")), view.hints.length ? h("ul", {}, view.hints.map(item)) : h("p", { class: "soft" }, t("no_hints")));
 }
 

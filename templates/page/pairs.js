@@ -115,7 +115,7 @@
     const key = keys.checked ? event.key : "";
     if (key === "j" || (event.key === "ArrowDown" && isPair)) step(1);
     else if (key === "k" || (event.key === "ArrowUp" && isPair)) step(-1);
-    else if (key === "o" && pair) { const all = [...pair.querySelectorAll(".more")], open = !all[0].open; for (const more of all) more.open = open; }
+    else if (key === "o" && pair) { const all = [...pair.querySelectorAll(".more")], open = !all[0]?.open; for (const more of all) more.open = open; }
     else if (key === "/") search.focus();
     else return;
     event.preventDefault();

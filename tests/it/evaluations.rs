@@ -44,6 +44,19 @@ fn an_evaluation_of_other_stories_is_not_replaced_without_a_word() {
 }
 
 #[test]
+fn scores_that_cant_be_printed_are_saved() {
+    if cfg!(target_os = "linux") {
+        let tiny = Tiny::new();
+        let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "train"]);
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        assert_eq!(command.stdout(full).output().unwrap().status.code(), Some(74));
+        assert!(run.join("eval/stories-train-all/predictions.jsonl").exists());
+    }
+}
+
+#[test]
 fn an_evaluation_of_fewer_pairs_is_not_replaced_without_a_word() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1", "--set", "data.dev.pairs=2"]);

@@ -300,6 +300,13 @@ fn wrong_predictions_are_refused_with_their_place() {
             line(&|p| p.prediction.stories[1].entities[0].conflict_probs[0] = 7.),
             "conflict_probs: 7 is not between 0 and 1",
         ),
+        (
+            line(&|p| {
+                let story = &mut p.prediction.stories[1];
+                story.sentence_pairs = vec![vec![0.1; story.sentences.len()]; story.sentences.len()];
+            }),
+            "line 3: stories[1].sentence_pairs[0]: only [first][second] with first < second",
+        ),
         (line(&|p| p.clone_from(&predictions()[1])), "is on line 1 too"),
         ("{\"id\": 1}".into(), "line 1"),
         ("[{\"id\": 1}]".into(), "not a list of predictions as published with GITA"),

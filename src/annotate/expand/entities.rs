@@ -99,9 +99,8 @@ impl Expansion<'_> {
 /// A name as a story file may have it.
 fn fair_name(name: &str) -> Result<String, EditRefusal> {
     let name = tidy(name)?;
-    match name.chars().count() {
-        0 => Err(EditProblem::NoName.into()),
-        length if length > MAX_NAME => Err(EditProblem::LongName.into()),
-        _ => Ok(name),
+    if !name.chars().any(char::is_alphanumeric) {
+        return Err(EditProblem::NoName.into());
     }
+    if name.chars().count() > MAX_NAME { Err(EditProblem::LongName.into()) } else { Ok(name) }
 }

@@ -173,7 +173,13 @@ impl<'p> Expansion<'p> {
 
 /// A sentence without outer spaces and line ends, with accents as part of their letters.
 fn tidy(text: &str) -> Result<String, EditRefusal> {
-    let text = composed(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = composed(
+        &text
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
     match text.chars().count() > MAX_SENTENCE {
         true => Err(EditProblem::LongSentence.into()),
         false => Ok(text),

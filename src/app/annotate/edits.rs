@@ -138,7 +138,7 @@ struct ImportAnswer {
     revision: u64,
     stories: Vec<ImportedStory>,
     left_out: Vec<LeftOutAnswer>,
-    /// What was found in the file, one a line.
+    /// What was found in the file, one a line, the worst first.
     findings: Vec<String>,
 }
 
@@ -150,8 +150,9 @@ async fn import(State(annotation): State<Annotation>, page: Page, body: Result<B
         asking.require(project)?;
         let no_file = |Error { message, .. }| EditProblem::NoStoryFile { message };
         let file = read_bytes("the story file".as_ref(), text.as_bytes()).map_err(no_file)?;
-        let Imported { stories, left_out, findings } =
+        let Imported { stories, left_out, mut findings } =
             project.import(from.sender_to(project)?, &file, split.as_deref())?;
+        findings.sort_by_key(|finding| finding.severity);
         let findings = findings.iter().map(|finding| FindingLine(finding).words(asking.lang)).collect();
         let left_out = LeftOutAnswer::list(left_out, asking.lang);
         Ok(ImportAnswer { revision: project.revision(), stories, left_out, findings })

@@ -1,4 +1,4 @@
-//! QuestionBar of asking: a bar on a terminal, plain lines elsewhere, with rate and time left.
+//! Progress of asking: a bar on a terminal, plain lines elsewhere, with rate and time left.
 
 use crate::llm::AskedQuestion;
 use crate::say::{aside, is_quiet, say};

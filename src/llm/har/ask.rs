@@ -25,8 +25,7 @@ pub struct HarAnswer {
 /// Asks about every pair, several at once. With `swapped`, the second story of a pair is shown first.
 ///
 /// # Errors
-/// Those of the scorer; `Data` if an example has no states at its conflict, a story has one sentence, or the stories of
-/// every pair are tied.
+/// Those of the scorer; `Data` if an example has no states at its conflict, or the stories of every pair are tied.
 pub fn ask_har(
     pairs: &[Pair],
     shots: &[Pair],

@@ -67,7 +67,10 @@ pub fn records_in(folder: &Path) -> Result<Records> {
 }
 
 fn no_samples(path: &Path) -> Error {
-    let problem = "has no samples_*.jsonl; name such files, or the folder that has them";
+    let problem = match path.join("questions.jsonl").is_file() {
+        true => "is a run by protocol har; `tiered score` scores its predictions.jsonl",
+        false => "has no samples_*.jsonl; name such files, or the folder that has them",
+    };
     Error::new(ErrorKind::MissingInput, format!("{}: {problem}", path.display()))
 }
 

@@ -127,7 +127,7 @@ fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<SampleRecord>>) -> 
         linked.known[this] = linked.cascade && due.is_some_and(|due| due.is_empty());
         return Ok(());
     };
-    let asked = places(&linked.stories, tier, samples)?;
+    let asked = places(&linked.stories, tier, due.as_deref(), samples)?;
     for (sample, &story) in samples.iter().zip(&asked) {
         require_askable(linked, tier, story)?;
         linked.right[this][story] = Some(sample.is_right());
@@ -168,15 +168,17 @@ fn require_askable(linked: &Linked, tier: Tier, story: usize) -> Result<()> {
     }
 }
 
-/// For each sample of a later tier, the story of tier 1 with the same `doc`.
-fn places(stories: &[AskedStory], tier: Tier, samples: &[SampleRecord]) -> Result<Vec<usize>> {
+/// For each sample of a later tier, the story of tier 1 with the same `doc`; of several the first one that is `due`.
+fn places(stories: &[AskedStory], tier: Tier, due: Option<&[usize]>, samples: &[SampleRecord]) -> Result<Vec<usize>> {
     let mut by_doc: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
     for (place, story) in stories.iter().enumerate() {
         by_doc.entry(canonical(&story.doc)).or_default().push_back(place);
     }
     let place = |sample: &SampleRecord| {
         let places = by_doc.get_mut(&canonical(&sample.story.doc));
-        places.and_then(VecDeque::pop_front).ok_or_else(|| {
+        let is_due = |place: &usize| due.is_none_or(|due| due.contains(place));
+        let next = |places: &mut VecDeque<usize>| places.remove(places.iter().position(is_due).unwrap_or(0));
+        places.and_then(next).ok_or_else(|| {
             let name = sample.story.name();
             Error::data(format!("{tier} has {name}, which tier 1 has not, or not as often; score the files of one run"))
         })

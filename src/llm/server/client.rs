@@ -44,7 +44,7 @@ pub struct LlmClient {
 impl LlmClient {
     /// No request is sent yet.
     pub fn new(settings: ServerSettings, should_stop: ShouldStop, on_wait: OnWait) -> Self {
-        LlmClient { agent: settings.connection.agent(), settings, should_stop, on_wait, shorter: None }
+        LlmClient { agent: settings.connection.agent(&settings.address), settings, should_stop, on_wait, shorter: None }
     }
 
     /// With a way to make prompts shorter, for the message about one that is too long: "use a smaller --shots".
@@ -208,6 +208,9 @@ impl LlmClient {
                 let or_shorter = self.shorter.map(|how| format!(", or {how}")).unwrap_or_default();
                 let remedy = "; the prompt is too long for it: start it with a larger context";
                 (ErrorKind::Config, format!("{remedy}{or_shorter}"))
+            }
+            _ if message.contains("response_format") => {
+                (ErrorKind::Config, "; choose another --response-format".to_owned())
             }
             _ => (ErrorKind::Config, String::new()),
         };

@@ -93,12 +93,17 @@ pub struct Bos {
 
 impl Bos {
     /// # Errors
-    /// As [`Tokenizer::encode`]; `Config` if start tokens are wanted and the model has none.
+    /// As [`Tokenizer::encode`]; `Config` if start tokens are wanted and the model has none, or it adds several.
     pub fn find(tokenizer: &Tokenizer, client: &LlmClient, wanted: Option<u32>) -> Result<Self> {
         let (with, without) = (tokenizer.encode(client, "a", true)?, tokenizer.encode(client, "a", false)?);
         let is_server_with_own = matches!(tokenizer, Tokenizer::Server { kind: ServerKind::LlamaCppPython, .. });
         let id = match with.strip_suffix(without.as_slice()) {
-            Some([id, ..]) => Some(*id),
+            Some([_, _, ..]) => {
+                let message =
+                    "the model's tokenizer adds several start tokens, which is not supported; use another model";
+                return Err(Error::new(ErrorKind::Config, message));
+            }
+            Some([id]) => Some(*id),
             // It adds a token at the end too.
             _ if with.get(1..).is_some_and(|rest| rest.starts_with(&without)) => with.first().copied(),
             // It adds one to everything, or to nothing: a text of a letter has one token, and no more.

@@ -178,7 +178,21 @@ fn a_second_server_on_a_project_is_refused() {
     let project = served.folder.path().join("project");
     let output = tiered(["app", "--port", "0", "--no-browser", "--project", text(&project)]);
     assert_eq!(output.status.code(), Some(73));
-    assert!(stderr(&output).contains("another process works in this folder"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("another tiered app works on this project"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_project_that_can_not_be_begun_leaves_nothing() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let (file, new) = (folder.path().join("file"), folder.path().join("new"));
+    std::fs::write(&file, "").unwrap();
+    let app = |project: &Path, port: &str| tiered(["app", "--port", port, "--no-browser", "--project", text(project)]);
+    let refused = app(&file, "0");
+    assert_eq!(refused.status.code(), Some(73));
+    assert!(stderr(&refused).contains("is not a folder"), "{}", stderr(&refused));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    assert_eq!(app(&new, &taken.local_addr().unwrap().port().to_string()).status.code(), Some(69));
+    assert!(!new.exists());
 }
 
 #[test]

@@ -61,7 +61,11 @@ impl Rig {
         command.args(["llm", "eval", "--data", text(&self.path("stories.jsonl")), "--server", url]);
         command.args(["--model", "toy", "--protocol", "gita4calamita", "--no-cascade"]);
         command.args(["--output", text(&self.path(output))]).args(more);
-        command.env("TIERED_RETRY_MS", "1").env("SOURCE_DATE_EPOCH", "1769860800").env("OPENAI_API_KEY", "sk-secret");
+        command
+            .env("HTTP_PROXY", "http://127.0.0.1:1")
+            .env("TIERED_RETRY_MS", "1")
+            .env("SOURCE_DATE_EPOCH", "1769860800")
+            .env("OPENAI_API_KEY", "sk-secret");
         command
     }
 

@@ -119,6 +119,10 @@ impl Chat for Speaker<'_> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    if let Some(way) = args.way.filter(|way| way.chats()) {
+        let message = format!("--way {way}: has no likelihood of a whole solution; leave out --likelihood");
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
     let sets = sets(args)?;
     let settings =
         ServerSettings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
@@ -128,10 +132,6 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
     let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
     let server = Server::connect(client(settings)?, &Choices { model, way, tokenizer, bos: None })?;
-    if args.likelihood && server.way().chats() {
-        let message = format!("--way {}: has no likelihood of a whole solution; leave out --likelihood", server.way());
-        return Err(Error::new(ErrorKind::Usage, message));
-    }
     folder.settle(Settled::now(&server, asked(args), None))?;
     let server = server.with_journal(folder.journal()?);
     for set in &sets {

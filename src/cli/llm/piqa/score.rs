@@ -146,15 +146,19 @@ fn write_results(scores: &[ScoredSubmission], folder: &Path) -> Result<()> {
     let mut merged = Vec::new();
     for (name, new) in files.into_iter().filter(|(_, new)| !new.is_empty()) {
         let path = folder.join(format!("{name}.json"));
-        merged.push((name, path.clone(), replace_rows(read_results(&path)?, &new)));
+        let rows = replace_rows(read_results(&path)?, &new);
+        for row in &rows {
+            let remedy = "correct the row, or choose another --output";
+            let wrong = |error| Error::data(format!("{}: \"Test Dataset\": {error}; {remedy}", path.display()));
+            crate::untrusted::component(&row.set).map_err(wrong)?;
+        }
+        merged.push((name, path, rows));
     }
     durable::create_folder(folder)?;
     for (name, path, rows) in merged {
         durable::replace(&path, results_json(&rows).as_bytes())?;
         for set in rows.iter().map(|row| row.set.as_str()).collect::<BTreeSet<_>>() {
-            let name = crate::untrusted::component(set).map(|set| format!("{name}-{set}.md"));
-            let name = name.map_err(|error| Error::data(format!("{}: {error}", path.display())))?;
-            durable::replace(&folder.join(name), set_table(&rows, set).as_bytes())?;
+            durable::replace(&folder.join(format!("{name}-{set}.md")), set_table(&rows, set).as_bytes())?;
         }
     }
     Ok(())
