@@ -15,7 +15,7 @@ use crate::machine::DeviceChoice;
 use crate::prediction::{LabelledPair, PairGold, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::{DataDescription, Table};
 use crate::say::aside;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Report what a system got right and why: the tiers by kind, distance, number of entities and location of the story,
@@ -140,7 +140,8 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     if unknown > 0 {
         aside!("warning: {unknown} of {of} predicted pairs are not in {path}; their location is unknown");
     }
-    let missing = (pairs.len() + unknown).saturating_sub(of);
+    let predicted: BTreeSet<_> = predictions.iter().map(|prediction| prediction.id.as_str()).collect();
+    let missing = pairs.iter().filter(|pair| !predicted.contains(pair.id.as_str())).count();
     if missing > 0 {
         aside!("warning: {missing} of {} pairs of {path} are not predicted; they do not count", pairs.len());
     }

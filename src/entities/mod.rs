@@ -142,6 +142,7 @@ mod tests {
             ("The soda can was full.", "soda can"),
             ("Lotte cut paper with scissors.", "Lotte, paper, scissors"),
             ("Lotte painted it silver.", "Lotte"),
+            ("The soup got cold.", "soup"),
             // A new clause.
             ("Lotte said, \"Bring me the pan.\"", "Lotte, pan"),
             ("Lotte said: ‘Bring the pan, Otto.’", "Lotte, pan, Otto"),

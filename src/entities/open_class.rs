@@ -15,6 +15,9 @@ const ALONE: [&str; 18] = [
     "entrambi", "entrambe", "molti", "tutti", "tutte",
 ];
 
+/// Adjectives that are objects after a verb: "cut paper", unlike "got cold".
+const STUFF: [&str; 4] = ["leather", "metal", "paper", "plastic"];
+
 impl Tagger<'_> {
     /// The form in which a word is a verb here; `None` if it is none.
     pub fn verb_here(&self, at: usize, kinds: WordKinds) -> Option<VerbForm> {
@@ -94,8 +97,7 @@ impl Tagger<'_> {
     /// What a word that is no verb is here.
     pub fn nominal(&mut self, at: usize, kinds: WordKinds) -> Reading {
         let is_bare = matches!(self.context, TagContext::Be | TagContext::Verb);
-        // What stuff is made of may be an object: "cut paper", unlike "painted it silver".
-        let is_object = kinds.noun && self.readings.last() == Some(&Reading::Verb);
+        let is_object = STUFF.contains(&self.words[at].lower.as_str()) && self.readings.last() == Some(&Reading::Verb);
         let describes = kinds.adjective && !is_object || self.context == TagContext::Be && kinds.is_unknown();
         if is_bare && describes && !self.is_followed_by_open(at) {
             return Reading::Outside;

@@ -22,8 +22,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// An agent that follows no redirects and reports every status as an answer. It asks a server on this machine
-    /// directly, another one by the environment's proxy, if that names one.
+    /// An agent that follows no redirects and reports every status as an answer. It asks a server on this machine,
+    /// and what that redirects to, directly, another one by the environment's proxy, if that names one.
     pub fn agent(&self, server: &Address) -> Agent {
         let timeout = Some(self.timeout);
         let proxy = if server.is_here() { None } else { Proxy::try_from_env() };

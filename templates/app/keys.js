@@ -38,7 +38,7 @@ export function pressed(event, state, actions) {
   const entity = view.entities.find((other) => other.id === at?.entity);
   if (!entity) return false; // it is gone, and the focus soon leaves the grid
   if (waiting) {
-    const label = /^[0-8]$/.test(key) ? Number(key) : key === "Backspace" ? null : undefined;
+    const label = /^[0-9]$/.test(key) ? Number(key) : key === "Backspace" ? null : undefined;
     const isKnown = label === null || waiting.labels.some((other) => other.label === label);
     if (label !== undefined && !isKnown) return true; // the page goes on asking
     actions.wait(null);

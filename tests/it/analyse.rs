@@ -299,6 +299,11 @@ fn every_format_has_the_numbers() {
     assert_eq!(run(&["--device", "cpu"]).status.code(), Some(2), "nothing is computed for a file");
     let order = serde_json::from_slice::<Value>(&run(&["--kind=order", "--format=json"]).stdout).unwrap();
     assert_eq!(order["data"]["pairs"], json!(1), "the other one is of a cloze story");
+    let all = std::fs::read_to_string(&predictions).unwrap();
+    std::fs::write(&predictions, all.lines().next().unwrap()).unwrap();
+    let said = stderr(&run(&[]));
+    assert!(said.contains("1 of 2 pairs of") && said.contains("are not predicted"), "{said}");
+    std::fs::write(&predictions, all).unwrap();
     let others = crate::support::clean_file().to_string().replace("locked", "painted");
     std::fs::write(&data, others).unwrap();
     let refused = run(&[]);

@@ -127,7 +127,8 @@ fn add(linked: &mut Linked, tier: Tier, samples: Option<&Vec<SampleRecord>>) -> 
         linked.known[this] = linked.cascade && due.is_some_and(|due| due.is_empty());
         return Ok(());
     };
-    let asked = places(&linked.stories, tier, due.as_deref(), samples)?;
+    let likely = due.clone().or_else(|| linked.asked(Tier::ALL[before]));
+    let asked = places(&linked.stories, tier, likely.as_deref(), samples)?;
     for (sample, &story) in samples.iter().zip(&asked) {
         require_askable(linked, tier, story)?;
         linked.right[this][story] = Some(sample.is_right());

@@ -62,7 +62,9 @@ impl Rig {
         command.args(["--model", "toy", "--protocol", "gita4calamita", "--no-cascade"]);
         command.args(["--output", text(&self.path(output))]).args(more);
         command
-            .env("HTTP_PROXY", "http://127.0.0.1:1")
+            .env("ALL_PROXY", "http://127.0.0.1:1")
+            .env_remove("NO_PROXY")
+            .env_remove("no_proxy")
             .env("TIERED_RETRY_MS", "1")
             .env("SOURCE_DATE_EPOCH", "1769860800")
             .env("OPENAI_API_KEY", "sk-secret");
