@@ -134,7 +134,7 @@ def dagger(family, name):
 def trained_on(family):
     """What a system of ours is trained on, in words."""
     if family == "distilled":
-        return "as `best`, and predictions of three `best`"
+        return "as `best-earlier`, and predictions of three of its seeds"
     if family == "translated":
         return "synthetic stories, then TRIP in English and Italian"
     if family.startswith(SYNTHETIC_BEFORE):
