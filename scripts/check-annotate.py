@@ -552,8 +552,18 @@ def check_cell_gone(page):
 
 
 def check_keys(page):
-    """Capital letters without Shift (Caps Lock), brackets with AltGr or Option, and no conflict in a plausible story."""
+    """Capital letters without Shift (Caps Lock), brackets with AltGr or Option, and no conflict in a plausible story. The list of keys stays open,
+    and a digit without a label is asked for again."""
+    keys = page.locator("details:has(.keys)")
+    keys.locator("summary").click()
     focus(page, 1, 0)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    expect(keys.evaluate("list => list.open"), "the list of keys is closed by a key")
+    page.keyboard.press("l")
+    page.keyboard.press("9")
+    expect("digit" in page.locator(".wait").inner_text(), "a digit without a label ends the question")
+    page.keyboard.press("Escape")
     page.keyboard.press("C")
     expect("no conflict" in page.locator("#status").inner_text(), "it is not said that a plausible story has no conflict")
     title = page.locator("#title").inner_text()
