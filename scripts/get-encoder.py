@@ -114,7 +114,7 @@ class PackedModel:
     def floats(self, name, *shape):
         """A tensor of the given shape as little-endian float32 bytes."""
         if name not in self.directory:
-            fail(f"{WEIGHTS[1]} does not contain the tensor {name}")
+            fail(f"{WEIGHTS[2]} does not contain the tensor {name}")
         count = 1
         for size in shape:
             count *= size
@@ -124,7 +124,7 @@ class PackedModel:
             return raw
         if count % BLOCK == 0 and len(raw) == count // BLOCK * BLOCK_BYTES:
             return dequantise(raw)
-        fail(f"{WEIGHTS[1]}: tensor {name} has {len(raw)} bytes, which does not fit its shape {list(shape)}")
+        fail(f"{WEIGHTS[2]}: tensor {name} has {len(raw)} bytes, which does not fit its shape {list(shape)}")
 
 
 def dequantise(raw):

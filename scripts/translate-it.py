@@ -14,6 +14,7 @@ import re
 import sys
 
 import apertium
+import italian_forms
 import story_file
 from encoder_folder import fail
 
@@ -43,6 +44,13 @@ NOUNS = {
     "mower": "tagliaerba, m", "office": "ufficio, m", "sandbox": "sabbiera, f", "seesaw": "altalena, f", "slide": "scivolo, m",
     "trash can": "cestino, m", "tub": "vasca, f", "tv": "televisore, m", "washer": "lavatrice, f", "water": "acqua, f mass",
 }  # fmt: skip
+# Plurals of nouns there that are not regular, written likewise.
+PLURALS = {"amico": "amici, m", "braccio": "braccia, f", "uovo": "uova, f", "zio": "zii, m"}
+INVARIABLE = set(
+    "apriscatole auto baguette barbecue caricabatterie cheesecake console cyclette foto frigo frisbee garage lavastoviglie lime metro "
+    "microonde minifrigo moto mouse pelapatate peluche portagioie puzzle radio salopette sdraio smartphone tagliaunghie temperamatite "
+    "tostapane trousse ukulele yo-yo".split()
+)  # fmt: skip
 ARTICLES = {"": "il lo la l' i gli le", "di": "del dello della dell' dei degli delle", "a": "al allo alla all' ai agli alle",
             "da": "dal dallo dalla dall' dai dagli dalle", "in": "nel nello nella nell' nei negli nelle",
             "su": "sul sullo sulla sull' sui sugli sulle"}  # fmt: skip
@@ -64,15 +72,13 @@ def rough(lines):
     return apertium.translate("cat-ita", stopped(apertium.translate("eng-cat", stopped(lines), NEEDED)), NEEDED)
 
 
-def plural_of(noun, feminine):
-    """The regular plural of an Italian noun."""
-    if noun.endswith(("ca", "ga")):
-        return noun[:-1] + "he"
-    if noun.endswith("a"):
-        return noun[:-1] + ("e" if feminine else "i")
-    if noun.endswith("io"):
-        return noun[:-1]
-    return noun[:-1] + "i" if noun.endswith(("o", "e")) else noun
+def plural_of(noun):
+    """Of a noun with its gender, as the tables have it: "tazza, f"."""
+    word, _, gender = noun.partition(",")
+    if word in INVARIABLE:
+        return noun
+    regular = word[:-1] + "i" if word.endswith("a") and gender.strip() != "f" else italian_forms.plural(word)
+    return PLURALS.get(word, f"{regular},{gender}")
 
 
 def articled(kind, word, feminine, plural):
@@ -112,12 +118,11 @@ def nouns(text):
     things = [(thing["en"], thing["it"]) for table in tables for thing in table.values()] + list(NOUNS.items())
     known = {}
     for english, italian in things:
-        english, _, marks = english.partition(",")
+        english = english.partition(",")[0]
         known.setdefault(english, Noun(english, italian, False))
-        if not marks and " " not in italian.partition(",")[0]:
-            noun = Noun(english + "s", italian, True)
-            noun.italian = plural_of(noun.italian, noun.feminine)
-            known.setdefault(noun.english, noun)
+    for english, italian in things:  # a plural of the table goes before a regular one
+        if "," not in english and " " not in italian.partition(",")[0]:
+            known.setdefault(english + "s", Noun(english + "s", plural_of(italian), True))
     named = [noun for noun in known.values() if noun.found.search(text)]
     for noun, translation in zip(named, rough([f"The {noun.english}." for noun in named])):
         noun.rough = [token.lower() for token in TOKEN.findall(translation.rstrip(". "))]

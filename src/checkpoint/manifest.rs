@@ -53,7 +53,8 @@ pub struct Inputs {
     pub initial_weights: Option<String>,
     /// If set, only this many pairs of train and of dev are used: the first ones.
     pub limit: Option<usize>,
-    /// What the run of `init_from` had seen, and former dev pairs of a run that was resumed with others.
+    /// What the run of `init_from` had seen, former dev pairs of a run that was resumed with others, and dev pairs of a file
+    /// that had changed when the run was calibrated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<SeenSource>,
 }

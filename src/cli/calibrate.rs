@@ -38,6 +38,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 /// Calibrates a run on its dev pairs, and records its predictions of them.
 pub(super) fn on_dev(run: &mut TrainedRun, dev: CalibrationPairs) -> Result<DevCalibration> {
+    run.note_choice(&dev.digests)?;
     let bar = pair_bar(dev.pairs.len() as u64);
     let calibration = run.calibrate(dev.pairs, |done| bar.inc(done as u64))?;
     bar.finish_and_clear();

@@ -4,7 +4,7 @@ use super::out_file::output_folder;
 use super::output::print;
 use crate::error::Result;
 use crate::fetch::{Dataset, FetchEvent, How, HubSettings, MIRRORED, ModelName, fetch_data, fetch_model};
-use crate::say::{aside, is_quiet};
+use crate::say::{aside, is_quiet, quoted};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ pub(super) fn data(args: &DataArgs) -> Result<()> {
     for (path, digest) in files? {
         print(&format!("{}  {}\n", digest.sha256, path.display()))?;
     }
-    print(&format!("licence: {}\nset TIERED_DATA={}\n", set.licence(), out.display()))
+    print(&format!("licence: {}\nset TIERED_DATA={}\n", set.licence(), quoted(out.display())))
 }
 
 /// A bar on a terminal, and a line for every file.

@@ -89,7 +89,7 @@ fn within_memory(work: impl FnOnce() -> Result<()>) -> Result<()> {
     }));
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match lack_of_memory(&*payload) {
         Some(what) => {
-            let remedy = "lower train.pairs_per_step or train.entities, or use a smaller encoder; saved files remain";
+            let remedy = "lower train.pairs_per_step or train.entities, or use a smaller encoder or detector; saved files remain";
             let message = format!("out of memory ({what}); {remedy}");
             Err(Error::new(ErrorKind::Unavailable, message))
         }

@@ -58,8 +58,12 @@ impl Sources {
 
     /// Each name once, in the order of the sources.
     fn listed(&self, name: impl Fn(&DataSource) -> String) -> String {
-        let mut names: Vec<String> = self.0.iter().map(name).collect();
-        names.dedup();
+        let mut names: Vec<String> = Vec::new();
+        for name in self.0.iter().map(name) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         names.join(", ")
     }
 }

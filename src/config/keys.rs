@@ -138,8 +138,7 @@ mod tests {
             "encoder.path = 'e'\n[data]\ntrain = { file = 'f', split = 's' }\ndev = { file = 'f', split = 's' }";
         let set = |settings: &[String]| Config::parse(Path::new("config"), config.as_bytes(), settings);
         let mut checked = 0;
-        // Whether the model can be so long is checked when it is built.
-        for key in keys().iter().filter(|key| key.name != "model.max_sentences") {
+        for key in keys() {
             for value in outside(&key.schema) {
                 let needed = needed(&key.name).map(str::to_owned);
                 assert!(needed.as_ref().is_none_or(|needed| set(std::slice::from_ref(needed)).is_ok()), "{needed:?}");

@@ -100,6 +100,18 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_value_restores_the_default() {
+        let text = format!("init_from = 'r'\n{MINIMAL}dev = {{ file = 'f', split = 'dev' }}\n[train]\nepochs = 3\n");
+        let config = open(&text, &["init_from=", "data.dev=\"\"", "train.epochs=", "threads="]).unwrap();
+        assert_eq!(config, open(MINIMAL, &[]).unwrap());
+        assert_eq!(open(&text, &["train="]).unwrap().train, config.train);
+        assert_eq!(open(MINIMAL, &["data.dev.kind=", "data.leave_out.fold="]).unwrap(), config, "no section is made");
+        let refused = |assignment: &str| open(&text, &[assignment]).unwrap_err().message;
+        assert!(refused("encoder=").contains("encoder"), "{}", refused("encoder="));
+        assert!(refused("train.epoch=").contains("did you mean `epochs`?"), "{}", refused("train.epoch="));
+    }
+
+    #[test]
     fn an_unknown_key_is_named_with_its_line_and_a_suggestion() {
         let error = open(&format!("{MINIMAL}[train]\nlearning_rat = 1\n"), &[]).unwrap_err().message;
         assert!(error.contains("line 6") && error.contains("did you mean `learning_rate`?"), "{error}");
@@ -127,6 +139,9 @@ mod tests {
             "checkpoint.every=often",
             "train.learning_rate=-1",
             "model.dropout=1.0",
+            "model.max_sentences=1025",
+            "train.adamw.epsilon=1e-46",
+            "train.adamw.beta2=0.99999999",
             "model.detector.heads=7",
             "seed=-1",
             "loss.single_story=0.1",

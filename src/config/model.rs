@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct ModelOptions {
     /// The longest story that the model can read, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("x-resume" = "refused", "x-default" = "the longest of train and dev, also with `--limit`"))]
+    #[schemars(range(min = 1, max = 1024), extend("x-resume" = "refused", "x-default" = "the longest of train and dev, also with `--limit`"))]
     pub max_sentences: Option<usize>,
     /// Dropout of heads and detector; the encoder keeps its own.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -48,7 +48,8 @@ pub struct Config {
     #[schemars(extend("x-resume" = "warned"))]
     pub deterministic: bool,
     /// A run whose best weights initialise the whole model, heads and detector too; it must have the same `[model]`, but
-    /// for `dropout`, `max_sentences` and `output_bias`. `encoder.path` still names the encoder, which must have the same
+    /// for `dropout`, `output_bias` and, with the joint detector, `max_sentences`; and a `loss.single_story` that is 0, or
+    /// is not, as here. `encoder.path` still names the encoder, which must have the same
     /// sizes and the same `tokenizer.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-resume" = "refused", "x-type" = "run folder", "x-default" = "none"))]

@@ -4,6 +4,7 @@ use super::check::{Check, all_hold};
 use super::model::OutputBias;
 use super::schema::Config;
 use crate::loss::{LossConfig, Normalization};
+use crate::model::config::MAX_SENTENCES;
 use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
 use crate::train::TrainConfig;
 use crate::untrusted::MAX_EPOCHS;
@@ -15,6 +16,11 @@ fn share(x: f64) -> bool {
 
 fn positive(x: f64) -> bool {
     x > 0. && x.is_finite()
+}
+
+/// As the optimiser computes with it.
+fn in_float32(x: f64) -> f64 {
+    f64::from(x as f32)
 }
 
 fn not_negative(x: f64) -> bool {
@@ -57,7 +63,7 @@ impl Config {
         ]
     }
 
-    fn of_run(&self) -> [Check; 7] {
+    fn of_run(&self) -> [Check; 8] {
         let LossConfig { preconditions, effects, conflicts, story, single_story, state_margin, .. } = self.loss;
         let weights = [preconditions, effects, conflicts, story, single_story];
         [
@@ -71,6 +77,10 @@ impl Config {
                 !self.data.train.are_streamed() || self.loss.normalization == Normalization::Real,
                 "data.train: synthetic stories and streaming need loss.normalization = \"real\"; \"padded\" pads to the \
                  most entities of all stories, which must be in memory for that",
+            ),
+            (
+                self.model.max_sentences.is_none_or(|sentences| (1..=MAX_SENTENCES).contains(&sentences)),
+                "model.max_sentences must be from 1 to 1024",
             ),
             (self.model.dropout.is_none_or(share), "model.dropout must be at least 0 and below 1"),
             (weights.into_iter().all(not_negative), "loss: no weight may be negative"),
@@ -97,8 +107,14 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
             "train.state_sample_ratio must be above 0, and at most 1",
         ),
         (share(train.warmup), "train.warmup must be at least 0 and below 1"),
-        (share(adamw.beta1) && share(adamw.beta2), "train.adamw.beta1 and beta2 must be at least 0 and below 1"),
-        (positive(adamw.epsilon) && positive(adamw.clip_norm), "train.adamw.epsilon and clip_norm must be above 0"),
+        (
+            [adamw.beta1, adamw.beta2].into_iter().all(|beta| share(in_float32(beta))),
+            "train.adamw.beta1 and beta2 must be at least 0 and below 1, also as float32",
+        ),
+        (
+            positive(in_float32(adamw.epsilon)) && positive(adamw.clip_norm),
+            "train.adamw.epsilon and clip_norm must be above 0, epsilon also as float32",
+        ),
         (not_negative(adamw.weight_decay), "train.adamw.weight_decay must not be negative"),
     ]
 }

@@ -4,8 +4,10 @@ use super::fit::own_decode;
 use super::origin;
 use super::record::require_evaluation_names;
 use super::run::TrainedRun;
+use super::seen::{chosen_on, seen_by};
 use super::sources::{OpenedSources, PairSelection};
 use crate::calibrate::{Calibrated, ChosenOn, StateTrial, best, fit_temperature, try_states};
+use crate::checkpoint::Inputs;
 use crate::config::Sources;
 use crate::data::Pair;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,6 +56,22 @@ impl TrainedRun {
         }
         let pairs = opened.pairs(self.config.seed, false)?;
         Ok(CalibrationPairs { pairs, parts: opened.parts, digests: opened.sha256 })
+    }
+
+    /// Notes in `run.json` that something is chosen on the dev pairs with these digests, if they are not those of training.
+    ///
+    /// # Errors
+    /// `Io` or `Data` if `run.json` can't be read; `CantCreate`, `Io`.
+    pub fn note_choice(&self, digests: &str) -> Result<()> {
+        let Some(mut inputs) = self.folder.inputs()? else { return Ok(()) };
+        let known = seen_by(&self.folder, &self.config)?;
+        let now = chosen_on(&self.config, &Inputs { dev: Some(digests.to_owned()), ..inputs.clone() });
+        let new: Vec<_> = now.into_iter().filter(|source| !known.contains(source)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        inputs.earlier.extend(new);
+        self.folder.replace_inputs(&inputs)
     }
 
     /// Chooses temperature and state threshold on dev pairs and saves them in the run folder. `progress` is called with

@@ -36,6 +36,12 @@ use crate::untrusted::{self, MAX_CONFIG, json_error};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The refusal of a folder for a new run.
+pub(super) fn exists_already(path: &Path) -> Error {
+    let remedy = "resume it with --resume, choose another folder with --output, or remove it";
+    Error::new(ErrorKind::CantCreate, format!("{}: exists already; {remedy}", path.display()))
+}
+
 /// Which of the saved weights: the best or the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[allow(missing_docs)] // comments of variants become help text
@@ -107,9 +113,18 @@ impl RunFolder {
         }
         durable::sync_folder(&part.path.join("encoder"))?;
         durable::sync_folder(&part.path)?;
-        durable::rename(&part.path, path)?;
+        durable::rename(&part.path, path).map_err(|error| part.not_placed(path, error))?;
         durable::sync_parent(path)?;
         Ok((RunFolder { path: path.to_owned() }, lock))
+    }
+
+    /// Why this folder, which is complete, could not become `path`. If another process has made that meanwhile, removes this.
+    fn not_placed(&self, path: &Path, error: Error) -> Error {
+        if !path.join("model.json").exists() {
+            return error;
+        }
+        let removed = fs::remove_dir_all(&self.path);
+        removed.map_or_else(|error| Error::writing(&self.path, &error), |()| exists_already(path))
     }
 
     /// Opens an existing run.

@@ -8,7 +8,7 @@ use crate::checkpoint::Inputs;
 use crate::config::{Config, Sources};
 use crate::durable::{FileDigest, sha256};
 use crate::error::{Error, Result};
-use crate::model::config::reads;
+use crate::model::config::{MAX_SENTENCES, reads};
 use crate::model::kernels::cores;
 use crate::model::{EncoderConfig, ModelConfig};
 use crate::tokenizer::{InputTokenizer, tokenizer_json};
@@ -201,6 +201,11 @@ fn resolve_model(
         return Err(Error::config(format!(
             "model.max_sentences = {max_sentences}, but the longest story has {needed} sentences"
         )));
+    }
+    if max_sentences > MAX_SENTENCES {
+        let problem =
+            format!("the longest story has {max_sentences} sentences, but a model reads at most {MAX_SENTENCES}");
+        return Err(Error::config(format!("{problem}; leave it out")));
     }
     let detector = config.model.detector.clone();
     if detector.sentence_layers > 0 && encoder.hidden_size % detector.heads != 0 {

@@ -2,7 +2,7 @@
 //! its plan.
 
 use super::compute::Compute;
-use super::folder::{EncoderFiles, RunFolder};
+use super::folder::{EncoderFiles, RunFolder, exists_already};
 use super::inputs::PreparedInputs;
 use super::resume::Resumed;
 use super::save::RunInputs;
@@ -10,7 +10,7 @@ use super::seen::seen_before;
 use super::{changes, origin, start};
 use crate::config::{Config, expand};
 use crate::durable::{self, Digests};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::machine::made_with;
 use crate::model::detector::of_config;
 use crate::say::quoted;
@@ -190,11 +190,7 @@ pub fn is_empty_folder(path: &Path) -> bool {
 /// `CantCreate` if the folder has anything in it or can't be made.
 fn require_new(out: &Path) -> Result<()> {
     if out.exists() && !is_empty_folder(out) {
-        let message = format!(
-            "{}: exists already; resume it with --resume, choose another folder with --output, or remove it",
-            out.display()
-        );
-        return Err(Error::new(ErrorKind::CantCreate, message));
+        return Err(exists_already(out));
     }
     durable::require_creatable(out)
 }

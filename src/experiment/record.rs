@@ -6,7 +6,7 @@ use super::present::{WEIGHTS, best_epoch};
 use super::run::TrainedRun;
 use super::seen::{ScoredSplit, seen_by};
 use crate::checkpoint::Inputs;
-use crate::config::{Config, DataSource, Sources};
+use crate::config::{Config, DataSource, Sources, expand};
 use crate::data::Kind;
 use crate::decode::{Decode, StateDecode};
 use crate::durable::{self, Lock};
@@ -64,7 +64,7 @@ pub(super) fn require_evaluation_names(Sources(sources): &Sources) -> Result<()>
 
 fn name_of(source: &DataSource, which: CheckpointKind) -> Result<String> {
     let (file, split) = source.story_file().expect("dev sources are files: the config was validated");
-    evaluation_name(file, split, source.kind.map_or("all", |kind| kind.name()), which)
+    evaluation_name(&expand(file)?, split, source.kind.map_or("all", |kind| kind.name()), which)
 }
 
 impl TrainedRun {

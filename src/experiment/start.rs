@@ -4,7 +4,7 @@ use super::folder::{CheckpointKind, RunFolder};
 use crate::config::{Config, Freeze, OutputBias, expand};
 use crate::durable::{Digests, sha256};
 use crate::error::{Error, Result};
-use crate::model::{EncoderConfig, ModelConfig, NewDetector, PretrainedWeights, weights_files};
+use crate::model::{DetectorKind, EncoderConfig, ModelConfig, NewDetector, PretrainedWeights, weights_files};
 use crate::tokenizer::tokenizer_json;
 use crate::train::{Network, TrainPairs};
 use serde_json::{Map, Value};
@@ -105,7 +105,7 @@ fn load_run(network: &mut Network, config: &Config, model: &ModelConfig, run: &R
     let (there, here) = (settings(&run.model_config()?), settings(model));
     if let Some((key, value)) = here.iter().find(|(key, value)| there.get(*key) != Some(value)) {
         let of_run = there.get(key).cloned().unwrap_or_default();
-        let problem = format!("model.{key} is {of_run} there and {value} here; its weights need the same model");
+        let problem = format!("{key} is {of_run} there and {value} here; its weights need the same model");
         return Err(Error::config(problem).about(run.path().display()));
     }
     let encoder = config.encoder.folder()?;
@@ -120,12 +120,16 @@ fn load_run(network: &mut Network, config: &Config, model: &ModelConfig, run: &R
 fn settings(model: &ModelConfig) -> Map<String, Value> {
     let json = |part: serde_json::Result<Value>| part.expect("a config can be written as JSON");
     let detector = json(serde_json::to_value(&model.detector));
-    let of_detector = detector.as_object().into_iter().flatten().map(|(key, v)| (format!("detector.{key}"), v.clone()));
-    let texts = [
-        ("input_text", json(serde_json::to_value(model.input_text))),
-        ("state_context", json(serde_json::to_value(model.state_context))),
+    let of_detector = detector.as_object().into_iter().flatten();
+    let of_detector = of_detector.map(|(key, value)| (format!("model.detector.{key}"), value.clone()));
+    let others = [
+        ("model.input_text", json(serde_json::to_value(model.input_text))),
+        ("model.state_context", json(serde_json::to_value(model.state_context))),
+        ("loss.single_story", if model.no_conflict { "above 0" } else { "0" }.into()),
     ];
-    texts.map(|(key, value)| (key.to_owned(), value)).into_iter().chain(of_detector).collect()
+    let has_fixed_length = model.detector.kind == DetectorKind::Paper;
+    let length = has_fixed_length.then(|| ("model.max_sentences", model.max_sentences.into()));
+    others.into_iter().chain(length).map(|(key, value)| (key.to_owned(), value)).chain(of_detector).collect()
 }
 
 /// Freezes parts. If the embeddings are not frozen, trains those of their rows that occur in training.

@@ -133,11 +133,12 @@ pub fn fetch_data(
             settings.require_network(&path.display().to_string())?;
             let checksum = known.clone().map(Checksum::Sha256);
             let expected = Expected { bytes, checksum, most: source.most };
-            let fetched = Wanted { name: source.to, address, expected, path: &path }.fetch(&client, on);
+            let wanted = Wanted { name: source.to, address, expected, path: &path };
+            let fetched = wanted.fetch_checked(&client, on, |part| match &known {
+                Some(_) => Ok(()),
+                None => require_stories(part, &path).and_then(|()| lock.write(&FileDigest::of_file(part)?.sha256)),
+            });
             fetched.map_err(|error| if is_locked { lock.explain(error) } else { error })?;
-            if known.is_none() {
-                require_stories(&path)?;
-            }
             FileDigest::of_file(&path)?
         };
         if source.known.is_none() {
@@ -148,14 +149,14 @@ pub fn fetch_data(
     Ok(files)
 }
 
-/// Removes a file that has no stories. If its hash is not known, only its content can show that it is the right file.
-fn require_stories(path: &Path) -> Result<()> {
-    let what = match data::read_file(path) {
+/// Checks that the file that will be `path` has stories. If its hash is not known, only its content can show that it is the
+/// right file.
+fn require_stories(part: &Path, path: &Path) -> Result<()> {
+    let what = match data::read_file(part) {
         Ok(file) if file.splits.iter().any(|(_, stories)| !stories.is_empty()) => return Ok(()),
         Ok(_) => "it has no stories".to_owned(),
         Err(error) => error.message,
     };
-    durable::remove_file(path)?;
     Err(Error::data(format!("{}: the fetched file is not a story file and was removed: {what}", path.display())))
 }
 

@@ -109,6 +109,19 @@ impl Wanted<'_> {
     /// `Unavailable` if the server can't be reached, refuses, or breaks off too often; `Data` if the content does not
     /// match its checksum; `Refused` if it is too long; `Io`, `CantCreate`.
     pub fn fetch(&self, client: &HubClient, on: Listener) -> Result<()> {
+        self.fetch_checked(client, on, |_| Ok(()))
+    }
+
+    /// The same with a `check` of the whole file before it gets its name.
+    ///
+    /// # Errors
+    /// Like [`Wanted::fetch`]; those of `check`, after which the file is removed.
+    pub fn fetch_checked(
+        &self,
+        client: &HubClient,
+        on: Listener,
+        check: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
         let partial = self.partial();
         if let Some(folder) = self.path.parent() {
             durable::create_folder(folder)?;
@@ -134,6 +147,10 @@ impl Wanted<'_> {
                 Some(_) => part.restart()?,
             }
             restarted = true;
+        }
+        if let Err(wrong) = check(&partial) {
+            durable::remove_file(&partial)?;
+            return Err(wrong);
         }
         durable::rename(&partial, self.path)?;
         durable::sync_parent(self.path)?;

@@ -41,7 +41,7 @@ fn known_fields<'de, D: Deserializer<'de>>(from: D) -> Result<DetectorConfig, D:
 }
 
 /// The largest number of sentences that a model can be built for.
-const MAX_SENTENCES: usize = 1024;
+pub(crate) const MAX_SENTENCES: usize = 1024;
 
 impl ModelConfig {
     /// # Errors

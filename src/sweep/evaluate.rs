@@ -116,7 +116,8 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, file: &StoryFile) -> Resu
 
 /// The predictions that training saved of its dev pairs, if the set has the same pairs.
 fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<LabelledPair>> {
-    let name = evaluation_name(&set.file, &set.split_name(), set.kind_name(), CheckpointKind::Best).ok()?;
+    let name =
+        evaluation_name(&expand(&set.file).ok()?, &set.split_name(), set.kind_name(), CheckpointKind::Best).ok()?;
     let data = run.folder.report(&name).ok()?.data;
     let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn && !data.augmented;
     run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)

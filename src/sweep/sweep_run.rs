@@ -129,7 +129,10 @@ fn run(
     for table in std::iter::once(&file.set).chain(values.iter().map(|(_, value)| &value.set)) {
         flatten("", table, &mut overrides);
     }
-    overrides.extend(seed.map(|seed| format!("seed={seed}")));
+    if let Some(seed) = seed {
+        overrides.iter_mut().for_each(|key| *key = key.replace("{seed}", &seed.to_string()));
+        overrides.push(format!("seed={seed}"));
+    }
     let values = values.iter().map(|(axis, value)| (axis.to_string(), value.name.clone())).collect();
     let config = Config::open(&file.base, &overrides).and_then(|config| match fold {
         Some(fold) => folds::without(fold, config, &file.evaluate).map_err(Error::config),
@@ -231,6 +234,14 @@ values = [
         let path = folder.path().join("sweep.toml");
         std::fs::write(&path, format!("base = '{}'\n{sweep}", folder.path().join("base.toml").display())).unwrap();
         runs(&SweepFile::open(&path)?)
+    }
+
+    #[test]
+    fn each_seed_may_have_a_first_stage_of_its_own() {
+        let runs = of(BASE, &SWEEP.replace("set = {", "set = { init_from = 'runs/first-seed{seed}',")).unwrap();
+        let first_stages: Vec<_> = runs.iter().map(|run| (run.config.seed, run.config.init_from.as_deref())).collect();
+        let of_seed = |seed| [Path::new("runs/first-seed0"), Path::new("runs/first-seed1")].get(seed as usize).copied();
+        assert!(first_stages.iter().all(|&(seed, first)| first == of_seed(seed)), "{first_stages:?}");
     }
 
     #[test]

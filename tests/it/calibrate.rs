@@ -251,4 +251,13 @@ fn dev_pairs_that_have_changed_since_training_are_warned_of_and_recorded_as_read
     let (said, data) = calibrated();
     assert!(said.contains("stories.json: has changed since the run was trained"), "{said}");
     assert_eq!((data.sha256, data.seen), (Some(sha256(changed.as_bytes())), Seen::ChosenOn));
+    // Whoever scores them later learns of the choice too.
+    let output = tiered(["eval", text(&run), "--data", text(&tiny.stories()), "--split", "dev", "--tag", "again"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Report = serde_json::from_slice(&std::fs::read(run.join("eval/again/report.json")).unwrap()).unwrap();
+    assert_eq!(report.data.seen, Seen::ChosenOn);
+    let earlier =
+        || std::fs::read_to_string(run.join("run.json")).unwrap().matches(&sha256(changed.as_bytes())).count();
+    calibrated();
+    assert_eq!(earlier(), 1, "it is noted once");
 }

@@ -212,6 +212,9 @@ fn a_first_stage_that_has_not_ended_is_warned_of() {
     let other = elsewhere.train("third", &["--set", &from, "--set", "model.input_text=story", "--dry-run"]);
     let why = format!("init_from: {}: model.input_text is \"sentence\" there and \"story\" here", text(&first));
     assert!(other.status.code() == Some(78) && stderr(&other).contains(&why), "{}", stderr(&other));
+    let other = elsewhere.train("third", &["--set", &from, "--set", "model.max_sentences=9", "--dry-run"]);
+    let why = format!("init_from: {}: model.max_sentences is 5 there and 9 here", text(&first));
+    assert!(other.status.code() == Some(78) && stderr(&other).contains(&why), "{}", stderr(&other));
     let mut tokenizer = fs::read(elsewhere.encoder().join("tokenizer.json")).unwrap();
     tokenizer.push(b'\n');
     let changed = elsewhere.path("changed");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// What Apertium would make of each line: `*` and `**` mark words that its Italian and its Catalan lack.
-const KNOWN: [(&str, &str); 14] = [
+const KNOWN: [(&str, &str); 20] = [
     ("Ada put the red bowl in the dryer.", "Ada mise la palla rossa nell'*assecador"),
     ("Ada rinsed her mug.", "Ada **rinsed il suo **mug"),
     ("Ada took a towel.", "Ada portò una *tovallola"),
@@ -22,6 +22,12 @@ const KNOWN: [(&str, &str); 14] = [
     ("The quince.", "Il **quince"),
     ("The quinces.", "Il **quince"),
     ("Ada paid #5 @home for a quince.", "Ada pagò #5 @casa per un **quince"),
+    ("Ada washed the cars.", "Ada lavò i carri"),
+    ("Ada threw out the oranges.", "Ada gettò le arance"),
+    ("Ada broke her arms.", "Ada ruppe le sue armi"),
+    ("The cars.", "I carri"),
+    ("The oranges.", "Le arance"),
+    ("The arms.", "Le armi"),
 ];
 
 /// The script, which finds programs in `bin` only.
@@ -61,6 +67,20 @@ fn sentences_keep_their_ends_and_signs() {
     let said: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
     let expected =
         ["Ada prese un asciugamano", "Ada sciacquò la sua tazzina.", "Ada pagò #5 @casa per un quince.", "", ""];
+    assert_eq!(said["train"]["8"]["sentences"], json!(expected));
+}
+
+#[test]
+fn plurals_need_not_be_regular() {
+    let folder = tempfile::tempdir().unwrap();
+    let [bin, file, out] = ["bin", "en.json", "it.json"].map(|name| folder.path().join(name));
+    program(&bin);
+    let sentences = ["Ada washed the cars.", "Ada threw out the oranges.", "Ada broke her arms."];
+    std::fs::write(&file, json!({"train": {"8": {"sentences": sentences}}}).to_string()).unwrap();
+    let output = translated(&bin, &[text(&file), "train", text(&out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
+    let expected = ["Ada lavò le auto.", "Ada gettò le arance.", "Ada ruppe le sue braccia."];
     assert_eq!(said["train"]["8"]["sentences"], json!(expected));
 }
 

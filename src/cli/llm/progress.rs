@@ -68,14 +68,6 @@ impl QuestionBar {
         }
     }
 
-    /// Prints a line that stays above the bar.
-    pub fn note(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| say!("{line}")),
-            None => say!("{line}"),
-        }
-    }
-
     /// Prints a line on standard error that stays above the bar.
     pub fn warn(&self, line: &str) {
         match &self.bar {

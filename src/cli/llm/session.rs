@@ -74,7 +74,7 @@ impl Session {
 fn client(settings: ServerSettings, progress: &Arc<QuestionBar>, signals: Signals) -> LlmClient {
     let progress = Arc::clone(progress);
     let on_wait = move |wait: &crate::http::Wait| {
-        progress.note(&format!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil()));
+        progress.warn(&format!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil()));
     };
     LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait))
 }

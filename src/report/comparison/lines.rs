@@ -2,7 +2,7 @@
 
 use super::{Comparison, ComparisonRow, RowDifference, Section};
 use crate::metrics::{Difference, Estimate, Tiers};
-use crate::report::PublishedRow;
+use crate::report::{PublishedRow, Table};
 
 const COLUMNS: &str = "what,set,decoding,row,minus_row,tier,fraction,sd,low,high,p_bootstrap,p_bootstrap_holm,p_mcnemar,\
                        p_mcnemar_holm,seeds,missing_seeds";
@@ -10,13 +10,14 @@ const COLUMNS: &str = "what,set,decoding,row,minus_row,tier,fraction,sd,low,high
 impl Comparison {
     /// The column `what` is "score", "published" or "difference". Missing values are empty.
     pub fn to_csv(&self) -> String {
-        let lines: String = self.sections.iter().map(Section::lines).collect();
-        format!("{COLUMNS}\n{lines}")
+        let mut table = Table::new(COLUMNS.split(','));
+        self.sections.iter().flat_map(Section::lines).for_each(|line| table.push(line));
+        table.to_csv()
     }
 }
 
 impl Section {
-    fn lines(&self) -> String {
+    fn lines(&self) -> Vec<Vec<String>> {
         let scores = self.rows.iter().flat_map(|row| self.scores(row));
         let of_rows = self.rows.iter().filter_map(|row| row.published.as_ref()).chain(&self.published);
         let published = of_rows.flat_map(|row| self.published_lines(row));
@@ -24,7 +25,7 @@ impl Section {
         scores.chain(published).chain(differences).collect()
     }
 
-    fn scores(&self, row: &ComparisonRow) -> Vec<String> {
+    fn scores(&self, row: &ComparisonRow) -> Vec<Vec<String>> {
         let seeds = match row.seeds.len() + row.missing.len() {
             0 => Default::default(),
             _ => [row.seeds.len().to_string(), row.missing.len().to_string()],
@@ -40,7 +41,7 @@ impl Section {
         Tiers::<Estimate>::NAMES.into_iter().enumerate().map(line).collect()
     }
 
-    fn published_lines(&self, row: &PublishedRow) -> Vec<String> {
+    fn published_lines(&self, row: &PublishedRow) -> Vec<Vec<String>> {
         let scores = [row.accuracy, row.consistency, row.verifiability];
         let line = |(score, tier): (f64, &str)| {
             let numbers = [&[number(score)][..], &[const { String::new() }; 9]].concat();
@@ -49,7 +50,7 @@ impl Section {
         scores.into_iter().zip(Tiers::<f64>::NAMES).map(line).collect()
     }
 
-    fn difference(&self, difference: &RowDifference) -> Vec<String> {
+    fn difference(&self, difference: &RowDifference) -> Vec<Vec<String>> {
         let [first, second] = &difference.names;
         let line = |(i, tier): (usize, &str)| {
             let numbers = difference.tiers.as_ref().and_then(|tiers| tiers.each()[i]).map(|difference| {
@@ -65,19 +66,12 @@ impl Section {
         Tiers::<Difference>::NAMES.into_iter().enumerate().map(line).collect()
     }
 
-    fn line(&self, what: &str, row: &str, minus: &str, tier: &str, numbers: &[String]) -> String {
-        let words = [what, &self.set, &self.decoding, row, minus, tier].map(quoted);
-        format!("{},{}\n", words.join(","), numbers.join(","))
+    fn line(&self, what: &str, row: &str, minus: &str, tier: &str, numbers: &[String]) -> Vec<String> {
+        let words = [what, &self.set, &self.decoding, row, minus, tier].map(str::to_owned);
+        [&words[..], numbers].concat()
     }
 }
 
 fn number(value: f64) -> String {
     value.to_string()
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }

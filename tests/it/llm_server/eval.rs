@@ -233,11 +233,8 @@ fn a_server_that_goes_away_ends_it_with_75_and_nothing_is_lost() {
     });
     let run = rig.run(&failing, "run", &[]);
     assert_eq!(run.status.code(), Some(75), "{}", stderr(&run));
-    assert!(
-        stdout(&run).contains("trying again") && stderr(&run).contains("gave up after 5 tries"),
-        "{}",
-        stderr(&run)
-    );
+    let said = stderr(&run);
+    assert!(said.contains("trying again") && said.contains("gave up after 5 tries"), "{said}");
     assert!(!rig.path("run/results.json").exists(), "a tier that is not whole has no figure");
     let server = start(llama());
     rig.done(&server, "run", &[]);
