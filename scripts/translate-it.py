@@ -45,11 +45,14 @@ NOUNS = {
     "trash can": "cestino, m", "tub": "vasca, f", "tv": "televisore, m", "washer": "lavatrice, f", "water": "acqua, f mass",
 }  # fmt: skip
 # Plurals of nouns there that are not regular, written likewise.
-PLURALS = {"amico": "amici, m", "braccio": "braccia, f", "uovo": "uova, f", "zio": "zii, m"}
+PLURALS = {
+    "amico": "amici, m", "braccio": "braccia, f", "cassaforte": "casseforti, f", "collega": "colleghi, m", "uovo": "uova, f", "zio": "zii, m",
+}  # fmt: skip
 INVARIABLE = set(
-    "apriscatole auto baguette barbecue caricabatterie cheesecake console cyclette foto frigo frisbee garage lavastoviglie lime metro "
-    "microonde minifrigo moto mouse pelapatate peluche portagioie puzzle radio salopette sdraio smartphone tagliaunghie temperamatite "
-    "tostapane trousse ukulele yo-yo".split()
+    "apriscatole aspirapolvere auto avocado baguette barbecue burrito caricabatterie cheesecake console cuociriso cyclette foto frigo "
+    "frisbee garage guardaroba lavastoviglie lecca-lecca lime microonde minifrigo moto mouse parabrezza pelapatate peluche portabiancheria "
+    "portagioie portapranzo puzzle radio salopette scolapasta sdraio smartphone stereo tagliaerba tagliaunghie temperamatite tostapane "
+    "trousse ukulele yo-yo".split()
 )  # fmt: skip
 ARTICLES = {"": "il lo la l' i gli le", "di": "del dello della dell' dei degli delle", "a": "al allo alla all' ai agli alle",
             "da": "dal dallo dalla dall' dai dagli dalle", "in": "nel nello nella nell' nei negli nelle",
@@ -77,7 +80,7 @@ def plural_of(noun):
     word, _, gender = noun.partition(",")
     if word in INVARIABLE:
         return noun
-    regular = word[:-1] + "i" if word.endswith("a") and gender.strip() != "f" else italian_forms.plural(word)
+    regular = word[:-1] + "i" if word.endswith("a") and "m" in gender.split() else italian_forms.plural(word)
     return PLURALS.get(word, f"{regular},{gender}")
 
 

@@ -120,7 +120,7 @@ impl RunFolder {
 
     /// Why this folder, which is complete, could not become `path`. If another process has made that meanwhile, removes this.
     fn not_placed(&self, path: &Path, error: Error) -> Error {
-        if !path.join("model.json").exists() {
+        if !self.path.exists() || !path.join("model.json").exists() {
             return error;
         }
         let removed = fs::remove_dir_all(&self.path);

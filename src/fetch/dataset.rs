@@ -136,7 +136,7 @@ pub fn fetch_data(
             let wanted = Wanted { name: source.to, address, expected, path: &path };
             let fetched = wanted.fetch_checked(&client, on, |part| match &known {
                 Some(_) => Ok(()),
-                None => require_stories(part, &path).and_then(|()| lock.write(&FileDigest::of_file(part)?.sha256)),
+                None => lock.write(&sha256_of_stories(part, &path)?),
             });
             fetched.map_err(|error| if is_locked { lock.explain(error) } else { error })?;
             FileDigest::of_file(&path)?
@@ -149,11 +149,12 @@ pub fn fetch_data(
     Ok(files)
 }
 
-/// Checks that the file that will be `path` has stories. If its hash is not known, only its content can show that it is the
-/// right file.
-fn require_stories(part: &Path, path: &Path) -> Result<()> {
-    let what = match data::read_file(part) {
-        Ok(file) if file.splits.iter().any(|(_, stories)| !stories.is_empty()) => return Ok(()),
+/// The SHA-256 of the file that will be `path`, if it has stories. If the hash is not known, only the content can show that
+/// it is the right file.
+fn sha256_of_stories(part: &Path, path: &Path) -> Result<String> {
+    let bytes = std::fs::read(part).map_err(|error| Error::reading(part, &error))?;
+    let what = match data::read_bytes(path, &bytes) {
+        Ok(file) if file.splits.iter().any(|(_, stories)| !stories.is_empty()) => return Ok(file.sha256),
         Ok(_) => "it has no stories".to_owned(),
         Err(error) => error.message,
     };

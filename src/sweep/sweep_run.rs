@@ -15,6 +15,9 @@ use toml::{Table, Value};
 /// The length of a folder's name, in characters.
 const HASH_LENGTH: usize = 12;
 
+/// Stands for the seed of the run in a text of `set`.
+const SEED: &str = "{seed}";
+
 /// Keys that do not change the result: where and how to compute, how often to save. Of the device its kind counts.
 const NOT_HASHED: [&str; 4] = ["device", "threads", "checkpoint.every", "checkpoint.keep"];
 
@@ -129,8 +132,11 @@ fn run(
     for table in std::iter::once(&file.set).chain(values.iter().map(|(_, value)| &value.set)) {
         flatten("", table, &mut overrides);
     }
+    if seed.is_none() && overrides.iter().any(|key| key.contains(SEED)) {
+        return Err(Error::config(format!("set: {SEED} stands for one of `seeds`, and there are none; add `seeds`")));
+    }
     if let Some(seed) = seed {
-        overrides.iter_mut().for_each(|key| *key = key.replace("{seed}", &seed.to_string()));
+        overrides.iter_mut().for_each(|key| *key = key.replace(SEED, &seed.to_string()));
         overrides.push(format!("seed={seed}"));
     }
     let values = values.iter().map(|(axis, value)| (axis.to_string(), value.name.clone())).collect();
@@ -240,8 +246,11 @@ values = [
     fn each_seed_may_have_a_first_stage_of_its_own() {
         let runs = of(BASE, &SWEEP.replace("set = {", "set = { init_from = 'runs/first-seed{seed}',")).unwrap();
         let first_stages: Vec<_> = runs.iter().map(|run| (run.config.seed, run.config.init_from.as_deref())).collect();
-        let of_seed = |seed| [Path::new("runs/first-seed0"), Path::new("runs/first-seed1")].get(seed as usize).copied();
+        let of_seed =
+            |seed: u64| [Path::new("runs/first-seed0"), Path::new("runs/first-seed1")].get(seed as usize).copied();
         assert!(first_stages.iter().all(|&(seed, first)| first == of_seed(seed)), "{first_stages:?}");
+        let without = SWEEP.replace("set = {", "set = { init_from = 'first-{seed}',").replace("seeds = [0, 1]", "");
+        assert!(of(BASE, &without).unwrap_err().message.contains("add `seeds`"));
     }
 
     #[test]

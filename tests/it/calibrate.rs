@@ -261,3 +261,14 @@ fn dev_pairs_that_have_changed_since_training_are_warned_of_and_recorded_as_read
     calibrated();
     assert_eq!(earlier(), 1, "it is noted once");
 }
+
+#[test]
+fn a_dev_file_may_be_named_by_a_variable() {
+    let tiny = Tiny::new();
+    let (config, run) = (tiny.config(), tiny.path("run"));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tiered"));
+    command.args(["train", "--config", text(&config), "--output", text(&run), "--set", "train.epochs=1"]);
+    command.args(["--set", "data.dev.file=${DEV_FILE}"]).env("DEV_FILE", tiny.stories());
+    let output = command.output().unwrap();
+    assert!(output.status.success() && run.join("eval/stories-dev-all/report.json").exists(), "{}", stderr(&output));
+}

@@ -141,8 +141,8 @@ impl Sweep<'_> {
         };
         ensure(!output.status.success() || found == *after, differ)?;
         let again = self.output(&folder, fault, 0);
-        // What failed after all was done (an fsync of the folder above) is there now, and its model is not replaced.
-        let is_there = self.name == "model average" && again.status.code() == Some(73) && found == *after;
+        // What failed after all was done (an fsync of the folder above) is there now, and an export is not replaced.
+        let is_there = self.name == "model export" && again.status.code() == Some(73) && found == *after;
         let is_done = again.status.success() || is_there;
         ensure(is_done, || format!("afterwards: {}", said(&again)))?;
         ensure(files(&folder, self.outputs) == *after, || "afterwards, other files".to_owned())
