@@ -105,7 +105,11 @@ mod tests {
         let config = open(&text, &["init_from=", "data.dev=\"\"", "train.epochs=", "threads="]).unwrap();
         assert_eq!(config, open(MINIMAL, &[]).unwrap());
         assert_eq!(open(&text, &["train="]).unwrap().train, config.train);
-        assert_eq!(open(MINIMAL, &["data.dev.kind=", "data.leave_out.fold="]).unwrap(), config, "no section is made");
+        assert_eq!(
+            open(MINIMAL, &["data.dev.kind=", "data.train.synthetic.seed="]).unwrap(),
+            config,
+            "no section is made"
+        );
         let refused = |assignment: &str| open(&text, &[assignment]).unwrap_err().message;
         assert!(refused("encoder=").contains("encoder"), "{}", refused("encoder="));
         assert!(refused("train.epoch=").contains("did you mean `epochs`?"), "{}", refused("train.epoch="));
