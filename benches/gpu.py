@@ -14,6 +14,7 @@ import gc
 import json
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import time
@@ -66,7 +67,7 @@ def main():
     arguments.output.mkdir(parents=True, exist_ok=True)
     doctor = json.loads(subprocess.run([TIERED, "doctor", "--format=json"], capture_output=True, check=True, text=True).stdout)
     result = {
-        "machine": {"cpu": doctor["cpu"]["model"], "libtorch": doctor["libtorch"]["version"], "pytorch": torch.__version__,
+        "machine": {"cpu": doctor["cpu"]["model"] or platform.machine(), "libtorch": doctor["libtorch"]["version"], "pytorch": torch.__version__,
                     "tiered": doctor["tiered"]},
         "data": "TRIP" if "TIERED_DATA" in os.environ else "sample",
         "date": time.strftime("%Y-%m-%d"),

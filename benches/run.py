@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -87,7 +88,7 @@ def main():
     base = ours(data, "--encoder-size", "base", "--pairs-per-step", str(best), "--steps", "2" if arguments.quick else "3",
                 "--seconds", "0" if arguments.quick else "30")
     features = doctor["cpu"]["features"]
-    machine = {"cpu": doctor["cpu"]["model"], "generation": generation(features), "cores": doctor["cpu"]["cores"], "features": features,
+    machine = {"cpu": doctor["cpu"]["model"] or platform.machine(), "generation": generation(features), "cores": doctor["cpu"]["cores"], "features": features,
                "libtorch": doctor["libtorch"]["version"], "tiered": doctor["tiered"]}
     result = {"machine": machine, "data": "TRIP" if not data else "sample", "date": time.strftime("%Y-%m-%d"),
               "seconds": round(time.monotonic() - started), "rounds": rounds, "xlm_roberta_base": base}

@@ -110,7 +110,10 @@ END
     rm -r "$folder/parts"
 }
 
+need_curl() { command -v curl >/dev/null || fail "no curl found; Debian: apt-get install curl"; }
+
 build() {
+    need_curl
     mkdir -p "$folder"
     if [ "${1-}" = --prebuilt ]; then
         in_venv prebuilt install -r "$locks/prebuilt.lock"
@@ -132,6 +135,7 @@ running() {
 }
 
 start() {
+    need_curl
     local port=8080 context=2048 parallel=1 threads kind=llama probe=health
     threads=$(nproc)
     while [ $# -gt 0 ]; do

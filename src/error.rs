@@ -69,7 +69,7 @@ pub const EXIT_CODES: [(u8, &str); 12] = [
     (ErrorKind::Io as u8, "reading or writing failed"),
     (
         ErrorKind::Resumable as u8,
-        "stopped before its end, or a model's server is away; resume with `train --resume`, or with the same `sweep run` or `llm eval`",
+        "stopped before its end, or a model's server is away; resume with `train --resume`, or with the same `sweep run`, `llm eval` or `llm piqa eval`",
     ),
     (ErrorKind::Diverged as u8, "training met a loss or gradient that is not finite; the last checkpoint is kept"),
     (

@@ -21,7 +21,7 @@ pub use outcomes::{Outcome, TierReached};
 pub use recall::{AttributeRecall, Confused, Recall};
 pub use tiers::{PairTiers, decoding, pair_set, parse_tiers, write_tiers};
 
-use crate::decode::StateDecode;
+use crate::decode::{AS_RECORDED, StateDecode};
 use crate::metrics::{Calibration, ConfidenceBin, Share, StoryGroups, Tiered, confidence_bins};
 use crate::prediction::{LabelledPair, PredictionFormat};
 use crate::report::DataDescription;
@@ -127,7 +127,8 @@ impl Analysis {
 
     /// The decoding, in words.
     pub fn reading(&self) -> String {
-        format!("conflicts by {}, states by {}", self.decoding, self.states)
+        let by = if self.decoding == AS_RECORDED { "" } else { "by " };
+        format!("conflicts {by}{}, states by {}", self.decoding, self.states)
     }
 }
 

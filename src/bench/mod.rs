@@ -20,7 +20,7 @@ pub use line::BenchLine;
 pub use operations::{EncodedTokens, Operations, TrainedLayers};
 pub use options::BenchOptions;
 pub use plot::draw;
-pub use reference::export;
+pub use reference::{REFERENCE_FILES, export};
 pub use report::{BenchReport, Memory, SizeReport};
 pub use size::EncoderSize;
 pub use work::{StepWork, WorkCounter};
@@ -48,8 +48,12 @@ pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport
     let trained_parameters = parameters.iter().map(|parameter| parameter.tensor.numel()).sum();
     let mut optimiser = AdamW::new(parameters, fit.config.adamw);
     let mut measurements: Vec<Measurement> = Vec::new();
-    for sample in &samples {
-        let measurement = measure(trial, &fit, &mut optimiser, sample, options.seconds)?;
+    for (i, sample) in samples.iter().enumerate() {
+        let mut measurement = measure(trial, &fit, &mut optimiser, sample, options.seconds)?;
+        // The allocator keeps what a larger step needed.
+        if samples[..i].iter().any(|earlier| earlier.pairs_per_step > sample.pairs_per_step) {
+            measurement.peak_memory = None;
+        }
         matmuls = matmuls.max(MatmulRates::peak(trial.compute.device));
         on(&SizeReport::new(trial, sample, &measurement, &trained, matmuls.of(trial.compute.precision)));
         measurements.push(measurement);

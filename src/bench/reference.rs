@@ -17,6 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tch::{Kind, Tensor};
 
+/// The files of [`export`], beside the encoder's.
+pub const REFERENCE_FILES: [&str; 3] = ["pairs.json", "heads.safetensors", "expected.safetensors"];
+
 /// Writes into a folder the steps that are measured and their pairs (`pairs.json`), the encoder if its weights are random
 /// (`encoder/`), all other weights (`heads.safetensors`), and the model's outputs for the first pair in float32
 /// (`expected.safetensors`).
@@ -37,9 +40,10 @@ pub fn export(trial: &Trial, options: &BenchOptions, folder: &Path) -> Result<()
         true => write_encoder(trial, &encoder, folder)?,
         false => trial.encoder_folder.clone(),
     };
-    write_json(&folder.join("pairs.json"), &description(trial, &encoder_folder, &samples, &pairs))?;
-    weights::write(&folder.join("heads.safetensors"), &heads)?;
-    weights::write(&folder.join("expected.safetensors"), &expected(trial, pairs[0]))
+    let [of_pairs, of_heads, of_answers] = REFERENCE_FILES.map(|file| folder.join(file));
+    write_json(&of_pairs, &description(trial, &encoder_folder, &samples, &pairs))?;
+    weights::write(&of_heads, &heads)?;
+    weights::write(&of_answers, &expected(trial, pairs[0]))
 }
 
 /// Whether the reference implementation has such a model.

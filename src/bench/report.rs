@@ -68,7 +68,8 @@ pub struct SizeReport {
     pub eval: Speed,
     /// The mean over the measured steps.
     pub tokens_per_pair: f64,
-    /// The mean over the whole epoch: close to the one above if the steps represent it.
+    /// The mean over the whole epoch, with all entities and inputs: close to the one above if the steps represent it and
+    /// none are left out.
     pub tokens_per_pair_of_the_epoch: f64,
     /// How much the encoder computes in a training step, and how fast.
     pub encoder: EncoderWork,
@@ -118,22 +119,24 @@ impl SizeReport {
         let tokens: Vec<f64> = measurement.encoded.iter().map(|encoded| encoded.tokens() as f64).collect();
         let (steps, all_tokens) = (tokens.len() as f64, tokens.iter().sum::<f64>());
         let pairs = sample.pairs().count() as f64;
-        let speed = |seconds: &[f64]| {
+        // Evaluation samples nothing, and encodes anew what a frozen encoder has encoded before the first step.
+        let evaluated: f64 = sample.steps.iter().map(|step| trial.train.corpus.unique_tokens(step) as f64).sum();
+        let speed = |tokens: f64, seconds: &[f64]| {
             let seconds: f64 = seconds.iter().sum();
-            Speed { pairs_per_second: pairs / seconds, tokens_per_second: all_tokens / seconds }
+            Speed { pairs_per_second: pairs / seconds, tokens_per_second: tokens / seconds }
         };
         let encoder = &trial.model_config.encoder;
         let operations = measurement.encoded.iter().map(|encoded| Operations::of(encoder, encoded, trained));
         let gflop = operations.sum::<Operations>().total() / 1e9;
         let sums = sum_of_phases(&measurement.phases);
         let gflops = gflop / (sums.encoder_forward + sums.encoder_backward);
-        let train = speed(&measurement.train_seconds);
+        let train = speed(all_tokens, &measurement.train_seconds);
         SizeReport {
             pairs_per_step: sample.pairs_per_step,
             steps: tokens.len(),
             rounds: measurement.rounds,
             train,
-            eval: speed(&measurement.eval_seconds),
+            eval: speed(evaluated, &measurement.eval_seconds),
             tokens_per_pair: all_tokens / pairs,
             tokens_per_pair_of_the_epoch: sample.tokens_per_pair,
             encoder: EncoderWork {

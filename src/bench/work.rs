@@ -39,7 +39,7 @@ impl WorkCounter {
 impl StepObserver for WorkCounter {
     fn ended(&mut self, phase: Phase) {
         let counts = self.counter.lap();
-        self.work.operations[phase as usize] = counts.kernels();
+        self.work.operations[phase as usize] += counts.kernels(); // a phase ends once in each shard
         self.work.waits += counts.waits();
     }
 }

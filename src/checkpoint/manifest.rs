@@ -90,7 +90,7 @@ pub struct Environment {
     pub gpu: Option<String>,
     /// Threads that libtorch uses within an operation.
     pub threads: i32,
-    /// Processor features by which libtorch chooses its kernels.
+    /// The maker of the processor, if the system says it, and the features by which libtorch chooses its kernels.
     pub processor: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ impl Environment {
             ("device", self.device.clone(), now.device.clone()),
             ("GPU", gpu(self), gpu(now)),
             ("threads", self.threads.to_string(), now.threads.to_string()),
-            ("processor features", processor(self), processor(now)),
+            ("processor", processor(self), processor(now)),
         ];
         let different = parts.into_iter().filter(|(_, then, now)| then != now);
         different.map(|(what, then, now)| format!("{what}: {then} then, {now} now")).collect()

@@ -13,7 +13,7 @@ use crate::report::comparison::{Compared, Comparison, SectionData, System};
 use crate::report::{DataDescription, PublishedSet, published};
 use std::path::PathBuf;
 
-/// Score random predictions: the papers' random baseline
+/// Score random predictions
 ///
 /// The plausible story, two sentences of the other story as the conflict, and the class of every state are drawn at
 /// random. The command prints the mean over several seeds with its 95 % interval.

@@ -1,13 +1,12 @@
 //! `tiered bench`: measures how fast a config trains and evaluates on this machine.
 
-use super::out_file::{OutFile, Replacing};
-use super::output::print;
-use crate::bench::{BenchOptions, BenchReport, EncoderSize, draw, export, run as measure};
+use super::out_file::{OutFile, Replacing, output_folder};
+use super::output::{print, to_json};
+use crate::bench::{BenchOptions, EncoderSize, REFERENCE_FILES, draw, export, run as measure};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
 use crate::say::{aside, is_quiet};
-use crate::schema;
 use std::path::PathBuf;
 
 /// Measure training and evaluation: speed, memory, time of each part
@@ -19,7 +18,7 @@ pub(super) struct Args {
     /// The config; the default is the paper's model
     #[arg(long, value_name = "FILE", default_value = "configs/trip-e5-small.toml")]
     config: PathBuf,
-    /// Override a key of the config, e.g. `--set precision=fp32`; may be repeated
+    /// Override a key of the config, e.g. `--set precision=fp32`; without a value, restore its default; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The step sizes to measure, in pairs
@@ -43,7 +42,7 @@ pub(super) struct Args {
     #[command(flatten)]
     replacing: Replacing,
     /// Write the measured steps and the untrained weights into this folder, for benches/reference/step.py
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     reference: Option<PathBuf>,
 }
 
@@ -57,6 +56,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         out.transpose()
     });
     let (output, plot) = (output?, plot?);
+    if output.as_ref().zip(plot.as_ref()).is_some_and(|(output, plot)| output.is_same(plot)) {
+        return Err(Error::new(ErrorKind::Usage, "--output and --plot are the same file; name two"));
+    }
+    require_new_reference(args)?;
     let config = Config::open(&args.config, &args.set)?;
     let trial = Trial::prepare(config, args.encoder_size.map(EncoderSize::config))?;
     let options =
@@ -69,22 +72,22 @@ pub(super) fn run(args: &Args) -> Result<()> {
             aside!("{}", size.line());
         }
     })?;
-    let is_taken = |out: &Option<OutFile>| out.as_ref().is_some_and(OutFile::is_standard_output);
-    match is_taken(&output) || is_taken(&plot) {
-        true => aside!("{}", report.to_text()),
-        false => print(&report.to_text())?,
-    }
-    if let Some(out) = output {
+    if let Some(out) = &output {
         out.write_bytes(to_json(&report)?.as_bytes())?;
     }
-    if let Some(out) = plot {
+    if let Some(out) = &plot {
         out.write_bytes(draw(&report)?.as_bytes())?;
+    }
+    match [output, plot].iter().flatten().any(OutFile::is_standard_output) {
+        true => aside!("{}", report.to_text()),
+        false => print(&report.to_text())?,
     }
     Ok(())
 }
 
-fn to_json(report: &BenchReport) -> Result<String> {
-    let json =
-        schema::to_string_pretty(report).map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))?;
-    Ok(json + "\n")
+/// # Errors
+/// `CantCreate` if the folder of `--reference` has such files and may not replace them.
+fn require_new_reference(args: &Args) -> Result<()> {
+    let Some(folder) = &args.reference else { return Ok(()) };
+    REFERENCE_FILES.iter().try_for_each(|file| OutFile::new(&folder.join(file), args.replacing).map(drop))
 }

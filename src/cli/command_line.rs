@@ -61,7 +61,11 @@ pub(super) enum Command {
 /// Parses the command line. On a usage error it prints the error and ends the program.
 pub(super) fn parse() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| match key_of_config(&error) {
-        Some(message) => exit(&Cli::command().error(error.kind(), message)),
+        Some(message) => {
+            let mut cli = Cli::command();
+            cli.build();
+            exit(&cli.find_subcommand_mut("train").expect("it is one").error(error.kind(), message))
+        }
         None => exit(&without_false_tip(error)),
     })
 }

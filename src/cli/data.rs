@@ -57,11 +57,11 @@ pub(super) struct StatsArgs {
 
 pub(super) fn run(command: &Command) -> Result<()> {
     match command {
-        Command::Check(args) => Ok(check(args)?),
-        Command::Stats(args) => Ok(stats(args)?),
+        Command::Check(args) => check(args),
+        Command::Stats(args) => stats(args),
         Command::Agreement(args) => agreement::run(args),
         Command::Entities(args) => entities::run(args),
-        Command::Fetch(args) => Ok(fetch::data(args)?),
+        Command::Fetch(args) => fetch::data(args),
         Command::Synthesize(args) => synthesize::run(args),
         Command::Reorder(args) => reorder::run(args),
     }

@@ -1,16 +1,15 @@
 //! `tiered doctor`: describes what this machine offers for training.
 
 use super::format::TextFormatArgs;
-use super::output::print;
+use super::output::{print, to_json};
 use crate::durable::free_bytes;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::machine::{
-    BF16_ADVANTAGE, DeviceChoice, FEATURES, Gpu, LIBTORCH_VERSION, MatmulRates, cpuinfo, features, libtorch_folder,
-    preferred,
+    BF16_ADVANTAGE, DeviceChoice, FEATURES, Gpu, LIBTORCH_VERSION, MatmulRates, cpuinfo, default_threads, features,
+    libtorch_folder, preferred,
 };
 use crate::model::Precision;
 use crate::say::counted;
-use crate::schema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
@@ -26,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let machine = Machine::examine()?;
-    print(&if args.format.is_json() { machine.to_json()? } else { machine.to_text() })
+    print(&if args.format.is_json() { to_json(&machine)? } else { machine.to_text() })
 }
 
 /// A field is `None` if its value can't be found out on this machine. Sizes are in bytes.
@@ -102,18 +101,13 @@ impl Machine {
             cpu: Cpu {
                 model: system.cpus().first().map(|cpu| cpu.brand().to_owned()).filter(|brand| !brand.is_empty()),
                 cores: std::thread::available_parallelism().ok().map(usize::from),
-                threads: tch::get_num_threads(),
+                threads: default_threads(),
                 features: features(&cpuinfo),
             },
             matmuls: Matmuls::measure(&cpuinfo)?,
             memory: Memory { total: system.total_memory(), available: system.available_memory() },
             disk: Disk { folder: std::env::current_dir().ok().map(written), free: free_bytes(Path::new(".")) },
         })
-    }
-
-    fn to_json(&self) -> Result<String> {
-        let json = schema::to_string_pretty(self);
-        json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
     }
 
     fn to_text(&self) -> String {

@@ -2,14 +2,13 @@
 
 use super::format::{Format, FormatArgs};
 use super::input::read_input;
-use super::output::print;
+use super::output::{self, print};
 use crate::data::{Sentences, Severity, Story, StoryFile, checking, is_story_file, read_file, read_plain};
 use crate::entities::{EntityScores, FoundStory, MatchScores, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
 use crate::report::{INTERVALS, Table, share};
 use crate::say::{aside, counted};
-use crate::schema;
 use crate::untrusted::{self, MAX_PLAIN};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -139,8 +138,7 @@ fn names(story: &Story) -> Vec<String> {
 
 fn to_json(file: &Path, stories: &[FoundStory], scores: Option<&EntityScores>) -> Result<String> {
     let document = FoundEntities { file: file.display().to_string(), scores, stories };
-    let json = schema::to_string_pretty(&document);
-    json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
+    output::to_json(&document)
 }
 
 /// The stories, each with what was found; then the table.

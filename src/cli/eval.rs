@@ -194,6 +194,7 @@ fn elsewhere(args: &Args) -> Result<Destination> {
         None if output.is_file() => format!("{}: is not a folder; choose another path", output.display()),
         None => {
             durable::create_folder(output)?;
+            durable::require_creatable(&output.join(EVALUATION_FILES[0]))?;
             return Ok(Destination::Folder(output.clone()));
         }
     };

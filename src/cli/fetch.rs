@@ -38,7 +38,7 @@ pub(super) struct DataArgs {
     /// The folder that contains data/ or in which to create it
     #[arg(long, value_name = "DIR", default_value = ".", value_parser = output_folder())]
     output: PathBuf,
-    /// A branch, tag or commit of the repository
+    /// A branch, tag or commit of the repository. Files that are present stay as they are
     #[arg(long, default_value = "HEAD")]
     revision: String,
     /// The SHA-256 that TRIP's www.json must have [default: that in www.json.sha256 beside it, if there is one]
@@ -62,7 +62,7 @@ pub(super) fn model(args: &ModelArgs) -> Result<()> {
     let commit = fetched.commit.map_or(String::new(), |commit| format!(", commit {commit}"));
     print(&format!("{model}{commit}: {}\n", fetched.folder.display()))?;
     let path = args.output.as_ref().map_or(model.to_string(), |out| out.display().to_string());
-    print(&format!("in a config: encoder.path = \"{path}\"\n"))
+    print(&format!("in a config: encoder.path = {}\n", toml::Value::from(path)))
 }
 
 pub(super) fn data(args: &DataArgs) -> Result<()> {

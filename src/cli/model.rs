@@ -13,7 +13,7 @@ pub(super) enum Command {
 
 pub(super) fn run(command: &Command) -> Result<()> {
     match command {
-        Command::Fetch(args) => Ok(fetch::model(args)?),
+        Command::Fetch(args) => fetch::model(args),
         Command::Export(args) => export::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Average(args) => average::run(args),

@@ -32,16 +32,17 @@ pub(super) struct OutFile<'a> {
 
 impl<'a> OutFile<'a> {
     /// # Errors
-    /// `CantCreate` if it exists and may not be replaced, is a folder, or can't be created.
+    /// `CantCreate` if it exists and may not be replaced, is a folder, or can't be created or replaced.
     pub fn new(path: &'a Path, replacing: Replacing) -> Result<Self> {
         let file = OutFile { path };
         let refused = |why: &str| Err(Error::new(ErrorKind::CantCreate, format!("{}: {why}", path.display())));
         match path.symlink_metadata() {
             _ if file.is_standard_output() => Ok(file),
             Ok(_) if path.is_dir() => refused("is a folder; name a file"),
-            Ok(_) if !replacing.force && !file.is_special() => refused("exists; --force replaces it"),
-            Ok(_) => Ok(file),
-            Err(_) => durable::require_creatable(path).map(|()| file),
+            _ if path.as_os_str().as_encoded_bytes().ends_with(b"/") => refused("is the name of a folder; name a file"),
+            Ok(_) if file.is_special() => Ok(file),
+            Ok(_) if !replacing.force => refused("exists; --force replaces it"),
+            _ => durable::require_creatable(path).map(|()| file),
         }
     }
 

@@ -10,7 +10,18 @@ use crate::report::{
     published_models,
 };
 use crate::say::{aside, harmless, is_quiet, quoted};
+use crate::schema;
+use serde::Serialize;
 use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
+
+/// An answer as JSON with two spaces of indentation, and its schema version.
+///
+/// # Errors
+/// `Internal`.
+pub(super) fn to_json(answer: &impl Serialize) -> Result<String> {
+    let json = schema::to_string_pretty(answer);
+    json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
+}
 
 /// Prints text, [`harmless`]. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<()> {

@@ -87,6 +87,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let message = "--batch and --follow answer in lines of JSON; leave out --format text";
         return Err(Error::new(ErrorKind::Usage, message));
     }
+    if args.entities.as_deref().is_some_and(|names| split_names(names).is_empty()) {
+        return Err(Error::new(ErrorKind::Usage, "--entities names no entity; name some, or leave it out"));
+    }
     // A wrong run folder is reported before the input is read.
     warn_unless_ended(&RunFolder::open(&args.run)?);
     if args.follow {
@@ -172,12 +175,8 @@ fn about_large_files(error: Error) -> Error {
 
 /// A question from text or JSON that a person typed.
 fn typed_question(args: &Args, text: &str, source: String) -> Result<PairQuestion> {
-    let entities = args.entities.as_deref().map(split_names);
-    if entities.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Error::new(ErrorKind::Usage, "--entities names no entity; name some, or leave it out"));
-    }
     let reading = TextOptions {
-        entities: entities.unwrap_or_default(),
+        entities: args.entities.as_deref().map(split_names).unwrap_or_default(),
         sentences: if args.split_sentences { Sentences::Split } else { Sentences::AsGiven },
         language: args.lang,
     };

@@ -8,7 +8,7 @@ use super::pairs::{LoadedPairs, PairArgs};
 use crate::analysis::{Analysis, PredictionSource, facts};
 use crate::config::Config;
 use crate::data::Pair;
-use crate::decode::{Decode, StateDecode};
+use crate::decode::{AS_RECORDED, Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, TrainedRun, check_ledger, own_decode, seen_by};
 use crate::machine::DeviceChoice;
@@ -130,7 +130,10 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     require_same_stories(args, set, format, &predictions, &pairs)?;
     require_probabilities(args, format, &predictions)?;
     require_states(args, &predictions)?;
-    let known = facts(&pairs);
+    let mut known = facts(&pairs);
+    for other in predictions.iter().filter(|prediction| pairs.iter().any(|pair| is_other_story(prediction, pair))) {
+        known.remove(&other.id); // of a published list: an id may name another story there
+    }
     let unknown = predictions.iter().filter(|prediction| !known.contains_key(&prediction.id)).count();
     let (of, path) = (predictions.len(), set.path().display());
     if unknown == of {
@@ -150,16 +153,22 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
         system: args.run.display().to_string(),
         data: DataDescription { pairs: predictions.len() as u64, ..set.description(0) },
         format,
-        decoding: args.decode.map_or("as recorded", Decode::name).to_owned(),
+        decoding: args.decode.map_or(AS_RECORDED, Decode::name).to_owned(),
         states,
         temperature: None,
     };
     Ok(Analysis::of(source, &states.apply(&decoded), &known))
 }
 
+/// Whether a prediction has the id of a pair, but not its implausible story.
+fn is_other_story(prediction: &LabelledPair, pair: &Pair) -> bool {
+    let sentences = &prediction.implausible_story().prediction.sentences;
+    prediction.id == pair.id && *sentences != pair.stories[1 - pair.plausible].sentences
+}
+
 /// # Errors
-/// `Data` if there are no predictions, or one has the id of a pair and is of other stories. Published lists have no
-/// sentences.
+/// `Data` if there are no predictions, or one has the id of a pair and other sentences or another gold conflict. Of a
+/// published list, such a pair is unknown instead.
 fn require_same_stories(
     args: &Args,
     set: &LoadedPairs,
@@ -169,13 +178,16 @@ fn require_same_stories(
 ) -> Result<()> {
     let (file, stories) = (args.run.display(), set.path().display());
     let of_pairs: BTreeMap<_, _> = pairs.iter().map(|pair| (pair.id.as_str(), pair)).collect();
+    let is_same = |prediction: &LabelledPair, pair: &Pair| {
+        has_sentences(prediction, pair) && prediction.gold.conflict == PairGold::of(pair).conflict
+    };
     let is_other = |prediction: &&LabelledPair| {
-        of_pairs.get(prediction.id.as_str()).is_some_and(|pair| !has_sentences(prediction, pair))
+        of_pairs.get(prediction.id.as_str()).is_some_and(|pair| !is_same(prediction, pair))
     };
     let other = predictions.iter().filter(|_| format == PredictionFormat::Lines).find(is_other);
     match (other, set.kind()) {
         (Some(other), _) => Err(Error::data(format!(
-            "{file}: pair {} has other sentences than in {stories}; name the story file that was predicted",
+            "{file}: pair {} has other sentences or another gold conflict than in {stories}; name the story file that was predicted",
             other.id
         ))),
         (None, Some(kind)) if predictions.is_empty() => {

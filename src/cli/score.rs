@@ -3,7 +3,7 @@
 use super::out_file::{OutFile, Replacing};
 use super::output::{ReportArgs, print};
 use crate::analysis::{PairTiers, write_tiers};
-use crate::decode::{Decode, StateDecode};
+use crate::decode::{AS_RECORDED, Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Calibration, StateCounts};
 use crate::prediction::{
@@ -78,6 +78,7 @@ fn read(args: &Args) -> Result<PredictionFile> {
     if let [file] = &files[..] {
         let read = read_predictions(file)?;
         require_probabilities(args, file, &read.pairs)?;
+        warn_of_ties(&read.pairs, "so the story that the file names was taken");
         return Ok(read);
     }
     let mut systems = Vec::with_capacity(files.len());
@@ -95,18 +96,18 @@ fn read(args: &Args) -> Result<PredictionFile> {
         systems.push(read.pairs);
     }
     let mean = mean_predictions(&systems).map_err(|problem| Error::data(format!("{}: {problem}", names(files))))?;
-    warn_of_ties(&mean);
+    warn_of_ties(&mean, "which counts as wrong");
     let of_joint = |pair: &LabelledPair| pair.prediction.stories.iter().all(|story| !story.sentence_pairs.is_empty());
     let decode = if mean.iter().all(of_joint) { Decode::Pair } else { Decode::Threshold };
     Ok(PredictionFile { format: PredictionFormat::Lines, pairs: decode.apply(&mean) })
 }
 
-fn warn_of_ties(mean: &[LabelledPair]) {
+fn warn_of_ties(pairs: &[LabelledPair], consequence: &str) {
     let is_tie = |pair: &&LabelledPair| pair.prediction.story_probs[0] == pair.prediction.story_probs[1];
-    let ties = mean.iter().filter(is_tie).count();
+    let ties = pairs.iter().filter(is_tie).count();
     if ties > 0 {
-        let (ties, of) = (counted(ties, "pair"), mean.len());
-        aside!("warning: {ties} of {of}: both stories are equally probable in the mean, which counts as wrong");
+        let (ties, of) = (counted(ties, "pair"), pairs.len());
+        aside!("warning: {ties} of {of}: both stories are equally probable, {consequence}");
     }
 }
 
@@ -134,7 +135,7 @@ fn report(args: &Args, predictions: &PredictionFile) -> Result<Report> {
     // decoding.
     let mut rows = Vec::new();
     if args.files.len() == 1 {
-        rows.push(TierRow::new("as recorded", StateDecode::Argmax, pairs));
+        rows.push(TierRow::new(AS_RECORDED, StateDecode::Argmax, pairs));
     }
     if is_complete {
         rows.extend(TierRow::by_decoding(pairs, &Decode::REPORTED, &states(args)));

@@ -6,7 +6,7 @@ mod status;
 
 use super::format::FormatArgs;
 use super::out_file::output_folder;
-use super::output::{print, shown};
+use super::output::{print, print_exactly, shown};
 use super::progress::TrainingBar;
 use super::signal::Signals;
 use crate::error::{Error, ErrorKind, Result};
@@ -111,7 +111,7 @@ pub(super) fn run(command: &Command) -> Result<()> {
 }
 
 fn submit(args: &SubmitArgs) -> Result<()> {
-    print(&args.sweep.open()?.job_array(args.scheduler, args.sweep.output.as_deref())?)
+    print_exactly(&args.sweep.open()?.job_array(args.scheduler, args.sweep.output.as_deref())?)
 }
 
 fn table(args: &TableArgs) -> Result<()> {
@@ -222,13 +222,13 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize, flags: &str) -> Result<()>
         ends.iter().filter_map(|end| Some((end.run, end.result.as_ref().err()?))).collect();
     let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);
     let stopped = stopped.len() + runs - ends.len();
-    say!(
+    print(&format!(
         "{}: {} done now, {was_done} done before, {held} held by other processes, {stopped} stopped or not started, \
-         {} failed",
+         {} failed\n",
         sweep.file.name,
         counted(done, "run"),
         failed.len()
-    );
+    ))?;
     let again = format!("run the same command again to resume: tiered sweep run {}{flags}", sweep.arguments());
     let lines: String =
         failed.iter().map(|(run, e)| format!("\n  task {} ({}): {e}", run.number, run.name())).collect();

@@ -1,6 +1,7 @@
 //! `tiered train`: trains a model from a config and writes a run folder.
 
 use super::out_file::output_folder;
+use super::output::print;
 use super::progress::TrainingBar;
 use super::signal::Signals;
 use crate::config::Config;
@@ -23,7 +24,7 @@ pub struct Args {
     /// Catches a config that was named without --config
     #[arg(hide = true, value_name = "CONFIG", value_parser = refuse_config)]
     misplaced: Option<PathBuf>,
-    /// Override a key of the config, e.g. `--set train.epochs=3`; may be repeated
+    /// Override a key of the config, e.g. `--set train.epochs=3`; without a value, restore its default; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The seed of the initial weights, the order of pairs and dropout [default: as in the config]
@@ -49,7 +50,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// Cache the outputs of a frozen encoder in DIR, for other runs on the same inputs
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_folder())]
     vectors: Option<PathBuf>,
 }
 
@@ -80,10 +81,8 @@ pub fn run(args: &Args) -> Result<()> {
     }
     match &signals {
         Some(signals) => train(experiment, args, signals),
-        None => {
-            say!("dry run: nothing was trained or written");
-            Ok(())
-        }
+        None if leads => print("dry run: nothing was trained or written\n"),
+        None => Ok(()),
     }
 }
 

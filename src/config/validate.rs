@@ -7,7 +7,7 @@ use crate::loss::{LossConfig, Normalization};
 use crate::model::config::MAX_SENTENCES;
 use crate::model::{Context, DetectorConfig, DetectorKind, Norm};
 use crate::train::TrainConfig;
-use crate::untrusted::MAX_EPOCHS;
+use crate::untrusted::{MAX_EPOCHS, MAX_STEP_SHARDS};
 
 /// From 0 to below 1.
 fn share(x: f64) -> bool {
@@ -95,8 +95,8 @@ fn of_training(train: &TrainConfig) -> [Check; 12] {
         ((1..=MAX_EPOCHS).contains(&train.epochs), "train.epochs must be from 1 to 1000000"),
         (train.pairs_per_step > 0, "train.pairs_per_step must be at least 1"),
         (
-            (1..=train.pairs_per_step).contains(&train.shards),
-            "train.shards must be from 1 to train.pairs_per_step: a shard has at least one pair",
+            (1..=train.pairs_per_step.min(MAX_STEP_SHARDS)).contains(&train.shards),
+            "train.shards must be from 1 to train.pairs_per_step, and at most 4096: a shard has at least one pair",
         ),
         (positive(train.learning_rate), "train.learning_rate must be above 0"),
         (train.head_learning_rate.is_none_or(positive), "train.head_learning_rate must be above 0"),

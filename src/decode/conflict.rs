@@ -3,6 +3,9 @@
 use crate::prediction::{CONFLICT_THRESHOLD, LabelledPair, PairPrediction, StoryPrediction, differing_pairs};
 use serde::{Deserialize, Serialize};
 
+/// What stands for a decoding where a file names its sentences in conflict itself.
+pub const AS_RECORDED: &str = "as recorded";
+
 /// How the sentences in conflict are read from the conflict probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

@@ -4,6 +4,6 @@ mod conflict;
 mod state;
 mod story;
 
-pub use conflict::Decode;
+pub use conflict::{AS_RECORDED, Decode};
 pub use state::StateDecode;
 pub use story::judge;

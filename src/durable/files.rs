@@ -104,14 +104,22 @@ pub fn is_same_file(a: &Path, b: &Path) -> io::Result<bool> {
     Ok(b.exists() && identity(a)? == identity(b)?)
 }
 
-/// Creates a folder and those above it; one that exists stays as it is.
+/// Creates a folder and those above it, durably; one that exists stays as it is.
 pub fn create_folder(path: &Path) -> Result<()> {
     let above = path.ancestors().find(|above| above.symlink_metadata().is_ok());
     if let Some(file) = above.filter(|above| !above.is_dir()) {
         let message = format!("{}: is not a folder; choose another path", file.display());
         return Err(Error::new(ErrorKind::CantCreate, message));
     }
-    at(path, fault::operation(|| fs::create_dir_all(path)))
+    let is_new = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let new: Vec<&Path> = path.ancestors().take_while(is_new).collect();
+    at(
+        path,
+        fault::operation(|| {
+            fs::create_dir_all(path)?;
+            new.iter().try_for_each(|folder| File::open(parent(folder))?.sync_all())
+        }),
+    )
 }
 
 /// Makes an empty folder beside `path`, in which a folder is completed before it is renamed to `path`. Dropping it removes

@@ -4,7 +4,7 @@ use crate::batch::Layout;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::EvalConfig;
-use crate::machine::Gpu;
+use crate::machine::{Gpu, default_threads};
 use crate::model::kernels::{pin_threads, unpin_all};
 use crate::model::{ModelConfig, Precision};
 use crate::{tokenizer, torch};
@@ -43,7 +43,7 @@ impl Compute {
     /// `Config`; `Unavailable` if there is no such device, or threads can't be pinned.
     pub fn resolve(config: &Config) -> Result<Self> {
         static INITIAL_THREADS: OnceLock<i32> = OnceLock::new();
-        let initial = *INITIAL_THREADS.get_or_init(tch::get_num_threads);
+        let initial = *INITIAL_THREADS.get_or_init(default_threads);
         unpin_all();
         tch::set_num_threads(config.threads.map_or(initial, |threads| threads as i32));
         let device = config.device.resolve()?;

@@ -69,7 +69,7 @@ impl Ending<'_> {
         let newest = self.newest.map_or("its first step".to_owned(), |newest| format!("the checkpoint {newest}"));
         let message = format!("step {}: {differs}; what came after {newest} is lost", self.step);
         self.folder.note("unequal", self.step, &message);
-        let remedy = "check the memory and the network of that process's machine";
+        let remedy = "check the memory and the network of both machines";
         Error::new(ErrorKind::Resumable, format!("{message}; {remedy}, then {}", self.how_to_go_on()))
     }
 

@@ -26,11 +26,11 @@ pub(super) const WEIGHTS: &str = "weights.json";
 static DIGESTS: Digests = Digests::new();
 
 impl TrainedRun {
-    /// Writes of which weights an evaluation is. Before its predictions are replaced, [`TrainedRun::forget_weights`].
+    /// Writes of which weights an evaluation is.
     ///
     /// # Errors
     /// `Refused` if the name leads out of the folder; `CantCreate`, `Io`.
-    pub fn note_weights(&self, evaluation: &str) -> Result<()> {
+    pub(super) fn note_weights(&self, evaluation: &str) -> Result<()> {
         let weights = Weights { epoch: self.epoch, sha256: Some(self.weights_digest()?) };
         self.folder.write_evaluation(evaluation, WEIGHTS, &String::from_utf8_lossy(&json_bytes(&weights)?))
     }
@@ -40,14 +40,6 @@ impl TrainedRun {
         let mut file = &self.weights;
         let digest = file.rewind().and_then(|()| FileDigest::of_open(&mut file));
         Ok(digest.map_err(|error| Error::reading(&self.folder.weights_file(self.which), &error))?.sha256)
-    }
-
-    /// Removes what [`TrainedRun::note_weights`] wrote.
-    ///
-    /// # Errors
-    /// As [`TrainedRun::note_weights`].
-    pub fn forget_weights(&self, evaluation: &str) -> Result<()> {
-        self.folder.forget_evaluation(evaluation, WEIGHTS)
     }
 }
 

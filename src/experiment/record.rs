@@ -190,8 +190,8 @@ pub fn keep(
 ) -> Result<PathBuf> {
     durable::create_folder(folder)?;
     let [file, of_pairs, of_stories] = EVALUATION_FILES.map(|file| folder.join(file));
-    if of_stories.exists() {
-        durable::remove_file(&of_stories)?; // of an earlier evaluation
+    for earlier in [&of_stories, &of_pairs].into_iter().filter(|path| path.exists()) {
+        durable::remove_file(earlier)?; // they are of other predictions
     }
     durable::replace_with(&file, |part| write_predictions(part, predictions))?;
     durable::replace(&of_pairs, report.to_json().as_bytes())?;

@@ -2,7 +2,7 @@
 
 use super::read::{EvaluatedSet, ReportedRun, facts_of, set_name};
 use crate::analysis::{Analysis, PredictionSource};
-use crate::decode::StateDecode;
+use crate::decode::{AS_RECORDED, StateDecode};
 use crate::error::{Error, Result};
 use crate::llm::server::Settled;
 use crate::llm::{Protocol, read_said};
@@ -11,9 +11,6 @@ use crate::prediction::{LabelledPair, PredictionFormat, read_predictions, withou
 use crate::report::{DataDescription, Report, TierRow};
 use serde_json::{Map, Value};
 use std::path::Path;
-
-/// How its answers are read.
-const AS_RECORDED: &str = "as recorded";
 
 /// `None` if the folder is none of a language model.
 ///

@@ -7,6 +7,7 @@ use super::shots::draw_shots;
 use super::story::AskedStory;
 use super::tier::{Protocol, Tier};
 use crate::error::{Error, Result};
+use crate::say::counted;
 
 /// One question about one story.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +90,7 @@ fn shots<'a>(
             let places: Vec<Option<usize>> = asked.iter().map(place).collect();
             let drawn = draw_shots(&places, pool.len(), plan.shots, plan.seed);
             let shots = drawn.into_iter().map(|places| places.into_iter().map(|place| pool[place]).collect());
-            (shots.collect::<Vec<Vec<&AskedStory>>>(), format!("because its pool has {} stories", pool.len()))
+            (shots.collect::<Vec<Vec<&AskedStory>>>(), format!("because its pool has {}", counted(pool.len(), "story")))
         }
     };
     let fewest = shots.iter().map(Vec::len).min().unwrap_or(plan.shots);

@@ -15,9 +15,16 @@ impl Default for DeviceChoice {
     }
 }
 
-impl From<String> for DeviceChoice {
-    fn from(text: String) -> Self {
-        DeviceChoice(text)
+/// As an option of a command.
+impl std::str::FromStr for DeviceChoice {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_gpu = text.strip_prefix("cuda:").is_some_and(|number| number.parse::<usize>().is_ok());
+        match is_gpu || ["auto", "cpu", "cuda"].contains(&text) {
+            true => Ok(DeviceChoice(text.to_owned())),
+            false => Err("must be auto, cpu or cuda:N"),
+        }
     }
 }
 

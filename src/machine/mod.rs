@@ -14,5 +14,5 @@ pub use choice::{DeviceChoice, PrecisionChoice};
 pub use gpu::Gpu;
 pub use matmul::MatmulRates;
 pub use precision::{BF16_ADVANTAGE, preferred};
-pub use processor::{FEATURES, cpuinfo, features};
+pub use processor::{FEATURES, cpuinfo, default_threads, features};
 pub use provenance::{LIBTORCH_VERSION, libtorch_folder, made_with};

@@ -15,6 +15,16 @@ pub(super) fn proc_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(of_line)
 }
 
+/// The number of threads with which libtorch computes where no config sets it: `OMP_NUM_THREADS`, else one for each core
+/// that this process may use. OpenMP does not know the CPU quota of a container.
+pub fn default_threads() -> i32 {
+    let threads = tch::get_num_threads();
+    match (std::env::var_os("OMP_NUM_THREADS"), std::thread::available_parallelism()) {
+        (None, Ok(cores)) => threads.min(cores.get() as i32),
+        _ => threads,
+    }
+}
+
 /// The contents of `/proc/cpuinfo`; empty where there is none.
 pub fn cpuinfo() -> String {
     std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()

@@ -1,7 +1,7 @@
 //! What the last digits of a run's numbers depend on.
 
 use super::gpu::Gpu;
-use super::processor::{cpuinfo, features};
+use super::processor::{cpuinfo, features, proc_value};
 use crate::checkpoint::Environment;
 use crate::torch::has_kernels;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,14 @@ pub fn made_with(device: Device) -> Environment {
         device: device_path(device),
         threads: tch::get_num_threads(),
         gpu: Gpu::of(device).map(|gpu| gpu.words()),
-        processor: features(&cpuinfo()).unwrap_or_default().into_iter().map(str::to_owned).collect(),
+        processor: processor(&cpuinfo()),
     }
+}
+
+/// Its maker and its features: MKL, and `precision = "auto"`, choose by both.
+fn processor(cpuinfo: &str) -> Vec<String> {
+    let features = features(cpuinfo).unwrap_or_default();
+    proc_value(cpuinfo, "vendor_id").into_iter().chain(features).map(str::to_owned).collect()
 }
 
 /// Our kernels draw other dropout masks than libtorch's operations.

@@ -7,7 +7,7 @@ use rand::RngExt;
 /// The default number of resamples.
 pub const RESAMPLES: usize = 10_000;
 
-/// The seed of the draws. It is fixed, so that the same predictions always give the same intervals.
+/// The seed of the draws. It is fixed, so that the same predictions in the same order always give the same intervals.
 pub const BOOTSTRAP_SEED: u64 = 0;
 
 /// The largest number of draws. With very many groups there are fewer resamples; many groups need fewer.

@@ -3,6 +3,7 @@
 use super::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, StateCandidate};
 use crate::attribute::{Attribute, Side};
 use crate::untrusted::{MAX_ENTITIES, MAX_SENTENCES};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// How far the probabilities of the two stories may be from 1 in sum: files may have rounded them.
@@ -40,7 +41,14 @@ impl LabelledPair {
             return Err("conflict: must be sorted and without repetition".into());
         }
         let mut stories = self.stories().into_iter().enumerate();
-        stories.try_for_each(|(i, story)| story.check().map_err(|e| format!("stories[{i}].{e}")))
+        stories.try_for_each(|(i, story)| story.check().map_err(|e| format!("stories[{i}].{e}")))?;
+        let sentence_pairs = prediction.stories.iter().flat_map(|story| &story.sentence_pairs).flatten();
+        match sentence_pairs.sum::<f32>() {
+            total if total > 1. + ROUNDING => {
+                Err(format!("sentence_pairs: add up to {total} over both stories, where at most 1 is possible"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -112,8 +120,17 @@ impl LabelledStates<'_> {
                 }
             }
         }
+        let mut labels = BTreeSet::new();
         for (i, candidate) in self.predicted.candidates.iter().enumerate() {
             candidate.check(sentences).map_err(|error| format!("candidates[{i}].{error}"))?;
+            let StateCandidate { sentence, attribute, class, .. } = *candidate;
+            let predicted = self.predicted.classes[sentence][attribute.index()];
+            if attribute.is_nontrivial(predicted) && predicted != class {
+                return Err(format!("candidates[{i}].class: {class}, where `predicted` has {predicted}"));
+            }
+            if !labels.insert((sentence, attribute.index())) {
+                return Err(format!("candidates[{i}]: is the second one of {attribute} in sentence {sentence}"));
+            }
         }
         Ok(())
     }

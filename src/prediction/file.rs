@@ -111,7 +111,12 @@ fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
 fn parse_line(line: &str) -> Result<LabelledPair, String> {
     let pair: LabelledPair = schema::from_str(line).map_err(|error| match is_of_tiers(line) {
         true => "is a line of a file of tiers, which only `tiered compare` reads; name the predictions".to_owned(),
-        false => json_line_error(&error),
+        false => {
+            format!(
+                "{}; name a predictions.jsonl (`tiered eval` writes one) or a published list",
+                json_line_error(&error)
+            )
+        }
     })?;
     pair.check()?;
     Ok(pair)

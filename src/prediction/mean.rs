@@ -52,7 +52,7 @@ fn turned_like(first: &LabelledPair, pair: LabelledPair) -> LabelledPair {
 }
 
 fn mean_pair(members: &[LabelledPair]) -> Result<LabelledPair, String> {
-    same("gold answers", members.iter().map(|pair| (pair.gold.plausible, pair.gold.conflict, &pair.kind)))?;
+    same("gold answers", members.iter().map(|pair| (pair.gold.plausible, pair.gold.conflict, &pair.kind, pair.group)))?;
     let predictions = || members.iter().map(|pair| &pair.prediction);
     let story = |i: usize| mean_story(&predictions().map(|prediction| &prediction.stories[i]).collect::<Vec<_>>());
     let story_probs = [0, 1].map(|i| mean(predictions().map(|prediction| prediction.story_probs[i])));
@@ -145,7 +145,8 @@ fn candidates_at<'a>(
 }
 
 /// The predicted class of a label, if that is nontrivial, else the nontrivial one of the highest average probability.
-/// `None` if that probability is too low to be recorded and the class is not predicted.
+/// `None` if that probability is too low to be recorded and the class is not predicted, or if no member has a probability
+/// for the predicted one.
 fn mean_candidate(
     members: &[&PredictedStates],
     sentence: usize,
@@ -155,7 +156,10 @@ fn mean_candidate(
     let here = candidates_at(members, sentence, attribute);
     let share = |class: u8| here.iter().filter(|c| c.class == class).map(|c| c.probability).sum::<f32>();
     let likeliest = || here.iter().map(|c| c.class).max_by(|&a, &b| share(a).total_cmp(&share(b)).then(b.cmp(&a)));
-    let class = predicted.filter(|&class| here.iter().any(|c| c.class == class)).or_else(likeliest)?;
+    let class = match predicted {
+        Some(class) => here.iter().any(|c| c.class == class).then_some(class)?,
+        None => likeliest()?,
+    };
     let probability = share(class) / members.len() as f32;
     (probability >= CANDIDATE_FLOOR || predicted.is_some()).then(|| StateCandidate {
         sentence,

@@ -7,7 +7,7 @@ use super::{
 use crate::attribute::{ATTRIBUTES, Attribute};
 use crate::untrusted::{MAX_SENTENCES, json_error, shown};
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Entity -> sentence -> attribute -> nontrivial class.
 type States = BTreeMap<String, BTreeMap<usize, BTreeMap<Attribute, u8>>>;
@@ -35,9 +35,15 @@ struct Item {
 pub(super) fn parse(text: &str) -> Result<Vec<LabelledPair>, String> {
     let items: Vec<Item> = serde_json::from_str(text)
         .map_err(|error| format!("is not a list of predictions as published with GITA: {}", json_error(&error)))?;
+    let mut first = HashMap::new();
     let convert = |(i, item): (usize, Item)| {
         let position = format!("item {i} ({})", shown(&item.example_id, 40));
-        prediction(item).map_err(|error| format!("{position}: {error}"))
+        let pair = prediction(item).map_err(|error| format!("{position}: {error}"))?;
+        // Another story of this name is another pair: one of the published lists has such a pair.
+        match first.insert((pair.id.clone(), pair.implausible_story().prediction.sentences.clone()), i) {
+            None => Ok(pair),
+            Some(first) => Err(format!("{position}: is item {first} too; remove one of them")),
+        }
     };
     items.into_iter().enumerate().map(convert).collect()
 }

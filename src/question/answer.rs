@@ -33,8 +33,8 @@ pub struct Judged {
 /// `Unavailable` if one is about a single story and the run can't judge one; `Data` if a story or a sentence is too long
 /// for the model.
 pub fn judge(run: &TrainedRun, questions: Vec<PairQuestion>, decoding: Decoding) -> Result<Vec<Judged>> {
-    if questions.iter().any(|question| question.single_story) {
-        run.require_single_story()?;
+    if let Some(single) = questions.iter().find(|question| question.single_story) {
+        run.require_single_story().map_err(|error| error.about(&single.source))?;
     }
     let asked_of =
         questions.iter().map(|question| (question.pair.clone(), question.source.clone())).collect::<Vec<_>>();

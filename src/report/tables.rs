@@ -148,10 +148,11 @@ pub fn share(share: &Share) -> String {
 
 /// Of a value between 0 and 1 that is always defined, in percent.
 pub(super) fn percent_of(value: f64) -> String {
-    format!("{:.1}", 100. * value)
+    // The product of 51/80 and 100 is below 63.75, and would be rounded down.
+    format!("{:.1}", (1e12 * value).round() / 1e10)
 }
 
 /// Of a value between 0 and 1, in percent.
 pub fn percent(value: Option<f64>) -> String {
-    value.map_or(UNDEFINED.to_owned(), |value| format!("{:.1}", 100.0 * value))
+    value.map_or(UNDEFINED.to_owned(), percent_of)
 }

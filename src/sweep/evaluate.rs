@@ -7,7 +7,7 @@ use crate::decode::Decode;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, ScoredSplit, TrainedRun, evaluation_name, json_bytes};
-use crate::prediction::{LabelledPair, write_predictions};
+use crate::prediction::LabelledPair;
 use crate::report::{DataDescription, Report, Seen, published};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -97,20 +97,11 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, file: &StoryFile) -> Resu
         None => run.evaluate(pairs, |_| ()).map_err(|error| error.about(set.file.display()))?.predictions,
     };
     let recorded = run.own_decode().apply(&predictions);
-    let record = run.folder.evaluation_file(&set.name, SetRecord::FILE)?;
-    if record.exists() {
-        durable::remove_file(&record)?;
-    }
-    run.forget_weights(&set.name)?;
-    let path = run.folder.evaluation_file(&set.name, "predictions.jsonl")?;
-    durable::replace_with(&path, |part| write_predictions(part, &recorded))?;
-    let seen = seen(run, set, file)?;
-    let report = report(run, set, &sha256, &recorded, &seen);
+    let report = report(run, set, &sha256, &recorded, &seen(run, set, file)?);
     run.note_scoring(&report)?;
-    run.folder.write_evaluation(&set.name, "report.json", &report.to_json())?;
-    run.note_weights(&set.name)?;
+    run.record(&set.name, &recorded, &report, None)?;
     let made = SetRecord { sha256, split: set.split_name(), kind: set.kind_name().to_owned() };
-    durable::replace(&record, &json_bytes(&made)?)?;
+    durable::replace(&run.folder.evaluation_file(&set.name, SetRecord::FILE)?, &json_bytes(&made)?)?;
     Ok(recorded.len())
 }
 

@@ -16,9 +16,12 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/env.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +34,11 @@ char* caught(Act act) {
     act();
     return nullptr;
   } catch (const std::exception& error) {
-    return strdup(error.what());
+    if (char* text = strdup(error.what())) return text;
+  } catch (...) {
+    if (char* text = strdup("an exception without a message")) return text;
   }
+  std::abort();  // no memory is left for the message
 }
 
 std::vector<at::Tensor> list(at::Tensor* const* tensors, size_t count) {
@@ -185,6 +191,7 @@ char* tiered_stop_counting(char** lines) {
       text += name + ' ' + std::to_string(count.first) + ' ' + std::to_string(count.second) + '\n';
     }
     *lines = strdup(text.c_str());
+    if (*lines == nullptr) throw std::bad_alloc();
   });
 }
 }

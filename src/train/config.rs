@@ -1,7 +1,7 @@
 //! How a model is trained.
 
 use super::schedule::Schedule;
-use crate::untrusted::MAX_EPOCHS;
+use crate::untrusted::{MAX_EPOCHS, MAX_STEP_SHARDS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct TrainConfig {
     pub pairs_per_step: usize,
     /// Into how many parts a step is cut; up to as many processes share it (`docs/cluster.md`). The result depends on this
     /// number; it does not depend on the number of processes if that is a power of two.
-    #[schemars(range(min = 1), extend("x-resume" = "refused"))]
+    #[schemars(range(min = 1, max = MAX_STEP_SHARDS), extend("x-resume" = "refused"))]
     pub shards: usize,
     /// How many entities of each story a step reads, drawn anew each time; a step with 2 takes less than half the time
     /// (`docs/model.md`).

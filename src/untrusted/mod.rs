@@ -52,6 +52,8 @@ pub const MAX_CONFIG: u64 = 1 << 20;
 pub const MAX_METRICS: u64 = 1 << 30;
 /// Epochs of a config.
 pub const MAX_EPOCHS: u64 = 1_000_000;
+/// Parts of one training step.
+pub const MAX_STEP_SHARDS: usize = 4096;
 /// Combinations of the values and seeds of a sweep.
 pub const MAX_RUNS: usize = 10_000;
 /// Bytes of a `model.safetensors.index.json`.

@@ -367,7 +367,7 @@ fn another_machine_is_warned_of() {
     }
     let output = resume(&run, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
-    for words in ["threads: 7 then, 1 now", "libtorch: 1.0 then", "processor features: [mmx] then", "last digits"] {
+    for words in ["threads: 7 then, 1 now", "libtorch: 1.0 then", "processor: [mmx] then", "last digits"] {
         assert!(stderr(&output).contains(words), "{words:?} is not in: {}", stderr(&output));
     }
 }

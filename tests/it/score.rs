@@ -33,6 +33,13 @@ fn published_predictions_score_as_published() {
         assert_eq!([report.states.preconditions.macro_f1, report.states.conflicts], [None; 2]);
         let output = tiered(["score", text(&path), "--verbose", "--published", &format!("gita-{kind}")]);
         assert!(stdout(&output).contains("undefined") && stdout(&output).contains("XLM-R (GITA table 4)"));
+        let list: Vec<Value> = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let directory = TempDir::new().unwrap();
+        let twice = write(&directory, "twice.json", &serde_json::to_string(&[&list[..], &list].concat()).unwrap());
+        let output = tiered(["score", text(&twice)]);
+        let message = format!("item {pairs} (");
+        assert_eq!(output.status.code(), Some(65));
+        assert!(stderr(&output).contains(&message) && stderr(&output).contains("is item 0 too"), "{}", stderr(&output));
     }
 }
 
@@ -162,7 +169,7 @@ fn the_class_of_a_state_is_what_most_systems_say() {
         assert_eq!(either_way(vec![(2, 0.9), (1, 0.6)]), (2, Some((2, 45.))));
         assert_eq!(either_way(vec![(2, 1.), (2, 0.9), (0, 0.), (0, 0.)]), (0, Some((2, 48.))));
         assert_eq!(either_way(vec![(2, 0.9), (1, 0.6), (0, 0.)]), (0, Some((2, 30.))));
-        assert_eq!(either_way(vec![(2, 0.), (1, 0.6)]), (2, Some((1, 30.))), "without a probability it is certain");
+        assert_eq!(either_way(vec![(2, 0.), (1, 0.6)]), (2, None), "no probability of this class is known");
     }
 }
 
@@ -233,7 +240,8 @@ fn a_tie_of_several_systems_counts_as_wrong_in_any_order() {
     let directory = TempDir::new().unwrap();
     let [a, b] = [("a.jsonl", &right), ("b.jsonl", &wrong)].map(|(name, pairs)| written(&directory, name, pairs));
     let output = tiered(["score", text(&a), text(&b)]);
-    let warning = format!("warning: {0} pairs of {0}: both stories are equally probable in the mean", right.len());
+    let warning =
+        format!("warning: {0} pairs of {0}: both stories are equally probable, which counts as wrong", right.len());
     assert!(output.status.success() && stderr(&output).contains(&warning), "{}", stderr(&output));
     assert!(!stderr(&tiered(["score", text(&a)])).contains("equally probable"));
     let by = |story_probs: [f32; 2]| {
@@ -273,6 +281,15 @@ fn state_probabilities_are_asked_of_every_system() {
     assert_eq!(report.rows.len(), 3, "as recorded, threshold, pair");
 }
 
+/// Gives the first label of `open` these candidates, and predicts none of them.
+fn state_candidates(pair: &mut LabelledPair, classes: &[u8]) {
+    let effects = &mut pair.prediction.stories[0].entities[0].effects;
+    effects.classes[0][Attribute::Open.index()] = 0;
+    let candidate =
+        |&class| StateCandidate { sentence: 0, attribute: Attribute::Open, class, probability: 0.3, otherwise: 0 };
+    effects.candidates = classes.iter().map(candidate).collect();
+}
+
 #[test]
 fn wrong_predictions_are_refused_with_their_place() {
     let directory = TempDir::new().unwrap();
@@ -306,6 +323,24 @@ fn wrong_predictions_are_refused_with_their_place() {
                 story.sentence_pairs = vec![vec![0.1; story.sentences.len()]; story.sentences.len()];
             }),
             "line 3: stories[1].sentence_pairs[0]: only [first][second] with first < second",
+        ),
+        (
+            line(&|p| {
+                for story in &mut p.prediction.stories {
+                    let sentences = story.sentences.len();
+                    story.sentence_pairs = vec![vec![0.; sentences]; sentences];
+                    story.sentence_pairs[0][1] = 0.6;
+                }
+            }),
+            "line 3: sentence_pairs: add up to 1.2 over both stories",
+        ),
+        (line(&|p| state_candidates(p, &[1, 2])), "candidates[1]: is the second one of open in sentence 0"),
+        (
+            line(&|p| {
+                state_candidates(p, &[1]);
+                p.prediction.stories[0].entities[0].effects.classes[0][Attribute::Open.index()] = 2;
+            }),
+            "effects.candidates[0].class: 1, where `predicted` has 2",
         ),
         (line(&|p| p.clone_from(&predictions()[1])), "is on line 1 too"),
         ("{\"id\": 1}".into(), "line 1"),

@@ -4,6 +4,7 @@ use super::eval_args::Args;
 use super::har;
 use super::session::Session;
 use super::summary::{AnswerSummary, TierSummary};
+use crate::cli::output::print;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::record::{RunFacts, records_in, write_records};
@@ -34,8 +35,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
         tiers: answers.iter().map(|tier| TierSummary::of(tier, &set.stories)).collect(),
     };
     write(run.folder.path(), &set, &plan, &answers, &summary)?;
-    summary.tiers.iter().for_each(|tier| say!("{}", tier.lines()));
-    summary.left_out.iter().for_each(|name| say!("{}", left_out_remark(name)));
+    summary.tiers.iter().try_for_each(|tier| print(&format!("{}\n", tier.lines())))?;
+    summary.left_out.iter().for_each(|name| aside!("warning: {}", left_out_remark(name)));
     let folder = run.folder.path().display();
     say!("{folder}: the records and results.json; `tiered llm score {}` scores them", quoted(&folder));
     Ok(())

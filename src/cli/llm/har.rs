@@ -2,6 +2,7 @@
 
 use super::eval_args::Args;
 use super::session::Session;
+use crate::cli::output::print;
 use crate::data::Pair;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -98,7 +99,8 @@ fn write(run: &Session, answers: &[HarAnswer], summary: &HarSummary) -> Result<(
     let text = schema::to_string_pretty(summary)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("results.json: {error}")))?;
     durable::replace(&folder.join("results.json"), format!("{text}\n").as_bytes())?;
-    say!("{}: {} asked, {} undecided", folder.display(), counted(summary.pairs, "pair"), summary.undecided);
+    let (pairs, undecided) = (counted(summary.pairs, "pair"), summary.undecided);
+    print(&format!("{}: {pairs} asked, {undecided} undecided\n", folder.display()))?;
     say!("`tiered score {}` scores them", quoted(file.display()));
     Ok(())
 }

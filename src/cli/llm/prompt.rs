@@ -7,6 +7,7 @@ use crate::llm::har::first_prompt;
 use crate::llm::record::find_records;
 use crate::llm::score::{Linked, link};
 use crate::llm::{Protocol, Question, StorySet, Tier, questions, read_stories, stories_of};
+use crate::say::aside;
 use std::path::PathBuf;
 
 /// Print the prompt that asks about one story
@@ -24,7 +25,7 @@ pub(in crate::cli) struct Args {
     /// The tier: 1 (is the story plausible?), 2 (which sentences conflict?), 3 (which state is the cause?)
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=3))]
     tier: u8,
-    /// The story, by its row in the file or split, from 0
+    /// The story, by its row among those of the file or split that can be asked about, from 0
     #[arg(long, value_name = "NUMBER")]
     row: usize,
     /// Recorded answers (files or a folder) that tell which stories a tier asks about; may be repeated
@@ -37,6 +38,7 @@ pub(in crate::cli) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let set = read_stories(&args.plan.data, args.protocol, args.plan.split.as_deref())?;
+    set.warnings.iter().for_each(|warning| aside!("warning: {}: {warning}", args.plan.data.display()));
     set.require_stories()?;
     if args.protocol == Protocol::Har {
         return print_exactly(&format!("{}\n", of_har(args, &set)?));

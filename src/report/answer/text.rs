@@ -60,10 +60,15 @@ impl Answer {
         });
         let (story, sentence, conflict_prob) = sentences.max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((1, 1, 0.));
         let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
-        format!(
-            "the largest is {conflict_prob:.2}, at {story}sentence {sentence} (--decode pair shows the most likely \
-             sentence pair)"
-        )
+        format!("the largest is {conflict_prob:.2}, at {story}sentence {sentence}{}", self.advice())
+    }
+
+    /// How to see a sentence pair where none is shown. `pair` and `contrast` show one if there is any.
+    fn advice(&self) -> &'static str {
+        match self.decode {
+            Decode::Threshold => " (--decode pair shows the most likely sentence pair)",
+            Decode::Pair | Decode::Contrast => "",
+        }
     }
 
     fn states_text(&self) -> String {
@@ -74,8 +79,8 @@ impl Answer {
         if self.conflict.iter().filter(|sentence| sentence.story == doubted).count() < 2 {
             let story = if self.plausible.is_some() { "the implausible story" } else { "the story" };
             return format!(
-                "\nNo two sentences of {story} are predicted to conflict, so no states are shown (--decode pair shows \
-                 the most likely sentence pair).\n"
+                "\nNo two sentences of {story} are predicted to conflict, so no states are shown{}.\n",
+                self.advice()
             );
         }
         if self.states.is_empty() {

@@ -95,11 +95,11 @@ fn a_signal_to_one_process_stops_all_at_the_same_step() {
     }
 }
 
-/// As `TIERED_POISON` breaks one process.
-fn broken(cluster: &Cluster, run: &Path, poison: &str) -> Vec<Output> {
+/// As `TIERED_POISON` breaks the process of rank `which`.
+fn broken(cluster: &Cluster, run: &Path, which: usize, poison: &str) -> Vec<Output> {
     let all = Processes::start(2, |rank| {
         let mut command = cluster.command(run, PATIENCE);
-        if rank == 1 {
+        if rank == which {
             command.env("TIERED_POISON", poison);
         }
         command
@@ -115,7 +115,7 @@ fn what_is_not_finite_in_one_process_stops_all() {
         ["gradient:roberta.encoder.layer.0.attention.self.query.weight=inf@5".to_owned(), "story=inf@5".to_owned()];
     for poison in losses.iter().chain(&gradients).take(count(1, 6)).chain(&gradients[..1]) {
         let run = cluster.folder();
-        for output in broken(cluster, &run, poison) {
+        for output in broken(cluster, &run, 1, poison) {
             assert_eq!(output.status.code(), Some(76), "{poison}: {}", said(&output));
             assert!(said(&output).contains("step 5: the "), "{poison}: {}", said(&output));
         }
@@ -126,13 +126,18 @@ fn what_is_not_finite_in_one_process_stops_all() {
 #[test]
 fn other_weights_in_one_process_are_found() {
     let cluster = Cluster::shared();
-    let run = cluster.folder();
     let name = "roberta.encoder.layer.1.output.dense.bias";
-    for output in broken(cluster, &run, &format!("weight:{name}=0.5@3")) {
-        assert_eq!(output.status.code(), Some(75), "{}", said(&output));
-        assert!(said(&output).contains(" in process 1 is not what it is in process 0"), "{}", said(&output));
+    // After the fourth step a checkpoint is due.
+    for (rank, step) in [(1, 3), (0, 4)] {
+        let run = cluster.folder();
+        for output in broken(cluster, &run, rank, &format!("weight:{name}=0.5@{step}")) {
+            assert_eq!(output.status.code(), Some(75), "{}", said(&output));
+            assert!(said(&output).contains(" in process 1 is not what it is in process 0"), "{}", said(&output));
+        }
+        let events = std::fs::read_to_string(run.join("events.jsonl")).unwrap();
+        let is_noted =
+            events.contains("\"unequal\"") && events.contains("what came after the checkpoint step-00000002");
+        assert!(is_noted, "{events}");
+        assert_eq!(cluster.trained(&run, 2), *cluster.reference(), "nothing of what differed was saved");
     }
-    let events = std::fs::read_to_string(run.join("events.jsonl")).unwrap();
-    assert!(events.contains("\"unequal\"") && events.contains("what came after the checkpoint step-"), "{events}");
-    cluster.trained(&run, 2);
 }

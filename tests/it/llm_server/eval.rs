@@ -475,8 +475,12 @@ const LEFT_OUT: &str = "the server refuses `temperature`, so it was left out";
 #[test]
 fn a_parameter_that_was_refused_is_named_again_when_the_run_goes_on() {
     let (rig, server) = (Rig::new(), without_temperature(setup(Speaks::Hosted)));
-    let in_words = ["--way", "said", "--tiers", "1"];
-    let said = |server: &Server| stdout(&rig.done(server, "run", &in_words));
+    let in_words = ["--way", "said", "--tiers", "1", "--quiet"];
+    let said = |server: &Server| {
+        let output = rig.done(server, "run", &in_words);
+        assert!(!stdout(&output).is_empty(), "results are no progress");
+        stderr(&output)
+    };
     assert!(said(&server).contains(LEFT_OUT));
     let files = rig.files("run");
     assert_eq!(rig.json("run/results.json")["left_out"], json!(["temperature"]));
@@ -506,8 +510,9 @@ fn piqa_names_a_parameter_that_was_refused_too() {
     let server = without_temperature(setup(Speaks::Hosted));
     let asked = ["llm", "piqa", "eval", "--data", text(&set), "--server", &server.url, "--model", "toy"];
     for time in ["first", "again"] {
-        let run = tiered(asked.into_iter().chain(["--output", text(&output)]));
-        assert!(run.status.success() && stdout(&run).contains(LEFT_OUT), "{time}: {}{}", stdout(&run), stderr(&run));
+        let run = tiered(asked.into_iter().chain(["--output", text(&output), "--quiet"]));
+        let is_said = stdout(&run).contains("accuracy") && stderr(&run).contains(LEFT_OUT);
+        assert!(run.status.success() && is_said, "{time}: {}{}", stdout(&run), stderr(&run));
     }
     let submission = std::fs::read(output.join("submission-toy-piqa-sl.json")).unwrap();
     let submission: Value = serde_json::from_slice(&submission).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::cli::llm::session::STOPPING;
 use crate::cli::out_file::output_folder;
-use crate::cli::output::pair_bar;
+use crate::cli::output::{pair_bar, print};
 use crate::cli::signal::Signals;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -139,7 +139,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         server.journal().sync()?;
         written?;
     }
-    server.left_out().into_iter().for_each(|name| say!("{}", left_out_remark(name)));
+    server.left_out().into_iter().for_each(|name| aside!("warning: {}", left_out_remark(name)));
     say!("score them: tiered llm piqa score {} --data DIR", quoted(folder.path().display()));
     Ok(())
 }
@@ -206,8 +206,7 @@ fn evaluate(args: &Args, set: &PiqaSet, server: &Server, folder: &Path) -> Resul
 fn write(submission: &Submission, set: &PiqaSet, folder: &Path) -> Result<()> {
     let path = folder.join(file_name("submission", &submission.system, &set.name, "json"));
     durable::replace(&path, submission.to_json().as_bytes())?;
-    say!("{}: {}", path.display(), told(submission, set)?);
-    Ok(())
+    print(&format!("{}: {}\n", path.display(), told(submission, set)?))
 }
 
 /// The accuracy if the labels are known, and what could not be decided.
