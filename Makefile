@@ -82,7 +82,9 @@ test-gpu: $(libtorch)
 	TIERED_TEST_DEVICE=$(TIERED_TEST_DEVICE) $(CARGO) test --release --no-fail-fast --test it -- $(GPU_TESTS)
 
 test-browser: $(libtorch) readers
-	$(CARGO) test --release --test it -- in_a_browser fewer_keys
+	@rm -f "$(skips)"
+	TIERED_SKIPS="$(abspath $(skips))" $(CARGO) test --release --test it -- in_a_browser fewer_keys
+	@! grep -s "make readers" "$(skips)" || { echo "error: no browser, or no axe-core: these were skipped" >&2; exit 1; }
 
 # About ten minutes; the machine should have nothing else to do. BENCH=--quick shows that it works.
 bench: build $(encoder) venv

@@ -149,7 +149,7 @@ fn groups(grouping: &Grouping) -> Table {
 
 fn classified(scores: Classified) -> [String; 4] {
     let right = format!("{}/{}", scores.counts.correct, scores.counts.predicted);
-    let cell = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{:.1}", 100. * value));
+    let cell = |value: Option<f64>| value.map_or("-".to_owned(), |value| percent(Some(value)));
     [cell(scores.precision), cell(scores.recall), cell(scores.f1), right]
 }
 

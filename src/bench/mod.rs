@@ -52,7 +52,7 @@ pub fn run(trial: &Trial, options: &BenchOptions, mut on: impl FnMut(&SizeReport
         let mut measurement = measure(trial, &fit, &mut optimiser, sample, options.seconds)?;
         // The allocator keeps what a larger step needed.
         if samples[..i].iter().any(|earlier| earlier.pairs_per_step > sample.pairs_per_step) {
-            measurement.peak_memory = None;
+            (measurement.peak_memory, measurement.gpu_memory) = (None, None);
         }
         matmuls = matmuls.max(MatmulRates::peak(trial.compute.device));
         on(&SizeReport::new(trial, sample, &measurement, &trained, matmuls.of(trial.compute.precision)));

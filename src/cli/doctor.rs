@@ -91,6 +91,7 @@ fn written(path: PathBuf) -> String {
 impl Machine {
     fn examine() -> Result<Self> {
         let gpus = tch::Cuda::device_count().max(0);
+        tch::set_num_threads(default_threads()); // matmuls are measured as a training computes them
         let (cpuinfo, system) = (cpuinfo(), System::new_with_specifics(known()));
         Ok(Machine {
             tiered: env!("CARGO_PKG_VERSION"),
@@ -101,7 +102,7 @@ impl Machine {
             cpu: Cpu {
                 model: system.cpus().first().map(|cpu| cpu.brand().to_owned()).filter(|brand| !brand.is_empty()),
                 cores: std::thread::available_parallelism().ok().map(usize::from),
-                threads: default_threads(),
+                threads: tch::get_num_threads(),
                 features: features(&cpuinfo),
             },
             matmuls: Matmuls::measure(&cpuinfo)?,

@@ -156,6 +156,8 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(write(&path.join("b.json"), false, b"one").unwrap_err().kind, ErrorKind::CantCreate);
         assert!(write(folder.path(), true, b"three").unwrap_err().message.contains("is a folder"));
+        let error = write(&folder.path().join("new.json/"), false, b"four").unwrap_err();
+        assert!(error.message.contains("is the name of a folder"), "{error}");
     }
 
     #[test]

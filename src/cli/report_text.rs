@@ -130,10 +130,10 @@ fn of_file(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     require_same_stories(args, set, format, &predictions, &pairs)?;
     require_probabilities(args, format, &predictions)?;
     require_states(args, &predictions)?;
-    let mut known = facts(&pairs);
-    for other in predictions.iter().filter(|prediction| pairs.iter().any(|pair| is_other_story(prediction, pair))) {
-        known.remove(&other.id); // of a published list: an id may name another story there
+    for other in predictions.iter_mut().filter(|prediction| pairs.iter().any(|pair| is_other_story(prediction, pair))) {
+        other.id.push_str(" (another story)"); // of a published list, where an id may stand for two
     }
+    let known = facts(&pairs);
     let unknown = predictions.iter().filter(|prediction| !known.contains_key(&prediction.id)).count();
     let (of, path) = (predictions.len(), set.path().display());
     if unknown == of {

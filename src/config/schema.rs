@@ -39,7 +39,7 @@ pub struct Config {
     pub tf32: bool,
     /// Threads of libtorch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 4096), extend("x-resume" = "warned", "x-default" = "libtorch's choice"))]
+    #[schemars(range(min = 1, max = 4096), extend("x-resume" = "warned", "x-default" = "`OMP_NUM_THREADS`, else one for each core that the program may use"))]
     pub threads: Option<u32>,
     /// Give each thread a core of its own (`docs/checkpoints.md#one-seed-one-result`). For two such runs at a time on
     /// one machine, give each its own cores (`taskset`). On a GPU, choose algorithms that give the same numbers each

@@ -117,7 +117,10 @@ pub fn create_folder(path: &Path) -> Result<()> {
         path,
         fault::operation(|| {
             fs::create_dir_all(path)?;
-            new.iter().try_for_each(|folder| File::open(parent(folder))?.sync_all())
+            new.iter().try_for_each(|folder| match File::open(parent(folder)) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()), // it can't be read, and so not synced
+                above => above?.sync_all(),
+            })
         }),
     )
 }

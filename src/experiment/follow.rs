@@ -24,6 +24,7 @@ impl Experiment {
                 Halt::Lost(lost) => self.ended(step, &lost.to_string()),
             });
             let Some(event) = advanced? else { return Ok(()) };
+            let step = training.progress.step;
             let differs = differing_weights(&self.ranks, &event, &training.optimiser);
             if let Some(differs) = differs.map_err(|lost| self.ended(step, &lost.to_string()))? {
                 return Err(self.ended(step, &differs));

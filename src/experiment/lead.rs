@@ -56,13 +56,12 @@ impl Experiment {
             let advanced = training.advance().map_err(|halt| halted(&folder, &mut saver, &training, halt));
             let Some(event) = advanced? else { break };
             let differs = differing_weights(&self.ranks, &event, &training.optimiser);
-            if let Ok(Some(differs)) = &differs {
-                return Err(ending(&folder, &saver, &training).unequal(differs));
+            let differs = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
+            if let Some(differs) = differs {
+                return Err(ending(&folder, &saver, &training).unequal(&differs));
             }
-            // Even if a process was lost: an epoch that has ended may be the best.
             let saved = saver.after(&event, &training);
             saved.map_err(|error| not_finite(&folder, &saver, &training, &error))?;
-            differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
             keep_vectors(&folder, kept.as_ref(), &event, &mut training);
             on(&event);
         }

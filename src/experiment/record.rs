@@ -107,9 +107,9 @@ impl TrainedRun {
         Ok(scored.seen(&seen_by(&self.folder, &self.config)?))
     }
 
-    /// Saves an evaluation in the run folder and returns the path of the predictions. If it is of the best weights,
+    /// Saves an evaluation in the run folder; returns the path of the predictions, and a lock. If it is of the best weights,
     /// updates the model card. `stories` is the report on single stories, if any. If two evaluations end at once, their
-    /// files are not mixed: the later one's stay.
+    /// files are not mixed, as long as the lock is held: the later one's stay.
     ///
     /// # Errors
     /// `Refused` if the name leads out of the folder; `CantCreate`, `Io`.
@@ -119,19 +119,19 @@ impl TrainedRun {
         predictions: &[LabelledPair],
         report: &Report,
         stories: Option<&StoryReport>,
-    ) -> Result<PathBuf> {
-        let lock = self.folder.evaluation_file(evaluation, "lock")?;
-        let _lock = Lock::wait_for(&lock)?;
+    ) -> Result<(PathBuf, Lock)> {
+        let path = self.folder.evaluation_file(evaluation, "lock")?;
+        let lock = Lock::wait_for(&path)?;
         // Removes files about earlier predictions. Without that of their weights they are of no use until they are replaced.
         for file in [WEIGHTS, "set.json", "stories.json"] {
             self.folder.forget_evaluation(evaluation, file)?;
         }
-        let file = keep(lock.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
+        let file = keep(path.parent().unwrap_or(self.folder.path()), predictions, report, stories)?;
         self.note_weights(evaluation)?;
         if self.which == CheckpointKind::Best {
             self.folder.write_card(&self.config)?;
         }
-        Ok(file)
+        Ok((file, lock))
     }
 
     /// Saves the evaluation on the run's own dev pairs. `parts` says which pairs belong to which source. `digests` has the

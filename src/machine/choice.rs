@@ -40,3 +40,18 @@ pub enum PrecisionChoice {
     /// Matmuls in bfloat16; all else stays float32.
     Bf16,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_takes_devices_only() {
+        for good in ["auto", "cpu", "cuda", "cuda:0"] {
+            assert_eq!(good.parse(), Ok(DeviceChoice(good.to_owned())));
+        }
+        for bad in ["gpu", "cuda:", "cuda:-1", ""] {
+            assert!(bad.parse::<DeviceChoice>().is_err(), "{bad}");
+        }
+    }
+}

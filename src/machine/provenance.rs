@@ -61,6 +61,12 @@ mod tests {
     }
 
     #[test]
+    fn a_processor_is_its_maker_and_its_features() {
+        assert_eq!(processor("vendor_id : GenuineIntel\nflags\t: avx2 fma\n"), ["GenuineIntel", "avx2"]);
+        assert_eq!(processor("Features : asimd bf16\n"), ["bf16"], "arm64 names no maker");
+    }
+
+    #[test]
     fn this_process_has_loaded_one() {
         assert!(libtorch_folder().is_some_and(|folder| folder.is_dir()));
     }

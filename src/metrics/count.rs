@@ -33,8 +33,13 @@ impl Share {
 
     /// The bounds of the interval between 0 and 100.
     pub fn percent_interval(self) -> Option<[f64; 2]> {
-        self.interval.map(|bounds| bounds.map(|bound| 100. * bound))
+        self.interval.map(|bounds| bounds.map(percent_of))
     }
+}
+
+/// A value between 0 and 1 in percent, exact where that has few digits: 100 times 51/80 is a little below 63.75.
+pub fn percent_of(value: f64) -> f64 {
+    (1e12 * value).round() / 1e10
 }
 
 /// The JSON form of [`Share`].
@@ -108,6 +113,17 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percent_of_a_fraction_is_that_of_its_count() {
+        for (total, count) in
+            [80, 117, 160, 173].into_iter().flat_map(|total| (0..=total).map(move |count| (total, count)))
+        {
+            let share = Share::new(count, total);
+            let [of_fraction, of_count] = [percent_of(share.fraction().unwrap()), share.percent().unwrap()];
+            assert_eq!(format!("{of_fraction:.1}"), format!("{of_count:.1}"), "{count} of {total}");
+        }
+    }
 
     #[test]
     fn an_empty_share_is_undefined() {

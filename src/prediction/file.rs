@@ -4,6 +4,7 @@ use super::{LabelledPair, published};
 use crate::error::{Error, Result};
 use crate::schema;
 use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
@@ -54,6 +55,13 @@ pub fn parse_predictions(path: &Path, bytes: &[u8]) -> Result<PredictionFile> {
     let text = untrusted::text(bytes).map_err(|problem| wrong(path, &problem))?;
     let (format, pairs) = match text.trim_start().chars().next() {
         Some('[') => (PredictionFormat::Published, published::parse(text)),
+        // Such as a story file or a report.
+        Some('{') if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+            return Err(wrong(
+                path,
+                "is one JSON document, where predictions have a line for each pair; name a predictions.jsonl",
+            ));
+        }
         Some('{') => (PredictionFormat::Lines, parse_lines(text)),
         _ => (PredictionFormat::Lines, Ok(Vec::new())),
     };
@@ -111,12 +119,7 @@ fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
 fn parse_line(line: &str) -> Result<LabelledPair, String> {
     let pair: LabelledPair = schema::from_str(line).map_err(|error| match is_of_tiers(line) {
         true => "is a line of a file of tiers, which only `tiered compare` reads; name the predictions".to_owned(),
-        false => {
-            format!(
-                "{}; name a predictions.jsonl (`tiered eval` writes one) or a published list",
-                json_line_error(&error)
-            )
-        }
+        false => json_line_error(&error),
     })?;
     pair.check()?;
     Ok(pair)

@@ -4,7 +4,7 @@ use super::table::Table;
 use super::{DataDescription, PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
 use crate::decode::StateDecode;
-use crate::metrics::{Calibration, PredictedCounts, Share, SideScores};
+use crate::metrics::{self, Calibration, PredictedCounts, Share, SideScores};
 use crate::say::counted;
 
 const UNDEFINED: &str = "undefined";
@@ -148,8 +148,7 @@ pub fn share(share: &Share) -> String {
 
 /// Of a value between 0 and 1 that is always defined, in percent.
 pub(super) fn percent_of(value: f64) -> String {
-    // The product of 51/80 and 100 is below 63.75, and would be rounded down.
-    format!("{:.1}", (1e12 * value).round() / 1e10)
+    format!("{:.1}", metrics::percent_of(value))
 }
 
 /// Of a value between 0 and 1, in percent.

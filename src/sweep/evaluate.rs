@@ -99,7 +99,7 @@ pub fn evaluate(run: &TrainedRun, set: &EvaluationSet, file: &StoryFile) -> Resu
     let recorded = run.own_decode().apply(&predictions);
     let report = report(run, set, &sha256, &recorded, &seen(run, set, file)?);
     run.note_scoring(&report)?;
-    run.record(&set.name, &recorded, &report, None)?;
+    let (_, _lock) = run.record(&set.name, &recorded, &report, None)?;
     let made = SetRecord { sha256, split: set.split_name(), kind: set.kind_name().to_owned() };
     durable::replace(&run.folder.evaluation_file(&set.name, SetRecord::FILE)?, &json_bytes(&made)?)?;
     Ok(recorded.len())

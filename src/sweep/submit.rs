@@ -54,7 +54,7 @@ impl Sweep {
 # The sweep {name}, one task per run. 120 seconds before its time limit a task saves and
 # exits with 75. It is then queued again, and resumes.
 # Add what your cluster needs: --time, --partition, --cpus-per-task, --gres.
-srun --cpus-per-task=\"${{SLURM_CPUS_PER_TASK:-1}}\" \"${{TIERED:-tiered}}\" {arguments} --task \"$SLURM_ARRAY_TASK_ID\"
+srun ${{SLURM_CPUS_PER_TASK:+--cpus-per-task=\"$SLURM_CPUS_PER_TASK\"}} \"${{TIERED:-tiered}}\" {arguments} --task \"$SLURM_ARRAY_TASK_ID\"
 code=$?
 if [ $code -eq 75 ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {TRIES} ]; then
     scontrol requeue \"${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID\"

@@ -310,6 +310,12 @@ fn every_format_has_the_numbers() {
     assert_eq!(refused.status.code(), Some(65));
     let message = "pair 1-C0 has other sentences or another gold conflict than in";
     assert!(stderr(&refused).contains(message), "{}", stderr(&refused));
+    let mut labelled = crate::support::clean_file();
+    labelled["test"]["1-C0"]["confl_pairs"] = json!([[0, 2]]);
+    labelled["test"]["1-C0"]["breakpoint"] = json!(2);
+    std::fs::write(&data, labelled.to_string()).unwrap();
+    let refused = run(&[]);
+    assert!(stderr(&refused).contains(message), "another gold conflict: {}", stderr(&refused));
     let renumbered = crate::support::clean_file().to_string().replace("\"1-", "\"7-").replace("\"1\"", "\"7\"");
     std::fs::write(&data, renumbered).unwrap();
     let refused = run(&[]);

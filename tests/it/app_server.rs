@@ -46,16 +46,18 @@ impl Server {
                 Ok(())
             })
         };
-        let mut child = command.spawn().unwrap();
+        // It is stopped when this is dropped, also if the test fails here.
+        let mut server = Server { child: command.spawn().unwrap(), host: String::new(), token: String::new() };
         let mut address = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        BufReader::new(server.child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         if address.is_empty() {
-            child.wait().unwrap();
+            server.child.wait().unwrap();
             return None;
         }
         let rest = address.trim().strip_prefix("http://").unwrap_or_else(|| panic!("no address: {address:?}"));
         let (host, token) = rest.split_once("/#token=").unwrap();
-        Some(Server { child, host: host.to_owned(), token: token.to_owned() })
+        (server.host, server.token) = (host.to_owned(), token.to_owned());
+        Some(server)
     }
 
     pub fn process(&mut self) -> &mut Child {

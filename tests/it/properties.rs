@@ -169,7 +169,7 @@ proptest! {
             let distinct: BTreeSet<usize> = drawn.iter().copied().collect();
             prop_assert!(distinct.len() == drawn.len() && !distinct.contains(&own));
             prop_assert!(drawn.iter().all(|&place| place < pool));
-            prop_assert_eq!(drawn.len(), if pool > shots { shots } else { drawn.len().min(pool - 1) });
+            prop_assert_eq!(drawn.len(), shots.min(pool - 1));
         }
     }
 

@@ -169,6 +169,7 @@ fn settings_of_training_have_an_effect() {
     close(&rates(&falling), [0.25, 0.5, 0.75, 1., 1., 0.75, 0.5, 0.25]);
     for (i, setting) in [
         "model.dropout=0.1",
+        "model.detector.residual_scale=0.1",
         "train.adamw.beta1=0.5",
         "train.adamw.beta2=0.9",
         "train.adamw.epsilon=1e-3",

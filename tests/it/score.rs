@@ -210,9 +210,14 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     let mut renamed = pairs.clone();
     renamed[3].prediction.stories[1].entities[0].name = "somebody else".into();
     let renamed = file("renamed.jsonl", &renamed);
-    for (other, problem) in
-        [(&shorter, "pair 0-C0: is not once in each file"), (&renamed, "pair 3-C0: the files have different entities")]
-    {
+    let mut regrouped = pairs.clone();
+    regrouped[3].group += 1000;
+    let regrouped = file("regrouped.jsonl", &regrouped);
+    for (other, problem) in [
+        (&shorter, "pair 0-C0: is not once in each file"),
+        (&renamed, "pair 3-C0: the files have different entities"),
+        (&regrouped, "pair 3-C0: the files have different gold answers"),
+    ] {
         for files in [[&a, other], [other, &a]] {
             let output = tiered(["score", text(files[0]), text(files[1])]);
             assert_eq!(output.status.code(), Some(65));
@@ -349,6 +354,7 @@ fn wrong_predictions_are_refused_with_their_place() {
         ("[]".into(), "contains no predictions"),
         ("{\"id\": \"1-C0\", \"tiers\": {}}".into(), "line 1: is a line of a file of tiers"),
         ("{\"id\"".into(), "line 1: EOF while parsing an object at column 5"),
+        ("{\n  \"test\": {}\n}\n".into(), "is one JSON document, where predictions have a line for each pair"),
     ];
     for (content, message) in cases {
         let path = write(&directory, "wrong.jsonl", &content);

@@ -1,6 +1,6 @@
 //! What commands print, word by word: help, tables, and an error of every exit code. `make snapshots` writes it anew.
 
-use crate::support::{stderr, text, tiered_with};
+use crate::support::{stderr, stdout, text, tiered, tiered_with};
 use crate::tiny::Tiny;
 use snapbox::{assert_data_eq, str};
 use std::path::Path;
@@ -11,6 +11,23 @@ fn commands_print_what_is_written_down() {
         .register_bin("tiered", Path::new(env!("CARGO_BIN_EXE_tiered")))
         .env("COLUMNS", "100")
         .case("tests/cmd/*.md");
+}
+
+#[test]
+fn the_help_of_every_command_is_written_down() {
+    let written = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd/help.md")).unwrap();
+    let mut commands = vec![String::new()];
+    while let Some(command) = commands.pop() {
+        assert!(written.contains(&format!("$ tiered {command}--help\n")), "{command} is missing in tests/cmd/help.md");
+        let help = stdout(&tiered(command.split_whitespace().chain(["--help"])));
+        let Some((_, list)) = help.split_once("Commands:\n") else { continue };
+        // A name is indented by two, further lines of its description by more.
+        let names = list.lines().take_while(|line| line.starts_with("  ")).filter_map(|line| {
+            let rest = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?;
+            rest.split_whitespace().next().filter(|&name| name != "help")
+        });
+        commands.extend(names.map(|name| format!("{command}{name} ")));
+    }
 }
 
 /// Exit codes 75, 76 and 77.

@@ -5,8 +5,10 @@ use crate::tiny::Tiny;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 use tch::{Kind, Tensor};
 use tiered::attribute::{ATTRIBUTES, Attribute};
 use tiered::batch::{DistinctRows, Layout, Sample, Strata};
@@ -548,13 +550,19 @@ fn piped(tiny: &Tiny, run: &str) -> (PathBuf, Command) {
     (pipe, command)
 }
 
+/// A write to a pipe waits for a reader, which a program that ends early never is.
+fn write_soon(pipe: &Path, bytes: &[u8]) {
+    let (to, bytes) = (pipe.to_owned(), bytes.to_owned());
+    std::thread::spawn(move || fs::write(to, bytes));
+}
+
 #[test]
 fn of_a_pipe_what_was_read_is_recorded() {
     let tiny = Tiny::new();
     let (pipe, mut command) = piped(&tiny, "run");
     let child = command.spawn().unwrap();
     let stories = fs::read(tiny.stories()).unwrap();
-    fs::write(&pipe, &stories).unwrap();
+    write_soon(&pipe, &stories);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let inputs = RunFolder::open(&tiny.path("run")).unwrap().inputs().unwrap().unwrap();
@@ -568,14 +576,17 @@ fn a_signal_while_stories_are_read_saves_too() {
     let (pipe, mut command) = piped(&tiny, "run");
     let stories = fs::read(tiny.stories()).unwrap();
     let child = command.spawn().unwrap();
-    let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap(); // when it begins to read
+    let (opened, opening) = channel();
+    let to = pipe.clone();
+    std::thread::spawn(move || opened.send(fs::OpenOptions::new().write(true).open(to).unwrap()));
+    let mut writer = opening.recv_timeout(Duration::from_secs(60)).unwrap(); // when it begins to read
     send("TERM", &child);
     writer.write_all(&stories).unwrap();
     drop(writer);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
     let child = command.arg("--resume").spawn().unwrap();
-    fs::write(&pipe, &stories).unwrap();
+    write_soon(&pipe, &stories);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
 }

@@ -222,7 +222,10 @@ pub fn python(program: &str, arguments: &[&Path]) -> Option<Value> {
 /// The interpreter of `scripts/make-venv.sh`; `None`, with a line saying so, where there is none.
 pub fn venv() -> Option<PathBuf> {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
-    if !python.exists() {
+    // `make readers` makes a .venv without these.
+    let all = "import sys; from importlib.util import find_spec as find; \
+               sys.exit(not all(map(find, ['torch', 'transformers', 'safetensors'])))";
+    if !Command::new(&python).args(["-c", all]).status().is_ok_and(|status| status.success()) {
         skipped(".venv is needed (make venv)");
         return None;
     }

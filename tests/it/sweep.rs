@@ -364,6 +364,9 @@ fn the_runs_of_a_killed_parent_save_and_end() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(!rig.succeeds("status", "orphaned", &[]).contains("4 of 4"), "the runs were too fast for this test");
+    let sweep = rig.sweep("orphaned");
+    let events = |run| fs::read_to_string(sweep.run_folder(run).join("events.jsonl")).unwrap_or_default();
+    assert!(sweep.runs.iter().any(|run| events(run).contains("the run is saved")), "no run was saved");
     rig.succeeds("run", "orphaned", &["--jobs", "2"]);
     assert_eq!(rig.table("orphaned"), rig.table("done"));
 }

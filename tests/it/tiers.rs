@@ -223,3 +223,21 @@ fn digests_are_those_of_python() {
         assert_eq!((&*asked.stories, asked.states.unwrap()), ("1f0055efcd8f4265", states.clone()));
     }
 }
+
+#[test]
+fn only_the_first_differing_pairs_are_listed_unless_all_are_asked_for() {
+    let rig = Rig::new();
+    let mut others = rig.pairs[0].clone();
+    for pair in &mut others {
+        pair.prediction.plausible = 1 - pair.prediction.plausible;
+        pair.prediction.story_probs.reverse();
+    }
+    let (first, second) = (rig.path("a.jsonl"), rig.write("others.jsonl", &others));
+    let shown = |more: &[&'static str]| {
+        let arguments = ["compare", text(&first), text(&second), "--decode=threshold"];
+        stdout(&tiered(arguments.into_iter().chain(more.iter().copied())))
+    };
+    let [some, all] = [&[][..], &["--all"]].map(shown);
+    assert_eq!([&some, &all].map(|said| said.matches("a.jsonl),").count()), [20, 40], "{some}");
+    assert!(some.contains("and 20 more (--all)") && !all.contains("(--all)"), "{some}");
+}

@@ -5,6 +5,7 @@ use crate::support::{stderr, text, tiered};
 use crate::tiny::Tiny;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A server with a project in a folder of its own.
@@ -237,11 +238,14 @@ fn a_run_proposes_labels_and_says_where_it_is_unsure() {
     assert!((0. ..=1.).contains(&proposal["plausible"].as_f64().unwrap()));
     let plausible = served.post("propose", json!({"story": "1"})).1;
     assert_eq!((&plausible["conflict"], &plausible["plausible"]), (&json!([]), &json!(null)));
+    let deadline = Instant::now() + Duration::from_secs(60);
     let order = |served: &Served, by: &str| loop {
         let order = served.get(&format!("order?by={by}"));
         if order["ready"] == order["total"] {
             return order;
         }
+        assert!(Instant::now() < deadline, "{order}");
+        std::thread::sleep(Duration::from_millis(20));
     };
     let unsure = order(&served, "unsure");
     assert_eq!((&unsure["total"], unsure["stories"].as_array().unwrap().len()), (&json!(2), 2));

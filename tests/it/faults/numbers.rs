@@ -37,7 +37,7 @@ fn nan_and_inf_on(on: TestDevice) {
     let faults: Vec<(&str, &str, &str, u64)> = (0..total)
         .map(|i| {
             let (target, named) = TARGETS[i % TARGETS.len()];
-            (target, named, values[i / TARGETS.len() % 3], (i * 30 / total + 1) as u64)
+            (target, named, values[(i / TARGETS.len() + i % TARGETS.len()) % 3], (i * 30 / total + 1) as u64)
         })
         .collect();
     let name = "NaN or Inf in a loss, a gradient, a weight: caught before the step, exit 76; resumed: equal weights";
@@ -73,7 +73,9 @@ fn weights_that_are_not_finite() {
     let good = weights::read(&file).unwrap();
     let names: Vec<&String> = good.keys().collect();
     let faults: Vec<(&str, f64)> = (0..count(6, 2 * names.len()))
-        .map(|i| (names[i * 7919 % names.len()].as_str(), [f64::NAN, f64::INFINITY][i / names.len().max(1) % 2]))
+        .map(|i| {
+            (names[i * 7919 % names.len()].as_str(), [f64::NAN, f64::INFINITY][(i / names.len() + i % names.len()) % 2])
+        })
         .collect();
     trials("NaN or Inf in a tensor of the weights: `eval` names it, exit 65", &faults, |&(name, value)| {
         let bad: NamedTensors = good.iter().map(|(name, tensor)| (name.clone(), tensor.copy())).collect();
