@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result, lack_of_memory};
 use crate::experiment::{CheckpointKind, TrainedRun};
 use crate::machine::DeviceChoice;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +47,9 @@ impl Models {
     pub fn open(folders: &[PathBuf], weights: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
         let (jobs, waiting) = sync_channel(WAITING);
         let (loaded, loading) = channel();
-        let (folders, device) = (folders.to_vec(), device.cloned());
+        let mut seen = BTreeSet::new();
+        let is_new = |folder: &&PathBuf| seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()));
+        let (folders, device) = (folders.iter().filter(is_new).cloned().collect::<Vec<_>>(), device.cloned());
         let work = move || {
             let open = |folder: &PathBuf| TrainedRun::open(folder, weights, device.as_ref());
             match folders.iter().map(open).collect::<Result<Vec<_>>>() {

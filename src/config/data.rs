@@ -46,6 +46,11 @@ impl Sources {
         self.listed(DataSource::name)
     }
 
+    /// The names of the files without their folders, which may be private.
+    pub fn file_names(&self) -> String {
+        self.listed(|source| source.name().rsplit('/').next().unwrap_or_default().to_owned())
+    }
+
     /// The names of the splits.
     pub fn splits(&self) -> String {
         self.listed(|source| source.split_name().to_owned())

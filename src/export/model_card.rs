@@ -5,14 +5,19 @@ use crate::experiment::own_decode;
 use crate::model::ModelConfig;
 use crate::say::counted;
 use crate::untrusted::shown;
+use std::path::Path;
+
+/// The last part of a path.
+fn name(path: &Path) -> String {
+    shown(&path.file_name().unwrap_or_default().to_string_lossy(), 200)
+}
 
 /// Says what the folder contains, where the model comes from and how to use it.
 pub fn card(config: &Config, model: &ModelConfig) -> String {
-    let from = shown(&config.encoder.path.display().to_string(), 200);
-    let data = shown(&config.data.train.files(), 200);
-    let first = config.init_from.as_ref().map_or(String::new(), |run| {
-        format!(", from the weights of the run `{}` on", shown(&run.display().to_string(), 200))
-    });
+    // Without their folders, which may be private.
+    let (from, data) = (name(&config.encoder.path), shown(&config.data.train.file_names(), 200));
+    let first = config.init_from.as_deref().map(name);
+    let first = first.map_or(String::new(), |run| format!(", from the weights of the run `{run}` on"));
     let (layers, hidden) = (counted(model.encoder.num_hidden_layers, "layer"), model.encoder.hidden_size);
     let decode = own_decode(config).name();
     let version = env!("CARGO_PKG_VERSION");

@@ -6,7 +6,7 @@ use super::names::{distinct, letter};
 use super::read::ReportedRun;
 use super::reasons::ReasonsView;
 use super::said::{SaidView, said};
-use super::story::{StoryView, percent};
+use super::story::{StoryView, confidence};
 use crate::analysis::TierReached;
 use crate::attribute::Attribute;
 use crate::language::Language;
@@ -98,7 +98,7 @@ impl AnswerView {
             tier: TierReached::of(pair).name(),
             chosen: prediction.plausible + 1,
             is_right: pair.is_accurate(),
-            confidence: percent(prediction.story_probs[prediction.plausible]),
+            confidence: confidence(prediction.story_probs[prediction.plausible]),
             has_reasons: predicted[1 - prediction.plausible].len() > 1,
             stories: stories(pair, &predicted),
             names_entities: answer.set.names_entities,

@@ -5,6 +5,7 @@ use super::listing::Listing;
 use super::names::set_name;
 use super::read::{EvaluatedSet, ReportedRun};
 use super::scores::Score;
+use super::story::confidence;
 use crate::analysis::{Analysis, AttributeScores, Classified, Mistake};
 use crate::error::Result;
 use crate::metrics::Share;
@@ -76,7 +77,7 @@ impl AnalysisView {
             pair: number(&mistake.id).unwrap_or_default(),
             id: mistake.id.clone(),
             kind: mistake.kind.clone(),
-            confidence: format!("{:.0}", 100. * mistake.confidence),
+            confidence: confidence(mistake.confidence),
         };
         Ok(AnalysisView {
             name,

@@ -179,7 +179,8 @@ pub fn headlines(runs: &[ReportedRun]) -> Vec<Headline> {
             set: set.name.clone(),
             reading: set.reading(),
             tiers: tiers.map(|(name, share)| (name, Score::new(share))),
-            calibrated: (set.states != StateDecode::Argmax).then_some(calibrated),
+            calibrated: (set.states != StateDecode::Argmax && set.analysis.verifiability.total > 0)
+                .then_some(calibrated),
         }
     };
     with_pairs.map(headline).collect()

@@ -92,3 +92,20 @@ fn grid(story: &StoryPrediction, gold: &[usize], predicted: &[usize]) -> Vec<Vec
 pub fn percent(share: f32) -> String {
     format!("{:.0}", 100. * share)
 }
+
+/// In percent. What is not certain is never shown as 100.
+pub fn confidence(share: f32) -> String {
+    let percent = 100. * f64::from(share);
+    let is_almost = (99.5..100.).contains(&percent);
+    if is_almost { format!("{:.1}", (10. * percent).floor() / 10.) } else { format!("{percent:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_certainty_is_100_percent() {
+        assert_eq!([0.5, 0.994, 0.9951, 0.9999, 1.].map(confidence), ["50", "99", "99.5", "99.9", "100"]);
+    }
+}

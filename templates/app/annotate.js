@@ -35,7 +35,7 @@ export function annotatePage(models) {
   const element = h("div", { class: "wide" }), columns = h("div", { class: "annotate" }), alerts = h("div", { role: "alert" }), known = new Shown();
   let timer, isLeft = false, isDragging = false, isLoading = false;
   const where = () => ({ pass: state.pass, who: state.who });
-  const run = () => state.run ?? models[0]?.name;
+  const run = () => models[0]?.name;
 
   const show = () => {
     if (isLeft && show !== showNow) return showNow(); // something that began on this page ended

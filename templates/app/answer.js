@@ -32,7 +32,7 @@ export function answerCard(run, { answer: explanation, before, held, error, isSt
   return h("section", { class: isStale ? "card stale" : "card", "aria-label": run }, title,
     h("p", { class: "verdict" }, words, probability === null ? null : h("span", { class: "figure" }, ` ${percent(probability)}`)),
     probability === null ? null : styled(h("div", { class: "bar", "aria-hidden": "true" }), "--value", probability),
-    notes.length ? h("details", { class: "notes" }, h("summary", { "data-key": `notes ${run}` }, t("notes")), h("ul", {}, notes.map((note) => h("li", {}, note)))) : null,
+    notes.length ? h("details", { class: "notes" }, h("summary", { "data-key": `notes ${run}` }, t("notes")), h("ul", { lang: "en" }, notes.map((note) => h("li", {}, note)))) : null,
     h("div", { class: "both" }, answer.stories.map((story, s) => storyList(answer, story, s, { choose, isSelected, stories }))),
     answer.subject ? h("p", {}, t("about", answer.subject)) : null,
     reasons(answer, stories, { choose, isSelected }),

@@ -3,7 +3,7 @@ import { ask, useToken } from "./api.js";
 import { announce, fill, h, memory } from "./dom.js";
 import { knowAttributes, language, setLanguage, t } from "./words.js";
 import { annotatePage } from "./annotate.js";
-import { hasStories, tryPage } from "./try.js";
+import { hasStories, keepStories, tryPage } from "./try.js";
 
 const main = document.getElementById("main");
 const themes = ["auto", "light", "dark"];
@@ -35,6 +35,7 @@ function showPage() {
   const pages = { try: tryPage, ...(hasProject ? { annotate: annotatePage } : {}) };
   if (!pages[tab]) tab = hasProject ? "annotate" : "try";
   const open = (name) => {
+    if (tab === "try" && name !== "try") keepStories();
     tab = name;
     memory.set("tab", name);
     if (name !== "try") history.replaceState(null, "", location.pathname); // its stories would open it at the next load
@@ -49,7 +50,7 @@ function showPage() {
 
 /** Without the token nothing is answered; a person may paste it. */
 function askForToken(message) {
-  const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
+  const input = h("input", { id: "token", "data-key": "token", type: "password", autocomplete: "off", required: true });
   const submit = (event) => {
     event.preventDefault();
     useToken(input.value);
@@ -57,7 +58,7 @@ function askForToken(message) {
   };
   fill(main, h("form", { class: "card narrow", onsubmit: submit },
     h("h2", {}, t("closed")), h("p", {}, t("closed_why")), message ? h("p", { class: "wrong" }, message) : null,
-    h("label", { for: "token" }, t("address")), input, h("button", {}, t("open"))));
+    h("label", { for: "token" }, t("address")), input, h("button", { "data-key": "open-token" }, t("open"))));
 }
 
 async function start(isTyped = false) {
@@ -83,6 +84,7 @@ document.getElementById("language").addEventListener("change", (event) => {
   setLanguage(event.target.value);
   showFrame();
   if (shown) showPage();
+  else start();
 });
 document.getElementById("theme").addEventListener("click", () => {
   theme = themes[(themes.indexOf(theme) + 1) % themes.length];

@@ -21,11 +21,29 @@ function toHash() {
   const { texts, names, runs, decode } = state;
   const parts = { s1: texts[0], s2: texts[1], e1: names[0], e2: names[1], runs: runs.join("|"), decode };
   const hash = new URLSearchParams(Object.entries(parts).filter(([, value]) => value));
-  history.replaceState(null, "", hash.size ? `#${hash}` : location.pathname);
+  try {
+    history.replaceState(null, "", hash.size ? `#${hash}` : location.pathname);
+  } catch { /* Safari and Firefox limit how often; the address stays */ }
+}
+
+/** Another tab takes the stories out of the address; they are there again after a reload. */
+export function keepStories() {
+  toHash();
+  try {
+    sessionStorage.setItem("tiered-try", location.hash.slice(1));
+  } catch { /* not kept */ }
+}
+
+function keptStories() {
+  try {
+    return sessionStorage.getItem("tiered-try") ?? "";
+  } catch {
+    return "";
+  }
 }
 
 function fromHash(models) {
-  const parts = new URLSearchParams(location.hash.slice(1));
+  const parts = new URLSearchParams(location.hash.slice(1) || keptStories());
   const part = (name) => parts.get(name) ?? "";
   state.texts = [part("s1"), part("s2")];
   state.names = [part("e1"), part("e2")];
@@ -78,9 +96,11 @@ export function tryPage(models) {
     show();
   };
   const later = () => {
-    toHash();
     clearTimeout(timer);
-    timer = setTimeout(() => askAll(models, show, note), PAUSE);
+    timer = setTimeout(() => {
+      toHash();
+      askAll(models, show, note);
+    }, PAUSE);
   };
   const set = (list, s, value) => {
     state[list][s] = value;

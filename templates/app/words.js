@@ -23,12 +23,12 @@ const WORDS = {
     one_plausible: "The story is plausible", one_implausible: "The story is implausible", one_slightly_plausible: "The story is only slightly more likely plausible",
     one_slightly_implausible: "The story is only slightly more likely implausible",
     conflict: "A conflict is detected", no_conflict: "No conflict is detected",
-    probability: "probability", in_conflict: "in conflict", likely_pair: "most likely pair, below 50 %", about: (name) => `The conflict is about: ${name}`,
+    in_conflict: "in conflict", likely_pair: "most likely pair, below 50 %", about: (name) => `The conflict is about: ${name}`,
     conflict_probability: "Conflict probability", because: "States that explain it", guessed: "States at these sentences", no_states: "No state is predicted at the conflict.",
     click: "Click a state to see why.", uncertain: "uncertain", before: (n) => `before sentence ${n}`, after: (n) => `after sentence ${n}`,
     before_row: "before", after_row: "after", part: "in the conflict", sentence: (n) => `Sentence ${n}`,
-    why: (name, attribute) => `${name}: ${attribute}, sentence by sentence`, others: (name) => `Other states of ${name}`, close: "Close",
-    legend: "The likeliest state and its probability. Bold: predicted. Empty: below 2 %.", entities_of: (n) => `In story ${n}`, entities_one: "In the story", found: "found in the sentences",
+    why: (name, attribute) => `${name}: ${attribute}, sentence by sentence`, others: (name) => `Other states of ${name}`,
+    legend: "The likeliest state and its probability. Bold: predicted. Empty: below 2 %.", found: "found in the sentences",
     changes: "What changed", nothing_changed: "Nothing changed.", new_state: (words) => `now: ${words}`, gone_state: (words) => `no longer: ${words}`,
     change_conflict: (story, n, from, to) => `Story ${story}, sentence ${n}: conflict probability ${from} → ${to}`,
     change_choice: (from, to) => `${from} → ${to}`, notes: "About the text",
@@ -54,12 +54,12 @@ const WORDS = {
     one_plausible: "La storia è plausibile", one_implausible: "La storia non è plausibile", one_slightly_plausible: "La storia è plausibile, ma con poca certezza",
     one_slightly_implausible: "La storia non è plausibile, ma con poca certezza",
     conflict: "C'è un conflitto", no_conflict: "Non c'è conflitto",
-    probability: "probabilità", in_conflict: "in conflitto", likely_pair: "coppia più probabile, sotto il 50 %", about: (name) => `Il conflitto riguarda: ${name}`,
+    in_conflict: "in conflitto", likely_pair: "coppia più probabile, sotto il 50 %", about: (name) => `Il conflitto riguarda: ${name}`,
     conflict_probability: "Probabilità di conflitto", because: "Stati che lo spiegano", guessed: "Stati in queste frasi", no_states: "Nessuno stato è previsto nel conflitto.",
     click: "Scegli uno stato per vedere perché.", uncertain: "incerto", before: (n) => `prima della frase ${n}`, after: (n) => `dopo la frase ${n}`,
     before_row: "prima", after_row: "dopo", part: "nel conflitto", sentence: (n) => `Frase ${n}`,
-    why: (name, attribute) => `${name}: ${attribute}, frase per frase`, others: (name) => `Altri stati di ${name}`, close: "Chiudi",
-    legend: "Lo stato più probabile e la sua probabilità. In grassetto: previsto. Vuoto: sotto il 2 %.", entities_of: (n) => `Nella storia ${n}`, entities_one: "Nella storia", found: "trovate nelle frasi",
+    why: (name, attribute) => `${name}: ${attribute}, frase per frase`, others: (name) => `Altri stati di ${name}`,
+    legend: "Lo stato più probabile e la sua probabilità. In grassetto: previsto. Vuoto: sotto il 2 %.", found: "trovate nelle frasi",
     changes: "Che cosa è cambiato", nothing_changed: "Non è cambiato nulla.", new_state: (words) => `ora: ${words}`, gone_state: (words) => `non più: ${words}`,
     change_conflict: (story, n, from, to) => `Storia ${story}, frase ${n}: probabilità di conflitto ${from} → ${to}`,
     change_choice: (from, to) => `${from} → ${to}`, notes: "Sul testo",
@@ -69,9 +69,9 @@ const WORDS = {
 /** Names of the attributes. */
 const ATTRIBUTES = {
   h_location: ["location", "luogo"], conscious: ["conscious", "coscienza"], wearing: ["dressed", "vestiti"], h_wet: ["wet", "bagnato"],
-  hygiene: ["clean", "pulizia"], location: ["location", "luogo"], exist: ["exists", "esistenza"], clean: ["clean", "pulizia"],
-  power: ["power", "corrente"], functional: ["works", "funzionamento"], pieces: ["in pieces", "in pezzi"], wet: ["wet", "bagnato"],
-  open: ["open", "apertura"], temperature: ["hot", "temperatura"], solid: ["solid", "solidità"], contain: ["contents", "contenuto"],
+  hygiene: ["clean", "pulizia"], location: ["location", "luogo"], exist: ["existence", "esistenza"], clean: ["clean", "pulizia"],
+  power: ["power", "corrente"], functional: ["working", "funzionamento"], pieces: ["in pieces", "in pezzi"], wet: ["wet", "bagnato"],
+  open: ["open", "apertura"], temperature: ["temperature", "temperatura"], solid: ["solid", "solidità"], contain: ["contents", "contenuto"],
   running: ["running", "in funzione"], moveable: ["movable", "spostabile"], mixed: ["mixed", "mescolato"], edible: ["edible", "commestibile"],
 };
 
@@ -106,4 +106,7 @@ export const attributeName = (name) => ATTRIBUTES[name][current === "it" ? 1 : 0
 /** The label of a class of a side: "open", "there, then moved". */
 export const className = (name, side, number) => described.get(name)[side][current][number] ?? "–";
 
-export const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 1 : 0)}\u00a0%`;
+export const percent = (share) => {
+  const digits = share > 0.995 || share < 0.005 ? 1 : 0;
+  return `${(100 * share).toLocaleString(current, { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
+};

@@ -8,17 +8,18 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// The width of a chart. It fits on a phone, so that text is not scaled down.
 pub(super) const WIDTH: u32 = 360;
 
-/// Placeholders that `page.css` replaces with the colours of the page: ink, soft ink, lines, then six of series.
+/// Placeholders that `page.css` replaces with the colours of the page: ink, soft ink, lines, then seven of series.
 pub(super) const INK: RGBColor = RGBColor(1, 1, 1);
 pub(super) const SOFT: RGBColor = RGBColor(2, 2, 2);
 pub(super) const LINE: RGBColor = RGBColor(3, 3, 3);
-pub(super) const SERIES: [RGBColor; 6] = [
+pub(super) const SERIES: [RGBColor; 7] = [
     RGBColor(17, 17, 17),
     RGBColor(18, 18, 18),
     RGBColor(19, 19, 19),
     RGBColor(20, 20, 20),
     RGBColor(21, 21, 21),
     RGBColor(22, 22, 22),
+    RGBColor(23, 23, 23),
 ];
 
 /// The font size. The backend turns it into letters of 12 pixels.
@@ -60,9 +61,12 @@ pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or(String::new(), |share| format!("{share:.1}"))
 }
 
-/// The colour of the series of that number.
+/// The colours of runs: all but the pale one, which is that of what is missing.
+const OF_RUNS: [usize; 6] = [0, 1, 2, 3, 4, 6];
+
+/// The colour of the run of that number.
 pub fn colour(number: usize) -> usize {
-    number % SERIES.len()
+    OF_RUNS[number % OF_RUNS.len()]
 }
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

@@ -113,14 +113,22 @@ fn whole(epoch: f64, last: f64) -> String {
     if is_whole && (epoch.round() % every == 0. || epoch == 1.) { format!("{epoch:.0}") } else { String::new() }
 }
 
-/// Writes the names beside the ends of the curves, and moves them apart if they would overlap.
+/// Writes the names beside the ends of the curves, and moves them apart if they would overlap: down, then up from the
+/// lower edge.
 fn names(area: &Area, mut ends: Vec<((i32, i32), &Curve)>) -> DrawResult {
     ends.retain(|(_, curve)| !curve.name.is_empty());
     ends.sort_by_key(|((_, y), _)| *y);
     let mut free = i32::MIN;
+    for ((_, y), _) in &mut ends {
+        *y = (*y).max(free);
+        free = *y + APART;
+    }
+    let mut free = HEIGHT as i32 - APART / 2;
+    for ((_, y), _) in ends.iter_mut().rev() {
+        *y = (*y).min(free);
+        free = *y - APART;
+    }
     for ((x, y), curve) in ends {
-        let y = y.max(free);
-        free = y + APART;
         text(area, &curve.name, (x + 8, y), if curve.is_dashed { SOFT } else { INK }, HPos::Left)?;
     }
     Ok(())
