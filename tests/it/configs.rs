@@ -59,7 +59,7 @@ fn every_sweep_resolves_all_its_runs() {
     let sweeps = sweeps();
     let runs: BTreeMap<&str, usize> = sweeps.iter().map(|(name, sweep)| (name.as_str(), sweep.runs.len())).collect();
     let expected = [
-        ("best-folds", 3),
+        ("best-folds", 9),
         ("best-rate", 6),
         ("bilingual-folds", 3),
         ("english-folds", 6),
