@@ -45,6 +45,14 @@ impl EncoderSource {
         }
     }
 
+    /// Its name for others: a model of the hub by its id, a folder without those above it, which may be private.
+    pub fn public_name(&self) -> String {
+        let path = &self.path;
+        let is_of_hub = !path.exists() && path.to_str().is_some_and(|text| text.parse::<ModelName>().is_ok());
+        let name = if is_of_hub { path.as_os_str() } else { path.file_name().unwrap_or_default() };
+        name.to_string_lossy().into_owned()
+    }
+
     /// Like [`EncoderSource::folder`], with the encoder's `config.json` in it.
     ///
     /// # Errors

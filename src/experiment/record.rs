@@ -277,7 +277,7 @@ impl RunFolder {
         let real = self.path().canonicalize();
         Ok(CardContents {
             name: name(real.as_deref().unwrap_or(self.path())),
-            encoder: name(&config.encoder.path),
+            encoder: config.encoder.public_name(),
             encoder_type: model.encoder.family.name().to_owned(),
             detector: plain_name(&model.detector.kind)?,
             init_from: config.init_from.as_deref().map(name),

@@ -15,7 +15,7 @@ fn name(path: &Path) -> String {
 /// Says what the folder contains, where the model comes from and how to use it.
 pub fn card(config: &Config, model: &ModelConfig) -> String {
     // Without their folders, which may be private.
-    let (from, data) = (name(&config.encoder.path), shown(&config.data.train.file_names(), 200));
+    let (from, data) = (shown(&config.encoder.public_name(), 200), shown(&config.data.train.file_names(), 200));
     let first = config.init_from.as_deref().map(name);
     let first = first.map_or(String::new(), |run| format!(", from the weights of the run `{run}` on"));
     let (layers, hidden) = (counted(model.encoder.num_hidden_layers, "layer"), model.encoder.hidden_size);

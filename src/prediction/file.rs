@@ -55,12 +55,10 @@ pub fn parse_predictions(path: &Path, bytes: &[u8]) -> Result<PredictionFile> {
     let text = untrusted::text(bytes).map_err(|problem| wrong(path, &problem))?;
     let (format, pairs) = match text.trim_start().chars().next() {
         Some('[') => (PredictionFormat::Published, published::parse(text)),
-        // Such as a story file or a report.
-        Some('{') if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
-            return Err(wrong(
-                path,
-                "is one JSON document, where predictions have a line for each pair; name a predictions.jsonl",
-            ));
+        Some('{') if is_other_document(text) => {
+            let problem =
+                "is a JSON document of another kind, such as a story file or a report; name a predictions.jsonl";
+            return Err(wrong(path, problem));
         }
         Some('{') => (PredictionFormat::Lines, parse_lines(text)),
         _ => (PredictionFormat::Lines, Ok(Vec::new())),
@@ -123,6 +121,12 @@ fn parse_line(line: &str) -> Result<LabelledPair, String> {
     })?;
     pair.check()?;
     Ok(pair)
+}
+
+/// Whether the whole text is one JSON object that is neither a prediction nor the tiers of one.
+fn is_other_document(text: &str) -> bool {
+    let object = serde_json::from_str::<HashMap<String, IgnoredAny>>(text);
+    object.is_ok_and(|object| !["id", "tiers"].into_iter().any(|key| object.contains_key(key)))
 }
 
 fn is_of_tiers(line: &str) -> bool {

@@ -21,9 +21,9 @@ export function verdict(answer) {
   return [t(answer.conflict_detected ? "conflict" : "no_conflict"), null];
 }
 
-export function answerCard(run, { answer: explanation, before, held, error, isStale }, { selected }, { select, hold }) {
+export function answerCard(run, { answer: explanation, before, held, error, isEnglish, isStale }, { selected }, { select, hold }) {
   const title = h("h3", { class: "run" }, run, isStale ? h("span", { class: "soft" }, ` ${t("working")}`) : null);
-  if (error) return h("section", { class: "card" }, title, h("p", { class: "wrong" }, error));
+  if (error) return h("section", { class: "card" }, title, h("p", { class: "wrong", lang: isEnglish ? "en" : null }, error));
   if (!explanation) return h("section", { class: "card" }, title);
   const { answer, notes, stories } = explanation;
   const [words, probability] = verdict(answer);

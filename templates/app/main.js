@@ -38,7 +38,6 @@ function showPage() {
     if (tab === "try" && name !== "try") keepStories();
     tab = name;
     memory.set("tab", name);
-    if (name !== "try") history.replaceState(null, "", location.pathname); // its stories would open it at the next load
     showPage();
   };
   fill(document.getElementById("tabs"), hasProject ? Object.keys(pages).map((name) =>
@@ -50,7 +49,7 @@ function showPage() {
 
 /** Without the token nothing is answered; a person may paste it. */
 function askForToken(message) {
-  const input = h("input", { id: "token", "data-key": "token", type: "password", autocomplete: "off", required: true });
+  const input = h("input", { id: "token", "data-key": "token", type: "password", autocomplete: "off", required: true, value: document.getElementById("token")?.value ?? "" });
   const submit = (event) => {
     event.preventDefault();
     useToken(input.value);
@@ -84,7 +83,7 @@ document.getElementById("language").addEventListener("change", (event) => {
   setLanguage(event.target.value);
   showFrame();
   if (shown) showPage();
-  else start();
+  else start(Boolean(document.querySelector("#main .wrong")));
 });
 document.getElementById("theme").addEventListener("click", () => {
   theme = themes[(themes.indexOf(theme) + 1) % themes.length];

@@ -16,22 +16,27 @@ const asked = new Map();
 const lines = (text) => text.split(/\r\n|\r|\n/).map((line) => line.trim()).filter(Boolean);
 const names = (text) => [...new Set(text.split(/[,;]/).map((name) => name.trim()).filter(Boolean))];
 
-/** The stories and settings in the hash of the address: what is shared by copying it. */
-function toHash() {
+function hashOf() {
   const { texts, names, runs, decode } = state;
   const parts = { s1: texts[0], s2: texts[1], e1: names[0], e2: names[1], runs: runs.join("|"), decode };
-  const hash = new URLSearchParams(Object.entries(parts).filter(([, value]) => value));
+  return new URLSearchParams(Object.entries(parts).filter(([, value]) => value)).toString();
+}
+
+function setHash(hash) {
   try {
-    history.replaceState(null, "", hash.size ? `#${hash}` : location.pathname);
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname);
   } catch { /* Safari and Firefox limit how often; the address stays */ }
 }
 
-/** Another tab takes the stories out of the address; they are there again after a reload. */
+/** The stories and settings in the hash of the address: what is shared by copying it. */
+const toHash = () => setHash(hashOf());
+
+/** On another tab the address has no stories: they would open Try at the next load. They are there again after it. */
 export function keepStories() {
-  toHash();
   try {
-    sessionStorage.setItem("tiered-try", location.hash.slice(1));
+    sessionStorage.setItem("tiered-try", hashOf());
   } catch { /* not kept */ }
+  setHash("");
 }
 
 function keptStories() {
@@ -176,7 +181,7 @@ function askAll(models, show, note) {
     const known = asked.get(model.name) ?? {};
     asked.set(model.name, known);
     known.request?.abort();
-    known.error = null;
+    Object.assign(known, { error: null, isEnglish: false });
     known.isStale = Boolean(body);
     if (!body) {
       known.answer = null;
@@ -202,7 +207,8 @@ async function askOne(model, body, known, show) {
       if (error.name === "AbortError") return;
       throw error;
     }
-    Object.assign(known, { answer: null, error: error.message || t("unreachable"), isStale: false });
+    const isEnglish = Boolean(error.message) && error.status !== 401; // else the words are the page's
+    Object.assign(known, { answer: null, error: error.message || t("unreachable"), isEnglish, isStale: false });
   }
   show();
   announce(document.querySelector(".verdict")?.textContent ?? known.error ?? "");

@@ -354,7 +354,8 @@ fn wrong_predictions_are_refused_with_their_place() {
         ("[]".into(), "contains no predictions"),
         ("{\"id\": \"1-C0\", \"tiers\": {}}".into(), "line 1: is a line of a file of tiers"),
         ("{\"id\"".into(), "line 1: EOF while parsing an object at column 5"),
-        ("{\n  \"test\": {}\n}\n".into(), "is one JSON document, where predictions have a line for each pair"),
+        ("{\n  \"test\": {}\n}\n".into(), "is a JSON document of another kind"),
+        ("{\"test\": {}}".into(), "is a JSON document of another kind"),
     ];
     for (content, message) in cases {
         let path = write(&directory, "wrong.jsonl", &content);

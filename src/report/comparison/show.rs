@@ -1,7 +1,7 @@
 //! A comparison as text, Markdown or JSON.
 
 use super::{Comparison, ComparisonRow, RowDifference, Section};
-use crate::metrics::{Difference, Estimate, PValue, Tiers};
+use crate::metrics::{self, Difference, Estimate, PValue, Tiers};
 use crate::report::tables::percent_of;
 use crate::report::{PublishedRow, Table};
 use crate::say::counted;
@@ -154,7 +154,7 @@ fn published_cell(row: &PublishedRow) -> String {
 /// before and after Holm's correction.
 pub fn difference_cells(difference: &Difference) -> Vec<String> {
     let Difference { difference, interval, bootstrap, mcnemar } = difference;
-    let points = |share: f64| format!("{:+.1}", 100. * share);
+    let points = |share: f64| format!("{:+.1}", metrics::percent_of(share));
     let interval = interval.map_or(UNDEFINED.to_owned(), |bounds| bounds.map(points).join(", "));
     let p_values = [bootstrap, mcnemar].into_iter().flat_map(|PValue { p, holm }| [p_cell(*p), p_cell(*holm)]);
     std::iter::once(format!("{} [{interval}]", points(*difference))).chain(p_values).collect()
