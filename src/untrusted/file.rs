@@ -72,13 +72,14 @@ pub(super) fn not_utf8(line_ends: usize, bytes: usize) -> String {
 /// Text from outside, made safe for a message. Characters that move a terminal's cursor, change the direction of text
 /// or are invisible are escaped. Text longer than `most` characters is cut.
 pub fn shown(text: &str, most: usize) -> String {
-    let mut shown = String::new();
+    let mut shown = String::with_capacity(text.len().min(most));
     for (i, c) in text.chars().enumerate() {
         if i == most {
             shown.push_str("...");
             break;
         }
-        if c.is_control() || is_invisible(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+        let is_safe = matches!(c, ' '..='~') || !(c.is_control() || is_invisible(c));
+        if is_safe { shown.push(c) } else { shown.extend(c.escape_unicode()) }
     }
     shown
 }

@@ -187,6 +187,11 @@ fn settings_of_training_have_an_effect() {
         let run = tiny.trained(&format!("other-{i}"), &["--set", "train.schedule='constant'", "--set", setting]);
         assert!(weights_of(&run, "last") != weights_of(&plain, "last"), "{setting} changes nothing");
     }
+    let by_consistency = trained("by-consistency", "train.metric_for_best_model='consistency'");
+    for (run, metric) in [(plain, "verifiability"), (by_consistency, "consistency")] {
+        let epochs = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+        assert!(epochs.contains(&format!("\"metric\":\"{metric}\"")), "{epochs}");
+    }
 }
 
 #[test]

@@ -284,6 +284,15 @@ fn the_command_writes_a_file_that_the_checker_passes() {
 }
 
 #[test]
+fn the_command_tells_stories_in_the_style_asked_for() {
+    let asked = ["data", "synthesize", "--lang", "en", "--pairs", "4", "--output", "-"];
+    let written = |style: &[&str]| tiered(asked.iter().chain(style).copied()).stdout;
+    let trip = order(Language::English, 4, 0);
+    assert!(written(&[]) == made(&trip) && written(&["--style", "trip"]) == made(&trip));
+    assert!(written(&["--style", "gita"]) == made(&Order { style: Style::Gita, ..trip }));
+}
+
+#[test]
 fn what_cannot_be_made_is_refused_with_its_exit_code() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("file");

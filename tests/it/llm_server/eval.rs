@@ -520,6 +520,43 @@ fn piqa_names_a_parameter_that_was_refused_too() {
 }
 
 #[test]
+fn piqa_takes_labels_a_name_a_form_and_a_key() {
+    let (data, folder) = (crate::llm_piqa::data(), TempDir::new().unwrap());
+    let (set, labels) = (data.path().join("piqa-sl.jsonl"), folder.path().join("mine.lst"));
+    std::fs::write(&labels, "0\n0\n0\n1\n").unwrap();
+    let server = bent(setup(Speaks::Hosted), "/v1/chat/completions", |answer| {
+        answer["choices"][0]["message"]["content"] = json!("{\"answer\": 0}");
+    });
+    // What was said, and the form and the key of the requests.
+    let ask = |output: &str, more: &[&str]| {
+        let before = server.requests().len();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+        command.args(["llm", "piqa", "eval", "--data", text(&set), "--server", &server.url, "--model", "toy"]);
+        command.args(["--output", text(&folder.path().join(output))]).args(more);
+        let run = command.env("OPENAI_API_KEY", "sk-usual").env("MY_KEY", "sk-mine").output().unwrap();
+        assert!(run.status.success(), "{}{}", stdout(&run), stderr(&run));
+        let asked = server.requests().split_off(before);
+        let last = asked.last().unwrap();
+        assert_eq!(last.path, "/v1/chat/completions");
+        let body: Value = serde_json::from_slice(&last.body).unwrap();
+        let key = last.header("authorization").unwrap().to_owned();
+        (stdout(&run), body["response_format"]["type"].clone(), key)
+    };
+    let (said, form, key) = ask("usual", &[]);
+    assert!(said.contains("2/4") && said.contains("submission-toy-piqa-sl.json"), "{said}");
+    assert_eq!((form, key.as_str()), (json!("json_object"), "Bearer sk-usual"));
+    let schema = ask("schema", &["--response-format", "json-schema"]);
+    assert_eq!(schema.1, json!("json_schema"));
+    let mine =
+        ["--labels", text(&labels), "--system", "My toy", "--response-format", "none", "--api-key-env", "MY_KEY"];
+    let (said, form, key) = ask("mine", &mine);
+    assert!(said.contains("3/4"), "{said}");
+    assert_eq!((form, key.as_str()), (Value::Null, "Bearer sk-mine"));
+    let submission = std::fs::read(folder.path().join("mine/submission-My-toy-piqa-sl.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&submission).unwrap()["system"], json!("My toy"));
+}
+
+#[test]
 fn a_story_without_a_conflict_is_refused_before_anything_is_asked() {
     let (rig, server) = (Rig::new(), start(llama()));
     let path = rig.path("stories.jsonl");
