@@ -162,14 +162,17 @@ pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
         payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())?;
     let words = [
         "you tried to allocate",
+        "Tried to allocate",
         "out of memory",
+        "CUBLAS_STATUS_ALLOC_FAILED",
         "std::bad_alloc",
         "global thread pool has not been initialized",
         // libtorch lacked the memory even for its own message.
         "Error computing Error::what()",
     ];
     let start = words.iter().find_map(|words| text.find(words))?;
-    text[start..].split(['.', '"', '>']).next()
+    let sentence = text[start..].split(['"', '>', '\n']).next()?.split(". ").next()?;
+    Some(sentence.trim_end_matches('.'))
 }
 
 impl fmt::Display for Error {
@@ -191,5 +194,21 @@ mod tests {
         let cause = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
         assert_eq!((cause.kind(), error.kind), (std::io::ErrorKind::NotFound, ErrorKind::MissingInput));
         assert!(Error::data("wrong").source().is_none());
+    }
+
+    /// The messages are libtorch's.
+    #[test]
+    fn a_lack_of_memory_is_told_with_its_size() {
+        let told = |text: &str| lack_of_memory(&text.to_owned()).map(str::to_owned);
+        let of_gpu = "Torch(\"CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.10 GiB";
+        assert_eq!(told(of_gpu).as_deref(), Some("Tried to allocate 20.00 MiB"));
+        let of_cublas = "Torch(\"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\")";
+        assert_eq!(told(of_cublas).as_deref(), Some("CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"));
+        assert_eq!(told("CUDA error: out of memory\nCUDA kernel errors").as_deref(), Some("out of memory"));
+        assert_eq!(
+            told("you tried to allocate 64 bytes. Error code 12").as_deref(),
+            Some("you tried to allocate 64 bytes")
+        );
+        assert_eq!(told("no such tensor"), None);
     }
 }

@@ -83,7 +83,7 @@ pub fn evaluate_batches(
         let cells = read::integers(&collated.0.cells);
         let (batch, targets) = SentBatch::new(collated, config.device).arrive();
         let (output, batch) = forward(batch);
-        let losses = Losses::new(&output, &targets, 0.);
+        let losses = Losses::new(&output, &targets, None);
         let (mut reader, values) = OutputReader::new(&output, &losses, &batch, cells, config.layout);
         let predictions = pairs.iter().map(|&p| {
             let pair = &corpus.pairs[p];

@@ -10,7 +10,7 @@ use crate::model::heads::attribute_log_probs;
 use crate::model::{Conflicts, Output, SentencePairs};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use tch::{Kind, Reduction, Tensor};
+use tch::{Device, Kind, Reduction, Tensor};
 
 /// The losses of a batch, each a scalar.
 pub struct Losses {
@@ -57,11 +57,10 @@ impl fmt::Display for LossValues {
 }
 
 impl Losses {
-    /// Compares a batch's outputs with its targets. `state_margin` is added to the logits of nontrivial states.
-    pub fn new(output: &Output, targets: &Targets, state_margin: f64) -> Self {
-        let margin = (state_margin != 0.).then(|| state_margins(state_margin, &output.effect_logits));
+    /// Compares a batch's outputs with its targets. The margins of [`state_margins`] are added to the logits of states.
+    pub fn new(output: &Output, targets: &Targets, margins: Option<&Tensor>) -> Self {
         let soft = targets.soft.as_ref();
-        let states = |logits, columns, soft| state_loss(logits, margin.as_ref(), targets, columns, soft);
+        let states = |logits, columns, soft| state_loss(logits, margins, targets, columns, soft);
         let cells = targets.weight;
         let pairs = targets.plausible.size()[0] as f64;
         let single_story = match &output.conflicts {
@@ -283,30 +282,32 @@ impl LossMean {
     }
 }
 
-/// The margin in the columns of nontrivial classes, else 0, like the logits. `[66]`
-fn state_margins(margin: f64, like: &Tensor) -> Tensor {
+/// The margin in the columns of nontrivial classes, else 0: `[66]`. `None` if it is 0. Made once for a training: a step that
+/// sent it to a GPU would wait for that.
+pub fn state_margins(margin: f64, device: Device) -> Option<Tensor> {
     let of = |attribute: Attribute| {
         (0..attribute.classes() as u8).map(move |class| if attribute.is_nontrivial(class) { margin } else { 0. })
     };
     let margins: Vec<f64> = Attribute::ALL.into_iter().flat_map(of).collect();
-    Tensor::from_slice(&margins).to_kind(like.kind()).to_device(like.device())
+    (margin != 0.).then(|| Tensor::from_slice(&margins).to_kind(Kind::Float).to_device(device))
 }
 
 /// The margin is for gold states: a teacher's probabilities are learned as they are.
 ///
 /// # Shapes
-/// `logits [U, 66]`, `margin [66]`, `columns [C, A]` -> scalar
+/// `logits [U, 66]`, `margins [66]`, `columns [C, A]` -> scalar
 fn state_loss(
     logits: &Tensor,
-    margin: Option<&Tensor>,
+    margins: Option<&Tensor>,
     targets: &Targets,
     columns: &Tensor,
     soft: Option<&SoftAnswers>,
 ) -> Tensor {
     let of_cells = |logits: &Tensor| attribute_log_probs(logits).index_select(0, &targets.cell_input); // [C, 66]
-    let with_margin = of_cells(&margin.map_or_else(|| logits.shallow_clone(), |margin| logits + margin));
+    let with_margin =
+        of_cells(&margins.map_or_else(|| logits.shallow_clone(), |margins| logits + margins.to_kind(logits.kind())));
     let gold = with_margin.gather(1, columns, false).sum_dim_intlist(1, false, Kind::Float); // [C]
-    let of_cells = match (soft, margin) {
+    let of_cells = match (soft, margins) {
         (None, _) => gold,
         (_, None) => target_log_probs(gold, soft, &with_margin),
         _ => target_log_probs(gold, soft, &of_cells(logits)),
@@ -323,13 +324,12 @@ fn weighted_mean(values: &Tensor, weights: &Tensor) -> Tensor {
 mod tests {
     use super::*;
     use crate::attribute::SIDE_CLASSES;
-    use tch::Device;
 
     /// Every nontrivial class is raised by the margin, and no other.
     #[test]
     fn the_margin_raises_nontrivial_classes() {
-        let margins =
-            Vec::<f32>::try_from(state_margins(1.5, &Tensor::zeros([1], (Kind::Float, Device::Cpu)))).unwrap();
+        assert!(state_margins(0., Device::Cpu).is_none());
+        let margins = Vec::<f32>::try_from(state_margins(1.5, Device::Cpu).unwrap()).unwrap();
         assert_eq!(margins.len(), SIDE_CLASSES);
         for attribute in Attribute::ALL {
             let of_attribute = &margins[attribute.offset()..][..attribute.classes()];

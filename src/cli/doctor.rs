@@ -3,7 +3,7 @@
 use super::format::TextFormatArgs;
 use super::output::{print, to_json};
 use crate::durable::free_bytes;
-use crate::error::Result;
+use crate::error::{Result, lack_of_memory};
 use crate::machine::{
     BF16_ADVANTAGE, DeviceChoice, FEATURES, Gpu, LIBTORCH_VERSION, MatmulRates, cpuinfo, default_threads, features,
     libtorch_folder, preferred,
@@ -11,8 +11,10 @@ use crate::machine::{
 use crate::model::Precision;
 use crate::say::counted;
 use serde::Serialize;
+use std::panic::{catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+use tch::Device;
 
 /// Describe this machine: libtorch, devices, speed, memory, disk
 ///
@@ -64,7 +66,8 @@ struct Cpu {
 #[derive(Serialize)]
 struct Matmuls {
     device: String,
-    gflops: MatmulRates,
+    /// `None` if other programs leave the device no memory for the measurement.
+    gflops: Option<MatmulRates>,
     /// What `precision = "auto"` chooses.
     chosen: Precision,
     why: String,
@@ -138,9 +141,9 @@ impl Machine {
             ("cores", format!("{}; libtorch uses {}", or_unknown(cpu.cores), counted(cpu.threads, "thread"))),
             (
                 "matmuls",
-                format!(
-                    "fp32 {:.0} GFLOP/s, bf16 {:.0}, on {}",
-                    matmuls.gflops.fp32, matmuls.gflops.bf16, matmuls.device
+                matmuls.gflops.map_or_else(
+                    || format!("not measured, since {} lacks the memory for it", matmuls.device),
+                    |rates| format!("fp32 {:.0} GFLOP/s, bf16 {:.0}, on {}", rates.fp32, rates.bf16, matmuls.device),
                 ),
             ),
             ("precision", matmuls.why.clone()),
@@ -158,15 +161,26 @@ fn line((name, value): (&str, String)) -> String {
 impl Matmuls {
     fn measure(cpuinfo: &str) -> Result<Self> {
         let device = DeviceChoice::default().resolve()?;
-        let gflops = MatmulRates::measure(device);
+        let gflops = measured(device);
         let chosen = preferred(Gpu::of(device).as_ref(), cpuinfo, device);
         let (name, other) = if chosen == Precision::Bf16 { ("bf16", "fp32") } else { ("fp32", "bf16") };
-        let ratio = gflops.bf16 / gflops.fp32;
-        let mut why = format!("auto chooses {name} on this device; bf16 matmuls were {ratio:.1} times as fast as fp32");
-        if (ratio >= BF16_ADVANTAGE) != (chosen == Precision::Bf16) {
-            why += &format!("; if this is also so while nothing else runs, set precision = \"{other}\"");
+        let mut why = format!("auto chooses {name} on this device");
+        if let Some(ratio) = gflops.map(|rates| rates.bf16 / rates.fp32) {
+            why += &format!("; bf16 matmuls were {ratio:.1} times as fast as fp32");
+            if (ratio >= BF16_ADVANTAGE) != (chosen == Precision::Bf16) {
+                why += &format!("; if this is also so while nothing else runs, set precision = \"{other}\"");
+            }
         }
         Ok(Matmuls { device: format!("{device:?}").to_lowercase(), gflops, chosen, why })
+    }
+}
+
+/// The rates, unless the device lacks the memory: what else there is to say is still said.
+fn measured(device: Device) -> Option<MatmulRates> {
+    match catch_unwind(|| MatmulRates::measure(device)) {
+        Ok(rates) => Some(rates),
+        Err(panic) if lack_of_memory(&*panic).is_some() => None,
+        Err(panic) => resume_unwind(panic),
     }
 }
 

@@ -32,12 +32,16 @@ pub struct Compute {
     pub precision: Precision,
     /// The memory of the GPU, in bytes, if it is one and the driver says it.
     pub gpu_memory: Option<u64>,
+    /// Whether a GPU may round the inputs of float32 matmuls to TensorFloat-32.
+    tf32: bool,
+    /// Whether libtorch chooses deterministic algorithms on a GPU.
+    deterministic: bool,
 }
 
 impl Compute {
-    /// What the config chooses, on this machine. Sets the number of threads, and pins them if the run is deterministic; on
-    /// a GPU it sets what libtorch may do with float32 and whether it chooses deterministic algorithms. What a config does
-    /// not set is as it was when the program began: a sweep computes many runs in one process.
+    /// What the config chooses, on this machine. Sets the number of threads, and pins them if the run is deterministic, and
+    /// makes libtorch compute as this run does. What a config does not set is as it was when the program began: a sweep
+    /// computes many runs in one process.
     ///
     /// # Errors
     /// `Config`; `Unavailable` if there is no such device, or threads can't be pinned.
@@ -47,20 +51,28 @@ impl Compute {
         unpin_all();
         tch::set_num_threads(config.threads.map_or(initial, |threads| threads as i32));
         let device = config.device.resolve()?;
-        if device.is_cuda() {
-            torch::allow_tf32(config.tf32);
-            torch::use_deterministic_algorithms(config.deterministic);
-        } else if config.deterministic {
+        if config.deterministic && !device.is_cuda() {
             tokenizer::start_threads(); // before, so that they have all cores
             pin_threads().map_err(|why| Error::new(ErrorKind::Unavailable, format!("deterministic = true: {why}")))?;
         }
         let gpu_memory = Gpu::of(device).map(|gpu| gpu.memory);
-        Ok(Compute { device, precision: config.precision.resolve(device), gpu_memory })
+        let Config { precision, tf32, deterministic, .. } = *config;
+        let compute = Compute { device, precision: precision.resolve(device), gpu_memory, tf32, deterministic };
+        compute.choose_algorithms();
+        Ok(compute)
+    }
+
+    /// Makes libtorch compute as this run does. Runs that are open at the same time may differ.
+    pub fn choose_algorithms(self) {
+        if self.device.is_cuda() {
+            torch::allow_tf32(self.tf32);
+        }
+        torch::use_deterministic_algorithms(self.device.is_cuda() && self.deterministic);
     }
 
     /// How this model is evaluated.
     pub fn eval(self, model: &ModelConfig) -> EvalConfig {
-        let Compute { device, precision, gpu_memory } = self;
+        let Compute { device, precision, gpu_memory, .. } = self;
         let layout = Layout { sentences: model.max_sentences, pad_to_entities: None };
         let pairs_per_batch = gpu_memory.map_or(EVAL_PAIRS, |memory| pairs_that_fit(memory, model.encoder.hidden_size));
         EvalConfig { device, precision, layout, pairs_per_batch }

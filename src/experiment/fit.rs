@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::decode::Decode;
 use crate::distributed::Ranks;
 use crate::eval::EvalConfig;
-use crate::loss::Normalization;
+use crate::loss::{Normalization, state_margins};
 use crate::model::{DetectorKind, ModelConfig};
 use crate::train::{Fit, Frozen, Network, TrainPairs, Vectors};
 use std::rc::Rc;
@@ -36,6 +36,7 @@ pub fn fit<'a>(
             DetectorKind::Joint => Strata::Conflict,
         },
         loss: config.loss,
+        state_margins: state_margins(config.loss.state_margin, eval.device).map(Rc::new),
         eval: EvalConfig { layout, ..eval },
         decode: own_decode(config),
         seed: config.seed,

@@ -25,7 +25,17 @@ pub fn warnings(config: &Config, train: &Corpus, dev: Option<&Corpus>) -> Vec<St
         )
     }));
     warnings.extend(dev.and_then(|dev| overlap(train, dev)));
+    warnings.extend(idle_shards(config.train.shards, config.device.is_gpu()));
     warnings
+}
+
+/// Several processes compute on CPUs only.
+fn idle_shards(shards: usize, is_gpu: bool) -> Option<String> {
+    (is_gpu && shards > 1).then(|| {
+        format!(
+            "train.shards = {shards}: a GPU computes them one after the other, which only takes longer; leave it out"
+        )
+    })
 }
 
 /// Dev pairs with the same text as a training pair, whatever their names.
@@ -40,4 +50,15 @@ fn overlap(train: &Corpus, dev: &Corpus) -> Option<String> {
             dev.len()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_for_cpus() {
+        assert_eq!([idle_shards(1, true), idle_shards(2, false)], [None, None]);
+        assert!(idle_shards(2, true).unwrap().starts_with("train.shards = 2: "));
+    }
 }

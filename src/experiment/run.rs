@@ -129,6 +129,7 @@ impl TrainedRun {
     /// `Data` if a story has more sentences, or a sentence more tokens, than the model can read.
     pub fn evaluate(&self, pairs: Vec<Pair>, progress: impl FnMut(usize)) -> Result<Evaluation> {
         let corpus = self.corpus(pairs)?;
+        self.compute.choose_algorithms();
         Ok(evaluate(&self.network.model, &corpus, self.compute.eval(&self.model_config), progress))
     }
 

@@ -28,6 +28,9 @@ pub struct Gpu {
 /// The oldest GPUs that multiply bfloat16 in hardware are Ampere's.
 const FIRST_WITH_BF16: (i32, i32) = (8, 0);
 
+/// CUDA from 13 on has no code for GPUs before Turing.
+const FIRST_OF_CUDA_13: (i32, i32) = (7, 5);
+
 /// The driver's library.
 const LIBRARY: &str = "libcuda.so.1";
 
@@ -75,6 +78,16 @@ impl Gpu {
     /// Whether it multiplies bfloat16 in hardware.
     pub fn has_bf16(&self) -> bool {
         self.capability >= FIRST_WITH_BF16
+    }
+
+    /// Why this libtorch can't compute on it, if it is too old.
+    pub fn too_old(&self) -> Option<String> {
+        let (cuda, of_cuda) = self.cuda.filter(|&(major, _)| major >= 13)?;
+        let [(major, minor), (first, of_first)] = [self.capability, FIRST_OF_CUDA_13];
+        let name = &self.name;
+        (self.capability < FIRST_OF_CUDA_13).then(|| {
+            format!("{name} has compute capability {major}.{minor}, and CUDA {cuda}.{of_cuda} needs {first}.{of_first}")
+        })
     }
 
     /// "NVIDIA H100, driver 580.65, CUDA 13.0, cuDNN 9.15.1"
@@ -209,6 +222,15 @@ mod tests {
         assert!(gpu.words().starts_with("Test 9000"), "{}", gpu.words());
         assert!(Gpu::from_library(&library, 1).unwrap_err().contains("cuDeviceGet returned 101"));
         assert!(Gpu::from_library(&folder.path().join("none"), 0).unwrap_err().contains("driver"));
+    }
+
+    #[test]
+    fn cuda_13_needs_turing() {
+        let with = |capability, cuda| Gpu { cuda: Some((cuda, 0)), ..Gpu::named("A GPU", capability) }.too_old();
+        let why = "A GPU has compute capability 6.1, and CUDA 13.0 needs 7.5";
+        assert_eq!(with((6, 1), 13).as_deref(), Some(why));
+        assert_eq!([with((7, 5), 13), with((9, 0), 13), with((6, 1), 12)], [None, None, None]);
+        assert_eq!(Gpu::named("A GPU", (6, 1)).too_old(), None, "libtorch's CUDA is not known");
     }
 
     #[test]

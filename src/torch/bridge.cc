@@ -153,6 +153,8 @@ char* tiered_deterministic_algorithms(int deterministic) {
     at::globalContext().setDeterministicAlgorithms(deterministic != 0, /*warn_only=*/true);
     at::globalContext().setDeterministicCuDNN(deterministic != 0);
     at::globalContext().setBenchmarkCuDNN(false);
+    // cuDNN's attention makes a plan for each shape, and shapes change with each step.
+    at::globalContext().setSDPUseCuDNN(false);
   });
 }
 

@@ -43,6 +43,8 @@ pub struct Fit<'a> {
     pub strata: Strata,
     /// The weights of the losses.
     pub loss: LossConfig,
+    /// Those of the losses' margin (`loss::state_margins`).
+    pub state_margins: Option<Rc<Tensor>>,
     /// Training steps use the same layout, so that padding counts in the losses of both alike.
     pub eval: EvalConfig,
     /// The decoding with which the best epoch is chosen.
@@ -131,7 +133,8 @@ impl<'a> Fit<'a> {
 
     /// The same training on other pairs: those of a step of a stream.
     pub fn on<'b>(&'b self, train: &'b Corpus) -> Fit<'b> {
-        Fit { train, stream: None, frozen: None, ranks: Rc::clone(&self.ranks), ..*self }
+        let (ranks, state_margins) = (Rc::clone(&self.ranks), self.state_margins.clone());
+        Fit { train, stream: None, frozen: None, ranks, state_margins, ..*self }
     }
 
     /// The batches of its steps.
@@ -272,7 +275,7 @@ impl<'a> Fit<'a> {
         observer.ended(Phase::Heads);
         let output = self.model.conflicts(&trace.hidden, states, &batch, mode);
         observer.ended(Phase::Detector);
-        let mut losses = Losses::new(&output, &targets, self.loss.state_margin);
+        let mut losses = Losses::new(&output, &targets, self.state_margins.as_deref());
         observer.losses(&mut losses);
         let shares = of_step.map(|of_step| shares_in_step(&mut losses, &output, of_step));
         let weights = shares.map_or(self.loss, |shares| self.loss.of_part(&shares));

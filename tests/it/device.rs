@@ -6,7 +6,7 @@ use crate::test_device::{CPU, CPU_AS_GPU, devices};
 use crate::tiny::Tiny;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tch::{Kind, Tensor};
 use tiered::model::weights;
 use tiered::torch::{flash_attention, has_flash_attention};
@@ -147,6 +147,19 @@ fn sources() -> Vec<(PathBuf, String)> {
         (path, code)
     };
     source_files().into_iter().map(with_code).collect()
+}
+
+/// What a step needs goes to the device in the parcel of its batch: every other copy waits. The other files send what a
+/// training needs once; shards and new tokens are sent by CPUs and before the first step.
+#[test]
+fn few_files_send_to_the_device() {
+    let sending =
+        ["batch/sent.rs", "encoder/deberta/position.rs", "encoder/embeddings.rs", "src/loss.rs", "torch/flash.rs"];
+    let allowed = [&sending[..], &["torch/read.rs", "train/fit.rs", "train/frozen.rs"]].concat();
+    let found: Vec<_> = sources().into_iter().filter(|(_, code)| code.contains("to_device(")).collect();
+    let is_allowed = |path: &Path| allowed.iter().any(|allowed| path.ends_with(allowed));
+    let others: Vec<_> = found.iter().map(|(path, _)| path).filter(|path| !is_allowed(path)).collect();
+    assert!(others.is_empty() && found.len() == allowed.len(), "{others:?}");
 }
 
 /// Only `src/torch/read.rs` copies numbers from a device, and it counts. What processes exchange is on the CPU.

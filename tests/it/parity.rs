@@ -361,7 +361,7 @@ fn the_four_losses_equal_pytorch_in_both_normalisations() {
     let arrays = Arrays::open("loss.safetensors");
     for (padded, name) in [(false, "real"), (true, "padded")] {
         let case = LossCase::new(&arrays, padded);
-        let losses = Losses::new(&case.output, &case.targets, 0.);
+        let losses = Losses::new(&case.output, &case.targets, None);
         assert_close(&losses.stacked(), arrays.get(&format!("loss.{name}")), LAYER, name);
         let weight = |key: &str| arrays.config["weights"][key].as_f64().unwrap();
         let config = LossConfig {

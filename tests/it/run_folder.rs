@@ -432,7 +432,7 @@ fn gradients_reach(loaded: &Loaded) {
     let noise = tiered::model::DropoutRng::new(0);
     let mode = Mode::train(&noise, Precision::Fp32);
     let trace = loaded.model.encoder.trace(&batch.tokens, mode);
-    let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets, 0.);
+    let losses = Losses::new(&loaded.model.read(&trace.hidden, &batch, mode), &targets, None);
     let weights = LossConfig {
         preconditions: 0.4,
         effects: 0.4,

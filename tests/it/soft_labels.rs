@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use tch::{Kind, Tensor};
+use tch::{Device, Kind, Tensor};
 use tiered::attribute::Attribute;
 use tiered::batch::{SoftAnswers, SoftTargets, Targets};
 use tiered::data::{pairs, read_file};
-use tiered::loss::Losses;
+use tiered::loss::{Losses, state_margins};
 use tiered::model::{Conflicts, Output as ModelOutput, SentencePairs};
 
 #[test]
@@ -32,7 +32,7 @@ fn check_losses(arrays: &Arrays) {
         conflicts: Conflicts::SentencePairs(SentencePairs { log_probs, of_entities: None, single_story }),
         story_scores: stories,
     };
-    let losses = Losses::new(&output, &targets(arrays), margin);
+    let losses = Losses::new(&output, &targets(arrays), state_margins(margin, Device::Cpu).as_ref());
     assert_close(&losses.stacked(), arrays.get("losses"), LAYER, "losses");
     let single_story = losses.single_story.as_ref().unwrap();
     (&losses.preconditions + &losses.effects + &losses.conflicts + &losses.story + single_story).backward();
