@@ -7,7 +7,7 @@ use std::path::Path;
 use tiered::data::{Sentences, read_plain};
 use tiered::decode::{Decode, StateDecode};
 use tiered::llm::{OptionScore, draw_shots};
-use tiered::metrics::{Calibration, StateCounts, StoryGroups, TierCounts, Tiered, holm, mcnemar_over_seeds};
+use tiered::metrics::{Calibration, StateCounts, StoryGroups, TierCounts, holm, mcnemar_over_seeds};
 use tiered::prediction::{
     CONFLICT_THRESHOLD, LabelledPair, StoryPrediction, mean_predictions, parse_predictions, write_lines,
 };
@@ -27,14 +27,6 @@ fn states(story: &StoryPrediction) -> usize {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_tier_is_never_reached_without_those_before(pairs in predictions()) {
-        let counts = TierCounts::of(&pairs);
-        prop_assert!(counts.verifiable <= counts.consistent && counts.consistent <= counts.accurate);
-        prop_assert_eq!(counts.pairs, pairs.len() as u64);
-        prop_assert!(pairs.iter().all(|pair| !pair.is_verifiable() || pair.has_verifiable_states()));
-    }
 
     #[test]
     fn the_order_of_pairs_changes_no_score(pairs in predictions()) {

@@ -1,5 +1,6 @@
-//! The fuzz targets of `fuzz/`, over their seeds and over seeds damaged at random: what a machine without a nightly
-//! toolchain can run of them.
+//! The fuzz targets, over their seeds and over seeds damaged at random.
+
+mod entry;
 
 use crate::faults::{count, row};
 use crate::support::rng;
@@ -7,12 +8,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use std::path::Path;
 
-#[path = "../../../../fuzz/src/entry.rs"]
-mod entry;
-
 /// The seeds of a target.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/faults/hostile/fuzz/seeds").join(target);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()

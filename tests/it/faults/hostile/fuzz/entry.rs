@@ -1,4 +1,4 @@
-//! What is fuzzed. The tests run the same functions over the seeds, and over seeds damaged at random.
+//! The fuzz targets: what must hold for any bytes that one reads.
 
 use std::io::Cursor;
 use std::path::Path;
