@@ -171,8 +171,9 @@ pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
         "Error computing Error::what()",
     ];
     let start = words.iter().find_map(|words| text.find(words))?;
-    let sentence = text[start..].split(['"', '>', '\n']).next()?.split(". ").next()?;
-    Some(sentence.trim_end_matches('.'))
+    // tch shows libtorch's message as Rust's source code would: with `\n` in the place of a line's end.
+    let line = text[start..].split(['"', '>', '\n']).next()?.split("\\n").next()?;
+    Some(line.split(". ").next()?.trim_end_matches('.'))
 }
 
 impl fmt::Display for Error {
@@ -202,9 +203,10 @@ mod tests {
         let told = |text: &str| lack_of_memory(&text.to_owned()).map(str::to_owned);
         let of_gpu = "Torch(\"CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.10 GiB";
         assert_eq!(told(of_gpu).as_deref(), Some("Tried to allocate 20.00 MiB"));
-        let of_cublas = "Torch(\"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\")";
+        let of_cublas =
+            "Torch(\"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\\nException raised\")";
         assert_eq!(told(of_cublas).as_deref(), Some("CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"));
-        assert_eq!(told("CUDA error: out of memory\nCUDA kernel errors").as_deref(), Some("out of memory"));
+        assert_eq!(told("Torch(\"CUDA error: out of memory\\nCUDA kernel errors\")").as_deref(), Some("out of memory"));
         assert_eq!(
             told("you tried to allocate 64 bytes. Error code 12").as_deref(),
             Some("you tried to allocate 64 bytes")
