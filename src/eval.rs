@@ -76,7 +76,7 @@ pub fn evaluate_batches(
     mut progress: impl FnMut(usize),
 ) -> Vec<BatchEvaluation> {
     let _guard = tch::no_grad_guard();
-    let indices: Vec<usize> = (0..corpus.len()).collect();
+    let indices = corpus.every_pair();
     let batches = indices.chunks(config.pairs_per_batch.max(1)).enumerate().filter(|(number, _)| takes(*number));
     let evaluate = |(_, pairs): (usize, &[usize])| {
         let collated = corpus.batch(pairs, config.layout);

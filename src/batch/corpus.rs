@@ -109,6 +109,11 @@ impl Corpus {
         self.pairs.len()
     }
 
+    /// The index of each pair.
+    pub fn every_pair(&self) -> Vec<usize> {
+        (0..self.len()).collect()
+    }
+
     /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()

@@ -67,7 +67,7 @@ pub fn measure(
         // A step has the same number in every round, so that it draws the same entities and inputs.
         for (number, pairs) in (0..).zip(&sample.steps) {
             // On a GPU a thread of the training makes a step's batch during the step before.
-            let ready = device.is_cuda().then(|| fit.batches().of(pairs, number));
+            let ready = device.is_cuda().then(|| fit.batches().of(fit.train, pairs, number));
             let mut watch = Watch::start(device);
             fit.step_with(ready, optimiser, pairs, number, rate, &mut Unobserved)?;
             round.train.push(watch.lap());

@@ -1,8 +1,9 @@
 //! Threads that make the pairs of the next steps while the current one is computed.
 
+use super::batches::Batches;
 use super::order::{self, MixtureComponent};
 use super::stream::PairStream;
-use crate::batch::Corpus;
+use crate::batch::{Corpus, SentBatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::kernels::unpin;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -20,6 +21,15 @@ pub struct StepPlan {
     pub ends: Vec<u64>,
     pub pairs_per_step: usize,
     pub seed: u64,
+    /// What makes their batches too, if they are wanted ahead.
+    pub batches: Option<Batches>,
+}
+
+/// What a step reads.
+pub struct MadeStep {
+    pub corpus: Corpus,
+    /// Of all pairs of the corpus, if it was wanted ahead.
+    pub batch: Option<SentBatch>,
 }
 
 /// The steps of an epoch, each a list of pairs.
@@ -29,6 +39,12 @@ impl StepPlan {
     fn order(&self, epoch: u64) -> EpochOrder {
         let group = |pair| self.pairs.group(epoch, pair);
         (epoch, order::steps(&group, &self.parts, self.pairs_per_step, self.seed, epoch))
+    }
+
+    fn step(&self, number: u64, epoch: u64, pairs: &[usize]) -> Result<MadeStep> {
+        let corpus = self.pairs.corpus(epoch, pairs)?;
+        let batch = self.batches.map(|batches| batches.of(&corpus, &corpus.every_pair(), number));
+        Ok(MadeStep { corpus, batch })
     }
 }
 
@@ -42,7 +58,7 @@ pub struct Feed {
 }
 
 struct Worker {
-    made: Receiver<Result<Corpus>>,
+    made: Receiver<Result<MadeStep>>,
     thread: JoinHandle<()>,
 }
 
@@ -71,14 +87,14 @@ impl Feed {
         Ok(Feed { workers: (0..workers).map(worker).collect::<Result<_>>()?, next: 0 })
     }
 
-    /// The pairs of the next step.
+    /// What the next step reads.
     ///
     /// # Errors
     /// That of making them.
     ///
     /// # Panics
     /// If the thread that makes them did, or after the last step.
-    pub fn take(&mut self) -> Result<Corpus> {
+    pub fn take(&mut self) -> Result<MadeStep> {
         let number = self.next;
         self.next = (number + 1) % self.workers.len();
         match self.workers[number].made.recv() {
@@ -106,7 +122,7 @@ fn make(
     plan: &StepPlan,
     shared: &Mutex<Option<Arc<EpochOrder>>>,
     steps: impl Iterator<Item = u64>,
-    give: &SyncSender<Result<Corpus>>,
+    give: &SyncSender<Result<MadeStep>>,
 ) {
     let last = plan.ends.last().copied().unwrap_or(0);
     let mut order: Option<Arc<EpochOrder>> = None;
@@ -116,7 +132,7 @@ fn make(
             Some(order) if order.0 == epoch => order,
             _ => order_of(plan, shared, epoch),
         };
-        let made = plan.pairs.corpus(epoch, &current.1[number]);
+        let made = plan.step(step, epoch, &current.1[number]);
         order = Some(current);
         let is_over = made.is_err();
         if give.send(made).is_err() || is_over {

@@ -18,7 +18,7 @@ use crate::eval::EvalConfig;
 use crate::loss::{LossConfig, LossValues, Losses};
 use crate::model::{DropoutRng, Mode, Output, TieredModel};
 use crate::seed;
-use crate::torch::read;
+use crate::torch::{has_kernels, read};
 use std::convert::Infallible;
 use std::rc::Rc;
 use tch::{Kind, Tensor};
@@ -137,19 +137,17 @@ impl<'a> Fit<'a> {
         Fit { train, stream: None, frozen: None, ranks, state_margins, ..*self }
     }
 
-    /// The batches of its steps.
-    pub fn batches(&self) -> Batches<'a> {
+    /// What makes the batches of its steps.
+    pub fn batches(&self) -> Batches {
         let TrainConfig { entities, state_sample_ratio, .. } = self.config;
         let EvalConfig { device, layout, .. } = self.eval;
-        Batches {
-            train: self.train,
-            entities,
-            state_sample_ratio,
-            strata: self.strata,
-            layout,
-            device,
-            seed: self.seed,
-        }
+        Batches { entities, state_sample_ratio, strata: self.strata, layout, device, seed: self.seed }
+    }
+
+    /// The same where batches are made ahead of their steps: on a GPU, which would otherwise wait for them. A step in several
+    /// shards does not need them.
+    pub(super) fn batches_ahead(&self) -> Option<Batches> {
+        (!has_kernels(self.eval.device) && self.config.shards == 1).then(|| self.batches())
     }
 
     /// Takes one step on the pairs with these indices. `step` counts from 0.
@@ -183,7 +181,7 @@ impl<'a> Fit<'a> {
     ) -> Result<StepResult, Halt> {
         let diverged = |what| Halt::Diverged(Diverged { step: step + 1, what, pairs: names(&self.train.pairs, pairs) });
         let (losses, counts, gradients, numbers) = if self.config.shards == 1 {
-            let batch = ready.unwrap_or_else(|| self.batches().of(pairs, step));
+            let batch = ready.unwrap_or_else(|| self.batches().of(self.train, pairs, step));
             let ShardPass { losses, gradients, .. } = self.compute(optimiser, batch, "dropout", None, step, observer);
             let numbers = optimiser.step(&gradients, &losses.stacked(), rate);
             (LossValues::from_stacked(&numbers.checked), losses.counts, gradients, numbers)
@@ -213,7 +211,7 @@ impl<'a> Fit<'a> {
         step: u64,
         observer: &mut dyn StepObserver,
     ) -> Result<StepSum, Halt> {
-        let shards = self.shards(pairs, &self.batches().sample(pairs, step));
+        let shards = self.shards(pairs, &self.batches().sample(self.train, pairs, step));
         let flat = FlatStep::new(&optimiser.variables());
         let own = shards::of_rank(self.ranks.rank(), self.ranks.size(), shards.len());
         let sum: Result<Tensor, Infallible> = shards::tree_sum(own, &mut |number| {

@@ -1,7 +1,7 @@
 //! The training loop: which step comes next, and what follows from the last one.
 
 use super::ahead::Ahead;
-use super::feed::{Feed, StepPlan};
+use super::feed::{Feed, MadeStep, StepPlan};
 use super::fit::{Encoded, Fit, Frozen, Halt, StepResult};
 use super::observer::{StepObserver, Unobserved};
 use super::optim::AdamW;
@@ -9,9 +9,7 @@ use super::order;
 use super::parameter::Parameter;
 use super::progress::{EpochRecord, Progress};
 use super::stream::Streamed;
-use crate::batch::Corpus;
 use crate::loss::LossValues;
-use crate::torch::has_kernels;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -133,7 +131,7 @@ impl<'a> Training<'a> {
         let (epoch, _) = order::place(&self.ends, step);
         let learning_rate = config.learning_rate * config.schedule.factor(step, steps, config.warmup);
         let (pairs, taken) = match self.made()? {
-            Some(made) => (made.len(), self.step_on(&made, step, learning_rate)),
+            Some(made) => (made.corpus.len(), self.step_on(made, step, learning_rate)),
             None => {
                 let pairs = self.pairs(step);
                 (pairs.len(), self.step_in_memory(&pairs, step, learning_rate))
@@ -147,9 +145,9 @@ impl<'a> Training<'a> {
     }
 
     /// Takes the next step on pairs that were made for it.
-    fn step_on(&mut self, made: &Corpus, step: u64, rate: f64) -> Result<StepResult, Halt> {
-        let pairs: Vec<usize> = (0..made.len()).collect();
-        let taken = self.fit.on(made).step(&mut self.optimiser, &pairs, step, rate, self.observer.as_mut());
+    fn step_on(&mut self, MadeStep { corpus, batch }: MadeStep, step: u64, rate: f64) -> Result<StepResult, Halt> {
+        let (fit, pairs) = (self.fit.on(&corpus), corpus.every_pair());
+        let taken = fit.step_with(batch, &mut self.optimiser, &pairs, step, rate, self.observer.as_mut());
         if taken.is_err() {
             self.feed = None; // its next pairs would be those of the next step
         }
@@ -158,20 +156,24 @@ impl<'a> Training<'a> {
 
     /// Takes the next step on pairs that are in memory; on a GPU, makes the batch of the one after it meanwhile.
     fn step_in_memory(&mut self, pairs: &[usize], step: u64, rate: f64) -> Result<StepResult, Halt> {
-        let makes_ahead = !has_kernels(self.fit.eval.device) && self.fit.config.shards == 1 && step + 1 < self.steps();
-        let next = makes_ahead.then(|| (step + 1, self.pairs(step + 1)));
+        let (train, next) = (self.fit.train, step + 1);
+        let make = self.fit.batches_ahead().filter(|_| next < self.steps()).map(|batches| {
+            let pairs = self.pairs(next);
+            (next, move || batches.of(train, &pairs, next))
+        });
         let Training { fit, optimiser, observer, ahead, .. } = self;
         let ready = ahead.take(step);
-        ahead.during(fit.batches(), next, || fit.step_with(ready, optimiser, pairs, step, rate, observer.as_mut()))
+        ahead.during(make, || fit.step_with(ready, optimiser, pairs, step, rate, observer.as_mut()))
     }
 
-    /// The pairs of the next step, if they are not all in memory.
-    fn made(&mut self) -> Result<Option<Corpus>, Halt> {
+    /// What the next step reads, if its pairs are not in memory.
+    fn made(&mut self) -> Result<Option<MadeStep>, Halt> {
         let Fit { parts, config, seed, .. } = self.fit;
         let Some(Streamed { pairs, workers }) = &self.fit.stream else { return Ok(None) };
         if self.feed.is_none() {
             let (pairs, parts, ends) = (pairs.clone(), parts.to_vec(), self.ends.clone());
-            let plan = StepPlan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed };
+            let batches = self.fit.batches_ahead();
+            let plan = StepPlan { pairs, parts, ends, pairs_per_step: config.pairs_per_step, seed, batches };
             self.feed = Some(Feed::start(plan, self.progress.step, *workers)?);
         }
         let made = self.feed.as_mut().map(Feed::take).transpose();

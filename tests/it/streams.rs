@@ -1,6 +1,7 @@
 //! Training on pairs that are not in memory: synthetic stories, and story files that are read piece by piece.
 
-use crate::support::{assert_streams_alike, stderr, stdout, text, tiered, tiered_with};
+use crate::support::{assert_streams_alike, stderr, stdout, text, tiered};
+use crate::test_device::devices;
 use crate::tiny::Tiny;
 use std::fs;
 use std::io::Write;
@@ -110,26 +111,34 @@ fn last(run: &Path) -> Vec<u8> {
     fs::read(run.join("last/model.safetensors")).unwrap()
 }
 
-/// A run that is stopped anywhere, and resumed with other numbers of threads, ends with the same bits.
+/// A run that is stopped anywhere, and resumed with other numbers of threads, ends with the same bits. Where a GPU computes,
+/// or as on one, these threads make the batches too, of the entities that their steps draw.
 #[test]
 fn a_run_that_is_stopped_anywhere_goes_on_with_the_same_stories() {
     let tiny = Tiny::new();
     for (case, sources) in [MADE.to_owned(), mixed(&tiny)].iter().enumerate() {
-        let expected = last(&tiny.trained(&format!("whole-{case}"), &["--set", sources, "--set", "data.workers=1"]));
+        let on = devices()[case % devices().len()];
+        let sets = ["--set", sources, "--set", "train.entities=2"];
+        let whole = [&sets[..], &["--set", "data.workers=1"]].concat();
+        let expected = last(&tiny.trained_on(on, &format!("whole-{case}"), &whole));
         let mut stopped_at = Vec::new();
         for operation in [75, 100, 131, 160] {
             let run = tiny.path(&format!("stopped-{case}-{operation}"));
+            let train = |arguments: &[&str], fail_point: Option<String>| {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+                command.arg("train").args(arguments).envs(on.environment());
+                command.envs(fail_point.map(|point| ("TIERED_FAIL_POINT", point))).output().unwrap()
+            };
             let config = tiny.config();
-            let arguments = ["train", "--config", text(&config), "--output", text(&run), "--set", sources];
-            let more = ["--set", "checkpoint.every=1 steps", "--set", "data.workers=3"];
-            let point = format!("abort:{operation}");
-            let stopped = tiered_with("TIERED_FAIL_POINT", &point, arguments.into_iter().chain(more));
+            let start = ["--config", text(&config), "--output", text(&run), "--set", "checkpoint.every=1 steps"];
+            let more = [&start, &sets[..], &["--set", "data.workers=3"]].concat();
+            let stopped = train(&more, Some(format!("abort:{operation}")));
             assert!(stopped.status.signal().is_some(), "operation {operation}: {}", stderr(&stopped));
-            let resumed = tiered(["train", "--resume", text(&run), "--set", "data.workers=2"]);
+            let resumed = train(&["--resume", text(&run), "--set", "data.workers=2"], None);
             assert!(resumed.status.success(), "{}", stderr(&resumed));
             let beginning = stdout(&resumed).lines().find(|line| line.contains("resumes from")).map(str::to_owned);
             stopped_at.extend(beginning);
-            assert!(last(&run) == expected, "{sources}: stopped at operation {operation}");
+            assert!(last(&run) == expected, "{on:?}, {sources}: stopped at operation {operation}");
         }
         stopped_at.dedup();
         assert!(stopped_at.len() >= 3, "stopped after different steps: {stopped_at:?}");
@@ -171,21 +180,24 @@ fn losses(run: &Path) -> Vec<Vec<f64>> {
     table.lines().skip(1).map(row).collect()
 }
 
-/// Pairs, order and samples are the same; only the order of sums may differ.
+/// Pairs, order and samples are the same; only the order of sums may differ. As a GPU computes, the batches of both are made
+/// ahead of their steps.
 #[test]
 fn a_streamed_file_is_trained_on_as_one_in_memory() {
-    let tiny = Tiny::new();
     let own = ["encoder.freeze=['embeddings']", "train.entities=2", "model.output_bias=frequency"];
     let own: Vec<&str> = own.iter().flat_map(|set| ["--set", set]).collect();
-    let held = losses(&tiny.trained("held", &own));
-    let streamed = tiny.trained("streamed", &[&own[..], &["--set", "data.train.streaming=true"]].concat());
-    let streamed = losses(&streamed);
-    assert_eq!(held.len(), streamed.len());
-    for (step, (held, streamed)) in held.iter().zip(&streamed).enumerate() {
-        let distance = held.iter().zip(streamed).map(|(a, b)| (a - b).abs()).fold(0., f64::max);
-        assert!(distance < 2e-3, "step {step}: {held:?}, streamed {streamed:?}");
+    let streaming = [&own[..], &["--set", "data.train.streaming=true"]].concat();
+    for &on in devices() {
+        let tiny = Tiny::new();
+        let [held, streamed] =
+            [("held", &own), ("streamed", &streaming)].map(|(run, sets)| losses(&tiny.trained_on(on, run, sets)));
+        assert_eq!(held.len(), streamed.len());
+        for (step, (held, streamed)) in held.iter().zip(&streamed).enumerate() {
+            let distance = held.iter().zip(streamed).map(|(a, b)| (a - b).abs()).fold(0., f64::max);
+            assert!(distance < 2e-3, "{on:?}, step {step}: {held:?}, streamed {streamed:?}");
+        }
+        assert!(held[0] != held[1], "steps differ");
     }
-    assert!(held[0] != held[1], "steps differ");
 }
 
 #[test]
