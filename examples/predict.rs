@@ -6,6 +6,7 @@ use tiered::data;
 use tiered::decode::StateDecode;
 use tiered::error::{Error, ErrorKind, Result};
 use tiered::experiment::{CheckpointKind, TrainedRun};
+use tiered::machine::ComputeChoice;
 use tiered::report::{Answer, TierRow};
 
 fn main() -> Result<()> {
@@ -19,7 +20,7 @@ pub fn run(arguments: &[String]) -> Result<String> {
         return Err(Error::new(ErrorKind::Usage, "usage: predict RUN STORIES"));
     };
     let pairs = data::pairs(data::read_file(Path::new(stories))?.split("test")?, 0);
-    let run = TrainedRun::open(Path::new(run), CheckpointKind::Best, None)?;
+    let run = TrainedRun::open(Path::new(run), CheckpointKind::Best, &ComputeChoice::default())?;
 
     // Conflicts as the run's detector decides them, states by argmax.
     let decode = run.own_decode();

@@ -25,8 +25,9 @@
 //! # let pairs = Vec::new();
 //! use std::path::Path;
 //! use tiered::experiment::{CheckpointKind, TrainedRun};
+//! use tiered::machine::ComputeChoice;
 //!
-//! let run = TrainedRun::open(Path::new("runs/demo"), CheckpointKind::Best, None)?;
+//! let run = TrainedRun::open(Path::new("runs/demo"), CheckpointKind::Best, &ComputeChoice::default())?;
 //! let predictions = run.evaluate(pairs, |_| ())?.predictions;
 //! # Ok(()) }
 //! ```

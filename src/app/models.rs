@@ -3,7 +3,7 @@
 use crate::decode::Decode;
 use crate::error::{Error, ErrorKind, Result, lack_of_memory};
 use crate::experiment::{CheckpointKind, TrainedRun};
-use crate::machine::DeviceChoice;
+use crate::machine::ComputeChoice;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,14 +44,14 @@ impl Models {
     ///
     /// # Errors
     /// Those of [`TrainedRun::open`]; `Unavailable` if the thread can't be started.
-    pub fn open(folders: &[PathBuf], weights: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
+    pub fn open(folders: &[PathBuf], weights: CheckpointKind, choice: &ComputeChoice) -> Result<Self> {
         let (jobs, waiting) = sync_channel(WAITING);
         let (loaded, loading) = channel();
         let mut seen = BTreeSet::new();
         let is_new = |folder: &&PathBuf| seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()));
-        let (folders, device) = (folders.iter().filter(is_new).cloned().collect::<Vec<_>>(), device.cloned());
+        let (folders, choice) = (folders.iter().filter(is_new).cloned().collect::<Vec<_>>(), choice.clone());
         let work = move || {
-            let open = |folder: &PathBuf| TrainedRun::open(folder, weights, device.as_ref());
+            let open = |folder: &PathBuf| TrainedRun::open(folder, weights, &choice);
             match folders.iter().map(open).collect::<Result<Vec<_>>>() {
                 Ok(runs) => {
                     let known = names(&folders).into_iter().zip(&runs).map(|(name, run)| Model::of(name, run));

@@ -5,7 +5,7 @@ use crate::annotate::Project;
 use crate::app::{App, DEFAULT_PORT, Models, routes};
 use crate::error::Result;
 use crate::experiment::{CheckpointKind, RunFolder};
-use crate::machine::{self, DeviceChoice};
+use crate::machine::{self, ComputeChoice};
 use crate::say::say;
 use std::path::PathBuf;
 
@@ -30,9 +30,8 @@ pub(super) struct Args {
     /// Which weights of the runs to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
     weights: CheckpointKind,
-    /// Where to compute: auto, cpu or cuda:N [default: as in training]
-    #[arg(long)]
-    device: Option<DeviceChoice>,
+    #[command(flatten)]
+    compute: ComputeChoice,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -43,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let app = App::bind(args.port)?;
     let project = args.project.as_deref().map(Project::open).transpose()?;
     project.iter().try_for_each(Project::refresh_story_files)?;
-    let models = Models::open(&args.runs, args.weights, args.device.as_ref())?;
+    let models = Models::open(&args.runs, args.weights, &args.compute)?;
     print(&format!("{}\n", app.address()))?;
     say!("This address is for you only. Ctrl-C ends the server.");
     app.serve(routes(models, project), !args.no_browser)

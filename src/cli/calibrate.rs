@@ -4,7 +4,7 @@ use super::output::{pair_bar, print, warn_unless_ended};
 use crate::calibrate::{ChosenOn, StateTrial};
 use crate::error::Result;
 use crate::experiment::{CalibrationPairs, CheckpointKind, DevCalibration, TrainedRun};
-use crate::machine::DeviceChoice;
+use crate::machine::ComputeChoice;
 use crate::metrics::Share;
 use crate::report::Table;
 use crate::say::counted;
@@ -22,13 +22,12 @@ pub(super) struct Args {
     /// Which weights of the run to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
     weights: CheckpointKind,
-    /// Where to compute: auto, cpu or cuda:N [default: as in training]
-    #[arg(long)]
-    device: Option<DeviceChoice>,
+    #[command(flatten)]
+    compute: ComputeChoice,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let mut run = TrainedRun::open_uncalibrated(&args.run, args.weights, args.device.as_ref())?;
+    let mut run = TrainedRun::open_uncalibrated(&args.run, args.weights, &args.compute)?;
     warn_unless_ended(&run.folder);
     let dev = run.dev_pairs()?;
     let calibration = on_dev(&mut run, dev)?;

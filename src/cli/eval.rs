@@ -10,7 +10,7 @@ use crate::entities::with_found;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, EVALUATION_FILES, RunFolder, TrainedRun, check_ledger, keep};
 use crate::language::Language;
-use crate::machine::DeviceChoice;
+use crate::machine::ComputeChoice;
 use crate::prediction::{LabelledPair, all_readings, mean_of_readings, without_states};
 use crate::report::comparison::once_each;
 use crate::report::{DataDescription, StoryReport, StoryRow};
@@ -51,9 +51,8 @@ pub(super) struct Args {
     /// Which weights of the run to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
     weights: CheckpointKind,
-    /// Where to compute: auto, cpu or cuda:N [default: as in training]
-    #[arg(long)]
-    device: Option<DeviceChoice>,
+    #[command(flatten)]
+    compute: ComputeChoice,
     /// Save the evaluation in the run folder under this name [default: built from the file, the split and the kind]
     #[arg(long, value_name = "NAME")]
     tag: Option<String>,
@@ -96,10 +95,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     require_pairs_to_augment(args)?;
     let set = args.pairs.read()?;
     args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
-    let name = args.output.is_none().then(|| name(args, &set)).transpose()?;
     check_ledger()?;
-    let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    let run = TrainedRun::open(&args.run, args.weights, &args.compute)?;
     warn_unless_ended(&run.folder);
+    let name = args.output.is_none().then(|| name(args, &set, run.other_precision())).transpose()?;
     if args.unit == Unit::Story {
         run.require_single_story()?;
     }
@@ -107,6 +106,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut data = set.description(pairs.len());
     data.entities_found = args.entities == EntitySource::Found;
     data.augmented = args.augment;
+    data.precision = run.other_precision().map(str::to_owned);
     let destination = match name {
         Some(name) => in_run(args, &data, &run.folder, name)?,
         None => elsewhere(args)?,
@@ -161,9 +161,10 @@ enum Destination {
 }
 
 /// The name of the evaluation in the run folder.
-fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
+fn name(args: &Args, set: &LoadedPairs, precision: Option<&str>) -> Result<String> {
     let found = if args.entities == EntitySource::Found { "-found" } else { "" };
     let augmented = if args.augment { "-augmented" } else { "" };
+    let precision = precision.map_or(String::new(), |precision| format!("-{precision}"));
     let last = CheckpointKind::Last.suffix();
     let name = match &args.tag {
         Some(tag) if tag.ends_with(last) => {
@@ -177,7 +178,7 @@ fn name(args: &Args, set: &LoadedPairs) -> Result<String> {
                 return Err(Error::new(ErrorKind::Refused, message));
             }
         },
-        None => set.evaluation_name(CheckpointKind::Best)? + found + augmented,
+        None => set.evaluation_name(CheckpointKind::Best)? + found + augmented + &precision,
     };
     Ok(name + args.weights.suffix())
 }

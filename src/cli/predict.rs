@@ -11,7 +11,7 @@ use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun};
 use crate::language::Language;
-use crate::machine::{self, DeviceChoice};
+use crate::machine::{self, ComputeChoice};
 use crate::question::{Decoding, Judged, PairQuestion, TextOptions, judge};
 use crate::say::aside;
 use crate::untrusted::{self, MAX_BATCH, MAX_PLAIN};
@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// The file of the stories; "-" or no file for standard input
     #[arg(conflicts_with = "pair")]
     file: Option<PathBuf>,
-    /// The people and things in the stories, separated by commas or semicolons, in the place of the stories' own lists
+    /// The people and things in the stories, separated by commas or semicolons, instead of the stories' own lists
     /// [default: those of the lists, else those found in the sentences]
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
@@ -63,9 +63,8 @@ pub(super) struct Args {
     /// Which weights of the run to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
     weights: CheckpointKind,
-    /// Where to compute: auto, cpu or cuda:N [default: as in training]
-    #[arg(long)]
-    device: Option<DeviceChoice>,
+    #[command(flatten)]
+    compute: ComputeChoice,
     /// Read the stories also without their first sentence, without their second one, and so on, and take the mean
     /// (test-time augmentation). It takes four to six times as long for stories of five sentences
     #[arg(long)]
@@ -93,7 +92,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     // A wrong run folder is reported before the input is read.
     warn_unless_ended(&RunFolder::open(&args.run)?);
     if args.follow {
-        let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+        let run = TrainedRun::open(&args.run, args.weights, &args.compute)?;
         let input = open_input(args.file.as_deref())?;
         let source = args.file.as_deref().unwrap_or(Path::new("standard input"));
         follow(input, source, |line, number| answer_line(&run, args, line, number))?;
@@ -102,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let (questions, lines) =
         if args.batch { batch(args)?.into_iter().unzip() } else { (vec![question(args)?], vec![0]) };
-    let run = TrainedRun::open(&args.run, args.weights, args.device.as_ref())?;
+    let run = TrainedRun::open(&args.run, args.weights, &args.compute)?;
     for (Judged { answer, .. }, line) in judge(&run, questions, decoding(args))?.into_iter().zip(lines) {
         print(&match (args.batch, args.format.is_json()) {
             (true, _) => answer.to_json_line(line),

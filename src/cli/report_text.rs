@@ -11,7 +11,7 @@ use crate::data::Pair;
 use crate::decode::{AS_RECORDED, Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, TrainedRun, check_ledger, own_decode, seen_by};
-use crate::machine::DeviceChoice;
+use crate::machine::{ComputeChoice, DeviceChoice};
 use crate::prediction::{LabelledPair, PairGold, PredictionFile, PredictionFormat, read_predictions};
 use crate::report::{DataDescription, Table};
 use crate::say::aside;
@@ -88,7 +88,8 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
 /// Evaluates the run, and notes that it was scored.
 fn scored_anew(args: &Args, set: &LoadedPairs, data: &DataDescription) -> Result<Vec<LabelledPair>> {
     check_ledger()?;
-    let run = TrainedRun::open(&args.run, CheckpointKind::Best, args.device.as_ref())?;
+    let choice = ComputeChoice { device: args.device.clone(), precision: None };
+    let run = TrainedRun::open(&args.run, CheckpointKind::Best, &choice)?;
     let predictions = run.own_decode().apply(&evaluated(&run, set, set.pairs(run.config.seed)?)?);
     require_states(args, &predictions)?;
     run.note_scoring(&run.report(data.clone(), &predictions, &Decode::REPORTED, &run.states(), Vec::new()))?;

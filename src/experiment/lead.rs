@@ -15,6 +15,7 @@ use crate::batch::Corpus;
 use crate::checkpoint::LatestCheckpoint;
 use crate::durable::Lock;
 use crate::error::{Error, Result};
+use crate::machine::ComputeChoice;
 use crate::say::aside;
 use crate::train::{EpochRecord, Halt, TrainEvent, Training};
 
@@ -101,7 +102,7 @@ impl Experiment {
         unsaved: impl Fn() -> Error,
     ) -> Result<()> {
         let step = training.progress.step;
-        let mut run = TrainedRun::open_uncalibrated(&self.out, CheckpointKind::Best, Some(&self.config.device))?;
+        let mut run = TrainedRun::open_uncalibrated(&self.out, CheckpointKind::Best, &ComputeChoice::default())?;
         let vectors = training.frozen().and_then(|frozen| frozen.dev.as_ref()).filter(|dev| dev.is_done());
         let evaluation = match vectors {
             Some(vectors) => run.evaluate_on(dev, vectors),

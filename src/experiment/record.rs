@@ -217,7 +217,7 @@ impl RunFolder {
             (Some(a), Some(b)) => a == b,
             _ => name(&there.file) == name(&data.file),
         };
-        let read = |data: &DataDescription| (data.entities_found, data.augmented);
+        let read = |data: &DataDescription| (data.entities_found, data.augmented, data.precision.clone());
         let pairs = |data: &DataDescription| (data.split.clone(), data.kind.clone(), data.pairs);
         let is_same = is_file && pairs(&there) == pairs(data) && read(&there) == read(data);
         let remark = there.remark();

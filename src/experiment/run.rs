@@ -10,10 +10,10 @@ use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::{Evaluation, evaluate};
-use crate::machine::DeviceChoice;
+use crate::machine::ComputeChoice;
 use crate::metrics::tempered;
 use crate::model::kernels::cores;
-use crate::model::{DetectorKind, ModelConfig};
+use crate::model::{DetectorKind, ModelConfig, Precision};
 use crate::prediction::LabelledPair;
 use crate::say::aside;
 use crate::tokenizer::InputTokenizer;
@@ -25,10 +25,12 @@ use std::path::Path;
 pub struct TrainedRun {
     /// The folder that it was loaded from.
     pub folder: RunFolder,
-    /// The run's config, with the device that was asked for.
+    /// The run's config, with the device and the precision that were asked for.
     pub config: Config,
     /// The device and the precision, resolved on this machine.
     pub compute: Compute,
+    /// The precision of its training.
+    own_precision: Precision,
     /// The calibration of these weights, if any.
     pub calibrated: Option<Calibrated>,
     pub(super) which: CheckpointKind,
@@ -55,13 +57,13 @@ fn resolved(config: &Config) -> Result<Compute> {
 }
 
 impl TrainedRun {
-    /// Opens a run. `device` overrides that of the run's config.
+    /// Opens a run. `choice` overrides the run's config.
     ///
     /// # Errors
     /// `MissingInput` if it is not a run folder or lacks these weights; `Config` if the weights don't fit, or if the
     /// calibration can't be read.
-    pub fn open(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
-        let run = TrainedRun::open_uncalibrated(path, which, device)?;
+    pub fn open(path: &Path, which: CheckpointKind, choice: &ComputeChoice) -> Result<Self> {
+        let run = TrainedRun::open_uncalibrated(path, which, choice)?;
         Ok(TrainedRun { calibrated: run.folder.calibrated(which)?, ..run })
     }
 
@@ -69,14 +71,16 @@ impl TrainedRun {
     ///
     /// # Errors
     /// As [`TrainedRun::open`], but for the calibration.
-    pub fn open_uncalibrated(path: &Path, which: CheckpointKind, device: Option<&DeviceChoice>) -> Result<Self> {
+    pub fn open_uncalibrated(path: &Path, which: CheckpointKind, choice: &ComputeChoice) -> Result<Self> {
         let folder = RunFolder::open(path)?;
         let weights = folder.required_weights(which)?;
         let mut config = Config::open(&folder.config_file(), &[])?;
-        if let Some(device) = device {
-            config.device = device.clone();
-        }
+        let ComputeChoice { device, precision } = choice.clone();
+        config.device = device.unwrap_or(config.device);
+        let own = config.precision;
+        config.precision = precision.unwrap_or(own);
         let compute = resolved(&config)?;
+        let own_precision = own.resolve(compute.device);
         let (model_config, epoch) = (folder.model_config()?, folder.epoch_of(which)?);
         let file = File::open(&weights).map_err(|error| Error::reading(&weights, &error))?;
         let (tokenizer, network) = both(
@@ -88,6 +92,7 @@ impl TrainedRun {
             folder,
             config,
             compute,
+            own_precision,
             calibrated: None,
             which,
             epoch,
@@ -96,6 +101,11 @@ impl TrainedRun {
             tokenizer,
             network,
         })
+    }
+
+    /// The precision of the matmuls, if another than the run's own was asked for.
+    pub fn other_precision(&self) -> Option<&'static str> {
+        (self.compute.precision != self.own_precision).then(|| self.compute.precision.name())
     }
 
     /// # Errors

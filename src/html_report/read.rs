@@ -34,7 +34,7 @@ pub struct EvaluatedSet {
     pub conflicts: Option<Decode>,
     /// The decoding of states on the page: as chosen on dev.
     pub states: StateDecode,
-    /// With the states of the most likely classes in the place of these.
+    /// With the states of the most likely classes instead of these.
     pub verifiability_by_argmax: Share,
     /// The decoded predictions.
     pub predictions: Vec<LabelledPair>,
@@ -45,8 +45,9 @@ pub struct EvaluatedSet {
     pub said: Vec<Said>,
 }
 
-/// How a set was read: whether its entities were found in the sentences, and whether each pair was read several times.
-pub type WayToRead = [bool; 2];
+/// How a set was read: whether its entities were found in the sentences, whether each pair was read several times, and in
+/// which precision, if not in the run's own.
+pub type WayToRead = (bool, bool, Option<String>);
 
 impl ReportedRun {
     pub fn read(path: &Path) -> Result<Self> {
@@ -79,7 +80,8 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
 
 impl EvaluatedSet {
     pub fn way_to_read(&self) -> WayToRead {
-        [self.report.data.entities_found, self.report.data.augmented]
+        let DataDescription { entities_found, augmented, precision, .. } = &self.report.data;
+        (*entities_found, *augmented, precision.clone())
     }
 
     /// `None`, with a warning, if the evaluation is not of the present weights.

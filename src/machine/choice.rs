@@ -1,4 +1,4 @@
-//! What a config asks for: device and precision. It knows no tensors.
+//! What a config or a command asks for: device and precision. It knows no tensors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,19 @@ impl std::str::FromStr for DeviceChoice {
     }
 }
 
+/// Where and how predictions are computed, if not as in training.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ComputeChoice {
+    /// Where to compute: auto, cpu or cuda:N [default: as in training]
+    #[arg(long)]
+    pub device: Option<DeviceChoice>,
+    /// The precision of the matmuls [default: as in training]
+    #[arg(long, value_enum)]
+    pub precision: Option<PrecisionChoice>,
+}
+
 /// The precision of matmuls, as written in a config.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionChoice {
     /// Chosen by device and processor.

@@ -10,7 +10,7 @@ mod processor;
 mod provenance;
 
 pub use allocator::{keep_memory, share_memory};
-pub use choice::{DeviceChoice, PrecisionChoice};
+pub use choice::{ComputeChoice, DeviceChoice, PrecisionChoice};
 pub use gpu::Gpu;
 pub use matmul::MatmulRates;
 pub use precision::{BF16_ADVANTAGE, preferred};

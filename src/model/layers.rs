@@ -71,6 +71,22 @@ impl<'a> Mode<'a> {
 }
 
 impl Precision {
+    /// As a config names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Precision::Fp32 => "fp32",
+            Precision::Bf16 => "bf16",
+        }
+    }
+
+    /// Of the inputs of matmuls.
+    pub fn kind(self) -> Kind {
+        match self {
+            Precision::Fp32 => Kind::Float,
+            Precision::Bf16 => Kind::BFloat16,
+        }
+    }
+
     /// `x` in this precision, as matmuls need it.
     pub fn cast(self, x: &Tensor) -> Tensor {
         match self {

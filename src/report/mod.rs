@@ -72,6 +72,9 @@ pub struct DataDescription {
     /// Whether each pair was read also without each of its sentences, and the mean was taken (test-time augmentation).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub augmented: bool,
+    /// The precision of the matmuls ("fp32" or "bf16"), if another than the run's own was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<String>,
     /// How many of the pairs have no state labels. If any has none, verifiability and all figures of states are undefined.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub without_states: u64,
@@ -92,7 +95,8 @@ impl DataDescription {
         };
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
         let augmented = if self.augmented { ", read also without each sentence" } else { "" };
-        format!("{limited}{}{found}{augmented}{without_states}", self.seen_remark())
+        let precision = self.precision.as_ref().map_or(String::new(), |precision| format!(", in {precision}"));
+        format!("{limited}{}{found}{augmented}{precision}{without_states}", self.seen_remark())
     }
 
     /// To follow the name of the set: what training has seen of its pairs, or nothing.

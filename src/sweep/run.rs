@@ -8,6 +8,7 @@ use super::{Sweep, SweepRun};
 use crate::data::{Fold, Severity, StoryFile, checking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, Experiment, TrainedRun, check_ledger, require_readable, seen_before};
+use crate::machine::ComputeChoice;
 use crate::say::aside;
 use crate::train::TrainEvent;
 use std::sync::PoisonError;
@@ -54,7 +55,9 @@ impl Sweep {
         let files = self.files(run);
         let Some(_lock) = files.lock()? else { return Ok(RunOutcome::Held) };
         let ended = caught(|| self.work(run, &files, stop, on));
-        files.note(&ended)?;
+        if let Err(error) = files.note(&ended) {
+            aside!("warning: {error}; how the run ended is not noted");
+        }
         ended
     }
 
@@ -84,7 +87,8 @@ impl Sweep {
             files.remove_checkpoints()?;
             return Ok(RunOutcome::WasDone);
         }
-        let run = TrainedRun::open(&files.path, CheckpointKind::Best, Some(&run.config.device))?;
+        let choice = ComputeChoice { device: Some(run.config.device.clone()), precision: None };
+        let run = TrainedRun::open(&files.path, CheckpointKind::Best, &choice)?;
         for (set, _) in todo {
             if let Some(reason) = stop() {
                 let message = format!("stopped by {reason} before the evaluation on {}", set.name);

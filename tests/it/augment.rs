@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tiered::experiment::{CheckpointKind, TrainedRun};
+use tiered::machine::ComputeChoice;
 use tiered::prediction::{LabelledPair, read_predictions};
 
 fn shared() -> &'static (Tiny, PathBuf) {
@@ -151,7 +152,7 @@ fn predict_and_eval_agree_on_augmented_pairs() {
         };
         let (story, probability) = choice(&["--augment", "--format=json"]);
         assert_eq!(story, pair.prediction.plausible);
-        let opened = TrainedRun::open(run, CheckpointKind::Best, None).unwrap();
+        let opened = TrainedRun::open(run, CheckpointKind::Best, &ComputeChoice::default()).unwrap();
         let shown = opened.decoded(pair.clone(), opened.own_decode(), None).prediction;
         assert!((probability - f64::from(shown.story_probs[story])).abs() < 1e-4, "not as in the evaluation");
         assert!((probability - choice(&["--format=json"]).1).abs() > 1e-6, "as without --augment");

@@ -257,3 +257,39 @@ fn names_of_evaluations_end_with_whose_weights_they_are_of() {
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("--tag my-last: names that end with -last"), "{}", stderr(&refused));
 }
+
+/// A model that was trained in bf16 on a GPU can be evaluated in float32 on a CPU. What is found so stands beside what the
+/// run's own precision gives.
+#[test]
+fn an_evaluation_has_the_precision_that_is_asked_for() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &["--set", "train.epochs=1"]);
+    let file = |name: &str, file: &str| std::fs::read_to_string(run.join("eval").join(name).join(file)).unwrap();
+    let own = file("stories-dev-all", "predictions.jsonl");
+    let said = succeeds(&eval(&run, &tiny.stories(), "dev", &["--precision", "bf16"]));
+    assert!(said.contains(", in bf16"), "{said}");
+    assert_eq!(file("stories-dev-all", "predictions.jsonl"), own);
+    assert!(file("stories-dev-all-bf16", "predictions.jsonl") != own, "products are rounded");
+    let report: Value = serde_json::from_str(&file("stories-dev-all-bf16", "report.json")).unwrap();
+    assert_eq!(report["data"]["precision"], "bf16");
+    let said = succeeds(&eval(&run, &tiny.stories(), "dev", &["--precision", "fp32"]));
+    assert!(!said.contains("in fp32") && file("stories-dev-all", "predictions.jsonl") == own, "{said}");
+    assert_eq!(eval(&run, &tiny.stories(), "dev", &["--precision", "fp16"]).status.code(), Some(2));
+    let taken = eval(&run, &tiny.stories(), "dev", &["--precision", "bf16", "--tag", "stories-dev-all"]);
+    assert_eq!(taken.status.code(), Some(73), "{}", stderr(&taken));
+}
+
+/// An epoch has ended, but no checkpoint was due: the weights are those of the epoch before.
+#[test]
+fn an_evaluation_of_a_run_that_trains_names_the_epoch_of_its_weights() {
+    let tiny = Tiny::new();
+    let run = tiny.trained("run", &[]);
+    let metrics = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let mut next: Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    assert_eq!((&next["epoch"], &next["step"]), (&json!(2), &json!(8)));
+    (next["epoch"], next["step"]) = (json!(3), json!(12));
+    std::fs::write(run.join("metrics.jsonl"), format!("{metrics}{next}\n")).unwrap();
+    succeeds(&eval(&run, &tiny.stories(), "train", &["--weights", "last"]));
+    let weights = std::fs::read_to_string(run.join("eval/stories-train-all-last/weights.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&weights).unwrap()["epoch"], 2);
+}

@@ -1,8 +1,8 @@
 //! How DeBERTa's attention reads packed tokens: as dense blocks of sequences.
 
 use crate::batch::{LengthGroup, PaddedBlocks, Tokens};
-use crate::model::layers::{Mode, Precision};
-use tch::{Kind, Tensor};
+use crate::model::layers::Mode;
+use tch::Tensor;
 
 /// The blocks of a batch.
 pub struct AttentionBlocks<'a> {
@@ -27,12 +27,8 @@ impl<'a> AttentionBlocks<'a> {
             let block = |&LengthGroup { count, length }: &LengthGroup| AttentionBlock { count, length, bias: None };
             return AttentionBlocks { blocks: tokens.groups.iter().map(block).collect(), padded: None };
         }
-        let kind = match mode.precision {
-            Precision::Fp32 => Kind::Float,
-            Precision::Bf16 => Kind::BFloat16,
-        };
         let padded = &tokens.padded;
-        let blocks = padded.blocks.iter().zip(padded.biases(kind));
+        let blocks = padded.blocks.iter().zip(padded.biases(mode.precision.kind()));
         let blocks =
             blocks.map(|(&LengthGroup { count, length }, bias)| AttentionBlock { count, length, bias: Some(bias) });
         AttentionBlocks { blocks: blocks.collect(), padded: Some(padded) }

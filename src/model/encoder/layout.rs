@@ -34,10 +34,7 @@ impl<'a> TokenLayout<'a> {
         let bins = &tokens.bins;
         let sequence = bins.sequence.view([-1, 1, 1, bins.length]); // [bins, 1, 1, length]
         let others = sequence.transpose(2, 3).not_equal_tensor(&sequence); // [bins, 1, length, length]
-        let kind = match mode.precision {
-            Precision::Fp32 => Kind::Float,
-            Precision::Bf16 => Kind::BFloat16,
-        };
+        let kind = mode.precision.kind();
         let bias = match relative {
             // Tokens of a sequence lie side by side, so that places are as far apart as positions.
             Some(relative) => relative.of(bins.length).to_kind(kind),
