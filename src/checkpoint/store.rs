@@ -214,6 +214,14 @@ impl CheckpointStore {
             .try_for_each(|name| durable::remove_folder(&self.path(name)))
     }
 
+    /// The step of the newest checkpoint, by its name; `None` if there is none.
+    ///
+    /// # Errors
+    /// `Io` if the folder can't be read.
+    pub fn newest_step(&self) -> Result<Option<u64>> {
+        Ok(self.newest_first()?.first().and_then(|name| order(name)).map(|(step, _)| step))
+    }
+
     fn newest_first(&self) -> Result<Vec<String>> {
         let mut names: Vec<(Reverse<(u64, u64)>, String)> =
             self.names()?.into_iter().filter_map(|name| Some((Reverse(order(&name)?), name))).collect();

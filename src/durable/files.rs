@@ -56,22 +56,26 @@ fn put(part: TempPath, path: &Path) -> Result<()> {
 }
 
 /// Makes a file hold these bytes. If its bytes are a prefix of the new ones, the rest is appended, so that a program
-/// that follows the file keeps its position. Otherwise the file is replaced.
+/// that follows the file keeps its position. Otherwise the file is replaced. After an error the next try writes everything
+/// again: what a failed sync left can be read, but may not be on the disk.
 pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
     let held = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         held => held.map_err(|error| Error::reading(path, &error))?,
     };
     match bytes.strip_prefix(held.as_slice()) {
-        // They may be there from a try whose sync failed.
-        Some([]) if !bytes.is_empty() => at(path, fault::operation(|| File::open(path)?.sync_all())),
+        Some([]) if !bytes.is_empty() => sync_parent(path), // a try before may have failed at this
         Some(rest) if !held.is_empty() => {
             let appended = fault::operation(|| {
                 let mut file = fs::OpenOptions::new().append(true).open(path)?;
                 file.write_all(rest)?;
                 Ok(file)
             });
-            at(path, appended.and_then(|file| fault::operation(|| file.sync_all())))
+            let synced = appended.and_then(|file| fault::operation(|| file.sync_all()));
+            let cut = |_: &io::Error| {
+                drop(File::options().write(true).open(path).and_then(|file| file.set_len(held.len() as u64)))
+            };
+            at(path, synced.inspect_err(cut))
         }
         _ => replace(path, bytes),
     }

@@ -139,7 +139,11 @@ impl RunPlan {
                 };
                 let network = match resumed.weights() {
                     Some(file) => start::resumed(config, model, &file, train, device)?,
-                    None => pretrained(&config.encoder.folder()?, config)?,
+                    None => {
+                        let encoder = config.encoder.folder()?;
+                        resumed.require_encoder(&encoder)?;
+                        pretrained(&encoder, config)?
+                    }
                 };
                 (network, Start::Begun(resumed))
             }

@@ -63,12 +63,13 @@ impl RunFolder {
         if path.exists() { durable::remove_file(&path) } else { Ok(()) }
     }
 
-    /// The epoch of these weights.
+    /// The epoch of these weights. Epochs that ended after the newest checkpoint have none.
     ///
     /// # Errors
-    /// `Data` or `Io` if the records of the epochs can't be read.
+    /// `Data` or `Io` if the records of the epochs, or the folder of checkpoints, can't be read.
     pub fn epoch_of(&self, which: CheckpointKind) -> Result<Option<u64>> {
-        let epochs = self.epochs()?;
+        let (mut epochs, saved) = (self.epochs()?, self.checkpoints().newest_step()?);
+        epochs.retain(|epoch| saved.is_none_or(|step| epoch.step <= step));
         Ok(match which {
             CheckpointKind::Best => best_epoch(epochs),
             CheckpointKind::Last => epochs.last().map(|epoch| epoch.epoch),

@@ -51,12 +51,17 @@ impl Resumed {
         if found.is_none() && folder.has_weights() {
             return Err(without_checkpoints(&folder));
         }
-        let (inputs, config_file) = match &found {
+        let (mut inputs, config_file) = match &found {
             Some(found) => (found.checkpoint.manifest.inputs.clone(), found.checkpoint.file(CONFIG)),
             None => (folder.required_inputs()?, folder.config_file()),
         };
         let config = Config::open(&config_file, &[])?;
-        let warnings = found.as_ref().map_or(Vec::new(), skipped);
+        let mut warnings = found.as_ref().map_or(Vec::new(), skipped);
+        // `model calibrate` notes there what it has chosen on since the checkpoint.
+        match folder.inputs() {
+            Ok(noted) => add_new(&mut inputs.earlier, noted.map_or(Vec::new(), |noted| noted.earlier)),
+            Err(error) => warnings.push(format!("{error}; what was chosen on other dev pairs since is forgotten")),
+        }
         Ok((Resumed { folder, _lock: lock, found, inputs, config: config.clone() }, config, warnings))
     }
 
@@ -176,6 +181,11 @@ impl Resumed {
         }
         Ok(warnings)
     }
+}
+
+fn add_new(known: &mut Vec<SeenSource>, sources: Vec<SeenSource>) {
+    let new: Vec<_> = sources.into_iter().filter(|source| !known.contains(source)).collect();
+    known.extend(new);
 }
 
 fn skipped(found: &LatestCheckpoint) -> Vec<String> {

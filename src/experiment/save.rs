@@ -129,8 +129,9 @@ impl<'a> CheckpointWriter<'a> {
     pub fn continue_from(&mut self, found: &LatestCheckpoint, training: &mut Training) -> Result<()> {
         restore(training, &found.checkpoint)?;
         if found.best_is_lost {
+            let was_over = training.is_over(); // without a best epoch, patience has no end
             training.progress.lose_best();
-            if training.is_over() {
+            if was_over {
                 return Err(self.best_is_lost(&found.checkpoint));
             }
         }
@@ -143,7 +144,7 @@ impl<'a> CheckpointWriter<'a> {
         let best = newest.manifest.best.as_deref().unwrap_or_default();
         let message = format!(
             "{}: the run is at its end, and its best epoch is lost ({best} is missing or damaged); restore that folder, \
-             or go on with --set train.epochs=MORE; `tiered eval` can still use best/, which may be of an earlier epoch",
+             or go on with --set train.epochs=MORE (or train.patience=MORE, if that ended it); `tiered eval` can still use best/, which may be of an earlier epoch",
             self.store.path(best).display()
         );
         Error::data(message)

@@ -56,22 +56,23 @@ impl Fit<'_> {
         let failed = own.iter().find_map(|batch| batch.losses.not_finite()).map(str::to_owned);
         let sent = failed.map_or(Ok(own.into_iter().map(BatchMessage::from).collect::<Vec<_>>()), Err);
         let parts = ranks.bytes_of_all(to_bytes(&sent))?;
-        let outcome = ranks.leads().then(|| to_bytes(&self.outcome_of_parts(&parts)));
-        from_bytes(&ranks.bytes_of(0, outcome.unwrap_or_default())?)
+        let outcome = if ranks.leads() { to_bytes(&self.outcome_of_parts(&parts)?) } else { Vec::new() };
+        from_bytes(&ranks.bytes_of(0, outcome)?)
     }
 
-    fn outcome_of_parts(&self, parts: &[Vec<u8>]) -> Outcome {
-        let mut parts = parts.iter().map(|bytes| {
-            let part: Result<Vec<BatchMessage>, String> = from_bytes(bytes).map_err(|lost| lost.to_string())?;
-            part.map(Vec::into_iter)
-        });
-        let mut parts: Vec<_> = parts.by_ref().collect::<Result<_, String>>()?;
+    fn outcome_of_parts(&self, parts: &[Vec<u8>]) -> Result<Outcome, LostRank> {
+        let parts = parts.iter().map(|bytes| from_bytes(bytes)).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<Vec<BatchMessage>> = match parts.into_iter().collect::<Result<_, String>>() {
+            Ok(parts) => parts,
+            Err(what) => return Ok(Err(what)),
+        };
+        let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
         let mut batches = Vec::new();
         for number in 0.. {
             let Some(batch) = parts[number % self.ranks.size()].next() else { break };
             batches.push(batch.into());
         }
-        self.outcome(merge(batches))
+        Ok(self.outcome(merge(batches)))
     }
 
     fn outcome(&self, evaluation: Evaluation) -> Outcome {

@@ -7,6 +7,7 @@ use tiered::calibrate::{Calibrated, best, fit_temperature, try_states};
 use tiered::decode::{Decode, StateDecode};
 use tiered::durable::sha256;
 use tiered::experiment::{CheckpointKind, TrainedRun};
+use tiered::machine::ComputeChoice;
 use tiered::metrics::Calibration;
 use tiered::prediction::{
     EntityGold, EntityPrediction, LabelledPair, PairGold, PairPrediction, PredictedStates, StateCandidate, StoryGold,
@@ -219,7 +220,7 @@ fn thresholds_need_probabilities_and_dev_pairs() {
 fn weights_that_are_replaced_meanwhile_are_not_calibrated() {
     let tiny = Tiny::new();
     let run = tiny.trained("run", &["--set", "train.epochs=1"]);
-    let opened = TrainedRun::open(&run, CheckpointKind::Best, None).unwrap();
+    let opened = TrainedRun::open(&run, CheckpointKind::Best, &ComputeChoice::default()).unwrap();
     let dev = opened.dev_pairs().unwrap().pairs;
     let [weights, newer, decode] =
         ["model.safetensors", "newer", "decode.json"].map(|file| run.join("best").join(file));
@@ -260,6 +261,9 @@ fn dev_pairs_that_have_changed_since_training_are_warned_of_and_recorded_as_read
         || std::fs::read_to_string(run.join("run.json")).unwrap().matches(&sha256(changed.as_bytes())).count();
     calibrated();
     assert_eq!(earlier(), 1, "it is noted once");
+    std::fs::write(tiny.stories(), changed.strip_suffix(' ').unwrap()).unwrap();
+    let resumed = tiered(["train", "--resume", text(&run), "--set", "train.epochs=2"]);
+    assert!(resumed.status.success() && earlier() == 1, "a run that goes on forgets nothing: {}", stderr(&resumed));
 }
 
 #[test]

@@ -194,9 +194,19 @@ fn a_dry_run_leaves_what_a_resume_removes() {
 
 #[test]
 fn a_finished_run_without_the_checkpoint_of_its_best_epoch_keeps_the_best_weights() {
-    // At this rate nothing changes: the first epoch stays the best one.
+    // At this rate nothing changes: the first epoch stays the best one. The second is the last: of two, or by patience.
+    for (ends, goes_on, epochs) in [
+        (&["train.epochs=2"][..], "train.epochs=3", 3),
+        (&["train.epochs=9", "train.patience=1"], "train.patience=2", 5),
+    ] {
+        without_its_best_checkpoint(ends, goes_on, epochs);
+    }
+}
+
+fn without_its_best_checkpoint(ends: &[&str], goes_on: &str, epochs: usize) {
     let tiny = Tiny::new();
-    let run = tiny.trained("run", &["--set", "train.learning_rate=1e-30"]);
+    let sets: Vec<&str> = ["train.learning_rate=1e-30"].iter().chain(ends).flat_map(|set| ["--set", set]).collect();
+    let run = tiny.trained("run", &sets);
     let store = CheckpointStore::new(run.join("checkpoints"));
     let manifest = store.newest().unwrap().unwrap().checkpoint.manifest;
     assert_eq!(manifest.step, 8);
@@ -209,10 +219,11 @@ fn a_finished_run_without_the_checkpoint_of_its_best_epoch_keeps_the_best_weight
     assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
     assert!(stderr(&output).contains("its best epoch is lost (step-00000004"), "{}", stderr(&output));
     assert!(weights() == before);
-    let more = resume(&run, &["--set", "train.epochs=3"]);
+    let more = resume(&run, &["--set", goes_on]);
     assert!(more.status.success(), "{}", stderr(&more));
     // The best of the epochs since then, whatever the records of those before say.
-    assert_eq!(records(&run).iter().map(|record| record.is_lost).collect::<Vec<_>>(), [true, true, false]);
+    let lost: Vec<bool> = records(&run).iter().map(|record| record.is_lost).collect();
+    assert_eq!((lost.len(), &lost[..3]), (epochs, &[true, true, false][..]));
     assert_eq!(RunFolder::open(&run).unwrap().epoch_of(CheckpointKind::Best).unwrap(), Some(3));
 }
 
