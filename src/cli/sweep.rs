@@ -15,7 +15,7 @@ use crate::sweep::{
     ConflictChoice, Happening, RunOutcome, Scheduler, Selection, Shard, StateChoice, Sweep, SweepRun, compared,
 };
 use clap::Subcommand;
-use end::{End, outcome_words};
+use end::{End, NOT_STARTED, outcome_words};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -221,6 +221,11 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize, flags: &str) -> Result<()>
     let errors: Vec<(&SweepRun, &Error)> =
         ends.iter().filter_map(|end| Some((end.run, end.result.as_ref().err()?))).collect();
     let (stopped, failed): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, e)| e.kind == ErrorKind::Resumable);
+    let of_stopped = stopped.iter().filter(|(_, error)| error.message != NOT_STARTED);
+    let lines: String = of_stopped
+        .chain(&failed)
+        .map(|(run, error)| format!("\n  task {} ({}): {error}", run.number, run.name()))
+        .collect();
     let stopped = stopped.len() + runs - ends.len();
     print(&format!(
         "{}: {} done now, {was_done} done before, {held} held by other processes, {stopped} stopped or not started, \
@@ -230,8 +235,6 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize, flags: &str) -> Result<()>
         failed.len()
     ))?;
     let again = format!("run the same command again to resume: tiered sweep run {}{flags}", sweep.arguments());
-    let lines: String =
-        failed.iter().map(|(run, e)| format!("\n  task {} ({}): {e}", run.number, run.name())).collect();
     match (stopped, failed.first()) {
         (0, None) => {
             say!("compare them with: tiered sweep table {}", sweep.arguments());

@@ -197,7 +197,7 @@ impl SweepFile {
         }
         let sets: BTreeSet<&String> = self.evaluate.iter().map(|set| &set.name).collect();
         let mut places = BTreeSet::new();
-        for PublishedEntry { set, row, .. } in &self.published {
+        for PublishedEntry { system, set, row, scores } in &self.published {
             if !sets.contains(set) {
                 return Err(format!("published: there is no set {set:?} in evaluate"));
             }
@@ -205,6 +205,9 @@ impl SweepFile {
                 return Err(format!(
                     "published: two entries are of set {set:?} and the same row; a row shows one only"
                 ));
+            }
+            if !scores.iter().all(|score| (0. ..=100.).contains(score)) {
+                return Err(format!("published: the scores of {system:?} must be percentages, from 0 to 100"));
             }
         }
         Ok(())

@@ -26,9 +26,10 @@ impl SweepFile {
         if self.states.contains(&StateChoice::Calibrated) {
             return Err("folds: states can't be \"calibrated\", since there is no dev to choose a threshold on".into());
         }
-        match self.evaluate.iter().find(|set| set.published.is_some()) {
+        let of_set = self.evaluate.iter().find(|set| set.published.is_some()).map(|set| &set.name);
+        match of_set.or(self.published.first().map(|entry| &entry.set)) {
             Some(set) => {
-                Err(format!("folds: evaluate {:?}: published scores are of whole sets; remove `published`", set.name))
+                Err(format!("folds: evaluate {set:?}: published scores are of whole sets; remove `published`"))
             }
             None => Ok(()),
         }

@@ -15,6 +15,7 @@ mod file;
 mod folds;
 mod index;
 mod jobs;
+mod published;
 mod run;
 mod run_files;
 mod submit;
@@ -77,6 +78,7 @@ impl Sweep {
                 )));
             }
         }
+        published::require_one_published(&file, &runs).map_err(|error| error.about(path.display()))?;
         let folder = folder.map_or_else(|| Self::default_folder(&file.name), Path::to_owned);
         let (digests, warned) = (Digests::default(), Mutex::default());
         Ok(Sweep { path: path.to_owned(), file, folder, runs, digests, warned })
@@ -124,6 +126,9 @@ impl Sweep {
     /// `Io`, `Data` if files of the run can't be read.
     pub fn state(&self, run: &SweepRun) -> Result<RunState> {
         let files = self.files(run);
+        if files.is_trained(run)? {
+            files.folder()?;
+        }
         // What it was trained on may not be known any more: `sweep run` says so where it matters.
         if files.is_trained(run)? && self.other_file(run, &files).is_ok_and(|other| other.is_some()) {
             return Ok(RunState::OtherData);

@@ -126,10 +126,8 @@ impl RunFiles {
     /// # Errors
     /// `Data` if `sweep-run.json` can't be read.
     pub fn is_trained(&self, run: &SweepRun) -> Result<bool> {
-        let record: Option<SweepRunRecord> = durable::read_document(&self.record()).map_err(|error| {
-            let remedy = format!("remove the folder {} to train the run again", self.path.display());
-            Error { message: format!("{}; {remedy}", error.message), ..error }
-        })?;
+        let record: Option<SweepRunRecord> =
+            durable::read_document(&self.record()).map_err(|error| self.damaged(error))?;
         Ok(record.is_some_and(|record| record.epochs == run.config.train.epochs))
     }
 
@@ -174,8 +172,17 @@ impl RunFiles {
         self.path.join("eval").join(&set.name)
     }
 
+    /// The run folder, once it is trained.
+    ///
+    /// # Errors
+    /// `MissingInput` if it is none any more.
     pub fn folder(&self) -> Result<RunFolder> {
-        RunFolder::open(&self.path)
+        RunFolder::open(&self.path).map_err(|error| self.damaged(error))
+    }
+
+    fn damaged(&self, error: Error) -> Error {
+        let remedy = format!("remove the folder {} to train the run again", self.path.display());
+        Error { message: format!("{}; {remedy}", error.message), ..error }
     }
 
     pub fn failure(&self) -> Option<RunFailure> {

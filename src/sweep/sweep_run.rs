@@ -275,6 +275,9 @@ folds = 3
 evaluate = [{ name = 'all', file = 'f', split = ['train', 'dev'] }]
 ";
 
+    const PUBLISHED_OF_ALL: &str =
+        "name = 's'\npublished = [{ system = 'P', set = 'all', row = {}, scores = [1, 2, 3] }]";
+
     #[test]
     fn folds_are_runs_that_train_on_the_rest_of_train_and_dev() {
         let base = format!("{BASE}dev = {{ file = 'f', split = 'dev' }}\n");
@@ -291,6 +294,7 @@ evaluate = [{ name = 'all', file = 'f', split = ['train', 'dev'] }]
             ("file = 'f'", "file = 'g'", "can't be held out of training"),
             ("['train', 'dev']", "[]", "split is empty"),
             ("'dev'] }", "'dev'], published = 'trip-dev' }", "published scores are of whole sets"),
+            ("name = 's'", PUBLISHED_OF_ALL, "published scores are of whole sets"),
             ("folds = 3", "folds = 3\nset = { train.patience = 1 }", "train.patience needs dev pairs"),
             ("folds = 3", "folds = 3\nset = { data.leave_out = { fold = 1, of = 2 } }", "write `folds`"),
             ("folds = 3", "set = { data.leave_out = { fold = 1, of = 2 } }", "write `folds`"),

@@ -9,7 +9,8 @@ use crate::experiment::{CheckpointKind, own_decode};
 use crate::metrics::{PairSet, Reached, reached};
 use crate::prediction::{LabelledPair, read_predictions};
 use crate::report::comparison::{Compared, Comparison, SectionData, System, once_each};
-use crate::report::{PublishedRow, published};
+use crate::report::{Seen, published};
+use crate::say::{aside, counted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -85,6 +86,7 @@ impl Sweep {
         let mut sections = Vec::new();
         for set in self.sets(selection)? {
             self.require_one_version(set)?;
+            self.warn_of_seen(set);
             sections.extend(self.sections(set, &decodings)?);
         }
         Ok(Comparison::new(&self.file.name, sections, compared))
@@ -161,7 +163,7 @@ impl Sweep {
                     name: if name.is_empty() { self.file.name.clone() } else { name.clone() },
                     by_seed: done.iter().map(|run| (run.config.seed, outcomes[&run.number][i].clone())).collect(),
                     missing: missing.iter().map(|run| run.config.seed).collect(),
-                    published: self.published(runs[0], set),
+                    published: runs[0].published(&self.file, set).first().map(|entry| entry.as_row()),
                 }
             };
             SectionData {
@@ -175,11 +177,19 @@ impl Sweep {
         Ok(decodings.iter().enumerate().map(section).collect())
     }
 
-    /// The published scores of a row: those of the entry that names most of its values.
-    fn published(&self, run: &SweepRun, set: &EvaluationSet) -> Option<PublishedRow> {
-        let is_of = |row: &BTreeMap<String, String>| row.iter().all(|(axis, value)| run.has(axis, value));
-        let of_row = self.file.published.iter().filter(|published| published.set == set.name && is_of(&published.row));
-        of_row.max_by_key(|published| published.row.len()).map(|published| published.as_row())
+    /// Warns of evaluations on pairs that the runs were trained or chosen on: their scores are not those of a test.
+    fn warn_of_seen(&self, set: &EvaluationSet) {
+        let mut runs: BTreeMap<String, usize> = BTreeMap::new();
+        for run in &self.runs {
+            let report = self.files(run).folder().and_then(|folder| folder.report(&set.name));
+            // One without a report is not evaluated.
+            if let Some(data) = report.ok().map(|report| report.data).filter(|data| data.seen > Seen::HeldOut) {
+                *runs.entry(data.seen_remark()).or_default() += 1;
+            }
+        }
+        for (remark, runs) in &runs {
+            aside!("warning: {}{remark}: {}", set.name, counted(*runs, "run"));
+        }
     }
 
     /// Of the runs of one seed, which in cross-validation have a fold each. `None` if one is not evaluated on the set.

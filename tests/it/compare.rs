@@ -170,6 +170,19 @@ fn a_file_of_predictions_is_compared_with_runs_of_the_same_pairs() {
     let output = tiered(["compare", text(&run), text(&train)]);
     let said = stderr(&output);
     assert!(output.status.success() && said.contains("stories-dev-all was made by other weights"), "{said}");
+    // Nor does a damaged one keep others from being compared.
+    let broken = run.join("eval/broken");
+    std::fs::create_dir(&broken).unwrap();
+    for file in ["report.json", "weights.json"] {
+        std::fs::copy(run.join("eval/stories-train-all").join(file), broken.join(file)).unwrap();
+    }
+    std::fs::write(broken.join("predictions.jsonl"), "{").unwrap();
+    let output = tiered(["compare", text(&run), text(&train)]);
+    let said = stderr(&output);
+    assert!(
+        output.status.success() && said.contains("broken/predictions.jsonl") && said.contains("left out"),
+        "{said}"
+    );
 }
 
 #[test]

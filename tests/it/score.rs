@@ -192,8 +192,7 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     assert!(report.system.starts_with("mean of 2: "), "{}", report.system);
     assert!(report.rows.iter().all(|row| row.decoding != "as recorded"), "nothing was recorded of a mean");
     let mean = read_predictions(&saved).unwrap().pairs;
-    let of_joint = mean.iter().all(|pair| !pair.prediction.stories[0].sentence_pairs.is_empty());
-    assert_eq!(mean, if of_joint { Decode::Pair } else { Decode::Threshold }.apply(&mean));
+    assert_eq!(mean, Decode::Threshold.apply(&mean));
     assert_eq!(report.rows[0].accuracy.count, TierCounts::of(&mean).accurate);
     assert!(mean.iter().all(LabelledPair::has_state_probabilities));
 
@@ -224,6 +223,40 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
             assert!(stderr(&output).contains(problem), "{}", stderr(&output));
         }
     }
+}
+
+/// Each system is sure of another sentence pair, and both half believe in a third one.
+#[test]
+fn the_mean_of_joint_detectors_is_that_of_their_sentence_pairs() {
+    let directory = TempDir::new().unwrap();
+    let mut pairs = named_predictions();
+    pairs.retain(|pair| pair.prediction.stories[0].sentences.len() > 2);
+    assert!(!pairs.is_empty());
+    let system = |name: &str, own: [usize; 2], no_conflict: f32| {
+        let mut pairs = pairs.clone();
+        for story in pairs.iter_mut().flat_map(|pair| &mut pair.prediction.stories) {
+            let n = story.sentences.len();
+            story.sentence_pairs = vec![vec![0.; n]; n];
+            story.sentence_pairs[own[0]][own[1]] = 0.25;
+            story.sentence_pairs[1][2] = 0.1875;
+            story.no_conflict = Some(no_conflict);
+        }
+        written(&directory, name, &Decode::Pair.apply(&pairs))
+    };
+    let (a, b) = (system("a.jsonl", [0, 1], 0.25), system("b.jsonl", [0, 2], 0.5));
+    let saved = directory.path().join("mean.jsonl");
+    let output = tiered(["score", text(&a), text(&b), "--output", text(&saved)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mean = read_predictions(&saved).unwrap().pairs;
+    for pair in &mean {
+        assert_eq!(pair.prediction.conflict, [1, 2], "{}", pair.id);
+        for story in &pair.prediction.stories {
+            let prob = |i: usize, j: usize| story.sentence_pairs[i][j];
+            assert_eq!([prob(0, 1), prob(0, 2), prob(1, 2)], [0.125, 0.125, 0.1875]);
+            assert_eq!(story.no_conflict, Some(0.375));
+        }
+    }
+    assert!(Decode::Threshold.apply(&mean) != mean, "by threshold other sentences conflict");
 }
 
 #[test]

@@ -148,6 +148,10 @@ fn a_full_disk_stops_the_sweep_and_it_goes_on_when_there_is_room() {
     let said = stdout(&output);
     assert!(said.contains("task 1 (1 of 4)") && !said.contains("task 2 (2 of 4)"), "{said}");
     assert!(stderr(&output).contains("make room"), "{}", stderr(&output));
+    let mut command = rig.command("run", "full", &["--jobs", "2"]);
+    let output = command.env("TIERED_FAIL_POINT", "errors:60").env("TIERED_RETRY_MS", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    assert!(stderr(&output).contains("make room"), "{}", stderr(&output));
     rig.succeeds("run", "full", &[]);
     assert_eq!(rig.table("full"), rig.table("done"));
 }
@@ -215,13 +219,15 @@ fn the_table_has_intervals_tests_and_published_rows() {
         assert!(rig.succeeds("table", "done", &[format]).contains(word));
     }
     let twice =
-        ["--evaluation", "seen", "--evaluation", "seen", "--compare", "1,2", "--compare", "1,2", "--format=json"];
+        ["--evaluation", "seen", "--evaluation", "seen", "--compare", "1,2", "--compare", "2,1", "--format=json"];
     let twice: Comparison = serde_json::from_str(&rig.succeeds("table", "done", &twice)).unwrap();
     assert!(
         twice.sections.len() == 2 && twice.tests <= 5,
         "each decoding tested once, accuracy for both: {}",
         twice.tests
     );
+    let said = stderr(&rig.run("table", "done", &[]));
+    assert!(said.contains("warning: seen, the run was trained on this set: 4 runs"), "{said}");
     for wrong in [["--compare", "1,3"], ["--evaluation", "nowhere"]] {
         assert_eq!(rig.run("table", "done", &wrong).status.code(), Some(2), "{wrong:?}");
     }
@@ -276,9 +282,16 @@ fn a_damaged_run_is_told_and_keeps_no_other_from_running() {
     assert!(stderr(&output).contains(&remedy), "{}", stderr(&output));
     let status = rig.succeeds("status", "damaged", &[]);
     assert!(status.contains("damaged, failed") && status.contains("1 of 4 runs are done"), "{status}");
+    // A run without its model is not done either.
+    let third = sweep.run_folder(&sweep.runs[2]).join("model.json");
+    fs::remove_file(&third).unwrap();
+    assert!(rig.succeeds("status", "damaged", &[]).contains("0 of 4 runs are done"));
+    let output = rig.run("table", "damaged", &["--evaluation", "seen"]);
+    assert!(stderr(&output).contains("to train the run again"), "{}", stderr(&output));
+    fs::remove_dir_all(third.parent().unwrap()).unwrap();
     fs::remove_dir_all(&folder).unwrap();
     assert!(
-        rig.succeeds("run", "damaged", &["--shard", "1/2", "--jobs", "2"]).contains("1 run done now, 1 done before")
+        rig.succeeds("run", "damaged", &["--shard", "1/2", "--jobs", "2"]).contains("2 runs done now, 0 done before")
     );
 }
 
@@ -578,6 +591,27 @@ fn runs_that_were_evaluated_on_other_versions_of_a_set_have_no_table() {
     let status = rig.run("status", "versions", &[]);
     assert!(stdout(&status).contains("2 of 4 runs are done"), "{}", stdout(&status));
     assert!(stderr(&status).contains("as it is now is not known"), "{}", stderr(&status));
+}
+
+#[test]
+fn published_scores_that_no_row_can_show_are_refused() {
+    let of_dev =
+        |row: &str, scores: &str| format!("[[published]]\nsystem = 'P'\nset = 'dev'\nrow = {row}\nscores = {scores}\n");
+    let equal = of_dev("{}", "[1, 2, 3]").replace("'dev'", "'seen'").repeat(2);
+    let axis = "[[axes]]\nname = 'rate'\nvalues = [{ name = 'low', set.train.learning_rate = 1e-4 }]\n";
+    for (more, said) in [
+        (of_dev("{}", "[1, 2, 101]"), "must be percentages, from 0 to 100"),
+        (of_dev("{}", "[nan, 2, 3]"), "must be percentages, from 0 to 100"),
+        (equal, "a row shows one only"),
+        (
+            axis.to_owned() + &of_dev("{ rate = 'low' }", "[1, 2, 3]"),
+            "fit the row \"paper / low\" of set \"dev\" equally well",
+        ),
+    ] {
+        let output = Rig::new(&more).run("status", "out", &[]);
+        assert_eq!(output.status.code(), Some(78), "{more}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{more}: {}", stderr(&output));
+    }
 }
 
 #[test]

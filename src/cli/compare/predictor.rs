@@ -113,17 +113,26 @@ pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<
     }
     let sets = sets_of_runs(evaluations, &folders)?;
     let files = systems.iter().filter_map(|system| match system {
-        Predictor::File(path, answers) => Some((path, answers)),
+        Predictor::File(path, answers) => Some((*path, answers)),
         Predictor::Run(_) => None,
     });
     let files: Vec<_> = files.filter(|_| evaluations.is_empty()).collect();
-    let Some((first, _)) = files.first() else { return Ok(sets) };
-    let run = Predictor::Run(folders[0].clone());
-    let (mut shared, mut wrong, mut outdated) = (Vec::new(), None, Vec::new());
-    for set in &sets {
-        let Some(of_run) = run.answers(set)? else {
-            outdated.push(set);
-            continue;
+    match files.is_empty() {
+        true => Ok(sets),
+        false => sets_of_files(&sets, &Predictor::Run(folders[0].clone()), &files),
+    }
+}
+
+/// Those of the sets of a run that are of the pairs of all files. Warns of evaluations that can't be used.
+fn sets_of_files(sets: &[String], run: &Predictor, files: &[(&Path, &SetAnswers)]) -> Result<Vec<String>> {
+    let (mut shared, mut wrong, mut unusable) = (Vec::new(), None, Vec::new());
+    for set in sets {
+        let of_run = match run.answers(set).and_then(|found| found.ok_or_else(|| run.wrong(set, OTHER_WEIGHTS))) {
+            Ok(of_run) => of_run,
+            Err(error) => {
+                unusable.push(error);
+                continue;
+            }
         };
         let mut ordered = files.iter().map(|(path, answers)| (path, SetAnswers::clone(answers).in_order_of(&of_run)));
         match ordered.find(|(_, answers)| answers.set() != of_run.set()) {
@@ -134,20 +143,20 @@ pub(super) fn sets(evaluations: &[String], systems: &[Predictor]) -> Result<Vec<
             Some(_) => {}
         }
     }
-    match (shared.is_empty(), &outdated[..]) {
-        (false, []) => Ok(shared),
-        (false, _) => {
-            for set in outdated {
-                aside!("warning: {}; it is left out", run.wrong(set, OTHER_WEIGHTS).message);
-            }
-            Ok(shared)
+    if !shared.is_empty() {
+        for error in unusable {
+            aside!("warning: {error}; it is left out");
         }
-        (true, [set, ..]) if wrong.is_none() => Err(run.wrong(set, OTHER_WEIGHTS)),
-        (true, _) => Err(Error::data(wrong.unwrap_or_else(|| {
-            let sets = sets.join(", ");
+        return Ok(shared);
+    }
+    match (wrong, unusable.into_iter().next()) {
+        (Some(wrong), _) => Err(Error::data(wrong)),
+        (None, Some(error)) => Err(error),
+        (None, None) => {
+            let (path, sets) = (files[0].0.display(), sets.join(", "));
             let what = format!("is of other pairs than the evaluations of the runs ({sets})");
-            format!("{}: {what}; evaluate a run on these pairs with `tiered eval`", first.display())
-        }))),
+            Err(Error::data(format!("{path}: {what}; evaluate a run on these pairs with `tiered eval`")))
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 use crate::error::Result;
 use crate::sweep::{RunOutcome, SweepRun};
 
+/// What is said of a run that was stopped before it began.
+pub(super) const NOT_STARTED: &str = "not started";
+
 /// How a run ended.
 pub(super) struct End<'a> {
     pub run: &'a SweepRun,

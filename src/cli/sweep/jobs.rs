@@ -1,6 +1,6 @@
 //! `tiered sweep run --jobs J`: every run in its own process of this program, with its output in a log file.
 
-use super::end::{End, outcome_words};
+use super::end::{End, NOT_STARTED, outcome_words};
 use crate::distributed::VARIABLES;
 use crate::durable::create_folder;
 use crate::error::{Error, ErrorKind, Result};
@@ -105,7 +105,7 @@ fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
     match end {
         JobEnd::Code(0) if sweep.state(run)? == RunState::Done => Ok(RunOutcome::Done),
         JobEnd::Code(0) => Ok(RunOutcome::Held),
-        JobEnd::NotStarted => Err(Error::new(ErrorKind::Resumable, "not started")),
+        JobEnd::NotStarted => Err(Error::new(ErrorKind::Resumable, NOT_STARTED)),
         JobEnd::Code(75) => Err(Error::new(ErrorKind::Resumable, last_line(&log))),
         JobEnd::Killed(signal) => {
             let remedy = "if memory was too small, lower --jobs";
@@ -124,5 +124,5 @@ fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
 
 fn last_line(log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
-    text.lines().last().unwrap_or("nothing").to_owned()
+    text.lines().last().unwrap_or("nothing").trim().to_owned()
 }

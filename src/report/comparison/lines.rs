@@ -5,10 +5,11 @@ use crate::metrics::{Difference, Estimate, Tiers};
 use crate::report::{PublishedRow, Table};
 
 const COLUMNS: &str = "what,set,decoding,row,minus_row,tier,fraction,sd,low,high,p_bootstrap,p_bootstrap_holm,p_mcnemar,\
-                       p_mcnemar_holm,seeds,missing_seeds";
+                       p_mcnemar_holm,seeds,missing_seeds,of_row";
 
 impl Comparison {
-    /// The column `what` is "score", "published" or "difference". Missing values are empty.
+    /// The column `what` is "score", "published" or "difference". Missing values are empty; `of_row` is the row beside which a
+    /// published score stands.
     pub fn to_csv(&self) -> String {
         let mut table = Table::new(COLUMNS.split(','));
         self.sections.iter().flat_map(Section::lines).for_each(|line| table.push(line));
@@ -19,8 +20,9 @@ impl Comparison {
 impl Section {
     fn lines(&self) -> Vec<Vec<String>> {
         let scores = self.rows.iter().flat_map(|row| self.scores(row));
-        let of_rows = self.rows.iter().filter_map(|row| row.published.as_ref()).chain(&self.published);
-        let published = of_rows.flat_map(|row| self.published_lines(row));
+        let of_rows = self.rows.iter().filter_map(|row| Some((row.published.as_ref()?, row.name.as_str())));
+        let of_set = self.published.iter().map(|published| (published, ""));
+        let published = of_rows.chain(of_set).flat_map(|(published, row)| self.published_lines(published, row));
         let differences = self.differences.iter().flat_map(|difference| self.difference(difference));
         scores.chain(published).chain(differences).collect()
     }
@@ -41,11 +43,12 @@ impl Section {
         Tiers::<Estimate>::NAMES.into_iter().enumerate().map(line).collect()
     }
 
-    fn published_lines(&self, row: &PublishedRow) -> Vec<Vec<String>> {
-        let scores = [row.accuracy, row.consistency, row.verifiability];
+    fn published_lines(&self, published: &PublishedRow, of_row: &str) -> Vec<Vec<String>> {
+        let scores = [published.accuracy, published.consistency, published.verifiability];
         let line = |(score, tier): (f64, &str)| {
-            let numbers = [&[number(score)][..], &[const { String::new() }; 9]].concat();
-            self.line("published", &row.system, "", tier, &numbers)
+            let mut line = self.line("published", &published.system, "", tier, &[number(score)]);
+            *line.last_mut().expect("a line has columns") = of_row.to_owned();
+            line
         };
         scores.into_iter().zip(Tiers::<f64>::NAMES).map(line).collect()
     }
@@ -59,16 +62,17 @@ impl Section {
                 let p_values = [bootstrap.p, bootstrap.holm, mcnemar.p, mcnemar.holm].map(number);
                 [&[number(*difference), String::new(), low, high], &p_values[..]].concat()
             });
-            let mut numbers = numbers.unwrap_or_default();
-            numbers.resize(10, String::new());
-            self.line("difference", first, second, tier, &numbers)
+            self.line("difference", first, second, tier, &numbers.unwrap_or_default())
         };
         Tiers::<Difference>::NAMES.into_iter().enumerate().map(line).collect()
     }
 
+    /// A line that is filled up with empty cells.
     fn line(&self, what: &str, row: &str, minus: &str, tier: &str, numbers: &[String]) -> Vec<String> {
         let words = [what, &self.set, &self.decoding, row, minus, tier].map(str::to_owned);
-        [&words[..], numbers].concat()
+        let mut line = [&words[..], numbers].concat();
+        line.resize(COLUMNS.split(',').count(), String::new());
+        line
     }
 }
 

@@ -114,6 +114,9 @@ fn rows_are_compared_as_asked_for() {
     assert_eq!(differences.len(), 1);
     let difference = differences[0].tiers.unwrap().accuracy.difference;
     assert!((difference + 0.5).abs() < 1e-12, "row 1 minus row 2 on seed 1, the only one of both: {difference}");
+    let both_ways = comparison(&Compared::Rows(vec![[0, 1], [1, 0]]));
+    assert_eq!(both_ways.sections[0].differences.len(), 2);
+    assert_eq!(both_ways.tests, 3, "a test is the same in either order");
 }
 
 #[test]
@@ -128,10 +131,11 @@ fn every_format_has_every_number() {
     assert_eq!(["\\toprule", "\\bottomrule", "{lrrrrr}"].map(|part| latex.matches(part).count()), [2, 2, 1]);
     let csv = comparison.to_csv();
     let fields: Vec<usize> = csv.lines().map(|line| line.replace("\"all, losses\"", "x").split(',').count()).collect();
-    assert!(fields.iter().all(|&count| count == 16), "{csv}");
+    assert!(fields.iter().all(|&count| count == 17), "{csv}");
     assert_eq!(fields.len(), 1 + 3 * (3 + 2 + 2));
-    assert!(csv.contains("score,dev,pair,to come,,accuracy,,,,,,,,,0,1\n"), "{csv}");
-    assert!(csv.contains("published,dev,pair,random,,verifiability,0.009,"), "{csv}");
+    assert!(csv.contains("score,dev,pair,to come,,accuracy,,,,,,,,,0,1,\n"), "{csv}");
+    assert!(csv.contains("published,dev,pair,random,,verifiability,0.009,,,,,,,,,,\n"), "{csv}");
+    assert!(csv.contains("published,dev,pair,RoBERTa,,accuracy,0.752,,,,,,,,,,\"all, losses\"\n"), "{csv}");
 }
 
 #[test]
