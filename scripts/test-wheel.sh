@@ -20,7 +20,7 @@ small=no
 if [ "${1-}" = --small ]; then small=yes; shift; fi
 case "${1-}" in
     -*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | head -n -1; exit 2 ;;
-    '') wheel=$(ls -t "$repository"/dist/tiered-*.whl 2>/dev/null | head -1); [ -n "$wheel" ] || fail "no wheel in dist/; make it with: make wheel" ;;
+    '') wheel=$(ls -t "$repository"/dist/tiered-*.whl 2>/dev/null | head -1) || true; [ -n "$wheel" ] || fail "no wheel in dist/; make it with: make wheel" ;;
     *) wheel=$(realpath "$1"); [ -f "$wheel" ] || fail "no file $1" ;;
 esac
 encoder=$(realpath -m "${ENCODER:-$repository/checkpoints/encoders/e5-small}")

@@ -171,7 +171,7 @@ pub fn lack_of_memory(payload: &dyn Any) -> Option<&str> {
         "Error computing Error::what()",
     ];
     let start = words.iter().find_map(|words| text.find(words))?;
-    // tch shows libtorch's message as Rust's source code would: with `\n` in the place of a line's end.
+    // tch shows libtorch's message as Rust's source code would: with `\n` instead of a line's end.
     let line = text[start..].split(['"', '>', '\n']).next()?.split("\\n").next()?;
     Some(line.split(". ").next()?.trim_end_matches('.'))
 }

@@ -22,7 +22,7 @@ BOTH = pytest.mark.parametrize("command", COMMANDS, ids=["script", "module"])
 
 
 def launched(program: Path, arguments: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-    """Launches another program in the place of ours."""
+    """Launches another program instead of ours."""
     code = f"import pathlib, tiered._launcher as launcher; launcher.PROGRAM = pathlib.Path({str(program)!r}); launcher.main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], env={**os.environ, **variables}, capture_output=True, text=True, check=False

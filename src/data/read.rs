@@ -161,7 +161,7 @@ struct Splits<K: Keep> {
     position: Rc<Cell<u64>>,
     names: GivenNames,
     read: Vec<(String, Vec<K::Kept>)>,
-    /// Whether the file has a story, or stories, in the place of splits.
+    /// Whether the file has a story, or stories, instead of splits.
     are_missing: bool,
     keep: K,
 }

@@ -178,8 +178,9 @@ fn commonest(classes: &[u8]) -> Vec<u8> {
 }
 
 /// Summed in `f64`, so that the order of the systems changes nothing.
-fn mean(values: impl Iterator<Item = f32> + Clone) -> f32 {
-    (values.clone().map(f64::from).sum::<f64>() / values.count() as f64) as f32
+pub(super) fn mean(values: impl Iterator<Item = f32>) -> f32 {
+    let (count, sum) = values.fold((0, 0.), |(count, sum), value| (count + 1, sum + f64::from(value)));
+    (sum / f64::from(count)) as f32
 }
 
 fn same<T: PartialEq>(what: &str, mut values: impl Iterator<Item = T>) -> Result<(), String> {

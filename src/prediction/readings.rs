@@ -1,6 +1,6 @@
 //! Test-time augmentation: each pair is read as it is, and again without one of its sentences, for each of them.
 
-use super::mean::mean_states;
+use super::mean::{mean, mean_states};
 use super::{LabelledPair, PairPrediction, PredictedStates, StateCandidate, StoryPrediction};
 use crate::attribute::Side;
 use crate::data::{Pair, Story};
@@ -34,7 +34,7 @@ pub fn mean_of_readings(predictions: Vec<LabelledPair>) -> Vec<LabelledPair> {
         let count = left_out(pair.prediction.stories.each_ref().map(|story| story.sentences.len())).len();
         let shortened: Vec<_> = predictions.by_ref().take(count).map(|reading| reading.prediction).collect();
         if !shortened.is_empty() {
-            pair.prediction = mean(&pair.prediction, &shortened);
+            pair.prediction = mean_reading(&pair.prediction, &shortened);
         }
         means.push(pair);
     }
@@ -54,7 +54,7 @@ fn shortened(story: &Story, sentence: usize) -> Story {
     }
 }
 
-fn mean(whole: &PairPrediction, shortened: &[PairPrediction]) -> PairPrediction {
+fn mean_reading(whole: &PairPrediction, shortened: &[PairPrediction]) -> PairPrediction {
     let readings = [0, 1].map(|s| {
         let whole = Reading { story: &whole.stories[s], left_out: None };
         let shortened = shortened.iter().map(|reading| &reading.stories[s]).enumerate();
@@ -70,7 +70,7 @@ fn mean(whole: &PairPrediction, shortened: &[PairPrediction]) -> PairPrediction 
             stories.iter_mut().zip(&readings).for_each(|(story, readings)| normalize(story, total, readings));
             [support[1] / total, support[0] / total]
         }
-        false => [0, 1].map(|s| mean_of(std::iter::once(whole).chain(shortened).map(|pair| pair.story_probs[s]))),
+        false => [0, 1].map(|s| mean(std::iter::once(whole).chain(shortened).map(|pair| pair.story_probs[s]))),
     };
     let plausible = usize::from(story_probs[1] > story_probs[0]);
     PairPrediction { plausible, story_probs, conflict: Vec::new(), stories }
@@ -83,7 +83,7 @@ fn normalize(story: &mut StoryPrediction, total: f32, readings: &[Reading]) {
     for sentence in 0..story.sentences.len() {
         let of_readings =
             readings.iter().filter_map(|reading| Some(reading.story.conflict_prob(reading.place(sentence)?)));
-        let (before, now) = (mean_of(of_readings), story.conflict_prob(sentence));
+        let (before, now) = (mean(of_readings), story.conflict_prob(sentence));
         let scale = if before > 0. { now / before } else { 0. };
         story.entities.iter_mut().for_each(|entity| entity.conflict_probs[sentence] *= scale);
     }
@@ -130,15 +130,15 @@ impl<'a> Reading<'a> {
 /// `readings` begins with that of the whole story. The support of its sentence pairs is not scaled yet.
 fn mean_story(readings: &[Reading]) -> StoryPrediction {
     let whole = readings[0].story;
-    let mut mean = whole.clone();
-    for (i, row) in mean.sentence_pairs.iter_mut().enumerate() {
+    let mut story = whole.clone();
+    for (i, row) in story.sentence_pairs.iter_mut().enumerate() {
         for (j, prob) in row.iter_mut().enumerate() {
-            *prob = mean_of(readings.iter().filter_map(|reading| reading.sentence_pair(i, j)));
+            *prob = mean(readings.iter().filter_map(|reading| reading.sentence_pair(i, j)));
         }
     }
-    for (e, entity) in mean.entities.iter_mut().enumerate() {
+    for (e, entity) in story.entities.iter_mut().enumerate() {
         for (sentence, prob) in entity.conflict_probs.iter_mut().enumerate() {
-            *prob = mean_of(readings.iter().filter_map(|reading| reading.conflict_prob(e, sentence)));
+            *prob = mean(readings.iter().filter_map(|reading| reading.conflict_prob(e, sentence)));
         }
         for side in Side::BOTH {
             let of_sentence = |sentence: usize| {
@@ -149,7 +149,7 @@ fn mean_story(readings: &[Reading]) -> StoryPrediction {
             *entity.side_mut(side) = told_in_order((0..whole.sentences.len()).map(of_sentence));
         }
     }
-    mean
+    story
 }
 
 /// The states of a story from those of its sentences.
@@ -162,11 +162,6 @@ fn told_in_order(sentences: impl Iterator<Item = PredictedStates>) -> PredictedS
             .extend(states.candidates.into_iter().map(|candidate| StateCandidate { sentence, ..candidate }));
     }
     story
-}
-
-fn mean_of(values: impl Iterator<Item = f32>) -> f32 {
-    let (count, sum) = values.fold((0, 0.), |(count, sum), value| (count + 1, sum + f64::from(value)));
-    (sum / f64::from(count)) as f32
 }
 
 #[cfg(test)]
@@ -207,7 +202,7 @@ mod tests {
             let one_pair = |prob| story(2, &[(0, 1, prob)], &[prob, prob]);
             pair([second, first], [one_pair(first), one_pair(second)])
         });
-        let mean = mean(&whole, &shortened);
+        let mean = mean_reading(&whole, &shortened);
         let total = (0.3 + 0.1) / 2. + (0.1 + 0.3) / 2. + (0.2 + 0.8) / 2. + 0.9 / 2. + (0.4 + 0.7) / 2. + 0.2 / 2.;
         close(mean.stories[0].sentence_pairs[0][1], 0.2 / total);
         close(mean.stories[0].sentence_pairs[0][2], 0.2 / total);
@@ -238,7 +233,7 @@ mod tests {
         };
         let pair_of = |probabilities: &[f32]| pair([0.5, 0.5], [believing(probabilities), believing(probabilities)]);
         let shortened = [[0.7, 0.1], [0.9, 0.2], [0.1, 0.3]].map(|probabilities| pair_of(&probabilities));
-        let mean = mean(&pair_of(&[0.6, 0.4, 0.8]), &shortened);
+        let mean = mean_reading(&pair_of(&[0.6, 0.4, 0.8]), &shortened);
         let effects = &mean.stories[1].entities[0].effects;
         // In all readings, in order: the first sentence 0.6, 0.9, 0.1; the second 0.4, 0.7, 0.3; the third 0.8, 0.1, 0.2.
         for (candidate, expected) in effects.candidates.iter().zip([1.6 / 3., 1.4 / 3., 1.1 / 3.]) {
@@ -255,7 +250,7 @@ mod tests {
         let whole = pair([0.5, 0.5], [story(3, &[], &[0.9, 0.3, 0.3]), story(2, &[], &[0.5, 0.1])]);
         let shortened =
             [0.2, 0.4, 0.6].map(|p| pair([p, 1. - p], [story(2, &[], &[0.3, 0.6]), story(2, &[], &[p, 0.])]));
-        let mean = mean(&whole, &shortened);
+        let mean = mean_reading(&whole, &shortened);
         close(mean.story_probs[0], (0.5 + 0.2 + 0.4 + 0.6) / 4.);
         close(mean.stories[0].entities[0].conflict_probs[0], (0.9 + 0.3 + 0.3) / 3.);
         close(mean.stories[1].entities[0].conflict_probs[0], (0.5 + 0.2 + 0.4 + 0.6) / 4.);

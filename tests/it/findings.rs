@@ -477,7 +477,7 @@ fn unknown_fields_are_ignored_unless_they_look_misspelt() {
     assert!(places(&file).contains(&("misspelt-field", "1", "entites")), "{:?}", file.findings);
 }
 
-/// One error with the remedy, in the place of one for each story.
+/// One error with the remedy, instead of one for each story.
 #[test]
 fn stories_without_a_split_are_refused() {
     let stories = clean_file()["test"].clone();

@@ -539,7 +539,7 @@ fn a_reordered_story_has_the_labels_that_were_given_and_no_others() {
     }
 }
 
-/// A named pipe in the place of the story file to train on, and the command that trains on it.
+/// A named pipe instead of the story file to train on, and the command that trains on it.
 fn piped(tiny: &Tiny, run: &str) -> (PathBuf, Command) {
     let pipe = tiny.path(&format!("{run}.pipe"));
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());

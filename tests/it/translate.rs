@@ -1,4 +1,4 @@
-//! `scripts/translate-it.py`, with a program in the place of Apertium that knows a few lines.
+//! `scripts/translate-it.py`, with a program instead of Apertium that knows a few lines.
 
 use crate::support::{interpreter, stderr, text, tiered};
 use serde_json::{Value, json};

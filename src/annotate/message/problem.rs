@@ -46,7 +46,7 @@ pub enum EditProblem {
     LongSentence,
     ManySentences,
     ManyEntities,
-    /// Plausible stories have no sentences in the place of others.
+    /// Plausible stories have no sentences instead of others.
     ReplacedInPlausible,
     /// Plausible stories have no sentences of their own.
     OwnInPlausible,

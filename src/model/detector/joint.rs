@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(low.grad(), Tensor::ones([2, 2, 2], (Kind::Float, Device::Cpu)));
     }
 
-    /// An entity of the conflict that was drawn alone counts as much as one of the others that was drawn in the place of
+    /// An entity of the conflict that was drawn alone counts as much as one of the others that was drawn instead of
     /// four.
     #[test]
     fn sentences_are_means_over_the_rows_whatever_they_stand_for() {

@@ -56,7 +56,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("a header that is no object", file(b" [1, 2]", 0), "byte 8"),
         ("a tensor named twice", file(format!(r#"{{"a":{tensor},"a":{tensor}}}"#).as_bytes(), 16), "\"a\" is repeated"),
         ("overlapping tensors", two([0, 8], [4, 12]), "tensor \"b\": its offset 4 overlaps"),
-        ("one tensor in the place of another", two([0, 8], [0, 8]), "overlaps the previous tensor"),
+        ("one tensor instead of another", two([0, 8], [0, 8]), "overlaps the previous tensor"),
         ("a gap between tensors", two([0, 8], [12, 20]), "lead out of the 16 bytes"),
         ("a gap", file(br#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#, 8), "leaves a gap after 0"),
         ("offsets out of the file", one(json!([4]), json!([0, 1u64 << 40])), "lead out of the 16 bytes of data"),
