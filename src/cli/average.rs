@@ -5,7 +5,7 @@ use super::out_file::output_folder;
 use super::output::{print, warn_unless_ended};
 use crate::error::{Error, Result};
 use crate::experiment::{CheckpointKind, RunFolder, TrainedRun, average};
-use crate::machine::ComputeChoice;
+use crate::machine::{ComputeChoice, DeviceChoice};
 use crate::say::quoted;
 use std::path::{Path, PathBuf};
 
@@ -21,15 +21,17 @@ pub(super) struct Args {
     /// The run folder to create
     #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: PathBuf,
-    #[command(flatten)]
-    compute: ComputeChoice,
+    /// Where to compute: auto, cpu or cuda:N [default: as in training]
+    #[arg(long)]
+    device: Option<DeviceChoice>,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
     for run in &args.runs {
         warn_unless_ended(&RunFolder::open(run)?);
     }
-    let open = |run: &Path| TrainedRun::open(run, CheckpointKind::Best, &args.compute);
+    let choice = ComputeChoice::on(args.device.as_ref());
+    let open = |run: &Path| TrainedRun::open(run, CheckpointKind::Best, &choice);
     // The average has the first run's dev sources. Says before anything is written if they or the device are missing.
     let first = open(&args.runs[0])?;
     let dev = first.config.data.dev.is_some().then(|| first.dev_pairs()).transpose()?;

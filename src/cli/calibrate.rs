@@ -4,7 +4,7 @@ use super::output::{pair_bar, print, warn_unless_ended};
 use crate::calibrate::{ChosenOn, StateTrial};
 use crate::error::Result;
 use crate::experiment::{CalibrationPairs, CheckpointKind, DevCalibration, TrainedRun};
-use crate::machine::ComputeChoice;
+use crate::machine::{ComputeChoice, DeviceChoice};
 use crate::metrics::Share;
 use crate::report::Table;
 use crate::say::counted;
@@ -22,12 +22,14 @@ pub(super) struct Args {
     /// Which weights of the run to use
     #[arg(long, value_enum, default_value_t = CheckpointKind::Best)]
     weights: CheckpointKind,
-    #[command(flatten)]
-    compute: ComputeChoice,
+    /// Where to compute: auto, cpu or cuda:N [default: as in training]
+    #[arg(long)]
+    device: Option<DeviceChoice>,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let mut run = TrainedRun::open_uncalibrated(&args.run, args.weights, &args.compute)?;
+    let choice = ComputeChoice::on(args.device.as_ref());
+    let mut run = TrainedRun::open_uncalibrated(&args.run, args.weights, &choice)?;
     warn_unless_ended(&run.folder);
     let dev = run.dev_pairs()?;
     let calibration = on_dev(&mut run, dev)?;

@@ -88,7 +88,7 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
 /// Evaluates the run, and notes that it was scored.
 fn scored_anew(args: &Args, set: &LoadedPairs, data: &DataDescription) -> Result<Vec<LabelledPair>> {
     check_ledger()?;
-    let choice = ComputeChoice { device: args.device.clone(), precision: None };
+    let choice = ComputeChoice::on(args.device.as_ref());
     let run = TrainedRun::open(&args.run, CheckpointKind::Best, &choice)?;
     let predictions = run.own_decode().apply(&evaluated(&run, set, set.pairs(run.config.seed)?)?);
     require_states(args, &predictions)?;

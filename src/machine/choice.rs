@@ -39,6 +39,13 @@ pub struct ComputeChoice {
     pub precision: Option<PrecisionChoice>,
 }
 
+impl ComputeChoice {
+    /// On this device, in the run's own precision.
+    pub fn on(device: Option<&DeviceChoice>) -> Self {
+        ComputeChoice { device: device.cloned(), precision: None }
+    }
+}
+
 /// The precision of matmuls, as written in a config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

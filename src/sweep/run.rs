@@ -87,7 +87,7 @@ impl Sweep {
             files.remove_checkpoints()?;
             return Ok(RunOutcome::WasDone);
         }
-        let choice = ComputeChoice { device: Some(run.config.device.clone()), precision: None };
+        let choice = ComputeChoice::on(Some(&run.config.device));
         let run = TrainedRun::open(&files.path, CheckpointKind::Best, &choice)?;
         for (set, _) in todo {
             if let Some(reason) = stop() {
