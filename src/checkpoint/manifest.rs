@@ -59,6 +59,17 @@ pub struct Inputs {
     pub earlier: Vec<SeenSource>,
 }
 
+impl Inputs {
+    /// Adds what was seen earlier, each once.
+    pub fn add_earlier(&mut self, sources: Vec<SeenSource>) {
+        for source in sources {
+            if !self.earlier.contains(&source) {
+                self.earlier.push(source);
+            }
+        }
+    }
+}
+
 /// A split of a story file that a training has seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenSource {

@@ -94,8 +94,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     args.show.check(args.unit == Unit::Story)?;
     require_pairs_to_augment(args)?;
     let set = args.pairs.read()?;
-    args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
-    check_ledger()?;
+    check(args, &set)?;
     let run = TrainedRun::open(&args.run, args.weights, &args.compute)?;
     warn_unless_ended(&run.folder);
     let name = args.output.is_none().then(|| name(args, &set, run.other_precision())).transpose()?;
@@ -138,6 +137,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Some(path) if args.show.is_text() => print(&format!("\npredictions: {}\n", path.display())),
         _ => Ok(()),
     }
+}
+
+/// Refuses what can be refused before the model is loaded.
+fn check(args: &Args, set: &LoadedPairs) -> Result<()> {
+    args.show.check_pairs(set.pairs(0)?.iter().map(|pair| pair.id.as_str()))?;
+    if args.output.is_none() {
+        name(args, set, None)?;
+    }
+    check_ledger()
 }
 
 /// # Errors

@@ -65,8 +65,8 @@ fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {
     let data = set.description(pairs.len()).with_seen(&set.scored()?.seen(&seen_by(&folder, &config)?));
     let name = set.evaluation_name(CheckpointKind::Best)?;
     let saved = folder.predictions(&name, CheckpointKind::Best)?;
-    let is_read_once = || folder.report(&name).is_ok_and(|report| !report.data.augmented);
-    let predictions = match saved.filter(|saved| are_of(saved, &pairs) && is_read_once()) {
+    let is_usual = || folder.report(&name).is_ok_and(|report| report.data.is_read_as_in_training());
+    let predictions = match saved.filter(|saved| are_of(saved, &pairs) && is_usual()) {
         Some(saved) => saved,
         None => scored_anew(args, set, &data)?,
     };

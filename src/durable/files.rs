@@ -64,7 +64,11 @@ pub fn extend(path: &Path, bytes: &[u8]) -> Result<()> {
         held => held.map_err(|error| Error::reading(path, &error))?,
     };
     match bytes.strip_prefix(held.as_slice()) {
-        Some([]) if !bytes.is_empty() => sync_parent(path), // a try before may have failed at this
+        // Written by a program that was killed before it synced them, or not yet synced with the folder.
+        Some([]) if !bytes.is_empty() => {
+            at(path, fault::operation(|| File::open(path)?.sync_all()))?;
+            sync_parent(path)
+        }
         Some(rest) if !held.is_empty() => {
             let appended = fault::operation(|| {
                 let mut file = fs::OpenOptions::new().append(true).open(path)?;

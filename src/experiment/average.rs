@@ -128,10 +128,7 @@ pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
     let means = sums.into_iter().map(|(name, sum)| (name, sum / members.len() as f64)).collect();
     let mut inputs = first.files()?;
     for member in &members {
-        let earlier = member.folder.required_inputs()?.earlier;
-        inputs
-            .earlier
-            .extend(earlier.into_iter().filter(|source| !inputs.earlier.contains(source)).collect::<Vec<_>>());
+        inputs.add_earlier(member.folder.required_inputs()?.earlier);
     }
     write(first, &inputs, &means, &Average { runs: of_runs }, output)
 }

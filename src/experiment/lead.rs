@@ -155,7 +155,7 @@ impl Experiment {
                 if let Err(error) = folder.checkpoints().remove_unfinished() {
                     aside!("warning: {error}");
                 }
-                if folder.inputs()?.as_ref() != Some(inputs) {
+                if !folder.inputs().is_ok_and(|held| held.as_ref() == Some(inputs)) {
                     folder.replace_inputs(inputs)?;
                 }
                 folder.write_config(config)?;

@@ -59,7 +59,7 @@ impl Resumed {
         let mut warnings = found.as_ref().map_or(Vec::new(), skipped);
         // `model calibrate` notes there what it has chosen on since the checkpoint.
         match folder.inputs() {
-            Ok(noted) => add_new(&mut inputs.earlier, noted.map_or(Vec::new(), |noted| noted.earlier)),
+            Ok(noted) => inputs.add_earlier(noted.map_or(Vec::new(), |noted| noted.earlier)),
             Err(error) => warnings.push(format!("{error}; what was chosen on other dev pairs since is forgotten")),
         }
         Ok((Resumed { folder, _lock: lock, found, inputs, config: config.clone() }, config, warnings))
@@ -110,11 +110,11 @@ impl Resumed {
 
     /// What was seen earlier, also of dev pairs that are not those of the run any more.
     pub fn earlier(&self, config: &Config, now: &Inputs) -> Vec<SeenSource> {
-        let mut earlier = self.inputs.earlier.clone();
+        let mut inputs = self.inputs.clone();
         if self.had_other_dev(config, now) {
-            earlier.extend(chosen_on(&self.config, &self.inputs));
+            inputs.add_earlier(chosen_on(&self.config, &self.inputs));
         }
-        earlier
+        inputs.earlier
     }
 
     /// Whether the epochs until now were chosen on other dev pairs than those to come.
@@ -181,11 +181,6 @@ impl Resumed {
         }
         Ok(warnings)
     }
-}
-
-fn add_new(known: &mut Vec<SeenSource>, sources: Vec<SeenSource>) {
-    let new: Vec<_> = sources.into_iter().filter(|source| !known.contains(source)).collect();
-    known.extend(new);
 }
 
 fn skipped(found: &LatestCheckpoint) -> Vec<String> {

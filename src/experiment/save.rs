@@ -144,7 +144,8 @@ impl<'a> CheckpointWriter<'a> {
         let best = newest.manifest.best.as_deref().unwrap_or_default();
         let message = format!(
             "{}: the run is at its end, and its best epoch is lost ({best} is missing or damaged); restore that folder, \
-             or go on with --set train.epochs=MORE (or train.patience=MORE, if that ended it); `tiered eval` can still use best/, which may be of an earlier epoch",
+             or go on with --set train.epochs=MORE (or train.patience=MORE, if that ended it); `tiered eval` can still \
+             use best/, which may be of an earlier epoch",
             self.store.path(best).display()
         );
         Error::data(message)

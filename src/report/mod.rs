@@ -111,6 +111,11 @@ impl DataDescription {
         DataDescription { seen, seen_in_part: !seen.is_nothing() && each.contains(&Seen::Nothing), ..self }
     }
 
+    /// Whether each pair was read once, in the run's own precision.
+    pub fn is_read_as_in_training(&self) -> bool {
+        !self.augmented && self.precision.is_none()
+    }
+
     /// Whether every pair has state labels.
     pub fn has_states(&self) -> bool {
         self.without_states == 0

@@ -110,7 +110,8 @@ fn of_dev(run: &TrainedRun, set: &EvaluationSet, sha256: &str) -> Option<Vec<Lab
     let name =
         evaluation_name(&expand(&set.file).ok()?, &set.split_name(), set.kind_name(), CheckpointKind::Best).ok()?;
     let data = run.folder.report(&name).ok()?.data;
-    let is_same = data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn && !data.augmented;
+    let is_same =
+        data.sha256.as_deref() == Some(sha256) && data.seen == Seen::ChosenOn && data.is_read_as_in_training();
     run.folder.predictions(&name, CheckpointKind::Best).ok()?.filter(|_| is_same)
 }
 

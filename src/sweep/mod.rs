@@ -128,10 +128,10 @@ impl Sweep {
         let files = self.files(run);
         if files.is_trained(run)? {
             files.folder()?;
-        }
-        // What it was trained on may not be known any more: `sweep run` says so where it matters.
-        if files.is_trained(run)? && self.other_file(run, &files).is_ok_and(|other| other.is_some()) {
-            return Ok(RunState::OtherData);
+            // What it was trained on may not be known any more: `sweep run` says so where it matters.
+            if self.other_file(run, &files).is_ok_and(|other| other.is_some()) {
+                return Ok(RunState::OtherData);
+            }
         }
         let sets = self.file.evaluate.iter().map(|set| (set, self.digest(set).ok()));
         files.state(run, &sets.collect::<Vec<_>>())

@@ -6,6 +6,7 @@ use crate::tiny::Tiny;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -364,6 +365,34 @@ fn inputs_that_have_changed() {
     let output = resume(&run, &[]);
     assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
     assert!(stderr(&output).contains("tokenizer.json"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_run_that_was_stopped_before_its_first_checkpoint_keeps_its_encoder() {
+    let tiny = Tiny::new();
+    let (config, run) = (tiny.config(), tiny.path("run"));
+    let begins = |operation: &i32| {
+        let start = ["train", "--config", text(&config), "--output", text(&run)];
+        let stopped = tiered_with("TIERED_FAIL_POINT", &format!("abort:{operation}"), start);
+        assert!(stopped.status.signal().is_some(), "{}", stderr(&stopped));
+        run.join("run.json").exists()
+    };
+    (1..100).find(begins).unwrap();
+    assert!(CheckpointStore::new(run.join("checkpoints")).newest().unwrap().is_none());
+    let encoder = tiny.encoder().join("config.json");
+    let own = fs::read_to_string(&encoder).unwrap();
+    fs::write(&encoder, own.clone() + " ").unwrap();
+    let output = resume(&run, &[]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is not the encoder with which"), "{}", stderr(&output));
+    fs::write(&encoder, own).unwrap();
+    let output = resume(&run, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    // Its checkpoints know what it was made from.
+    fs::write(run.join("run.json"), "{").unwrap();
+    let output = resume(&run, &["--set", "train.epochs=3"]);
+    assert!(output.status.success() && stderr(&output).contains("is forgotten"), "{}", stderr(&output));
+    assert!(RunFolder::open(&run).unwrap().inputs().unwrap().is_some());
 }
 
 #[test]

@@ -24,6 +24,7 @@ class Run:
     path: Path
     weights: Literal["best", "last"] = "best"
     device: str | None = None
+    precision: str | None = None
     decode: Decoding | None = None
     states: str | None = None
     augment: bool = False
@@ -52,7 +53,13 @@ class Run:
         return cast("list[Answer]", answers)
 
     def _options(self) -> list[str]:
-        given = {"--weights": self.weights, "--device": self.device, "--decode": self.decode, "--states": self.states}
+        given = {
+            "--weights": self.weights,
+            "--device": self.device,
+            "--precision": self.precision,
+            "--decode": self.decode,
+            "--states": self.states,
+        }
         options = [f"{option}={value}" for option, value in given.items() if value is not None]
         return options + ["--augment"] * self.augment
 
@@ -62,21 +69,22 @@ def load_run(
     *,
     weights: Literal["best", "last"] = "best",
     device: str | None = None,
+    precision: str | None = None,
     decode: Decoding | None = None,
     states: str | None = None,
     augment: bool = False,
 ) -> Run:
     """The run in a folder that `tiered train` made.
 
-    `weights`, `device`, `decode`, `states` and `augment` are the options of `tiered predict`; None stands for its
-    default.
+    `weights`, `device`, `precision`, `decode`, `states` and `augment` are the options of `tiered predict`; None
+    stands for its default.
 
     Raises FileNotFoundError if the folder is not a run.
     """
     folder = Path(path)
     if not (folder / "model.json").is_file():
         raise FileNotFoundError(f"{folder}: not a run folder (it has no model.json); `tiered train` makes one")
-    return Run(folder, weights, device, decode, states, augment)
+    return Run(folder, weights, device, precision, decode, states, augment)
 
 
 def _question(asked: Story | Pair, entities: Sequence[str]) -> dict[str, Any]:

@@ -106,7 +106,10 @@ fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
         JobEnd::Code(0) if sweep.state(run)? == RunState::Done => Ok(RunOutcome::Done),
         JobEnd::Code(0) => Ok(RunOutcome::Held),
         JobEnd::NotStarted => Err(Error::new(ErrorKind::Resumable, NOT_STARTED)),
-        JobEnd::Code(75) => Err(Error::new(ErrorKind::Resumable, last_line(&log))),
+        JobEnd::Code(75) => {
+            let (line, prefix) = (last_line(&log), format!("task {} ({}): ", run.number, run.name()));
+            Err(Error::new(ErrorKind::Resumable, line.strip_prefix(&prefix).unwrap_or(&line)))
+        }
         JobEnd::Killed(signal) => {
             let remedy = "if memory was too small, lower --jobs";
             let message = format!("ended by signal {signal}; {remedy}; its output: {}", log.display());
