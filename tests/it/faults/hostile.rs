@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// takes time away once, a file takes it each time. A minute, or four times the limit, is long enough to tell
 /// that it waits for something.
 fn timed<T>(limit: Duration, read: impl Fn() -> T) -> (Option<T>, Duration) {
-    let patience = (4 * limit).max(Duration::from_secs(60));
+    let patience = limit.saturating_mul(4).max(Duration::from_secs(60));
     let once = || {
         let (started, before) = (Instant::now(), thread_time());
         let outcome = catch_unwind(AssertUnwindSafe(&read)).ok();
