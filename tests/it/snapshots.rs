@@ -44,7 +44,7 @@ fn trainings_that_end_early_say_why() {
         format!("{}\nexit code {}\n", message.trim(), output.status.code().unwrap())
     };
     assert_data_eq!(
-        train("full", "TIERED_FAIL_POINT", "errors:62"),
+        train("full", "TIERED_FAIL_POINT", "errors:66"),
         str![[r#"
 warning: step 8: [FOLDER]/full: cannot be written: no space left (injected)
 warning: step 8: [FOLDER]/full/metrics.csv: cannot be written: no space left (injected)

@@ -152,8 +152,8 @@ fn a_full_disk_stops_the_sweep_and_it_goes_on_when_there_is_room() {
     let output = command.env("TIERED_FAIL_POINT", "errors:60").env("TIERED_RETRY_MS", "1").output().unwrap();
     assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
     let said = stderr(&output);
-    let cause = said.lines().find(|line| line.contains("task 1 (paper / seed 0): ")).unwrap_or_default();
-    assert!(cause.contains("make room") && cause.matches("task 1").count() == 1, "{said}");
+    let cause = said.lines().find(|line| line.contains("make room")).unwrap_or_default();
+    assert!(cause.starts_with("  task ") && cause.matches("task").count() == 1, "{said}");
     rig.succeeds("run", "full", &[]);
     assert_eq!(rig.table("full"), rig.table("done"));
 }

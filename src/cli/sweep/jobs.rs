@@ -106,10 +106,7 @@ fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
         JobEnd::Code(0) if sweep.state(run)? == RunState::Done => Ok(RunOutcome::Done),
         JobEnd::Code(0) => Ok(RunOutcome::Held),
         JobEnd::NotStarted => Err(Error::new(ErrorKind::Resumable, NOT_STARTED)),
-        JobEnd::Code(75) => {
-            let (line, prefix) = (last_line(&log), format!("task {} ({}): ", run.number, run.name()));
-            Err(Error::new(ErrorKind::Resumable, line.strip_prefix(&prefix).unwrap_or(&line)))
-        }
+        JobEnd::Code(75) => Err(Error::new(ErrorKind::Resumable, last_line(&log, run))),
         JobEnd::Killed(signal) => {
             let remedy = "if memory was too small, lower --jobs";
             let message = format!("ended by signal {signal}; {remedy}; its output: {}", log.display());
@@ -118,14 +115,16 @@ fn result(sweep: &Sweep, run: &SweepRun, end: JobEnd) -> Result<RunOutcome> {
         JobEnd::Code(code) => {
             let message = match sweep.failure(run).filter(|failure| failure.code == code) {
                 Some(failure) => failure.message,
-                None => format!("exit code {code}; its last output: {}", last_line(&log)),
+                None => format!("exit code {code}; its last output: {}", last_line(&log, run)),
             };
             Err(Error::new(ErrorKind::of_code(code).unwrap_or(ErrorKind::Internal), message))
         }
     }
 }
 
-fn last_line(log: &Path) -> String {
+/// Without the name of the run, which stands before the message already.
+fn last_line(log: &Path, run: &SweepRun) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
-    text.lines().last().unwrap_or("nothing").trim().to_owned()
+    let line = text.lines().last().unwrap_or("nothing").trim();
+    line.strip_prefix(&format!("task {} ({}): ", run.number, run.name())).unwrap_or(line).to_owned()
 }
