@@ -52,7 +52,9 @@ def test_a_storys_own_entities_come_first(run: tiered.Run) -> None:
 
 
 def test_options_reach_the_program(run_folder: Path) -> None:
-    by_threshold = tiered.load_run(run_folder, weights="last", device="cpu", decode="threshold", states="0.7+top1")
+    by_threshold = tiered.load_run(
+        run_folder, weights="last", device="cpu", precision="bf16", decode="threshold", states="0.7+top1"
+    )
     (answer,) = by_threshold.predict([(FILLED, UNPLUGGED)], entities=ENTITIES)
     assert answer["decode"] == "threshold"
     once, augmented = (
