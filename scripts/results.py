@@ -63,14 +63,24 @@ def ensemble(run):
     runs = [one for one in (run, *sorted(run.parent.glob(f"{run.name}-seed*"))) if one.is_dir()]
     if not runs:
         sys.exit(f"error: neither {run} nor {run}-seed... is there; name runs that differ in their seed only")
+    if len(runs) != 3:
+        sys.exit(f"error: {run} and {run}-seed... are {len(runs)} runs; the table of ensembles is of three seeds each")
+    uncalibrated = [one for one in runs if not (one / "best" / "decode.json").is_file()]
+    if uncalibrated:
+        sys.exit(f"error: {uncalibrated[0]}: has no best/decode.json; `tiered model calibrate` makes it")
     states = {json.loads((one / "best" / "decode.json").read_text())["states"] for one in runs}
+    if len(states) > 1:
+        sys.exit(f"error: the seeds of {run} predict states in several ways ({', '.join(sorted(states))}); the table shows one")
     target = RESULTS / f"{run.name}-ensemble"
     target.mkdir(parents=True, exist_ok=True)
     for name in SETS:
         files = [one / "eval" / name / "predictions.jsonl" for one in runs]
         ways = [word for way in ["argmax", *sorted(states)] for word in ("--states", way)]
         command = [ROOT / "target" / "release" / "tiered", "score", *files, *ways, "--format=json"]
-        report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        scored = subprocess.run(command, stdout=subprocess.PIPE)
+        if scored.returncode != 0:
+            sys.exit(f"error: tiered score failed on the predictions of {name}; its message is above")
+        report = json.loads(scored.stdout)
         report["system"] = f"ensemble of {len(runs)}: " + ", ".join(f"runs/{one.name}" for one in runs)
         report["rows"] = [row for row in report["rows"] if row["decoding"] != "as recorded"]
         (target / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")

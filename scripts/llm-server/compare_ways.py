@@ -19,7 +19,9 @@ def scores(folder):
     return found
 
 
-first, second = map(scores, sys.argv[1:3])
+if len(sys.argv) != 3:
+    sys.exit("usage: compare_ways.py RUN RUN")
+first, second = map(scores, sys.argv[1:])
 shared = first.keys() & second.keys()
 if not shared:
     sys.exit("the runs share no question")

@@ -26,10 +26,10 @@ impl Analysis {
         format!("## {title}\n\n{}.\n\n{}\n{INTERVALS}\n", self.reading(), tables.join("\n"))
     }
 
-    /// The tables only, with an empty line between two. CSV and LaTeX say in the first one what was measured on what.
+    /// The tables only, with an empty line between two. CSV and LaTeX say in the first one what was measured on what, and how.
     pub fn in_tables(&self, format: TableFormat) -> String {
         let mut tables = self.tables();
-        tables[0] = self.tiers().titled(title(&self.system, &self.data));
+        tables[0] = self.tiers().titled(format!("{}; {}", title(&self.system, &self.data), self.reading()));
         tables.iter().map(format).collect::<Vec<_>>().join("\n")
     }
 

@@ -25,7 +25,7 @@ const NOTES: &str =
 /// Find the people and things of stories, and measure recall and precision where stories list them
 ///
 /// FILE is a story file (its name ends in .json), or stories as `tiered predict` reads them: text, or JSON with a list
-/// `sentences` or `stories`. The list of a story is the entities that its states name.
+/// `sentences` or `stories`. The list of a story is its own list of entities, or the entities that its states name.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A story file, or stories as text; "-" for text from standard input

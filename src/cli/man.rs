@@ -8,7 +8,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 /// Print the manual page of the program, or of one command
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The command, in one or two words (`sweep run`) [default: the whole program]
+    /// The command, in its words (`sweep run`) [default: the whole program]
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 }

@@ -88,7 +88,7 @@ fn read(args: &Args) -> Result<PredictionFile> {
             let problem = "a published list has no probabilities to average; score it by itself";
             return Err(Error::data(format!("{}: {problem}", file.display())));
         }
-        if let Some(same) = systems.iter().position(|system| *system == read.pairs) {
+        if let Some(same) = systems.iter().position(|system: &Vec<_>| sorted(system) == sorted(&read.pairs)) {
             let problem = format!("contains the same predictions as {}; name each file once", files[same].display());
             return Err(Error::data(format!("{}: {problem}", file.display())));
         }
@@ -100,6 +100,13 @@ fn read(args: &Args) -> Result<PredictionFile> {
     let of_joint = |pair: &LabelledPair| pair.prediction.stories.iter().all(|story| !story.sentence_pairs.is_empty());
     let decode = if mean.iter().all(of_joint) { Decode::Pair } else { Decode::Threshold };
     Ok(PredictionFile { format: PredictionFormat::Lines, pairs: decode.apply(&mean) })
+}
+
+/// By id.
+fn sorted(pairs: &[LabelledPair]) -> Vec<&LabelledPair> {
+    let mut pairs: Vec<_> = pairs.iter().collect();
+    pairs.sort_by(|a, b| a.id.cmp(&b.id));
+    pairs
 }
 
 fn warn_of_ties(pairs: &[LabelledPair], consequence: &str) {

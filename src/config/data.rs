@@ -20,8 +20,8 @@ pub struct DataConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "dev_sources")]
     pub dev: Option<Sources>,
-    /// Threads that make or read the pairs of the next steps, if a source is `synthetic` or has `streaming`. Their number
-    /// changes no result.
+    /// Threads that make or read the pairs of the next steps, if a source is `synthetic` or has `streaming`; where a GPU
+    /// trains, they make batches of them too. Their number changes no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = 1, max = MAX_WORKERS),

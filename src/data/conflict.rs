@@ -21,6 +21,8 @@ pub(super) struct LabelVerdict {
 /// What the file says, field by field.
 struct Claims {
     key: Key,
+    /// Whether `type` is there, if only as null.
+    has_type: bool,
     kind: Option<Kind>,
     plausible: Option<bool>,
     breakpoint: Option<usize>,
@@ -33,6 +35,7 @@ pub(super) fn read(fields: &Fields, key: Key, sentences: usize, notes: &mut Note
     let errors = notes.errors();
     let claims = Claims {
         key,
+        has_type: fields.get("type").is_some(),
         kind: read_type(fields, notes),
         plausible: read_plausible(fields, notes),
         breakpoint: read_breakpoint(fields, sentences, notes),
@@ -86,11 +89,12 @@ impl Claims {
                     format!("is {of_type}, but the key says {of_key}; the key is used"),
                 );
             }
-            (_, None) => notes.add(
+            (_, None) if self.has_type => notes.add(
                 Code::TypeContradicted,
                 "type",
-                "is null or missing, but the story has a breakpoint; it is read as implausible",
+                "is null, but the story has a breakpoint; it is read as implausible",
             ),
+            (_, None) => notes.add(Code::AssumedField, "type", "`type` is missing; the key decides instead"),
             _ => {}
         }
     }

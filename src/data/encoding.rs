@@ -10,10 +10,13 @@ pub(super) fn note_garbled(text: &str, field: &str, notes: &mut Notes) {
     }
 }
 
+/// What Windows-1252 has for the bytes 80 to 9F.
+const WINDOWS: &str = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ";
+
 /// Whether the text has U+FFFD, which stands for invalid bytes, or UTF-8 that was read as Latin-1 or Windows-1252: that
 /// turns "è" into "Ã¨", and an apostrophe into "â€™".
 fn is_garbled(text: &str) -> bool {
-    let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c);
+    let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c) || WINDOWS.contains(c);
     let is_misread = |first: char| text.split(first).skip(1).any(|rest| rest.starts_with(is_second));
     is_misread('Ã') || is_misread('Â') || ["\u{fffd}", "â€", "â\u{80}"].iter().any(|sign| text.contains(sign))
 }
@@ -28,7 +31,7 @@ mod tests {
             let misread: String = text.bytes().map(char::from).collect();
             assert!(!is_garbled(text) && is_garbled(&misread), "{text}");
         }
-        assert!(is_garbled("perch\u{fffd}") && is_garbled("lâ€™acqua"));
+        assert!(is_garbled("perch\u{fffd}") && is_garbled("lâ€™acqua") && is_garbled("Ãˆ tardi."));
         assert!(!is_garbled("SÃO PAULO, Ângela, âge"));
     }
 }

@@ -4,8 +4,8 @@ use crate::seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One of several folds. A story group is in the same fold in every file, so that no version of a story (reordered
-/// ones, those of another split) is on both sides.
+/// One of several folds. A story group is in the same fold in every file, so that none of its versions (reordered
+/// ones, those of another split) is on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Fold {

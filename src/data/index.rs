@@ -5,7 +5,7 @@ use super::given::Ids;
 use super::keep::Keep;
 use super::pair::pair;
 use super::parse;
-use super::read::{KeptFile, no_split, read_keeping, require_clean};
+use super::read::{self, KeptFile, no_split, read_keeping, require_clean};
 use super::story::{Kind, Pair, Story};
 use crate::error::{Error, Result};
 use crate::untrusted::{BYTE_ORDER_MARK, MAX_STREAMED_FILE};
@@ -100,9 +100,8 @@ impl StoryIndex {
     /// # Errors
     /// Those of [`read_file`](super::read_file); `Data` if the file has an error finding, or no such split.
     pub fn open(path: &Path, split: &str) -> Result<Self> {
-        let reading = |error: std::io::Error| Error::reading(path, &error);
-        let file = File::open(path).map_err(reading)?;
-        let opened = file.metadata().map_err(reading)?;
+        let file = read::open(path)?;
+        let opened = file.metadata().map_err(|error| Error::reading(path, &error))?;
         if !opened.is_file() {
             let problem = "is not a regular file, so it can't be read piece by piece; leave out streaming";
             return Err(Error::data(problem).about(path.display()));

@@ -48,8 +48,20 @@ pub struct StoryFile {
 /// `MissingInput` or `Io` if the file can't be read; `Data`, with line and column, if it is not a JSON object or is
 /// larger than [`MAX_STORY_FILE`].
 pub fn read_file(path: &Path) -> Result<StoryFile> {
-    let file = File::open(path).map_err(|error| Error::reading(path, &error))?;
-    read_stream(path, file)
+    read_stream(path, open(path)?)
+}
+
+/// Opens a story file.
+///
+/// # Errors
+/// `MissingInput` or `Io` if it can't be read.
+pub(super) fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| {
+        let is_gone = error.kind() == io::ErrorKind::NotFound;
+        let source = if is_gone { ", or get TRIP and GITA with `tiered data fetch`" } else { "" };
+        let error = Error::reading(path, &error);
+        Error { message: error.message.clone() + source, ..error }
+    })
 }
 
 /// Like [`read_file`], for a file that is in memory already. `path` is named in errors.
@@ -311,5 +323,5 @@ pub(super) fn require_clean(path: &Path, findings: &[Finding]) -> Result<()> {
 /// The error for a file without this split. It lists those that there are.
 pub(super) fn no_split<T>(path: &Path, name: &str, splits: &[(String, T)]) -> Error {
     let names: Vec<_> = splits.iter().map(|(split, _)| split.as_str()).collect();
-    Error::data(format!("{}: has no split {name:?}; its splits are {names:?}", path.display()))
+    Error::data(format!("{}: has no split {name:?}; name one of {names:?}", path.display()))
 }

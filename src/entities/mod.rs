@@ -159,6 +159,9 @@ mod tests {
     fn italian_sentences() {
         for (sentence, expected) in [
             ("Niccolò è in giardino.", "Niccolò, giardino"),
+            ("Il cane la mangia.", "cane"),
+            ("La nonna la lava.", "nonna"),
+            ("Nessun altro lo vede.", ""),
             ("Donato ha rotto la lampada.", "Donato, lampada"),
             ("Ferdinando non si è lavato le mani.", "Ferdinando, mani"),
             ("Ugo prende il regalo da Ada.", "Ugo, regalo, Ada"),

@@ -252,8 +252,11 @@ impl Tagger<'_> {
         let is_only_verb = next.finite && next.is_only_verb();
         let begins = matches!(self.context, TagContext::Start | TagContext::Conjunction);
         let wants_verb = self.context == TagContext::Subject && self.verb.is_none();
+        let follows_noun = matches!(self.context, TagContext::Nominal | TagContext::Determiner);
         match () {
             () if wants_verb && next.closed.is_none() && (next.finite || !next.noun) => TagContext::Subject,
+            // "il cane la mangia": no article follows a noun before there is a verb.
+            () if follows_noun && self.verb.is_none() && is_only_verb => TagContext::Subject,
             () if begins && (is_only_verb || !self.may_be_article(at)) => {
                 self.verb = None;
                 TagContext::Subject

@@ -56,6 +56,7 @@ impl Experiment {
             }
             let advanced = training.advance().map_err(|halt| halted(&folder, &mut saver, &training, halt));
             let Some(event) = advanced? else { break };
+            saver.note(&event);
             let differs = differing_weights(&self.ranks, &event, &training.optimiser);
             let differs = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
             if let Some(differs) = differs {

@@ -101,7 +101,7 @@ impl RunPlan {
         let PreparedInputs { model_config, train, dev, dev_parts, .. } = inputs;
         let checkpoint_bytes = network.saved_bytes() + 8 * network.trained_numbers() as u64;
         warnings.extend(improbable::warnings(&facts.config, &train.corpus, dev.as_ref()));
-        let keep = facts.config.checkpoint.keep;
+        let keep = space::checkpoints(&facts.config);
         warnings.extend(free_bytes(&out).and_then(|free| space::little_space(&out, free, checkpoint_bytes, keep)));
         facts.config.model.max_sentences = Some(model_config.max_sentences);
         facts.config.precision = compute.precision.into();

@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::fault::Poison;
 use crate::loss::Losses;
 use crate::say::aside;
-use crate::train::{Parameter, StepObserver};
+use crate::train::{Parameter, Phase, StepObserver};
 use std::time::Duration;
 use tch::Tensor;
 
@@ -23,6 +23,14 @@ impl Poisoned {
     /// The name after `kind` in the target, if this step is poisoned there.
     fn name(&self, kind: &str) -> Option<&str> {
         self.poison.target.strip_prefix(kind).filter(|_| self.is_due)
+    }
+
+    /// Waits, if this is where the step is to pause.
+    fn pause(&self, place: &str) {
+        if self.name("pause") == Some(place) {
+            aside!("paused");
+            std::thread::sleep(Duration::from_secs_f64(self.poison.value));
+        }
     }
 }
 
@@ -52,9 +60,12 @@ impl StepObserver for Poisoned {
             let gradient = parameters.iter().zip(gradients).find(|(parameter, _)| parameter.name == name);
             put(gradient.expect("a parameter of that name").1, self.poison.value);
         }
-        if self.name("pause").is_some() {
-            aside!("paused");
-            std::thread::sleep(Duration::from_secs_f64(self.poison.value));
+        self.pause("");
+    }
+
+    fn ended(&mut self, phase: Phase) {
+        if phase == Phase::Optimiser {
+            self.pause("-after");
         }
     }
 }

@@ -217,9 +217,8 @@ impl RunFolder {
             (Some(a), Some(b)) => a == b,
             _ => name(&there.file) == name(&data.file),
         };
-        let read = |data: &DataDescription| (data.entities_found, data.augmented, data.precision.clone());
         let pairs = |data: &DataDescription| (data.split.clone(), data.kind.clone(), data.pairs);
-        let is_same = is_file && pairs(&there) == pairs(data) && read(&there) == read(data);
+        let is_same = is_file && pairs(&there) == pairs(data) && there.reading_remark() == data.reading_remark();
         let remark = there.remark();
         let parts = [there.file, there.split, Some(there.kind), Some(counted(there.pairs, "pair"))];
         Ok((!is_same).then(|| parts.into_iter().flatten().collect::<Vec<_>>().join(", ") + &remark))

@@ -27,12 +27,12 @@ pub const CONFIG: &str = "config.toml";
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// `state.json` of a checkpoint.
+/// The state of training besides the weights: `state.json` of a checkpoint.
 #[derive(Serialize, Deserialize)]
-struct State {
+pub struct State {
     /// The optimiser's own steps, by which its moments are corrected.
-    optimizer_step: i32,
-    progress: Progress,
+    pub optimizer_step: i32,
+    pub progress: Progress,
 }
 
 /// Sets a training run to the state of a checkpoint.
@@ -168,12 +168,16 @@ impl<'a> CheckpointWriter<'a> {
         self.newest.as_ref().map(|(_, checkpoint)| checkpoint.name.as_str())
     }
 
+    /// Adds what has happened to the table of steps, which is written with the next checkpoint.
+    pub fn note(&mut self, event: &TrainEvent) {
+        self.steps.add(event);
+    }
+
     /// Saves if a checkpoint is due.
     ///
     /// # Errors
     /// `Diverged` if a weight is not finite. A failed save is noted; it is not an error.
     pub fn after(&mut self, event: &TrainEvent, training: &Training) -> Result<()> {
-        self.steps.add(event);
         let due = match event {
             TrainEvent::Encoded { .. } => false,
             TrainEvent::Step(_) => !training.evaluation_is_due() && self.interval_is_over(training),

@@ -5,12 +5,13 @@ use super::Experiment;
 use super::compute::Compute;
 use super::folder::config_text;
 use super::plan::{PlannedStart, RunPlan};
+use super::save::State;
 use crate::checkpoint::{Environment, Inputs};
 use crate::config::Config;
 use crate::distributed::{LostRank, Ranks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::torch::read;
-use crate::train::{AdamW, Network, Progress, TrainEvent, Training};
+use crate::train::{AdamW, Network, TrainEvent, Training};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -38,13 +39,6 @@ struct FactsMessage {
 struct ErrorMessage {
     code: u8,
     message: String,
-}
-
-/// The state of training besides the weights.
-#[derive(Serialize, Deserialize)]
-struct StateMessage {
-    optimizer_step: i32,
-    progress: Progress,
 }
 
 impl Experiment {
@@ -191,10 +185,10 @@ pub fn share_state(ranks: &Ranks, network: &Network, training: &mut Training) ->
     }
     network.variables().values().try_for_each(|variable| ranks.copy_of_first(variable))?;
     let (optimizer_step, moments) = training.optimiser.state();
-    let sent = StateMessage { optimizer_step, progress: training.progress.clone() };
+    let sent = State { optimizer_step, progress: training.progress.clone() };
     let bytes = ranks.bytes_of(0, serde_json::to_vec(&sent).expect("it can be written as JSON"))?;
     let unreadable = |error| LostRank(format!("it sent what can't be read: {error}"));
-    let StateMessage { optimizer_step, progress } = serde_json::from_slice(&bytes).map_err(unreadable)?;
+    let State { optimizer_step, progress } = serde_json::from_slice(&bytes).map_err(unreadable)?;
     if optimizer_step > 0 {
         moments.values().try_for_each(|moment| ranks.copy_of_first(moment))?;
         let restored = training.optimiser.restore(optimizer_step, &moments, Path::new("the state of process 0"));

@@ -56,11 +56,12 @@ impl KeptVectors {
     pub fn save(&self, frozen: &Frozen) -> Result<()> {
         let dev = frozen.dev.as_ref().map(|dev| (DEV.to_owned(), dev.by_length()));
         let tensors = std::iter::once((TRAIN.to_owned(), frozen.train.by_length())).chain(dev).collect();
-        if let Some(folder) = self.file.parent() {
-            durable::create_folder(folder)?;
-            durable::remove_leftovers(folder)?;
-        }
-        durable::replace_with(&self.file, |part| weights::write(part, &tensors))?;
+        // In a folder of its own, which goes with all that is in it: `safetensors` too writes another file before it renames it.
+        let beside = durable::folder_beside(&self.file)?;
+        self.file.parent().map_or(Ok(()), durable::remove_leftovers)?;
+        let part = beside.path().join("vectors");
+        durable::write_with(&part, |part| weights::write(part, &tensors))?;
+        durable::rename(&part, &self.file)?;
         let line = self.digest_line(&FileDigest::of_file(&self.file)?);
         durable::replace(&self.digest_file(), line.as_bytes())
     }

@@ -1,7 +1,7 @@
 //! The pairs on the page. Evaluations of one run may overlap, such as `all` and `cloze` of one file, and several runs
 //! may be evaluated on the same set. Every pair is listed once for each way to read it, with one answer of each run.
 
-use super::read::{EvaluatedSet, ReportedRun, WayToRead};
+use super::read::{EvaluatedSet, ReportedRun};
 use crate::prediction::LabelledPair;
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub struct RunAnswer<'a> {
 pub struct Listing<'a> {
     pub pairs: Vec<ListedPair<'a>>,
     /// The number of each pair on the page.
-    numbers: HashMap<(WayToRead, PairKey<'a>), usize>,
+    numbers: HashMap<(String, PairKey<'a>), usize>,
 }
 
 /// Id, gold conflict, sentences of the implausible and of the plausible story.

@@ -45,10 +45,6 @@ pub struct EvaluatedSet {
     pub said: Vec<Said>,
 }
 
-/// How a set was read: whether its entities were found in the sentences, whether each pair was read several times, and in
-/// which precision, if not in the run's own.
-pub type WayToRead = (bool, bool, Option<String>);
-
 impl ReportedRun {
     pub fn read(path: &Path) -> Result<Self> {
         let folder = RunFolder::open(path)?;
@@ -79,9 +75,9 @@ fn described(folder: &RunFolder, config: &Config, epochs: &[EpochRecord]) -> Res
 }
 
 impl EvaluatedSet {
-    pub fn way_to_read(&self) -> WayToRead {
-        let DataDescription { entities_found, augmented, precision, .. } = &self.report.data;
-        (*entities_found, *augmented, precision.clone())
+    /// How its pairs were read, if not as in training.
+    pub fn way_to_read(&self) -> String {
+        self.report.data.reading_remark()
     }
 
     /// `None`, with a warning, if the evaluation is not of the present weights.

@@ -89,10 +89,7 @@ impl Precision {
 
     /// `x` in this precision, as matmuls need it.
     pub fn cast(self, x: &Tensor) -> Tensor {
-        match self {
-            Precision::Fp32 => x.shallow_clone(),
-            Precision::Bf16 => x.to_kind(Kind::BFloat16),
-        }
+        x.to_kind(self.kind())
     }
 }
 

@@ -93,10 +93,16 @@ impl DataDescription {
             all if all == self.pairs => ", without state labels".to_owned(),
             some => format!(", {some} of its pairs without state labels"),
         };
+        format!("{limited}{}{}{without_states}", self.seen_remark(), self.reading_remark())
+    }
+
+    /// To follow the name of the set: how its pairs were read, or nothing where as in training. Scores of pairs that were
+    /// read in different ways are not of models alone.
+    pub fn reading_remark(&self) -> String {
         let found = if self.entities_found { ", entities found in the sentences" } else { "" };
         let augmented = if self.augmented { ", read also without each sentence" } else { "" };
         let precision = self.precision.as_ref().map_or(String::new(), |precision| format!(", in {precision}"));
-        format!("{limited}{}{found}{augmented}{precision}{without_states}", self.seen_remark())
+        format!("{found}{augmented}{precision}")
     }
 
     /// To follow the name of the set: what training has seen of its pairs, or nothing.

@@ -118,7 +118,7 @@ fn text_line(row: &[String], widths: &[usize]) -> String {
 }
 
 /// A cell on one line: a blank for every line end.
-fn one_line(cell: &str) -> String {
+pub(super) fn one_line(cell: &str) -> String {
     cell.replace("\r\n", " ").replace(['\n', '\r'], " ")
 }
 
@@ -132,7 +132,7 @@ pub(super) fn latex_escaped(text: &str) -> String {
             '\\' => escaped += "\\textbackslash{}",
             '~' => escaped += "\\textasciitilde{}",
             '^' => escaped += "\\textasciicircum{}",
-            '<' | '>' => escaped.extend(['$', c, '$']),
+            '<' | '>' | '|' => escaped.extend(['$', c, '$']),
             '±' => escaped += "$\\pm$",
             '-' if !before.is_alphanumeric() => escaped += "$-$",
             c => escaped.push(c),

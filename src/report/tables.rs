@@ -1,6 +1,6 @@
 //! The tables of a report, for the exporters that show tables.
 
-use super::table::Table;
+use super::table::{Table, one_line};
 use super::{DataDescription, PublishedRow, Report, TierRow};
 use crate::attribute::Attribute;
 use crate::decode::StateDecode;
@@ -21,7 +21,7 @@ pub fn title(system: &str, data: &DataDescription) -> String {
     if let Some(split) = &data.split {
         title.push_str(&format!(", {split}"));
     }
-    title + &data.remark()
+    one_line(&(title + &data.remark()))
 }
 
 /// What the intervals of all tables are.

@@ -54,9 +54,13 @@ impl Sweep {
     ) -> Result<RunOutcome> {
         let files = self.files(run);
         let Some(_lock) = files.lock()? else { return Ok(RunOutcome::Held) };
+        files.forget_failure()?;
         let ended = caught(|| self.work(run, &files, stop, on));
-        if let Err(error) = files.note(&ended) {
-            aside!("warning: {error}; how the run ended is not noted");
+        if let Err(error) = &ended
+            && error.kind != ErrorKind::Resumable
+            && let Err(unnoted) = files.note_failure(error)
+        {
+            aside!("warning: {unnoted}; how the run ended is not noted");
         }
         ended
     }

@@ -4,7 +4,7 @@ use super::evaluate::SetRecord;
 use super::file::EvaluationSet;
 use super::sweep_run::SweepRun;
 use crate::durable::{self, Lock};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::experiment::{RunFolder, is_empty_folder, json_bytes};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -189,16 +189,19 @@ impl RunFiles {
         durable::read_document(&self.failure).ok().flatten()
     }
 
-    /// Records the error that a run ended with, unless it was only stopped. Otherwise removes an earlier record.
-    pub fn note<T>(&self, ended: &Result<T>) -> Result<()> {
-        match ended {
-            Err(error) if error.kind != ErrorKind::Resumable => self.note_failure(error),
-            _ if self.failure.exists() => durable::remove_file(&self.failure),
-            _ => Ok(()),
-        }
+    /// Removes the record of the error that an earlier attempt ended with.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn forget_failure(&self) -> Result<()> {
+        if self.failure.exists() { durable::remove_file(&self.failure) } else { Ok(()) }
     }
 
-    fn note_failure(&self, error: &Error) -> Result<()> {
+    /// Records the error that an attempt ended with.
+    ///
+    /// # Errors
+    /// `CantCreate`, `Io`.
+    pub fn note_failure(&self, error: &Error) -> Result<()> {
         durable::create_folder(self.failure.parent().expect("it is in a folder"))?;
         let failure = RunFailure { code: error.kind as u8, message: error.message.clone() };
         durable::replace(&self.failure, &json_bytes(&failure)?)

@@ -52,7 +52,7 @@ impl Sweep {
 #SBATCH --open-mode=append
 #SBATCH --signal=USR1@120
 # The sweep {name}, one task per run. 120 seconds before its time limit a task saves and
-# exits with 75. It is then queued again, and resumes.
+# exits with 75. It is then queued again, at most {TRIES} times, and resumes.
 # Add what your cluster needs: --time, --partition, --cpus-per-task, --gres.
 srun ${{SLURM_CPUS_PER_TASK:+--cpus-per-task=\"$SLURM_CPUS_PER_TASK\"}} \"${{TIERED:-tiered}}\" {arguments} --task \"$SLURM_ARRAY_TASK_ID\"
 code=$?
@@ -71,7 +71,8 @@ exit $code
         let job = dns_label(name);
         format!(
             "# The sweep {name}, one index per run. A stopped pod saves and exits with 75. Another pod resumes the run.
-# Set image, volume and resources. The folder of the sweep must be on a volume that outlives pods.
+# Set image, volume and resources, and with `env` the variables that configs name, such as TIERED_DATA. The folder of the
+# sweep must be on a volume that outlives pods.
 apiVersion: batch/v1
 kind: Job
 metadata:

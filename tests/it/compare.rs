@@ -29,6 +29,20 @@ fn two_runs_are_compared_on_what_both_were_evaluated_on() {
     let output = compare(&[text(&a), text(&b)]);
     let warned = format!("stories-dev-all, the epoch was chosen on this set: {}, {}", text(&a), text(&b));
     assert!(stderr(&output).contains(&warned), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("read in different ways"), "{}", stderr(&output));
+    let stories = tiny.stories();
+    for (run, more) in [(&a, &["--augment"][..]), (&b, &[])] {
+        let eval = ["eval", text(run), "--data", text(&stories), "--split", "dev", "--tag", "mine"];
+        assert!(tiered(eval.iter().chain(more).copied()).status.success());
+    }
+    let mixed = compare(&[text(&a), text(&b), "--evaluation", "mine"]);
+    let warned = format!(
+        "mine: the pairs were read in different ways: {}, read also without each sentence; {}, as in",
+        text(&a),
+        text(&b)
+    );
+    assert!(mixed.status.success() && stderr(&mixed).contains(&warned), "{}", stderr(&mixed));
+    [&a, &b].iter().for_each(|run| std::fs::remove_dir_all(run.join("eval/mine")).unwrap());
     let shown = stdout(&output);
     assert!(shown.contains("the runs differ on") && shown.contains("2 - 1"), "{shown}");
     let twice = [text(&a), text(&b), "--evaluation", "stories-dev-all", "--evaluation", "stories-dev-all"];

@@ -149,6 +149,7 @@ fn irregular_stories_are_read() {
         (without("1-C0", "plausible"), "assumed-field", "plausible"),
         (without("1-C0", "story_id"), "assumed-field", "story_id"),
         (without("1", "breakpoint"), "assumed-field", "breakpoint"),
+        (without("1-C0", "type"), "assumed-field", "type"),
         (without("1", "confl_sents"), "assumed-field", "confl_sents"),
         (with("1-C0", "actor", json!(7)), "ignored-field", "actor"),
         (with("1-C0", "example_id", json!(7)), "ignored-field", "example_id"),

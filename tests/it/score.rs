@@ -205,6 +205,10 @@ fn the_mean_is_saved_and_scored_and_what_differs_is_refused() {
     let twice = tiered(["score", text(&a), text(&b), text(&a)]);
     assert!(twice.status.code() == Some(65) && stderr(&twice).contains("the same predictions"), "{}", stderr(&twice));
 
+    let reversed = file("reversed.jsonl", &pairs.iter().rev().cloned().collect::<Vec<_>>());
+    let again = tiered(["score", text(&a), text(&reversed)]);
+    assert!(again.status.code() == Some(65) && stderr(&again).contains("the same predictions"), "{}", stderr(&again));
+
     let shorter = file("shorter.jsonl", &pairs[1..]);
     let mut renamed = pairs.clone();
     renamed[3].prediction.stories[1].entities[0].name = "somebody else".into();

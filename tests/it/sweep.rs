@@ -124,8 +124,13 @@ fn starts(sweep: &Sweep) -> Vec<u64> {
 #[test]
 fn a_sweep_killed_twice_ends_with_the_same_table() {
     let rig = shared();
+    let failure = rig.tiny.path("killed/failed").join(format!("{}.json", rig.sweep("killed").runs[0].hash));
+    fs::create_dir_all(failure.parent().unwrap()).unwrap();
+    fs::write(&failure, r#"{"schema_version":1,"code":66,"message":"of an earlier attempt"}"#).unwrap();
+    assert!(rig.succeeds("status", "killed", &[]).contains("of an earlier attempt"));
     killed(rig, "killed", 60);
-    assert!(rig.succeeds("status", "killed", &[]).contains("of 2 epochs"));
+    let status = rig.succeeds("status", "killed", &[]);
+    assert!(status.contains("of 2 epochs") && !status.contains("of an earlier attempt"), "{status}");
     let missing = rig.succeeds("table", "killed", &[]);
     assert!(missing.contains("missing") && !missing.contains("0.0 ["), "{missing}");
     killed(rig, "killed", 160);

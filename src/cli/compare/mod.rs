@@ -10,7 +10,7 @@ use crate::report::comparison::{Compared, Comparison, SectionData, System, once_
 use crate::schema;
 use answers::SetAnswers;
 pub(super) use predictor::run_folder;
-use predictor::{Predictor, answers, sets, warn_of_seen, with_others};
+use predictor::{Predictor, answers, sets, warn_of_readings, warn_of_seen, with_others};
 use row::RecipeRow;
 use serde::Serialize;
 use std::fmt::Write;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let names = args.runs.iter().map(|run| run.display().to_string()).collect::<Vec<_>>();
     let real: Vec<_> = args.runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
     if let Some(twice) = (1..real.len()).find(|&i| real[..i].contains(&real[i])) {
-        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice", names[twice])));
+        return Err(Error::new(ErrorKind::Usage, format!("{}: named twice; name different runs", names[twice])));
     }
     let rows = if args.seeds { RecipeRow::of_recipes(&names)? } else { RecipeRow::of_runs(&names) };
     let (mut sections, mut differing) = (Vec::new(), Vec::new());
@@ -95,6 +95,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for set in &sets {
         let answers = answers(&systems, set).map_err(|error| with_others(error, &systems, &sets, set))?;
         warn_of_seen(&systems, set);
+        warn_of_readings(&systems, set);
         for (conflicts, states) in decodings(args) {
             let decoding = decoding(conflicts, states);
             let reached = answers.iter().zip(&systems).map(|(answers, system)| {

@@ -60,6 +60,12 @@ impl<'a> Predictor<'a> {
         data.map_or(String::new(), |data| data.seen_remark())
     }
 
+    /// How a run read the pairs of a set; `None` where that is not known.
+    fn reading(&self, set: &str) -> Option<String> {
+        let Predictor::Run(folder) = self else { return None };
+        folder.report(set).ok().map(|report| report.data.reading_remark())
+    }
+
     /// A problem with its answers on a set, with the remedy.
     fn wrong(&self, set: &str, problem: &str) -> Error {
         let remedy = match self {
@@ -166,27 +172,30 @@ const OTHER_WEIGHTS: &str = "was made by other weights than it has now, or by an
 /// How a set of the same pairs can differ.
 const OTHER_GOLD: &str = "differs in its story groups, or in which pairs have gold states, from";
 
+/// The names of evaluations in a message.
+fn listed(sets: &BTreeSet<String>) -> String {
+    let names = sets.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.is_empty() { "none".to_owned() } else { names }
+}
+
 /// The evaluations named by `--evaluation`, else those that all runs have.
 fn sets_of_runs(evaluations: &[String], folders: &[&RunFolder]) -> Result<Vec<String>> {
     let each = folders.iter().map(|folder| Ok(folder.evaluations()?.into_iter().collect()));
     let each: Vec<BTreeSet<String>> = each.collect::<Result<_>>()?;
     let lacks = |set: &String| each.iter().position(|of_run| !of_run.contains(set));
     if let Some((set, run)) = evaluations.iter().find_map(|set| Some((set, lacks(set)?))) {
+        let others = listed(&each[run]);
         let run = folders[run].path().display();
-        return Err(Error::new(
-            ErrorKind::MissingInput,
-            format!("{run}: has no evaluation {set}; evaluate it with: tiered eval {} --data FILE", quoted(&run)),
-        ));
+        let remedy =
+            format!("name one that it has ({others}), or evaluate it with: tiered eval {} --data FILE", quoted(&run));
+        return Err(Error::new(ErrorKind::MissingInput, format!("{run}: has no evaluation {set}; {remedy}")));
     }
     if !evaluations.is_empty() {
         return Ok(once_each(evaluations.iter().cloned()));
     }
     let shared: Vec<String> = each[0].iter().filter(|set| lacks(set).is_none()).cloned().collect();
     if shared.is_empty() {
-        let lists = folders.iter().zip(&each).map(|(run, sets)| {
-            let sets = sets.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            format!("{}: {}", run.path().display(), if sets.is_empty() { "none" } else { &sets })
-        });
+        let lists = folders.iter().zip(&each).map(|(run, sets)| format!("{}: {}", run.path().display(), listed(sets)));
         let lists = lists.collect::<Vec<_>>().join("; ");
         let remedy = "evaluate each with: tiered eval RUN --data FILE";
         let message = format!("the runs share no evaluation ({lists}); {remedy}");
@@ -229,6 +238,17 @@ pub(super) fn warn_of_seen(systems: &[Predictor], set: &str) {
         let runs = systems.iter().zip(&seen).filter(|(_, seen)| *seen == remark);
         let runs: Vec<String> = runs.map(|(system, _)| system.path().display().to_string()).collect();
         aside!("warning: {set}{remark}: {}", runs.join(", "));
+    }
+}
+
+/// Warns where systems read the pairs of a set in different ways, which the same `--tag` may hide.
+pub(super) fn warn_of_readings(systems: &[Predictor], set: &str) {
+    let readings: Vec<String> = systems.iter().filter_map(|system| system.reading(set)).collect();
+    if readings.iter().any(|reading| *reading != readings[0]) {
+        let runs = systems.iter().filter_map(|system| Some((system.path().display(), system.reading(set)?)));
+        let runs = runs
+            .map(|(run, reading)| format!("{run}{}", if reading.is_empty() { ", as in training" } else { &reading }));
+        aside!("warning: {set}: the pairs were read in different ways: {}", runs.collect::<Vec<_>>().join("; "));
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::llm::choice::Choice;
 use crate::llm::scorer::OptionScore;
-use crate::llm::story::AskedStory;
+use crate::llm::story::{AskedStory, StoryKind};
 use crate::llm::tier::{Protocol, Tier};
 use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error, shown};
 use serde_json::Value;
@@ -109,7 +109,14 @@ fn sample(row: usize, line: &Value) -> Result<SampleRecord, String> {
     if !line.is_object() || line.get("doc").is_none() {
         return Err("is no recorded answer: it has no `doc`; name samples_*.jsonl of lm-evaluation-harness".to_owned());
     }
-    let story = AskedStory::from_doc(row, &line["doc"]).map_err(|problem| format!("`doc`: {problem}"))?;
+    let protocol = match &line["protocol"] {
+        Value::Null => Protocol::Gita4calamita,
+        protocol => serde_json::from_value(protocol.clone()).map_err(|_| "`protocol` is unknown".to_owned())?,
+    };
+    let mut story = AskedStory::from_doc(row, &line["doc"]).map_err(|problem| format!("`doc`: {problem}"))?;
+    if protocol != Protocol::Gita4calamita {
+        story.kind = StoryKind::of_made(story.made); // not by the letter in its name
+    }
     let arguments = arguments(&line["arguments"])?;
     let (prompt, _) = arguments.first().ok_or("`arguments` is empty")?.clone();
     if arguments.iter().any(|(other, _)| *other != prompt) {
@@ -120,10 +127,6 @@ fn sample(row: usize, line: &Value) -> Result<SampleRecord, String> {
     if scores.len() != options.len() {
         return Err(format!("has {} options and {} scores", options.len(), scores.len()));
     }
-    let protocol = match &line["protocol"] {
-        Value::Null => Protocol::Gita4calamita,
-        protocol => serde_json::from_value(protocol.clone()).map_err(|_| "`protocol` is unknown".to_owned())?,
-    };
     Ok(SampleRecord {
         tier: tier_of(&options)?,
         choice: Choice::of(&scores),
@@ -209,4 +212,24 @@ fn flag(value: &Value) -> Option<bool> {
         "False" | "false" => Some(false),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_official_protocol_tells_kinds_by_the_letters_of_ids() {
+        let kind = |protocol: Value| {
+            let doc = json!({
+                "example_id": "story7", "story_id": 7, "type": "cloze", "sentences": ["a", "b"], "plausible": false,
+                "confl_sents": [0], "breakpoint": 1, "states": null,
+            });
+            let (arguments, scores) = (json!([["p", "true"], ["p", "false"]]), json!([[-1.0, true], [-2.0, false]]));
+            let line = json!({"doc": doc, "arguments": arguments, "resps": scores, "protocol": protocol});
+            sample(0, &line).unwrap().story.kind
+        };
+        assert_eq!((kind(Value::Null), kind(json!("trip"))), (StoryKind::Plausible, StoryKind::Cloze));
+    }
 }

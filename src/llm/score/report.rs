@@ -36,7 +36,7 @@ pub struct ScoreReport {
     pub agreement: Option<Agreement>,
 }
 
-/// The denominators. Kinds are the letters of ids; an implausible story without a letter counts in `plausible` too.
+/// The denominators. An implausible story without a kind counts in `plausible` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoryCounts {
     /// All stories asked in tier 1.

@@ -14,7 +14,8 @@ const UNKNOWN: &str = "–";
 
 /// What was counted, beneath the tables.
 const BY_STORY: &str = "By story: accuracy is a share of all stories, consistency and verifiability of all implausible \
-                        ones, asked or not. Kinds are the letters of ids.";
+                        ones, asked or not. Kinds are the letters of ids (protocol \
+                        gita4calamita) or the types of the stories.";
 
 const OF_PAIRS: &str = "Pairs: an implausible story and the plausible one of its group, ranked by the margin of \
                         \"true\" over \"false\"; a tie counts half. Kinds are by type. Not the protocol of \

@@ -67,13 +67,13 @@ pub fn list<'a>(answer: &'a Value, pointer: &str) -> Result<&'a Vec<Value>> {
 }
 
 /// Of an answer that is an error in spite of its status: the status that it should have had, if it says one. Gateways
-/// pass on so what the service behind them said.
+/// pass on so what the service behind them said. An error beside a choice, which is an answer, does not count.
 pub fn error_within(answer: &Value) -> Option<Option<u16>> {
-    let error = answer.get("error").filter(|error| !error.is_null())?;
-    let has_choice = answer["choices"].get(0).is_some();
+    let in_place = |place: &str| answer.pointer(place).filter(|error| !error.is_null());
+    let [of_choice, of_all] = ["/choices/0/error", "/error"].map(in_place);
+    let error = of_choice.or(of_all.filter(|_| answer["choices"].get(0).is_none()))?;
     let code = error.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
-    let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
-    (!has_choice).then_some(status)
+    Some(code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code)))
 }
 
 #[cfg(test)]
@@ -101,5 +101,11 @@ mod tests {
         assert_eq!(of(r#"{"error": {"message": "busy", "code": "rate_limit"}}"#), Some(None));
         assert_eq!((of(r#"{"error": "busy"}"#), of(r#"{"error": {"code": 200}}"#)), (Some(None), Some(None)));
         assert_eq!((of(r#"{"error": null}"#), of(r#"{"error": "x", "choices": [{}]}"#), of("[]")), (None, None, None));
+        let of_choice =
+            |error: &str| of(&format!(r#"{{"choices": [{{"error": {error}, "message": {{"content": ""}}}}]}}"#));
+        assert_eq!(
+            (of_choice(r#"{"code": 502}"#), of_choice(r#""x""#), of_choice("null")),
+            (Some(Some(502)), Some(None), None)
+        );
     }
 }

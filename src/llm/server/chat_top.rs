@@ -35,17 +35,18 @@ impl FirstTokens {
         Ok(FirstTokens(std::iter::once(read(first)).chain(listed).collect::<Result<_>>()?))
     }
 
-    /// The score of an option: that of the token that it is. An option of several tokens is at most as likely as its
+    /// The score of an option: that of the likeliest token that it is, whichever was generated. An option of several tokens is at most as likely as its
     /// first one, and one whose first token is not listed at most as likely as the last that is.
     pub fn score(&self, option: &str) -> Scored {
         let values = || self.0.iter().map(|(_, score)| score.value());
         let (highest, lowest) = (values().fold(f64::MIN, f64::max), values().fold(0., f64::min));
-        let is_whole = |(token, _): &&(String, TokenScore)| token.trim() == option;
+        let wholes = self.0.iter().filter(|(token, _)| token.trim() == option);
+        let whole = wholes.max_by(|(_, a), (_, b)| a.value().total_cmp(&b.value()));
         let is_beginning = |(token, _): &&(String, TokenScore)| {
             let token = token.trim();
             !token.is_empty() && option.starts_with(token)
         };
-        let (logprob, is_bound) = match (self.0.iter().find(is_whole), self.0.iter().filter(is_beginning)) {
+        let (logprob, is_bound) = match (whole, self.0.iter().filter(is_beginning)) {
             (Some((_, TokenScore::Known(value))), _) => (*value, false),
             (Some((_, TokenScore::AtMost(bound))), _) => (*bound, true),
             (None, beginnings) => {
@@ -58,7 +59,8 @@ impl FirstTokens {
     }
 
     /// Whether what the server lists are log-probabilities: the token that it generates must be listed with its own
-    /// one, and others with lower ones.
+    /// one, and not all may be equal. The likeliest token is what tells one model from another: a service that takes no
+    /// `temperature` generates another one each time.
     ///
     /// # Errors
     /// `Unavailable`, with the reason; those of [`FirstTokens::ask`].
@@ -74,13 +76,14 @@ impl FirstTokens {
         })?;
         let [(token, generated), listed @ ..] = tokens.as_slice() else { return Err(unfit("it lists no tokens")) };
         let of_token = listed.iter().find(|(other, _)| other == token).map(|(_, score)| score.value());
-        let lowest = listed.iter().map(|(_, score)| score.value()).fold(0., f64::min);
-        let generated = generated.value();
-        match of_token {
-            Some(value) if (value - generated).abs() <= TOLERANCE && lowest < generated => {
-                let (prompt, token) = (PROBE.to_owned(), token.clone());
-                let probe = Probe { prompt, token, generated, by_way: value, unlikely: lowest };
-                Ok(ProbeReport { largest_difference: (value - generated).abs(), probes: vec![probe] })
+        let difference = of_token.map(|value| (value - generated.value()).abs()).filter(|by| *by <= TOLERANCE);
+        let by_score = |(_, a): &&(String, TokenScore), (_, b): &&(String, TokenScore)| a.value().total_cmp(&b.value());
+        let (likeliest, unlikeliest) = (listed.iter().max_by(by_score), listed.iter().min_by(by_score));
+        match (difference, likeliest.zip(unlikeliest)) {
+            (Some(largest_difference), Some(((token, highest), (_, lowest)))) if lowest.value() < highest.value() => {
+                let (prompt, token, highest) = (PROBE.to_owned(), token.clone(), highest.value());
+                let probe = Probe { prompt, token, generated: highest, by_way: highest, unlikely: lowest.value() };
+                Ok(ProbeReport { largest_difference, probes: vec![probe] })
             }
             _ => Err(unfit("what it lists are not the log-probabilities of its answer")),
         }
@@ -94,8 +97,13 @@ mod tests {
     #[test]
     fn an_option_is_a_token_or_bounded_by_its_first_one() {
         let known = |token: &str, value| (token.to_owned(), TokenScore::Known(value));
-        let tokens =
-            FirstTokens(vec![known("true", -0.2), known("true", -0.2), known(" false", -2.), known("in", -3.)]);
+        let tokens = FirstTokens(vec![
+            known(" true", -4.),
+            known("true", -0.2),
+            known(" false", -2.),
+            known(" true", -4.),
+            known("in", -3.),
+        ]);
         let score = |option: &str| {
             let scored = tokens.score(option);
             (scored.sum(), scored.is_bound, scored.is_greedy)

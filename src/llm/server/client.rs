@@ -130,8 +130,11 @@ impl LlmClient {
         self.settings.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hidden_in(text))
     }
 
-    fn parse(&self, address: &Address, bytes: &[u8]) -> Result<Value> {
+    fn parse(&self, address: &Address, bytes: &[u8]) -> Result<Value, Failure> {
         serde_json::from_slice(bytes).map_err(|error| {
+            if error.is_eof() && !bytes.is_empty() {
+                return broken(address, &error.into());
+            }
             let text = String::from_utf8_lossy(bytes);
             let why = if text.trim_start().starts_with('<') {
                 "it is a web page; does --server lead to the model's server?".to_owned()
@@ -140,7 +143,7 @@ impl LlmClient {
             } else {
                 format!("{error}: {}", shown(&self.without_key(&text), 100))
             };
-            Error::data(format!("{address}: the answer is not JSON: {why}"))
+            Failure::Final(Error::data(format!("{address}: the answer is not JSON: {why}")))
         })
     }
 
@@ -183,7 +186,10 @@ impl LlmClient {
     fn own_words(&self, body: &[u8]) -> String {
         let text = match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
-                let found = ["/error/message", "/error", "/message", "/detail"].iter().find_map(|at| value.pointer(at));
+                let mut places =
+                    ["/choices/0/error/message", "/choices/0/error", "/error/message", "/error", "/message", "/detail"]
+                        .iter();
+                let found = places.find_map(|at| value.pointer(at).filter(|found| !found.is_null()));
                 found.map_or_else(|| value.to_string(), |found| found.as_str().map_or(found.to_string(), str::to_owned))
             }
             Err(_) => String::from_utf8_lossy(body).into_owned(),
@@ -255,10 +261,11 @@ mod tests {
         let client = client(Some("sk-secret"));
         let said = |body: &str| client.own_words(body.as_bytes());
         let address = Address::parse("https://a.example").unwrap();
-        let error = client.parse(&address, b"you sent Bearer sk-secret").unwrap_err();
+        let Err(Failure::Final(error)) = client.parse(&address, b"you sent Bearer sk-secret") else { panic!() };
         assert!(error.message.ends_with("you sent Bearer (the key)"), "{error}");
         assert_eq!(said(r#"{"error": {"message": "no key sk-secret"}}"#), "no key (the key)");
         assert_eq!(said(r#"{"error": "busy"}"#), "busy");
+        assert_eq!(said(r#"{"choices": [{"error": {"message": "gone", "code": 502}}]}"#), "gone");
         assert_eq!(said(r#"{"object": "error", "message": "bad"}"#), "bad");
         assert_eq!(said(r#"{"detail": [{"msg": "wrong"}]}"#), r#"[{"msg":"wrong"}]"#);
         assert_eq!(said("plain"), "plain");

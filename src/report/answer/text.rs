@@ -37,9 +37,10 @@ impl Answer {
                 self.most_probable()
             );
         }
-        let title = match (self.decode, self.conflict_detected) {
-            (Decode::Threshold, _) | (_, true) => "Sentences in conflict:",
-            _ => "The most likely sentence pair (no conflict probability reaches 0.5):",
+        let title = match (self.names_the_conflict(), self.conflict_detected) {
+            (true, _) => "Sentences in conflict:",
+            (false, true) => "The most likely sentence pair (neither sentence reaches 0.5):",
+            (false, false) => "The most likely sentence pair (no conflict probability reaches 0.5):",
         };
         let line = |sentence: &ConflictSentence| {
             let ConflictSentence { story, sentence, text, conflict_prob } = sentence;
@@ -53,13 +54,19 @@ impl Answer {
         format!("\n{title}\n{}{about}", self.conflict.iter().map(line).collect::<String>())
     }
 
-    /// The largest conflict probability and its sentence, in words.
+    /// Whether a sentence that is shown is in conflict. By `contrast` it may be one that is not shown.
+    fn names_the_conflict(&self) -> bool {
+        self.conflict.iter().any(|sentence| sentence.conflict_prob >= CONFLICT_THRESHOLD)
+    }
+
+    /// The largest conflict probability and its sentence, in words. It is below 0.5, and is not rounded to that.
     fn most_probable(&self) -> String {
         let sentences = self.stories.iter().enumerate().flat_map(|(s, story)| {
             story.sentences.iter().enumerate().map(move |(n, sentence)| (s + 1, n + 1, sentence.conflict_prob))
         });
         let (story, sentence, conflict_prob) = sentences.max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((1, 1, 0.));
         let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
+        let conflict_prob = conflict_prob.min(0.49);
         format!("the largest is {conflict_prob:.2}, at {story}sentence {sentence}{}", self.advice())
     }
 
@@ -87,7 +94,7 @@ impl Answer {
             return "\nNo state is predicted at the conflict.\n".to_owned();
         }
         let lines: String = self.states.iter().map(StateAnswer::line).collect();
-        let title = match self.conflict_detected {
+        let title = match self.names_the_conflict() {
             true => "States that explain the conflict",
             false => "States predicted at these sentences",
         };
@@ -123,7 +130,8 @@ impl Verdict {
 impl StateAnswer {
     fn line(&self) -> String {
         let uncertain = self.probability.filter(|&probability| probability < LIKELY);
-        let mark = uncertain.map_or(String::new(), |p| format!(" (uncertain: probability {:.1}%)", 100. * p));
+        let mark =
+            uncertain.map_or(String::new(), |p| format!(" (uncertain: probability {:.1}%)", (100. * p).min(49.9)));
         let when = if self.side == Side::Effect { "after" } else { "before" };
         format!("  {when} sentence {}: {}{mark}\n", self.sentence + 1, self.words)
     }

@@ -15,14 +15,20 @@ enum Fate {
     Stopped,
 }
 
-/// Processes of which one, in the middle of step 4, meets its fate. Returns what the others said, and how long it took
-/// them.
-fn lose(cluster: &Cluster, run: &Path, processes: usize, rank: usize, fate: Fate) -> (Vec<Output>, Duration) {
+/// Processes of which one, where `pause` stops it in step 4, meets its fate. Returns what the others said, and how long it
+/// took them.
+fn lose(
+    cluster: &Cluster,
+    run: &Path,
+    (processes, rank): (usize, usize),
+    fate: Fate,
+    pause: &str,
+) -> (Vec<Output>, Duration) {
     let timeout = if fate == Fate::Stopped { "12" } else { PATIENCE };
     let mut all = Processes::start(processes, |own| {
         let mut command = cluster.command(run, timeout);
         if own == rank {
-            command.env("TIERED_POISON", "pause=600@4");
+            command.env("TIERED_POISON", format!("{pause}=600@4"));
         }
         command
     });
@@ -50,7 +56,7 @@ fn the_others_stop_and_any_number_goes_on() {
     for (((processes, rank), next), fate) in chosen {
         let about = format!("{processes} processes, of which {rank} is {fate:?}; then {next}");
         let run = cluster.folder();
-        let (outputs, took) = lose(cluster, &run, processes, rank, fate);
+        let (outputs, took) = lose(cluster, &run, (processes, rank), fate, "pause");
         for output in &outputs {
             assert_eq!(output.status.code(), Some(75), "{about}: {}", said(output));
             assert!(said(output).contains("the loss of another process"), "{about}: {}", said(output));
@@ -63,6 +69,16 @@ fn the_others_stop_and_any_number_goes_on() {
         }
         assert_eq!(cluster.trained(&run, next), *cluster.reference(), "{about}");
     }
+}
+
+#[test]
+fn a_step_after_which_a_process_is_lost_is_in_the_table() {
+    let cluster = Cluster::shared();
+    let run = cluster.folder();
+    // All have taken the step, and compare their weights.
+    let (outputs, _) = lose(cluster, &run, (2, 1), Fate::Killed, "pause-after");
+    assert!(said(&outputs[0]).contains("after step 4; the run is saved"), "{}", said(&outputs[0]));
+    assert_eq!(cluster.trained(&run, 2), *cluster.reference());
 }
 
 #[test]

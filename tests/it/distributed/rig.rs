@@ -32,6 +32,8 @@ pub struct Ended {
     pub weights: [String; 2],
     /// Without times.
     pub epochs: Vec<EpochRecord>,
+    /// metrics.csv.
+    pub steps: String,
 }
 
 impl Cluster {
@@ -100,7 +102,8 @@ impl Cluster {
 impl Ended {
     pub fn of(run: &Path) -> Self {
         let digest = |which: &str| FileDigest::of_file(&run.join(which).join("model.safetensors")).unwrap().sha256;
-        Ended { weights: ["best", "last"].map(digest), epochs: records(run) }
+        let steps = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
+        Ended { weights: ["best", "last"].map(digest), epochs: records(run), steps }
     }
 }
 

@@ -514,6 +514,20 @@ fn piqa_names_a_parameter_that_was_refused_too() {
         let is_said = stdout(&run).contains("accuracy") && stderr(&run).contains(LEFT_OUT);
         assert!(run.status.success() && is_said, "{time}: {}{}", stdout(&run), stderr(&run));
     }
+    let refused = |more: &[&str]| {
+        let run = tiered(asked.iter().chain(&["--output", text(&output)]).chain(more).copied());
+        (run.status.code(), stderr(&run))
+    };
+    let named = |name: &str| {
+        tiered(asked.iter().chain(&["--output", text(&output), "--system", name]).copied()).status.success()
+    };
+    assert!(named("a:b"));
+    let first = std::fs::read(output.join("submission-a-b-piqa-sl.json")).unwrap();
+    let (code, said) = refused(&["--system", "a-b"]);
+    assert!(code == Some(73) && said.contains("is of another system than a-b") && named("a:b"), "{said}");
+    assert_eq!(std::fs::read(output.join("submission-a-b-piqa-sl.json")).unwrap(), first);
+    assert_eq!(refused(&["--concurrency", "257"]).0, Some(2));
+
     let submission = std::fs::read(output.join("submission-toy-piqa-sl.json")).unwrap();
     let submission: Value = serde_json::from_slice(&submission).unwrap();
     assert_eq!(submission["tiered"]["left_out"], json!(["temperature"]));

@@ -191,6 +191,9 @@ fn what_may_pass_is_tried_again() {
         }
         let (_server, asked) = failing_at_first(times, |answer| answer.ending(Ends::Cut(30)));
         assert_eq!(score(&asked).unwrap(), expected, "a connection that is cut");
+        // The same where the server does not say how long its answer is.
+        let (_server, asked) = failing_at_first(times, |answer| Answer::new(200, answer.body[..30].to_vec()));
+        assert_eq!(score(&asked).unwrap(), expected, "half an answer");
     }
 }
 
@@ -199,6 +202,10 @@ fn an_error_in_an_answer_with_status_200_is_tried_again_or_told() {
     let expected = score(&connect(&start(setup(Speaks::Vllm)), None).unwrap()).unwrap();
     let busy = r#"{"error": {"message": "upstream overloaded", "code": 429}}"#;
     let (_server, asked) = failing_at_first(2, move |_| Answer::new(200, busy));
+    assert_eq!(score(&asked).unwrap(), expected);
+    let of_choice =
+        r#"{"choices": [{"finish_reason": "error", "error": {"message": "gone", "code": 502}, "text": ""}]}"#;
+    let (_server, asked) = failing_at_first(2, move |_| Answer::new(200, of_choice));
     assert_eq!(score(&asked).unwrap(), expected);
     let broken = r#"{"error": {"message": "no GPU is free"}}"#;
     let (_server, asked) = later(setup(Speaks::Vllm), move |_, _| Answer::new(200, broken));

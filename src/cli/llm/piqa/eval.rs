@@ -65,8 +65,8 @@ pub(in crate::cli) struct Args {
           value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: u32,
     /// The number of items asked about at once
-    #[arg(long, value_name = "N", default_value = "1")]
-    concurrency: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: u16,
     /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/piqa-MODEL, or
     /// runs/llm/piqa-likelihood-MODEL]
     #[arg(long, value_name = "DIR", value_parser = output_folder())]
@@ -128,6 +128,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ServerSettings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
     let folder =
         LlmRunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(protocol(args), &args.model)))?;
+    sets.iter().try_for_each(|set| require_own(system(args), set, folder.path()))?;
     let before = folder.settled()?.map(|settled| settled.way);
     let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
     let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
@@ -181,16 +182,37 @@ fn protocol(args: &Args) -> &'static str {
     if args.likelihood { "piqa-likelihood" } else { "piqa" }
 }
 
+fn system(args: &Args) -> &str {
+    args.system.as_deref().unwrap_or(&args.model)
+}
+
+/// Names that differ in their colons and the like have files of the same name.
+///
+/// # Errors
+/// `CantCreate` if a submission of another system is there.
+fn require_own(system: &str, set: &PiqaSet, folder: &Path) -> Result<()> {
+    for named in PiqaProtocol::ALL.map(|protocol| format!("{system}{}", protocol.suffix())) {
+        let path = folder.join(file_name("submission", &named, &set.name, "json"));
+        if path.exists() && Submission::read(&path)?.system != named {
+            let message =
+                format!("{}: is of another system than {named}; name another folder with --output", path.display());
+            return Err(Error::new(ErrorKind::CantCreate, message));
+        }
+    }
+    Ok(())
+}
+
 /// Asks about a set, and writes its submissions; those that are there already are replaced by the same.
 fn evaluate(args: &Args, set: &PiqaSet, server: &Server, folder: &Path) -> Result<()> {
-    let system = args.system.as_deref().unwrap_or(&args.model);
+    let system = system(args);
+    let at_once = NonZeroUsize::new(args.concurrency.into()).expect("the argument has a range from 1");
     let bar = pair_bar(set.items.len() as u64);
     let done = || bar.inc(1);
     let mut submissions = match args.likelihood {
-        true => by_likelihood(set, system, server, args.concurrency, &done)?.to_vec(),
+        true => by_likelihood(set, system, server, at_once, &done)?.to_vec(),
         false => {
             let (form, max_tokens) = (args.response_format.value(), args.max_tokens);
-            let texts = ask(set, &Speaker { server, form, max_tokens }, args.concurrency, &done)?;
+            let texts = ask(set, &Speaker { server, form, max_tokens }, at_once, &done)?;
             let answers = folder.join(file_name("answers", system, &set.name, "jsonl"));
             durable::replace(&answers, answer_lines(set, &texts).as_bytes())?;
             vec![by_answers(set, system, &texts)]
