@@ -45,7 +45,7 @@ impl Project {
         let is_seen = |edit: &&Edit| edit.entry.pass == pass || !edit.entry.changes.iter().all(Change::is_answer);
         let seen = later.iter().take(MOST).filter(is_seen);
         EditEvents {
-            project: self.id(),
+            project: self.id().to_owned(),
             revision: (start + later.len().min(MOST)) as u64,
             events: seen.map(|edit| event(edit, language)).collect(),
             more: later.len() > MOST,

@@ -85,6 +85,15 @@ impl Group {
         draft.entities.iter().filter_map(|&entity| Some((entity, self.entity(entity)?)))
     }
 
+    /// Another entity of the stories with the name that a change gives.
+    pub(super) fn namesake(&self, change: &Change) -> Option<Change> {
+        let Change::Entity { entity, is: Some(EntityText { name, .. }) } = change else { return None };
+        let is_other = |(id, is): &(&EntityId, &Option<EntityText>)| {
+            *id != entity && self.shows(**id) && is.as_ref().is_some_and(|is| is.name == *name)
+        };
+        self.entities.iter().find(is_other).map(|(&entity, is)| Change::Entity { entity, is: is.clone() })
+    }
+
     /// Whether a story has the entity.
     pub(super) fn shows(&self, entity: EntityId) -> bool {
         self.present().any(|(_, draft)| draft.entities.contains(&entity))

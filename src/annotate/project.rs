@@ -8,6 +8,8 @@ use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ pub(super) type HintCounts = HashMap<(i64, String), (u64, Vec<usize>)>;
 
 /// A project that this process works on; no other process can.
 pub struct Project {
+    id: String,
     pub(super) folder: PathBuf,
     _lock: Lock,
     pub(super) journal: EditJournal,
@@ -43,7 +46,9 @@ impl Project {
         })?;
         durable::remove_leftovers(folder)?;
         let (journal, entries) = EditJournal::open(&path)?;
+        let file = path.metadata().map_err(|error| Error::reading(&path, &error))?;
         let mut project = Project {
+            id: id(folder, &file),
             folder: folder.to_owned(),
             _lock: lock,
             journal,
@@ -55,10 +60,10 @@ impl Project {
         Ok(project)
     }
 
-    /// Tells it from other projects on this machine: a page that was opened for one may reach the server of another.
-    pub fn id(&self) -> String {
-        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
-        durable::sha256(folder.as_os_str().as_encoded_bytes())[..16].to_owned()
+    /// Tells it from other projects, also from one that was in the same folder before: a page that was opened for one may
+    /// reach the server of another.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// The folder of the project.
@@ -92,6 +97,13 @@ impl Project {
         self.stories.passes.insert(entry.pass.clone());
         self.history.push(Edit { entry, before, deed });
     }
+}
+
+/// By the folder and the file of its journal; the number of a file that was removed may be used again.
+fn id(folder: &Path, journal: &Metadata) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let file = format!("\n{} {:?}", journal.ino(), journal.created().ok());
+    durable::sha256(&[folder.as_os_str().as_encoded_bytes(), file.as_bytes()].concat())[..16].to_owned()
 }
 
 /// # Errors

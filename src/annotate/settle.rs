@@ -97,10 +97,13 @@ impl Project {
         self.told(number, story, change, [Value::Null, value(change)], Some(entry))
     }
 
-    /// A step that sets what somebody else set.
+    /// A step that sets what somebody else set, or gives an entity the name that another one has got.
     fn clash(&self, pass: &str, number: i64, story: &str, step: &EditStep) -> Clash {
-        let last = self.history.last(number, pass, &step.change).map(|edit| &edit.entry);
-        self.told(number, story, &step.change, [value(&step.change), value(&step.before)], last)
+        let EditStep { change, before, .. } = step;
+        let namesake = self.stories.groups[&number].namesake(change);
+        let (set, theirs) = namesake.as_ref().map_or((change, before), |namesake| (namesake, namesake));
+        let last = self.history.last(number, pass, set).map(|edit| &edit.entry);
+        self.told(number, story, change, [value(change), value(theirs)], last)
     }
 
     /// A field in words, with the values of two annotators. The second one's is of `last`.

@@ -34,11 +34,15 @@ impl Project {
             Direction::Redo => (before, changes, self.history.undone(revision)),
         };
         let steps = from.iter().zip(to).map(|(from, to)| self.step_between(number, sender.pass, revision, from, to));
-        let steps = steps.filter(|step| step.change != step.before).collect();
+        let mut steps: Vec<_> = steps.filter(|step| step.change != step.before).collect();
+        let taken = taken_names(self.stories.group(number), sender.pass, &steps);
+        steps.iter_mut().for_each(|step| step.merges &= taken.is_empty() || !names_one_of(&taken, &step.change));
         let intent = Intent { sender, number, story, since, from };
         let steps = self.settled(&intent, steps, |step| !step.merges)?;
         let steps = keep_used_texts(self.stories.group(number), sender.pass, steps);
-        require_names(self.stories.group(number), sender.pass, &steps)?;
+        if let Some(name) = taken_names(self.stories.group(number), sender.pass, &steps).pop_first() {
+            return Err(EditProblem::NameIsTakenByNow { name }.into());
+        }
         let (undoes, redoes) =
             if direction == Direction::Undo { (Some(revision), None) } else { (None, Some(revision)) };
         let story = story.clone();
@@ -105,14 +109,15 @@ fn moved_back(from: &Change, to: &Change, current: &Change) -> Option<Change> {
     Some(Change::Conflict { story: story.clone(), conflict: conflict.map(moved) })
 }
 
-/// # Errors
-/// `Data` if two entities of the stories would have one name: another one may have got it since.
-fn require_names(mut group: Group, pass: &str, steps: &[EditStep]) -> Result<(), EditRefusal> {
+/// The names that two entities of the stories would have after the steps: another one may have got it since.
+fn taken_names(mut group: Group, pass: &str, steps: &[EditStep]) -> BTreeSet<String> {
     steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
     let mut names = BTreeSet::new();
-    let mut shown = group.entities.iter().filter(|(entity, _)| group.shows(**entity)).filter_map(|(_, is)| is.as_ref());
-    match shown.find(|entity| !names.insert(&entity.name)) {
-        Some(EntityText { name, .. }) => Err(EditProblem::NameIsTakenByNow { name: name.clone() }.into()),
-        None => Ok(()),
-    }
+    let shown = group.entities.iter().filter(|(entity, _)| group.shows(**entity)).filter_map(|(_, is)| is.as_ref());
+    shown.filter(|entity| !names.insert(&entity.name)).map(|entity| entity.name.clone()).collect()
+}
+
+/// Whether a change gives an entity one of these names.
+fn names_one_of(names: &BTreeSet<String>, change: &Change) -> bool {
+    matches!(change, Change::Entity { is: Some(EntityText { name, .. }), .. } if names.contains(name))
 }

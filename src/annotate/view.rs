@@ -140,7 +140,7 @@ impl Project {
             lines.map(move |((key, draft), hints)| line(group, number, key, draft, pass, hints))
         });
         ProjectView {
-            project: self.id(),
+            project: self.id().to_owned(),
             revision: self.revision(),
             pass: pass.to_owned(),
             passes: self.stories.passes.clone(),

@@ -6,7 +6,7 @@ use crate::app::{App, DEFAULT_PORT, Models, routes};
 use crate::error::Result;
 use crate::experiment::{CheckpointKind, RunFolder};
 use crate::machine::{self, ComputeChoice};
-use crate::say::say;
+use crate::say::{aside, say};
 use std::path::PathBuf;
 
 /// Try runs and annotate stories in the browser: a page on this machine, for you only
@@ -41,7 +41,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let app = App::bind(args.port)?;
     let project = args.project.as_deref().map(Project::open).transpose()?;
-    project.iter().try_for_each(Project::refresh_story_files)?;
+    if let Some(Err(error)) = project.as_ref().map(Project::refresh_story_files) {
+        aside!("warning: the story files could not be written: {error}; the journal has everything");
+    }
     let models = Models::open(&args.runs, args.weights, &args.compute)?;
     print(&format!("{}\n", app.address()))?;
     say!("This address is for you only. Ctrl-C ends the server.");

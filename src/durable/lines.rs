@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use crate::fault;
 use crate::untrusted;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The whole lines of a file; nothing if there is no file. A last line without a line end was torn by a kill.
@@ -77,6 +78,7 @@ impl LineFile {
     }
 
     fn write(&mut self, line: &[u8], then: impl FnOnce(&File) -> io::Result<()>) -> Result<()> {
+        self.require_there()?;
         self.mend()?;
         let written = fault::operation(|| self.file.write_all(line)).and_then(|()| then(&self.file));
         if let Err(error) = written {
@@ -87,6 +89,19 @@ impl LineFile {
         }
         self.length += line.len() as u64;
         Ok(())
+    }
+
+    /// # Errors
+    /// `Io` if the path names another file by now, or none: lines in this one would be lost.
+    fn require_there(&self) -> Result<()> {
+        let identity = |data: Metadata| (data.dev(), data.ino());
+        match self.path.metadata().ok().map(identity) == self.file.metadata().ok().map(identity) {
+            true => Ok(()),
+            false => {
+                let gone = "another program has replaced or removed it; end this one and start it again";
+                Err(Error::writing(&self.path, &io::Error::other(gone)))
+            }
+        }
     }
 
     /// Removes what a line that failed has left.
@@ -119,5 +134,13 @@ mod tests {
         lines.append_durably(b"three\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"one\nthree\n");
         assert_eq!(whole_lines(&path, 100).unwrap(), b"one\nthree\n");
+
+        std::fs::write(folder.path().join("copy"), b"one\n").unwrap();
+        std::fs::rename(folder.path().join("copy"), &path).unwrap();
+        let error = lines.append_durably(b"four\n").unwrap_err();
+        assert!(error.message.contains("another program has replaced or removed it"), "{error}");
+        std::fs::remove_file(&path).unwrap();
+        lines.append(b"four\n").unwrap_err();
+        assert_eq!(lines.length(), 10);
     }
 }

@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The state of training besides the weights: `state.json` of a checkpoint.
 #[derive(Serialize, Deserialize)]
-pub struct State {
+pub struct TrainingState {
     /// The optimiser's own steps, by which its moments are corrected.
     pub optimizer_step: i32,
     pub progress: Progress,
@@ -42,7 +42,7 @@ pub struct State {
 fn restore(training: &mut Training, checkpoint: &Checkpoint) -> Result<()> {
     let path = checkpoint.file(STATE);
     let bytes = std::fs::read(&path).map_err(|error| Error::reading(&path, &error))?;
-    let state: State =
+    let state: TrainingState =
         schema::from_slice(&bytes).map_err(|error| Error::data(format!("{}: {error}", path.display())))?;
     let moments = checkpoint.file(OPTIMIZER);
     training.optimiser.restore(state.optimizer_step, &weights::read(&moments)?, &moments)?;
@@ -247,7 +247,7 @@ impl<'a> CheckpointWriter<'a> {
         let progress = &training.progress;
         let name = self.store.free_name(progress.step);
         let (optimizer_step, moments) = training.optimiser.state();
-        let state = json_bytes(&State { optimizer_step, progress: progress.clone() })?;
+        let state = json_bytes(&TrainingState { optimizer_step, progress: progress.clone() })?;
         let config = config_text(&self.facts.config)?;
         let weights = self.network.weights();
         let write = |folder: &Path| {

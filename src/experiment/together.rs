@@ -5,7 +5,7 @@ use super::Experiment;
 use super::compute::Compute;
 use super::folder::config_text;
 use super::plan::{PlannedStart, RunPlan};
-use super::save::State;
+use super::save::TrainingState;
 use crate::checkpoint::{Environment, Inputs};
 use crate::config::Config;
 use crate::distributed::{LostRank, Ranks};
@@ -185,10 +185,10 @@ pub fn share_state(ranks: &Ranks, network: &Network, training: &mut Training) ->
     }
     network.variables().values().try_for_each(|variable| ranks.copy_of_first(variable))?;
     let (optimizer_step, moments) = training.optimiser.state();
-    let sent = State { optimizer_step, progress: training.progress.clone() };
+    let sent = TrainingState { optimizer_step, progress: training.progress.clone() };
     let bytes = ranks.bytes_of(0, serde_json::to_vec(&sent).expect("it can be written as JSON"))?;
     let unreadable = |error| LostRank(format!("it sent what can't be read: {error}"));
-    let State { optimizer_step, progress } = serde_json::from_slice(&bytes).map_err(unreadable)?;
+    let TrainingState { optimizer_step, progress } = serde_json::from_slice(&bytes).map_err(unreadable)?;
     if optimizer_step > 0 {
         moments.values().try_for_each(|moment| ranks.copy_of_first(moment))?;
         let restored = training.optimiser.restore(optimizer_step, &moments, Path::new("the state of process 0"));

@@ -112,7 +112,7 @@ async fn exported(
     split: String,
 ) -> Result<ExportAnswer, EditRefusal> {
     let stories = annotation.stories_for(page).await?;
-    annotation.save().await?;
+    annotation.save().await;
     let Export { file, left_out } = Annotation::blocking(move || stories.export(&pass, format, &split)).await?;
     Ok(ExportAnswer { file, left_out: LeftOutAnswer::list(left_out, page.lang) })
 }

@@ -27,6 +27,8 @@ const SAVE_AFTER: Duration = Duration::from_secs(30);
 pub(super) struct Annotation {
     project: Arc<Mutex<Project>>,
     folder: PathBuf,
+    /// Held while the story files are written.
+    saving: Arc<tokio::sync::Mutex<()>>,
     /// Whether the story files are about to be written.
     is_saving: Arc<AtomicBool>,
     pub models: Models,
@@ -38,7 +40,7 @@ impl Annotation {
     pub fn new(project: Project, models: Models) -> Self {
         let folder = project.folder().to_owned();
         let (project, predictions) = (Arc::new(Mutex::new(project)), Arc::default());
-        Annotation { project, folder, is_saving: Arc::default(), models, predictions }
+        Annotation { project, folder, saving: Arc::default(), is_saving: Arc::default(), models, predictions }
     }
 
     fn lock(&self) -> MutexGuard<'_, Project> {
@@ -84,14 +86,19 @@ impl Annotation {
         tokio::spawn(async move {
             tokio::time::sleep(SAVE_AFTER).await;
             annotation.is_saving.store(false, Ordering::SeqCst);
-            if let Err(error) = annotation.save().await {
-                aside!("warning: the story files could not be written: {error}; the journal has everything");
-            }
+            annotation.save().await;
         });
     }
 
-    /// Writes the story files.
-    pub async fn save(&self) -> Result<(), EditRefusal> {
+    /// Writes the story files, or warns: all that is in them is in the journal.
+    pub async fn save(&self) {
+        let _only = self.saving.lock().await; // an older state does not replace a newer one
+        if let Err(error) = self.try_to_save().await {
+            aside!("warning: the story files could not be written: {error}; the journal has everything");
+        }
+    }
+
+    async fn try_to_save(&self) -> Result<(), EditRefusal> {
         let (stories, folder) = (self.stories().await?, self.folder.clone());
         Ok(Self::blocking(move || stories.save(&folder)).await?)
     }

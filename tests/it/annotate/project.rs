@@ -267,3 +267,19 @@ fn names_and_sentences_that_look_alike_are_the_same() {
     assert_eq!((plausible.entities.len(), version.entities[0].id), (1, plausible.entities[0].id), "one entity");
     assert_eq!(plausible.sentences[1].id, version.sentences[1].id, "one sentence");
 }
+
+#[test]
+fn a_project_that_took_the_place_of_another_is_another() {
+    let mut rig = Rig::new();
+    let first = rig.project().id().to_owned();
+    rig.reopen();
+    assert_eq!(rig.project().id(), first);
+    for removed in [false, true] {
+        match removed {
+            true => std::fs::remove_dir_all(rig.folder()).unwrap(),
+            false => std::fs::rename(rig.folder(), rig.folder().with_file_name("moved")).unwrap(),
+        }
+        rig.reopen();
+        assert_ne!(rig.project().id(), first);
+    }
+}

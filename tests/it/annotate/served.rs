@@ -153,6 +153,21 @@ fn what_is_refused_says_why() {
     assert_eq!(served.server.post("/api/annotate/edit", &huge.to_string()).status, 413);
 }
 
+/// They are copies: the journal has everything.
+#[test]
+fn story_files_that_cannot_be_written_keep_nobody_from_opening_and_exporting() {
+    let mut served = Served::start(&[]);
+    served.edit(None, json!([{"op": "add_story", "sentences": SENTENCES}, {"op": "entity", "name": "box"}]));
+    let Served { server, folder, .. } = served;
+    drop(server);
+    let main = folder.path().join("project/main.json");
+    let _ = std::fs::remove_file(&main);
+    std::fs::create_dir(&main).unwrap();
+    let server = start(&folder, &[]);
+    let served = Served { server, folder, n: 0 };
+    assert_eq!(served.get("export")["file"]["test"].as_object().unwrap().len(), 1);
+}
+
 /// The file would be refused by `tiered data check`.
 #[test]
 fn an_export_with_a_split_name_that_is_too_long_is_refused() {

@@ -348,3 +348,22 @@ fn a_dropped_entity_leaves_its_name_and_its_part() {
     let exported = stories.export("main", Default::default(), "test").unwrap();
     assert_eq!(exported.file["test"]["1"]["actor"], json!(""));
 }
+
+#[test]
+fn a_name_that_another_entity_has_got_since_does_not_end_undo() {
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "location", "text": "attic"}]));
+    rig.ada("1", json!([{"op": "rename", "entity": 2, "name": "crate"}]));
+    rig.send(&BO, "1", json!([{"op": "entity", "name": "box"}])).unwrap();
+    let told = clash(rig.go(&ADA, Direction::Undo));
+    assert_eq!((told.len(), &told[0]["who"]), (1, &json!("Bo")), "{told:?}");
+    let seen = Some(rig.project().revision());
+    let refused = rig.go(&By { on_clash: OnClash::Override, seen, ..ADA }, Direction::Undo);
+    assert!(wrong(refused).contains("is named \"box\" by now"));
+    rig.go(&By { on_clash: OnClash::Keep, ..ADA }, Direction::Undo).unwrap();
+    rig.go(&ADA, Direction::Undo).unwrap();
+    let view = rig.view("1");
+    let names: Vec<&str> = view.entities.iter().map(|entity| entity.name.as_str()).collect();
+    assert_eq!((names.as_slice(), view.location.as_str()), (&["Rosa", "crate", "pen", "box"][..], ""));
+}
