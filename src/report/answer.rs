@@ -329,7 +329,7 @@ likely sentence pair).
         let answer = Answer::of_story(&prediction, Decode::Pair);
         assert_eq!((answer.conflict.len(), answer.states.len(), answer.conflict_detected), (2, 2, false));
         assert!(answer.to_text().contains("(no conflict probability reaches 0.5)"));
-        let near = self::prediction([story([0.1, 0.4999]), story([0.1, 0.2])], [0.5, 0.5]);
+        let near = self::prediction([story([0.1, 0.2]), story([0.1, 0.4999])], [0.5, 0.5]);
         assert!(Answer::of_story(&near, Decode::Threshold).to_text().contains("the largest is 0.49, at"));
         let mut certain = self::prediction([story([0.; 2]), story([0.; 2])], [0.5, 0.5]);
         certain.stories.iter_mut().for_each(|story| story.no_conflict = Some(1.));

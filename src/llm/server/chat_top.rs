@@ -109,6 +109,6 @@ mod tests {
             (scored.sum(), scored.is_bound, scored.is_greedy)
         };
         assert_eq!((score("true"), score("false")), ((-0.2, false, true), (-2., false, false)));
-        assert_eq!((score("in pieces"), score("open")), ((-3., true, false), (-3., true, false)));
+        assert_eq!((score("in pieces"), score("open")), ((-3., true, false), (-4., true, false)));
     }
 }
