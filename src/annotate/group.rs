@@ -85,11 +85,20 @@ impl Group {
         draft.entities.iter().filter_map(|&entity| Some((entity, self.entity(entity)?)))
     }
 
-    /// Another entity of the stories with the name that a change gives.
+    /// The entity that a change names, or takes into a story again, and its name.
+    pub(super) fn named_by<'a>(&'a self, change: &'a Change) -> Option<(EntityId, &'a str)> {
+        match change {
+            Change::Entity { entity, is: Some(is) } => Some((*entity, &is.name)),
+            Change::Member { entity, is: true, .. } => Some((*entity, &self.entities.get(entity)?.as_ref()?.name)),
+            _ => None,
+        }
+    }
+
+    /// Another entity of the stories with the name of the one that a change names or takes in.
     pub(super) fn namesake(&self, change: &Change) -> Option<Change> {
-        let Change::Entity { entity, is: Some(EntityText { name, .. }) } = change else { return None };
+        let (entity, name) = self.named_by(change)?;
         let is_other = |(id, is): &(&EntityId, &Option<EntityText>)| {
-            *id != entity && self.shows(**id) && is.as_ref().is_some_and(|is| is.name == *name)
+            **id != entity && self.shows(**id) && is.as_ref().is_some_and(|is| is.name == *name)
         };
         self.entities.iter().find(is_other).map(|(&entity, is)| Change::Entity { entity, is: is.clone() })
     }

@@ -101,8 +101,8 @@ impl Project {
     fn clash(&self, pass: &str, number: i64, story: &str, step: &EditStep) -> Clash {
         let EditStep { change, before, .. } = step;
         let namesake = self.stories.groups[&number].namesake(change);
-        let (set, theirs) = namesake.as_ref().map_or((change, before), |namesake| (namesake, namesake));
-        let last = self.history.last(number, pass, set).map(|edit| &edit.entry);
+        let last = self.history.last(number, pass, namesake.as_ref().unwrap_or(change)).map(|edit| &edit.entry);
+        let theirs = namesake.as_ref().filter(|_| matches!(change, Change::Entity { .. })).unwrap_or(before);
         self.told(number, story, change, [value(change), value(theirs)], last)
     }
 

@@ -1,6 +1,6 @@
 //! Edits that are undone and redone: what somebody else changed, or has built on them since, is told.
 
-use super::change::{Change, EntityText, MarkedConflict, SentenceId};
+use super::change::{Change, MarkedConflict, SentenceId};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
@@ -35,11 +35,13 @@ impl Project {
         };
         let steps = from.iter().zip(to).map(|(from, to)| self.step_between(number, sender.pass, revision, from, to));
         let mut steps: Vec<_> = steps.filter(|step| step.change != step.before).collect();
-        let taken = taken_names(self.stories.group(number), sender.pass, &steps);
-        steps.iter_mut().for_each(|step| step.merges &= taken.is_empty() || !names_one_of(&taken, &step.change));
+        let (group, taken) = (self.stories.group(number), taken_names(self.stories.group(number), sender.pass, &steps));
+        let is_taken = |change: &Change| group.named_by(change).is_some_and(|(_, name)| taken.contains(name));
+        steps.iter_mut().for_each(|step| step.merges &= !is_taken(&step.change));
         let intent = Intent { sender, number, story, since, from };
         let steps = self.settled(&intent, steps, |step| !step.merges)?;
         let steps = keep_used_texts(self.stories.group(number), sender.pass, steps);
+        let steps = without_nameless(self.stories.group(number), sender.pass, steps);
         if let Some(name) = taken_names(self.stories.group(number), sender.pass, &steps).pop_first() {
             return Err(EditProblem::NameIsTakenByNow { name }.into());
         }
@@ -90,6 +92,14 @@ fn keep_used_texts(mut group: Group, pass: &str, mut steps: Vec<EditStep>) -> Ve
     steps
 }
 
+/// An entity that does not get its name back is not taken into a story again.
+fn without_nameless(mut group: Group, pass: &str, mut steps: Vec<EditStep>) -> Vec<EditStep> {
+    steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
+    let has_name = |entity| group.entities.get(entity).is_some_and(Option::is_some);
+    steps.retain(|step| !matches!(&step.change, Change::Member { entity, is: true, .. } if !has_name(entity)));
+    steps
+}
+
 /// A mark of another pass goes back with its sentence, whatever was marked there since.
 fn moved_back(from: &Change, to: &Change, current: &Change) -> Option<Change> {
     let (Change::Conflict { conflict: Some(from), .. }, Change::Conflict { conflict: Some(to), .. }) = (from, to)
@@ -115,9 +125,4 @@ fn taken_names(mut group: Group, pass: &str, steps: &[EditStep]) -> BTreeSet<Str
     let mut names = BTreeSet::new();
     let shown = group.entities.iter().filter(|(entity, _)| group.shows(**entity)).filter_map(|(_, is)| is.as_ref());
     shown.filter(|entity| !names.insert(&entity.name)).map(|entity| entity.name.clone()).collect()
-}
-
-/// Whether a change gives an entity one of these names.
-fn names_one_of(names: &BTreeSet<String>, change: &Change) -> bool {
-    matches!(change, Change::Entity { is: Some(EntityText { name, .. }), .. } if names.contains(name))
 }

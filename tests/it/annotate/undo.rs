@@ -365,3 +365,27 @@ fn a_name_that_another_entity_has_got_since_does_not_end_undo() {
     let names: Vec<&str> = view.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert_eq!((names.as_slice(), view.location.as_str()), (&["Rosa", "crate", "pen", "box"][..], ""));
 }
+
+#[test]
+fn an_entity_whose_name_was_given_to_another_one_stays_away() {
+    let keep = By { on_clash: OnClash::Keep, ..ADA };
+    let named = |rig: &mut Rig| rig.view("1").entities.iter().map(|entity| entity.name.clone()).collect::<Vec<_>>();
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "drop", "entity": 2}]));
+    rig.send(&BO, "1", json!([{"op": "rename", "entity": 3, "name": "box"}])).unwrap();
+    assert_eq!(clash(rig.go(&ADA, Direction::Undo))[0]["who"], json!("Bo"));
+    rig.go(&keep, Direction::Undo).unwrap();
+    assert_eq!(named(&mut rig), ["Rosa", "box"]);
+
+    let mut rig = Rig::new();
+    rig.with_story();
+    rig.ada("1", json!([{"op": "entity", "name": "lid"}]));
+    rig.go(&ADA, Direction::Undo).unwrap();
+    rig.send(&BO, "1", json!([{"op": "entity", "name": "lid"}])).unwrap();
+    assert_eq!(clash(rig.go(&ADA, Direction::Redo))[0]["who"], json!("Bo"));
+    rig.go(&keep, Direction::Redo).unwrap();
+    assert_eq!(named(&mut rig), ["Rosa", "box", "pen", "lid"]);
+    rig.reopen();
+    assert_eq!(named(&mut rig), ["Rosa", "box", "pen", "lid"]);
+}
