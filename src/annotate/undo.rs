@@ -1,6 +1,6 @@
 //! Edits that are undone and redone: what somebody else changed, or has built on them since, is told.
 
-use super::change::{Change, MarkedConflict, SentenceId};
+use super::change::{Change, EntityId, MarkedConflict, SentenceId};
 use super::edit::Planned;
 use super::expand::EditStep;
 use super::group::Group;
@@ -95,7 +95,7 @@ fn keep_used_texts(mut group: Group, pass: &str, mut steps: Vec<EditStep>) -> Ve
 /// An entity that does not get its name back is not taken into a story again.
 fn without_nameless(mut group: Group, pass: &str, mut steps: Vec<EditStep>) -> Vec<EditStep> {
     steps.iter().for_each(|step| drop(group.apply(pass, &step.change)));
-    let has_name = |entity| group.entities.get(entity).is_some_and(Option::is_some);
+    let has_name = |entity: &EntityId| group.entities.get(entity).is_some_and(Option::is_some);
     steps.retain(|step| !matches!(&step.change, Change::Member { entity, is: true, .. } if !has_name(entity)));
     steps
 }
