@@ -198,7 +198,8 @@ def in_words(answer, probabilities):
         where = f"the largest is {min(largest, 0.49):.2f}, at story {story}, sentence {n}"
         yield f"No sentence reaches a conflict probability of 0.5; {where} (--decode pair shows the most likely sentence pair)."
         return
-    most_likely = "The most likely sentence pair (no conflict probability reaches 0.5):"
+    most_likely = f"The most likely sentence pair ({'neither sentence' if detected else 'no conflict probability'} reaches 0.5):"
+    detected = any(sentence["conflict_prob"] >= 0.5 for sentence in answer["conflict"])
     yield "\n" + ("Sentences in conflict:" if detected else most_likely)
     for sentence in answer["conflict"]:
         where = f"story {sentence['story'] + 1}, sentence {sentence['sentence'] + 1}"

@@ -26,7 +26,8 @@ impl Analysis {
         format!("## {title}\n\n{}.\n\n{}\n{INTERVALS}\n", self.reading(), tables.join("\n"))
     }
 
-    /// The tables only, with an empty line between two. CSV and LaTeX say in the first one what was measured on what, and how.
+    /// The tables only, with an empty line between two. CSV and LaTeX say in the first one what was measured on what, and
+    /// how.
     pub fn in_tables(&self, format: TableFormat) -> String {
         let mut tables = self.tables();
         tables[0] = self.tiers().titled(format!("{}; {}", title(&self.system, &self.data), self.reading()));

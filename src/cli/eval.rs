@@ -53,7 +53,8 @@ pub(super) struct Args {
     weights: CheckpointKind,
     #[command(flatten)]
     compute: ComputeChoice,
-    /// Save the evaluation in the run folder under this name [default: built from the file, the split, the kind and the options]
+    /// Save the evaluation in the run folder under this name [default: built from the file, the split, the kind and the
+    /// options]
     #[arg(long, value_name = "NAME")]
     tag: Option<String>,
     /// Save the predictions and the report in this folder, not in the run folder

@@ -35,8 +35,9 @@ impl FirstTokens {
         Ok(FirstTokens(std::iter::once(read(first)).chain(listed).collect::<Result<_>>()?))
     }
 
-    /// The score of an option: that of the likeliest token that it is, whichever was generated. An option of several tokens is at most as likely as its
-    /// first one, and one whose first token is not listed at most as likely as the last that is.
+    /// The score of an option: that of the likeliest token that it is, whichever was generated. An option of several
+    /// tokens is at most as likely as its first one, and one whose first token is not listed at most as likely as the last
+    /// that is.
     pub fn score(&self, option: &str) -> Scored {
         let values = || self.0.iter().map(|(_, score)| score.value());
         let (highest, lowest) = (values().fold(f64::MIN, f64::max), values().fold(0., f64::min));
