@@ -188,6 +188,11 @@ def noun(entity):
     return entity if entity[0].isupper() or entity.startswith(("the ", "a ", "an ")) else f"the {entity}"
 
 
+def below(threshold, p):
+    """A probability below the threshold is not rounded up to it, with two decimals."""
+    return min(p, threshold - 0.01) if p < threshold else p
+
+
 def in_words(answer, probabilities):
     detected, states, (story, p) = answer["conflict_detected"], answer["states"], answer["plausible"].values()
     slightly = f"only slightly more likely to be plausible than story {2 - story}"
@@ -195,22 +200,22 @@ def in_words(answer, probabilities):
     if not answer["conflict"]:
         largest, story, n = max((sentence["conflict_prob"], s, n) for s, one in enumerate(answer["stories"], 1)
                                 for n, sentence in enumerate(one["sentences"], 1))
-        where = f"the largest is {min(largest, 0.49):.2f}, at story {story}, sentence {n}"
+        where = f"the largest is {below(0.5, largest):.2f}, at story {story}, sentence {n}"
         yield f"No sentence reaches a conflict probability of 0.5; {where} (--decode pair shows the most likely sentence pair)."
         return
     most_likely = f"The most likely sentence pair ({'neither sentence' if detected else 'no conflict probability'} reaches 0.5):"
-    detected = any(sentence["conflict_prob"] >= 0.5 for sentence in answer["conflict"])
-    yield "\n" + ("Sentences in conflict:" if detected else most_likely)
+    names_it = any(sentence["conflict_prob"] >= 0.5 for sentence in answer["conflict"])
+    yield "\n" + ("Sentences in conflict:" if names_it else most_likely)
     for sentence in answer["conflict"]:
         where = f"story {sentence['story'] + 1}, sentence {sentence['sentence'] + 1}"
-        yield f"  {where}: \"{sentence['text']}\" (conflict probability {sentence['conflict_prob']:.2f})"
+        yield f"  {where}: \"{sentence['text']}\" (conflict probability {below(0.5, sentence['conflict_prob']):.2f})"
     if "subject" in answer:
         yield f"The conflict is about {noun(answer['subject'])}."
     if sum(sentence["story"] != story for sentence in answer["conflict"]) < 2:
         remedy = "(--decode pair shows the most likely sentence pair)"
         yield f"\nNo two sentences of the implausible story are predicted to conflict, so no states are shown {remedy}."
         return
-    title = "States that explain the conflict:" if detected else "States predicted at these sentences:"
+    title = "States that explain the conflict:" if names_it else "States predicted at these sentences:"
     yield "\n" + (title if states else "No state is predicted at the conflict.")
     for state, p in zip(states, probabilities):
         when = f"{'after' if state['side'] == 'effect' else 'before'} sentence {state['sentence'] + 1}"

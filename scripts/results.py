@@ -68,14 +68,14 @@ def ensemble(run):
     uncalibrated = [one for one in runs if not (one / "best" / "decode.json").is_file()]
     if uncalibrated:
         sys.exit(f"error: {uncalibrated[0]}: has no best/decode.json; `tiered model calibrate` makes it")
-    states = {json.loads((one / "best" / "decode.json").read_text())["states"] for one in runs}
-    if len(states) > 1:
-        sys.exit(f"error: the seeds of {run} predict states in several ways ({', '.join(sorted(states))}); the table shows one")
+    states, *others = {json.loads((one / "best" / "decode.json").read_text())["states"] for one in runs}
+    if others:
+        sys.exit(f"error: the seeds of {run} predict states in several ways ({', '.join([states, *others])}); the table shows one")
     target = RESULTS / f"{run.name}-ensemble"
     target.mkdir(parents=True, exist_ok=True)
     for name in SETS:
         files = [one / "eval" / name / "predictions.jsonl" for one in runs]
-        ways = [word for way in ["argmax", *sorted(states)] for word in ("--states", way)]
+        ways = [word for way in ["argmax", states] for word in ("--states", way)]
         command = [ROOT / "target" / "release" / "tiered", "score", *files, *ways, "--format=json"]
         scored = subprocess.run(command, stdout=subprocess.PIPE)
         if scored.returncode != 0:

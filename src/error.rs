@@ -124,15 +124,15 @@ impl Error {
 
     /// A failed read of `path`: a missing file is a missing input, anything else an I/O error.
     pub fn reading(path: &Path, error: &std::io::Error) -> Self {
-        let (kind, remedy) = match error.kind() {
-            std::io::ErrorKind::NotFound => (ErrorKind::MissingInput, "; check the path"),
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::MissingInput,
             std::io::ErrorKind::IsADirectory => {
                 return Self::new(ErrorKind::MissingInput, format!("{}: is a folder; name a file", path.display()))
                     .caused_by(copy(error));
             }
-            _ => (ErrorKind::Io, ""),
+            _ => ErrorKind::Io,
         };
-        Self::new(kind, format!("{}: cannot be read: {error}{remedy}", path.display())).caused_by(copy(error))
+        Self::new(kind, format!("{}: cannot be read: {error}", path.display())).caused_by(copy(error))
     }
 
     /// A failed write to `path`.

@@ -11,7 +11,7 @@
 //! | `TIERED_FAIL_POINT=pause:N` | say "paused" on standard error after it, and wait to be killed |
 //! | `TIERED_FAIL_POINT=error:N` | the N-th operation fails: no space left; `errors:N`: it and all later ones fail |
 //! | `TIERED_POISON=TARGET=VALUE@STEP` | put a value into a loss term, `gradient:NAME` or `weight:NAME` at that step |
-//! | `TIERED_POISON=pause=SECONDS@STEP` | say "paused" in the middle of that step, and wait so long; `pause-after`: at its end |
+//! | `TIERED_POISON=pause=SECONDS@STEP` | say "paused" in that step, and wait so long; `pause-after`: at its end |
 //! | `TIERED_RETRY_MS=N` | the pause before a failed save is tried again for the first time |
 
 use std::io::{self, Write};

@@ -35,11 +35,15 @@ impl Project {
         clashes: impl Fn(&EditStep) -> bool,
     ) -> Result<Vec<EditStep>, EditRefusal> {
         let Intent { sender, number, story, .. } = *intent;
+        let group = self.stories.group(number);
+        let namesake = |step: &EditStep| group.namesake(&step.change);
         let is_new = |step: &EditStep| {
-            let last = self.history.last(number, sender.pass, &step.change);
+            let last = self.history.last(number, sender.pass, namesake(step).as_ref().unwrap_or(&step.change));
             last.is_none_or(|last| sender.seen.is_none_or(|seen| last.entry.revision > seen))
         };
-        let clashes = |step: &EditStep| clashes(step) && is_new(step);
+        // Two entities can't have one name, whatever was seen.
+        let is_kept = |step: &EditStep| sender.on_clash == OnClash::Keep && namesake(step).is_some();
+        let clashes = |step: &EditStep| clashes(step) && (is_new(step) || is_kept(step));
         match sender.on_clash {
             OnClash::Override if sender.seen.is_none() => Ok(steps),
             OnClash::Keep => {

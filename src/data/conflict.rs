@@ -94,7 +94,10 @@ impl Claims {
                 "type",
                 "is null, but the story has a breakpoint; it is read as implausible",
             ),
-            (_, None) => notes.add(Code::AssumedField, "type", "`type` is missing; the key decides instead"),
+            (of_key, None) => {
+                let instead = if of_key.is_some() { "the key decides instead" } else { "the kind is not known" };
+                notes.add(Code::AssumedField, "type", format!("`type` is missing; {instead}"));
+            }
             _ => {}
         }
     }

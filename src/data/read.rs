@@ -58,9 +58,9 @@ pub fn read_file(path: &Path) -> Result<StoryFile> {
 pub(super) fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|error| {
         let is_gone = error.kind() == io::ErrorKind::NotFound;
-        let source = if is_gone { ", or get TRIP and GITA with `tiered data fetch`" } else { "" };
+        let remedy = if is_gone { "; check the path, or get TRIP and GITA with `tiered data fetch`" } else { "" };
         let error = Error::reading(path, &error);
-        Error { message: error.message.clone() + source, ..error }
+        Error { message: error.message.clone() + remedy, ..error }
     })
 }
 

@@ -223,12 +223,14 @@ const PART: &str = ".part";
 /// No process still writes a file that is this old.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
-/// Removes temporary files from a folder: a program that was killed while it replaced files left them.
+/// Removes temporary files and folders from a folder: a program that was killed while it replaced others left them.
 pub fn remove_leftovers(folder: &Path) -> Result<()> {
     for entry in at(folder, fs::read_dir(folder))? {
         let entry = at(folder, entry)?;
         if is_leftover(&entry, fs::Metadata::is_file) {
             remove_file(&entry.path())?;
+        } else if is_leftover(&entry, fs::Metadata::is_dir) {
+            remove_folder(&entry.path())?;
         }
     }
     Ok(())
@@ -306,6 +308,10 @@ mod tests {
                 file.set_modified(std::time::SystemTime::now() - 2 * LEFT_OVER).unwrap();
             }
         }
+        fs::create_dir(folder.path().join(".b.old.part")).unwrap();
+        fs::write(folder.path().join(".b.old.part/file"), "").unwrap();
+        let old = File::open(folder.path().join(".b.old.part")).unwrap();
+        old.set_modified(std::time::SystemTime::now() - 2 * LEFT_OVER).unwrap();
         remove_leftovers(folder.path()).unwrap();
         let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();

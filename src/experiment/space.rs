@@ -9,7 +9,8 @@ use std::path::Path;
 pub fn checkpoints(config: &Config) -> usize {
     let keep = config.checkpoint.keep;
     let made = (config.checkpoint.every == Every::Epoch).then(|| usize::try_from(config.train.epochs).ok()).flatten();
-    made.map_or(keep, |made| keep.min(made)).saturating_add(2)
+    let most = keep.saturating_add(2);
+    made.map_or(most, |made| most.min(made))
 }
 
 /// A warning if so many checkpoints do not fit on the disk, but for those that are there.
@@ -51,7 +52,7 @@ mod tests {
             checkpoints(&toml::from_str(&format!("{text}\n{checkpoint}")).unwrap())
         };
         assert_eq!(config("checkpoint = { every = 'epoch', keep = 3 }"), 5);
-        assert_eq!(config("checkpoint = { every = 'epoch', keep = 100 }"), 10);
+        assert_eq!(config("checkpoint = { every = 'epoch', keep = 100 }"), 8);
         assert_eq!(config("checkpoint = { every = '5 steps', keep = 100 }"), 102);
         assert_eq!(
             config(&format!("checkpoint = {{ every = '5 steps', keep = {} }}", i64::MAX)),

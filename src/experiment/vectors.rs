@@ -56,7 +56,7 @@ impl KeptVectors {
     pub fn save(&self, frozen: &Frozen) -> Result<()> {
         let dev = frozen.dev.as_ref().map(|dev| (DEV.to_owned(), dev.by_length()));
         let tensors = std::iter::once((TRAIN.to_owned(), frozen.train.by_length())).chain(dev).collect();
-        // In a folder of its own, which goes with all that is in it: `safetensors` too writes another file before it renames it.
+        // In a folder of its own, which goes with all that is in it: `safetensors` too writes another file and renames it.
         let beside = durable::folder_beside(&self.file)?;
         self.file.parent().map_or(Ok(()), durable::remove_leftovers)?;
         let part = beside.path().join("vectors");

@@ -42,7 +42,7 @@ pub struct AskedStory {
     pub sentences: Vec<String>,
     /// The gold label.
     pub plausible: bool,
-    /// By the letter of the id where the protocol is GITA4CALAMITA's, else as `made`.
+    /// By the letter of the id in a document of GITA4CALAMITA, else as `made`.
     pub kind: StoryKind,
     /// By `type`.
     pub made: Option<data::Kind>,

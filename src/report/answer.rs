@@ -331,6 +331,7 @@ likely sentence pair).
         assert!(answer.to_text().contains("(no conflict probability reaches 0.5)"));
         let near = self::prediction([story([0.1, 0.2]), story([0.1, 0.4999])], [0.5, 0.5]);
         assert!(Answer::of_story(&near, Decode::Threshold).to_text().contains("the largest is 0.49, at"));
+        assert!(Answer::of_story(&near, Decode::Pair).to_text().contains("(conflict probability 0.49)"));
         let mut certain = self::prediction([story([0.; 2]), story([0.; 2])], [0.5, 0.5]);
         certain.stories.iter_mut().for_each(|story| story.no_conflict = Some(1.));
         let text = Answer::of_story(&certain, Decode::Pair).to_text();

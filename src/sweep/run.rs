@@ -54,7 +54,9 @@ impl Sweep {
     ) -> Result<RunOutcome> {
         let files = self.files(run);
         let Some(_lock) = files.lock()? else { return Ok(RunOutcome::Held) };
-        files.forget_failure()?;
+        if let Err(error) = files.forget_failure() {
+            aside!("warning: {error}; the error of an earlier attempt stays noted");
+        }
         let ended = caught(|| self.work(run, &files, stop, on));
         if let Err(error) = &ended
             && error.kind != ErrorKind::Resumable

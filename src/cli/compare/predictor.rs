@@ -184,10 +184,13 @@ fn sets_of_runs(evaluations: &[String], folders: &[&RunFolder]) -> Result<Vec<St
     let each: Vec<BTreeSet<String>> = each.collect::<Result<_>>()?;
     let lacks = |set: &String| each.iter().position(|of_run| !of_run.contains(set));
     if let Some((set, run)) = evaluations.iter().find_map(|set| Some((set, lacks(set)?))) {
-        let others = listed(&each[run]);
+        let others = if each[run].is_empty() {
+            String::new()
+        } else {
+            format!("name one that it has ({}), or ", listed(&each[run]))
+        };
         let run = folders[run].path().display();
-        let remedy =
-            format!("name one that it has ({others}), or evaluate it with: tiered eval {} --data FILE", quoted(&run));
+        let remedy = format!("{others}evaluate it with: tiered eval {} --data FILE", quoted(&run));
         return Err(Error::new(ErrorKind::MissingInput, format!("{run}: has no evaluation {set}; {remedy}")));
     }
     if !evaluations.is_empty() {
@@ -243,11 +246,12 @@ pub(super) fn warn_of_seen(systems: &[Predictor], set: &str) {
 
 /// Warns where systems read the pairs of a set in different ways, which the same `--tag` may hide.
 pub(super) fn warn_of_readings(systems: &[Predictor], set: &str) {
-    let readings: Vec<String> = systems.iter().filter_map(|system| system.reading(set)).collect();
-    if readings.iter().any(|reading| *reading != readings[0]) {
-        let runs = systems.iter().filter_map(|system| Some((system.path().display(), system.reading(set)?)));
-        let runs = runs
-            .map(|(run, reading)| format!("{run}{}", if reading.is_empty() { ", as in training" } else { &reading }));
+    let readings = systems.iter().filter_map(|system| Some((system.path().display(), system.reading(set)?)));
+    let readings: Vec<_> = readings.collect();
+    if readings.iter().any(|(_, reading)| *reading != readings[0].1) {
+        let runs = readings
+            .iter()
+            .map(|(run, reading)| format!("{run}{}", if reading.is_empty() { ", as in training" } else { reading }));
         aside!("warning: {set}: the pairs were read in different ways: {}", runs.collect::<Vec<_>>().join("; "));
     }
 }

@@ -44,7 +44,8 @@ impl TierTally {
     }
 }
 
-/// Accuracy, consistency and verifiability; `None` where a tier's figure is not known. Kinds are those of [`AskedStory::kind`].
+/// Accuracy, consistency and verifiability; `None` where a tier's figure is not known. Kinds are those of
+/// [`AskedStory::kind`].
 /// All denominators are those of all stories: consistency and verifiability are shares of the implausible ones.
 pub fn story_figures(linked: &Linked) -> [Option<KindShares>; 3] {
     let groups = StoryGroups::of_numbers(linked.stories.iter().map(|story| story.group));

@@ -32,7 +32,7 @@ const UNLIKELY: &str = " zyxwv Thursdays";
 pub struct Probe {
     /// The short text whose next token was asked for.
     pub prompt: String,
-    /// The token that the server generates, as it names it.
+    /// The token that the server generates, as it names it; by `top-chat` the likeliest that it lists.
     pub token: String,
     /// Its log-probability when generated, and by the way.
     pub generated: f64,
@@ -47,7 +47,7 @@ pub struct Probe {
 pub struct ProbeReport {
     /// One for each prompt whose next token could be compared.
     pub probes: Vec<Probe>,
-    /// The largest distance between `generated` and `by_way`.
+    /// The largest distance between what a generated token has and what the way says of it.
     pub largest_difference: f64,
 }
 

@@ -45,7 +45,8 @@ impl Answer {
         let line = |sentence: &ConflictSentence| {
             let ConflictSentence { story, sentence, text, conflict_prob } = sentence;
             let story = if self.stories.len() > 1 { format!("story {}, ", story + 1) } else { String::new() };
-            format!("  {story}sentence {}: \"{text}\" (conflict probability {conflict_prob:.2})\n", sentence + 1)
+            let conflict_prob = in_words(*conflict_prob);
+            format!("  {story}sentence {}: \"{text}\" (conflict probability {conflict_prob})\n", sentence + 1)
         };
         let texts = self.stories.iter().flat_map(|story| &story.sentences).map(|sentence| &sentence.text);
         let language = Language::of(texts);
@@ -59,15 +60,14 @@ impl Answer {
         self.conflict.iter().any(|sentence| sentence.conflict_prob >= CONFLICT_THRESHOLD)
     }
 
-    /// The largest conflict probability and its sentence, in words. It is below 0.5, and is not rounded to that.
+    /// The largest conflict probability and its sentence, in words.
     fn most_probable(&self) -> String {
         let sentences = self.stories.iter().enumerate().flat_map(|(s, story)| {
             story.sentences.iter().enumerate().map(move |(n, sentence)| (s + 1, n + 1, sentence.conflict_prob))
         });
         let (story, sentence, conflict_prob) = sentences.max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((1, 1, 0.));
         let story = if self.stories.len() > 1 { format!("story {story}, ") } else { String::new() };
-        let conflict_prob = conflict_prob.min(0.49);
-        format!("the largest is {conflict_prob:.2}, at {story}sentence {sentence}{}", self.advice())
+        format!("the largest is {}, at {story}sentence {sentence}{}", in_words(conflict_prob), self.advice())
     }
 
     /// How to see a sentence pair where none is shown. `pair` and `contrast` show one if there is any.
@@ -100,6 +100,13 @@ impl Answer {
         };
         format!("\n{title}:\n{lines}")
     }
+}
+
+/// With two decimals. A probability below the threshold is not rounded up to it.
+fn in_words(conflict_prob: f32) -> String {
+    let shown =
+        if conflict_prob < CONFLICT_THRESHOLD { conflict_prob.min(CONFLICT_THRESHOLD - 0.01) } else { conflict_prob };
+    format!("{shown:.2}")
 }
 
 impl StoryChoice {

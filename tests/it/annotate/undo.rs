@@ -359,7 +359,7 @@ fn a_name_that_another_entity_has_got_since_does_not_end_undo() {
     let seen = Some(rig.project().revision());
     let refused = rig.go(&By { on_clash: OnClash::Override, seen, ..ADA }, Direction::Undo);
     assert!(wrong(refused).contains("is named \"box\" by now"));
-    rig.go(&By { on_clash: OnClash::Keep, ..ADA }, Direction::Undo).unwrap();
+    rig.go(&By { on_clash: OnClash::Keep, seen, ..ADA }, Direction::Undo).unwrap();
     rig.go(&ADA, Direction::Undo).unwrap();
     let view = rig.view("1");
     let names: Vec<&str> = view.entities.iter().map(|entity| entity.name.as_str()).collect();
