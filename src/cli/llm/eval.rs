@@ -70,7 +70,7 @@ fn plan(args: &Args, set: &StorySet) -> Result<Plan> {
     let mut plan = args.plan.plan(args.protocol, set)?;
     plan.cascade &= !args.no_cascade;
     plan.last = Tier::from_number(args.tiers.into()).unwrap_or(Tier::State);
-    plan.concurrency = args.concurrency.into();
+    plan.concurrency = args.server.concurrency.into();
     Ok(plan)
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of `tiered llm eval`.
 
 use super::plan_args::PlanArgs;
+use super::server_args::ServerArgs;
 use crate::cli::out_file::output_folder;
 use crate::llm::Protocol;
 use crate::llm::server::Way;
@@ -15,12 +16,8 @@ use std::path::PathBuf;
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) plan: PlanArgs,
-    /// The server's address, with or without /v1
-    #[arg(long, value_name = "URL")]
-    pub(super) server: String,
-    /// The model, as the server names it
-    #[arg(long, value_name = "NAME")]
-    pub(super) model: String,
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
     /// What is asked, and when it is right
     #[arg(long, value_enum)]
     pub(super) protocol: Protocol,
@@ -33,9 +30,6 @@ pub(in crate::cli) struct Args {
     /// The number of start tokens before a prompt [default: the model's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2))]
     pub(super) bos: Option<u32>,
-    /// The number of stories asked about at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(super) concurrency: u16,
     /// Ask about every implausible story in tiers 2 and 3, not only about those that the tier before got right
     #[arg(long)]
     pub(super) no_cascade: bool,
@@ -48,10 +42,4 @@ pub(in crate::cli) struct Args {
     /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/PROTOCOL-MODEL]
     #[arg(long, value_name = "DIR", value_parser = output_folder())]
     pub(super) output: Option<PathBuf>,
-    /// The environment variable with the service's key
-    #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]
-    pub(super) api_key_env: String,
-    /// How long to wait for an answer, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(super) timeout: u64,
 }

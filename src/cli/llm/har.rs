@@ -34,7 +34,7 @@ struct HarSummary<'a> {
 pub(super) fn run(args: &Args, set: &StorySet) -> Result<()> {
     let ((asked, is_cut), shots) = (asked_pairs(args, set)?, args.plan.har_shots()?);
     let run = Session::begin(args, settings(args, set, &asked, &shots, is_cut)?)?;
-    let concurrency = args.concurrency.into();
+    let concurrency = args.server.concurrency.into();
     let answers = ask_har(&asked, &shots, args.plan.swapped, concurrency, &run.server, &|step| run.step(step));
     let answers = run.ended(answers)?;
     let first = answers.first().and_then(|answer| answer.steps.first());

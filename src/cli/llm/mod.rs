@@ -8,6 +8,7 @@ mod plan_args;
 mod progress;
 mod prompt;
 mod score;
+mod server_args;
 mod session;
 mod summary;
 

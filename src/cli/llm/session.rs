@@ -2,18 +2,13 @@
 
 use super::eval_args::Args;
 use super::progress::QuestionBar;
-use crate::cli::signal::Signals;
+use super::server_args::client;
 use crate::error::{Error, Result};
-use crate::llm::server::{Choices, LlmClient, LlmRunFolder, Server, ServerSettings, Settled, default_folder};
+use crate::llm::server::{Choices, LlmRunFolder, Server, Settled, default_folder};
 use crate::llm::{AskedQuestion, Protocol};
 use crate::say::{counted, say};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// What is said at the first signal: a request may take minutes.
-pub(super) const STOPPING: &str =
-    "stopping after the requests in progress; press again to stop now (every answer is kept)";
 
 /// A run that has begun, or goes on.
 pub(super) struct Session {
@@ -26,16 +21,14 @@ pub(super) struct Session {
 impl Session {
     /// Connects to the server, and settles what the run is.
     pub fn begin(args: &Args, asked: Map<String, Value>) -> Result<Self> {
-        let settings =
-            ServerSettings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
+        let settings = args.server.settings()?;
         let what = if args.protocol == Protocol::Har { "pairs" } else { "stories" };
         let folder = LlmRunFolder::open(
-            &args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.model)),
+            &args.output.clone().unwrap_or_else(|| default_folder(args.protocol.name(), &args.server.model)),
         )?;
-        let (progress, signals) = (Arc::new(QuestionBar::new(what)), Signals::watch()?);
-        let announcing = Arc::clone(&progress);
-        let signals = signals.announced(move || announcing.warn(STOPPING))?;
-        let client = client(settings, &progress, signals).with_shorter(shorter(args, &asked));
+        let progress = Arc::new(QuestionBar::new(what));
+        let warning = Arc::clone(&progress);
+        let client = client(settings, move |text| warning.warn(text))?.with_shorter(shorter(args, &asked));
         let server = Server::connect(client, &choices(args, &folder)?)?;
         say!("{}", told(&server));
         let settled = folder.settle(Settled::now(&server, asked, args.bos))?;
@@ -71,14 +64,6 @@ impl Session {
     }
 }
 
-fn client(settings: ServerSettings, progress: &Arc<QuestionBar>, signals: Signals) -> LlmClient {
-    let progress = Arc::clone(progress);
-    let on_wait = move |wait: &crate::http::Wait| {
-        progress.warn(&format!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil()));
-    };
-    LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait))
-}
-
 /// How prompts become shorter, if they have shots.
 fn shorter(args: &Args, asked: &Map<String, Value>) -> Option<&'static str> {
     let has_shots = asked.get("shots").and_then(Value::as_u64).is_some_and(|shots| shots > 0);
@@ -93,7 +78,7 @@ fn shorter(args: &Args, asked: &Map<String, Value>) -> Option<&'static str> {
 fn choices(args: &Args, folder: &LlmRunFolder) -> Result<Choices> {
     let before = folder.settled()?.map(|settled| settled.way);
     Ok(Choices {
-        model: args.model.clone(),
+        model: args.server.model.clone(),
         way: args.way.or(before),
         tokenizer: args.tokenizer.clone(),
         bos: args.bos,

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::llm::parallel::in_parallel;
 use crate::schema;
 use serde::Serialize;
-use std::num::NonZeroUsize;
 
 /// Whoever answers a prompt in words: a chat model at temperature 0. Several threads may ask at once.
 pub trait Chat: Sync {
@@ -19,12 +18,12 @@ pub trait Chat: Sync {
     fn answer(&self, name: &str, prompt: &str) -> Result<String>;
 }
 
-/// Asks every item, `at_once` at the same time, and calls `done` after each. One text for each item.
+/// Asks every item, `concurrency` at the same time, and calls `done` after each. One text for each item.
 ///
 /// # Errors
 /// Those of [`Chat::answer`].
-pub fn ask(dataset: &PiqaSet, chat: &dyn Chat, at_once: NonZeroUsize, done: &(dyn Fn() + Sync)) -> Result<Vec<String>> {
-    in_parallel(dataset.items.len(), at_once.get(), &|number| {
+pub fn ask(dataset: &PiqaSet, chat: &dyn Chat, concurrency: usize, done: &(dyn Fn() + Sync)) -> Result<Vec<String>> {
+    in_parallel(dataset.items.len(), concurrency, &|number| {
         let text = chat.answer(&format!("{}, item {number}", dataset.name), &prompt(&dataset.items[number]))?;
         done();
         Ok(text)
@@ -83,9 +82,8 @@ mod tests {
 
     #[test]
     fn each_item_is_asked_and_its_answer_kept_as_it_is() {
-        let at_once = NonZeroUsize::new(3).unwrap();
         let dataset = dataset(&["{\"answer\": 1}", "Both.", "{\"answer\": 0}"]);
-        let texts = ask(&dataset, &Echo, at_once, &|| {}).unwrap();
+        let texts = ask(&dataset, &Echo, 3, &|| {}).unwrap();
         assert_eq!(texts, ["{\"answer\": 1}", "Both.", "{\"answer\": 0}"]);
         let lines = answer_lines(&dataset, &texts);
         let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -96,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_item_without_an_answer_ends_the_asking_and_is_named() {
-        let error = ask(&dataset(&["x", "?", "y"]), &Echo, NonZeroUsize::MIN, &|| {}).unwrap_err();
+        let error = ask(&dataset(&["x", "?", "y"]), &Echo, 1, &|| {}).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Resumable, "piqa-x, item 1: no answer"));
     }
 }

@@ -8,7 +8,6 @@ use super::submission::{Making, PiqaProtocol, Submission};
 use crate::error::{Error, Result};
 use crate::llm::Scorer;
 use crate::schema::SchemaVersion;
-use std::num::NonZeroUsize;
 
 /// The submission that a model's answers to the benchmark's prompts make ([`ask`](super::ask)).
 pub fn by_answers(dataset: &PiqaSet, system: &str, texts: &[String]) -> Submission {
@@ -25,10 +24,10 @@ pub fn by_likelihood(
     dataset: &PiqaSet,
     system: &str,
     scorer: &dyn Scorer,
-    at_once: NonZeroUsize,
+    concurrency: usize,
     done: &(dyn Fn() + Sync),
 ) -> Result<[Submission; 2]> {
-    let scored = likelihoods(dataset, scorer, at_once, done)?;
+    let scored = likelihoods(dataset, scorer, concurrency, done)?;
     let submission = |normalisation, protocol| {
         let ranks: Vec<RankedItem> = scored.iter().map(|likelihood| likelihood.rank(normalisation)).collect();
         let ties = ranks.iter().filter(|&&rank| rank == RankedItem::Tied).count();
@@ -101,7 +100,7 @@ mod tests {
     #[test]
     fn sum_and_characters_are_two_systems() {
         let dataset = dataset(&[["bbbbb", "aa"], ["bb", "bb"], ["b", "bb"]]);
-        let [sum, per_character] = by_likelihood(&dataset, "m", &Model, NonZeroUsize::MIN, &|| {}).unwrap();
+        let [sum, per_character] = by_likelihood(&dataset, "m", &Model, 1, &|| {}).unwrap();
         assert_eq!(
             (sum.system.as_str(), per_character.system.as_str()),
             ("m-likelihood-sum", "m-likelihood-per-character")
@@ -114,7 +113,7 @@ mod tests {
     #[test]
     fn a_server_for_which_everything_ties_is_refused() {
         let all = dataset(&[["b", "b"], ["bb", "cc"]]);
-        let said = by_likelihood(&all, "m", &Model, NonZeroUsize::MIN, &|| {}).unwrap_err().message;
+        let said = by_likelihood(&all, "m", &Model, 1, &|| {}).unwrap_err().message;
         assert!(said.starts_with("piqa-x: the server finds both solutions of every item equally likely"), "{said}");
     }
 }

@@ -4,7 +4,6 @@ use super::dataset::{Item, PiqaSet};
 use crate::error::{Error, Result};
 use crate::llm::parallel::in_parallel;
 use crate::llm::{OptionScore, Request, Scorer};
-use std::num::NonZeroUsize;
 
 /// What a log-likelihood is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,17 +73,17 @@ impl Likelihood {
     }
 }
 
-/// Scores both solutions of every item, `at_once` items at the same time, and calls `done` after each.
+/// Scores both solutions of every item, `concurrency` items at the same time, and calls `done` after each.
 ///
 /// # Errors
 /// Those of the scorer; `Data` if it gives scores that can't be log-probabilities, or 0 to everything.
 pub fn likelihoods(
     dataset: &PiqaSet,
     scorer: &dyn Scorer,
-    at_once: NonZeroUsize,
+    concurrency: usize,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Likelihood>> {
-    in_parallel(dataset.items.len(), at_once.get(), &|number| {
+    in_parallel(dataset.items.len(), concurrency, &|number| {
         let scored = likelihood(&format!("{}, item {number}", dataset.name), &dataset.items[number], scorer)?;
         done();
         Ok(scored)
@@ -174,7 +173,7 @@ mod tests {
         let items = vec![Item { situation: situation.into(), solutions, label: None }];
         let dataset = PiqaSet { name: "piqa-sl".into(), path: "x".into(), sha256: String::new(), items };
         let scorer = Given(scores.to_vec(), Mutex::default());
-        let scored = likelihoods(&dataset, &scorer, NonZeroUsize::MIN, &|| {});
+        let scored = likelihoods(&dataset, &scorer, 1, &|| {});
         (scored, scorer.1.into_inner().unwrap())
     }
 

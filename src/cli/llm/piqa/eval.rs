@@ -1,28 +1,21 @@
 //! `tiered llm piqa eval`: asks a model on a server, and writes submissions.
 
-use crate::cli::llm::session::STOPPING;
+use crate::cli::llm::server_args::{ServerArgs, client};
 use crate::cli::out_file::output_folder;
 use crate::cli::output::{pair_bar, print};
-use crate::cli::signal::Signals;
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::http::Wait;
 use crate::llm::Message;
 use crate::llm::piqa::{
     Chat, PiqaProtocol, PiqaSet, Submission, answer_lines, answer_schema, ask, by_answers, by_likelihood, file_name,
     score,
 };
-use crate::llm::server::{
-    Choices, Conversation, LlmClient, LlmRunFolder, Server, ServerSettings, Settled, Way, default_folder,
-    left_out_remark,
-};
+use crate::llm::server::{Choices, Conversation, LlmRunFolder, Server, Settled, Way, default_folder, left_out_remark};
 use crate::report::share;
 use crate::say::{aside, quoted, say};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Ask a language model on a server, and write submissions to the South Slavic PIQA benchmark
 ///
@@ -39,12 +32,8 @@ pub(in crate::cli) struct Args {
     /// each line has one, else SET-labels.lst beside it]
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The server's address, with or without /v1
-    #[arg(long, value_name = "URL")]
-    server: String,
-    /// The model, as the server names it
-    #[arg(long, value_name = "NAME")]
-    model: String,
+    #[command(flatten)]
+    server: ServerArgs,
     /// What the system is called in submissions and tables [default: the model's name]
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
@@ -64,19 +53,10 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1024, conflicts_with = "likelihood",
           value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: u32,
-    /// The number of items asked about at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    concurrency: u16,
     /// Keep the run in this folder, and go on with it if it is there [default: runs/llm/piqa-MODEL, or
     /// runs/llm/piqa-likelihood-MODEL]
     #[arg(long, value_name = "DIR", value_parser = output_folder())]
     output: Option<PathBuf>,
-    /// The environment variable with the service's key
-    #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY")]
-    api_key_env: String,
-    /// How long to wait for an answer, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    timeout: u64,
 }
 
 /// `response_format` of a request.
@@ -124,15 +104,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return Err(Error::new(ErrorKind::Usage, message));
     }
     let sets = sets(args)?;
-    let settings =
-        ServerSettings::from_environment(&args.server, &args.api_key_env, Duration::from_secs(args.timeout))?;
+    let settings = args.server.settings()?;
     let folder =
-        LlmRunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(protocol(args), &args.model)))?;
+        LlmRunFolder::open(&args.output.clone().unwrap_or_else(|| default_folder(protocol(args), &args.server.model)))?;
     sets.iter().try_for_each(|set| require_own(system(args), set, folder.path()))?;
     let before = folder.settled()?.map(|settled| settled.way);
     let way = if args.likelihood { args.way.or(before) } else { Some(Way::Said) };
-    let (model, tokenizer) = (args.model.clone(), args.tokenizer.clone());
-    let server = Server::connect(client(settings)?, &Choices { model, way, tokenizer, bos: None })?;
+    let (model, tokenizer) = (args.server.model.clone(), args.tokenizer.clone());
+    let client = client(settings, |text| aside!("{text}"))?;
+    let server = Server::connect(client, &Choices { model, way, tokenizer, bos: None })?;
     folder.settle(Settled::now(&server, asked(args), None))?;
     let server = server.with_journal(folder.journal()?);
     for set in &sets {
@@ -160,12 +140,6 @@ fn sets(args: &Args) -> Result<Vec<PiqaSet>> {
     Ok(sets)
 }
 
-fn client(settings: ServerSettings) -> Result<LlmClient> {
-    let signals = Signals::watch()?.announced(|| aside!("{STOPPING}"))?;
-    let on_wait = |wait: &Wait| aside!("{}; trying again in {:.0} s", wait.why, wait.pause.as_secs_f64().ceil());
-    Ok(LlmClient::new(settings, Box::new(move || signals.received().is_some()), Box::new(on_wait)))
-}
-
 /// What makes the answers. The data sets do not: others may be asked later, into the same folder.
 fn asked(args: &Args) -> Map<String, Value> {
     let asked = match args.likelihood {
@@ -183,7 +157,7 @@ fn protocol(args: &Args) -> &'static str {
 }
 
 fn system(args: &Args) -> &str {
-    args.system.as_deref().unwrap_or(&args.model)
+    args.system.as_deref().unwrap_or(&args.server.model)
 }
 
 /// Names that differ in their colons and the like have files of the same name.
@@ -205,14 +179,14 @@ fn require_own(system: &str, set: &PiqaSet, folder: &Path) -> Result<()> {
 /// Asks about a set, and writes its submissions; those that are there already are replaced by the same.
 fn evaluate(args: &Args, set: &PiqaSet, server: &Server, folder: &Path) -> Result<()> {
     let system = system(args);
-    let at_once = NonZeroUsize::new(args.concurrency.into()).expect("the argument has a range from 1");
+    let concurrency = args.server.concurrency.into();
     let bar = pair_bar(set.items.len() as u64);
     let done = || bar.inc(1);
     let mut submissions = match args.likelihood {
-        true => by_likelihood(set, system, server, at_once, &done)?.to_vec(),
+        true => by_likelihood(set, system, server, concurrency, &done)?.to_vec(),
         false => {
             let (form, max_tokens) = (args.response_format.value(), args.max_tokens);
-            let texts = ask(set, &Speaker { server, form, max_tokens }, at_once, &done)?;
+            let texts = ask(set, &Speaker { server, form, max_tokens }, concurrency, &done)?;
             let answers = folder.join(file_name("answers", system, &set.name, "jsonl"));
             durable::replace(&answers, answer_lines(set, &texts).as_bytes())?;
             vec![by_answers(set, system, &texts)]
