@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "notebook.md"]
 TRIP_DEV = "www-dev-all"
-SETS = {TRIP_DEV: "TRIP dev (173 pairs)", "GITA_test-test-cloze": "GITA cloze",
+SETS = {TRIP_DEV: "TRIP dev", "GITA_test-test-cloze": "GITA cloze",
         "GITA_test-test-order": "GITA order"}
 SEED = re.compile(r"-seed\d+$")
 TIERS = ["accuracy", "consistency", "verifiability"]
