@@ -34,6 +34,6 @@ pub fn run(arguments: &[String]) -> Result<String> {
     let scores = tiers.map(|(tier, share)| format!("{tier}: {} of {} pairs\n", share.count, share.total)).concat();
     let first = predictions
         .first()
-        .map(|pair| format!("\npair {}\n{}", pair.id, Answer::of_pair(&pair.prediction, decode).to_text()));
+        .map(|pair| format!("\npair {}\n{}", pair.id, Answer::of_pair(&pair.prediction, decode, None).to_text()));
     Ok(scores + &first.unwrap_or_default())
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of README.md, docs/results.md and docs/notebook.md from the files in docs/results/.
+"""Writes the tables of README.md and docs/results.md from the files in docs/results/.
 
 docs/results/RUN/ contains the metrics.jsonl of a run folder and the report.json of its evaluations, copied by
 `results.py --collect runs/RUN`. docs/results/RUN-ensemble/ contains the output of `tiered score` for the ensemble of the run's
@@ -7,9 +7,9 @@ seeds, written by `results.py --ensemble runs/RUN`. docs/results/sweeps/NAME.md 
 markdown`.
 
 A page has a table between `<!-- results NAME -->` and `<!-- end -->`. NAME is `chief` (the README's), `papers` (every system by the papers'
-protocol), `pair` (every system, conflicts by `pair`), `ensembles`, or `curve RUN` (the epochs of a run). Between
-`<!-- sweep NAME -->` and `<!-- end -->` are the rows of docs/results/sweeps/NAME.md without its differences. There may be several
-names, and NAME:DECODING selects the rows of one decoding.
+protocol), `pair` (every system, conflicts by `pair`) or `ensembles`. Between `<!-- sweep NAME -->` and `<!-- end -->` are the
+rows of docs/results/sweeps/NAME.md without its differences. There may be several names, and NAME:DECODING selects the rows of one
+decoding.
 
 usage: results.py [--collect RUN_FOLDER | --ensemble RUN_FOLDER]... [--check]      (--check: fail if a table is out of date)
 """
@@ -23,7 +23,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
-PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "notebook.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
 TRIP_DEV = "www-dev-all"
 SETS = {TRIP_DEV: "TRIP dev", "GITA_test-test-cloze": "GITA cloze",
         "GITA_test-test-order": "GITA order"}
@@ -43,7 +43,7 @@ SPLIT_AMONG_ENTITIES = ("joint-sentences-e5-small", "synthetic-entities-e5-small
 
 
 def collect(run):
-    """Copies the small files of a run that the tables need."""
+    """Copies the small files of a run that we keep."""
     reports = sorted(run.glob("eval/*/report.json"))
     if not reports:
         sys.exit(f"error: {run} has no evaluations; name a run folder, and make them with: tiered eval")
@@ -236,21 +236,6 @@ def by_pair(of, count, named, of_ensembles):
     return table(["set", of, count, *BY_PAIR], rows)
 
 
-def curve(run):
-    """Losses and dev tiers after each epoch of a run."""
-    rows = []
-    for line in (RESULTS / run / "metrics.jsonl").read_text().splitlines():
-        epoch = json.loads(line)
-        dev = epoch["dev"]
-        losses = [f"{epoch['train'][name]:.3f} / {dev['losses'][name]:.3f}"
-                  for name in ("preconditions", "effects", "conflicts", "story")]
-        decoded = [" / ".join(str(dev[by][tier]) for tier in ("accurate", "consistent", "verifiable"))
-                   for by in ("threshold", "pair", "calibrated") if by in dev]
-        rows.append([str(epoch["epoch"]), *losses, *decoded, f"{epoch['train_seconds']:.0f} + {epoch['dev_seconds']:.0f}"])
-    calibrated = ["dev, calibrated"] if "calibrated" in dev else []
-    return table(["epoch", "Lp train / dev", "Lf", "Lc", "Ls", "dev, threshold", "dev, pair", *calibrated, "seconds"], rows)
-
-
 SWEEP_SETS = {"trip-dev": "TRIP dev*", "trip-order-dev": "TRIP dev, reordered*", "gita-cloze": "GITA cloze", "gita-order": "GITA order"}
 SWEEP_HEADING = re.compile(r"^## (\S+): \d+ pairs in \d+ groups, decoded by (\w+), states (.+)$")
 SWEEP_ROW = re.compile(r"^\| \d+ [^|]+ \| \d+( of \d+)? \|")
@@ -280,7 +265,7 @@ def sweep(*names):
     return table(["sweep" if len(names) > 1 else "set", "row", "seeds", "accuracy", "consistency", verifiability], rows)
 
 
-TABLES = {"chief": chief, "papers": papers, "pair": pair, "ensembles": ensembles, "curve": curve}
+TABLES = {"chief": chief, "papers": papers, "pair": pair, "ensembles": ensembles}
 
 
 def filled(text):

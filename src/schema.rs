@@ -53,12 +53,13 @@ pub fn to_string(document: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(&Versioned::new(document))
 }
 
-/// The document with an indentation of two spaces.
+/// One of our own documents with an indentation of two spaces, and a line end.
 ///
-/// # Errors
-/// Like [`to_string`].
-pub fn to_string_pretty(document: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string_pretty(&Versioned::new(document))
+/// # Panics
+/// If the document is not an object with string keys, or has a path that is not UTF-8 (see [`path`]).
+pub fn document(document: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(&Versioned::new(document));
+    text.expect("our documents are objects with string keys, and their paths are text") + "\n"
 }
 
 /// Writes a path, whatever its bytes are: what is not UTF-8 in it is replaced.
@@ -122,7 +123,7 @@ mod tests {
         let text = to_string(&document).unwrap();
         assert_eq!(text, r#"{"schema_version":1,"name":"a","size":0.1}"#);
         assert_eq!(from_str::<Document>(&text).unwrap(), document);
-        assert!(to_string_pretty(&document).unwrap().starts_with("{\n  \"schema_version\": 1,\n"));
+        assert_eq!(super::document(&document), "{\n  \"schema_version\": 1,\n  \"name\": \"a\",\n  \"size\": 0.1\n}\n");
     }
 
     #[test]

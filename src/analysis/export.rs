@@ -36,7 +36,7 @@ impl Analysis {
 
     /// Everything, with two spaces of indentation.
     pub fn to_json(&self) -> String {
-        schema::to_string_pretty(self).expect("an analysis has string keys and finite numbers only") + "\n"
+        schema::document(self)
     }
 
     fn tables(&self) -> Vec<Table> {

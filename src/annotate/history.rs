@@ -98,11 +98,6 @@ impl History {
         self.groups.get(&group).copied().unwrap_or_default()
     }
 
-    /// Everybody who made an edit; some several times.
-    pub fn annotators(&self) -> impl Iterator<Item = &str> {
-        self.stacks.keys().map(|(who, _)| who.as_str())
-    }
-
     /// The edit that `who` would undo or redo next in a pass.
     pub fn next(&self, who: &str, pass: &str, direction: Direction) -> Option<&Edit> {
         let stacks = self.stacks.get(&(who.to_owned(), pass.to_owned()))?;

@@ -25,10 +25,6 @@ pub struct ProjectView {
     pub revision: u64,
     /// The pass that is shown.
     pub pass: String,
-    /// All passes.
-    pub passes: BTreeSet<String>,
-    /// Everybody who made an edit.
-    pub annotators: BTreeSet<String>,
     /// By group, the plausible story first.
     pub stories: Vec<StoryLine>,
 }
@@ -143,8 +139,6 @@ impl Project {
             project: self.id().to_owned(),
             revision: self.revision(),
             pass: pass.to_owned(),
-            passes: self.stories.passes.clone(),
-            annotators: self.history.annotators().map(str::to_owned).collect(),
             stories: stories.collect(),
         }
     }

@@ -46,15 +46,16 @@ struct ExplainedState {
 
 impl Explanation {
     pub fn new(judged: Judged, notes: Vec<String>) -> Self {
-        let stories = judged.stories.iter().map(ExplainedStory::of).collect();
+        let language = judged.answer.language;
+        let stories = judged.stories.iter().map(|story| ExplainedStory::of(story, language)).collect();
         Explanation { answer: judged.answer, notes, stories }
     }
 }
 
 impl ExplainedStory {
-    fn of(story: &StoryPrediction) -> Self {
+    fn of(story: &StoryPrediction, language: Language) -> Self {
         let entities = story.entities.iter().map(ExplainedEntity::of).collect();
-        ExplainedStory { language: Language::of(&story.sentences), entities }
+        ExplainedStory { language, entities }
     }
 }
 

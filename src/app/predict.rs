@@ -61,7 +61,7 @@ impl Arguments {
     }
 
     fn decoding(&self) -> Decoding {
-        Decoding { conflicts: self.decode, states: self.states, augment: self.augment }
+        Decoding { conflicts: self.decode, states: self.states, augment: self.augment, language: self.lang }
     }
 }
 

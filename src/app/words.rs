@@ -21,8 +21,6 @@ struct Words {
 #[derive(Serialize)]
 struct Described {
     name: Attribute,
-    /// Whether it is of people; else it is of things.
-    human: bool,
     precondition: Labels,
     effect: Labels,
 }
@@ -41,11 +39,6 @@ impl Described {
             };
             Labels { en: of(Language::English), it: of(Language::Italian) }
         };
-        Described {
-            name: attribute,
-            human: attribute.is_human(),
-            precondition: labels(Side::Precondition),
-            effect: labels(Side::Effect),
-        }
+        Described { name: attribute, precondition: labels(Side::Precondition), effect: labels(Side::Effect) }
     }
 }

@@ -46,15 +46,15 @@ pub fn measure(
     let is_own_peak = memory::reset_peak();
     memory::reset_gpu_peak(device);
     let largest = sample.steps.last().expect("a sample has steps");
-    fit.step(optimiser, largest, 0, rate, &mut Unobserved)?;
-    fit.step(optimiser, largest, 0, rate, &mut PhaseTimer::start(fit))?;
+    fit.step(None, optimiser, largest, 0, rate, &mut Unobserved)?;
+    fit.step(None, optimiser, largest, 0, rate, &mut PhaseTimer::start(fit))?;
     let mut counter = WorkCounter::start();
-    fit.step(optimiser, largest, 0, rate, &mut counter)?;
+    fit.step(None, optimiser, largest, 0, rate, &mut counter)?;
     let work = counter.work();
     if device.is_cuda() {
         // Its libraries choose kernels for each new shape.
         for (number, pairs) in (0..).zip(&sample.steps) {
-            fit.step(optimiser, pairs, number, rate, &mut Unobserved)?;
+            fit.step(None, optimiser, pairs, number, rate, &mut Unobserved)?;
         }
         trial.evaluate(&corpus, sample.pairs_per_step, |_| ());
     }
@@ -69,10 +69,10 @@ pub fn measure(
             // On a GPU a thread of the training makes a step's batch during the step before.
             let ready = device.is_cuda().then(|| fit.batches().of(fit.train, pairs, number));
             let mut watch = Watch::start(device);
-            fit.step_with(ready, optimiser, pairs, number, rate, &mut Unobserved)?;
+            fit.step(ready, optimiser, pairs, number, rate, &mut Unobserved)?;
             round.train.push(watch.lap());
             let mut timer = PhaseTimer::start(fit);
-            fit.step(optimiser, pairs, number, rate, &mut timer)?;
+            fit.step(None, optimiser, pairs, number, rate, &mut timer)?;
             round.phases.push(timer.phases());
             round.encoded.push(timer.encoded);
         }

@@ -1,12 +1,13 @@
 //! `tiered bench`: measures how fast a config trains and evaluates on this machine.
 
 use super::out_file::{OutFile, Replacing, output_folder};
-use super::output::{print, to_json};
+use super::output::print;
 use crate::bench::{BenchOptions, EncoderSize, REFERENCE_FILES, draw, export, run as measure};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::Trial;
 use crate::say::{aside, is_quiet};
+use crate::schema;
 use std::path::PathBuf;
 
 /// Measure training and evaluation: speed, memory, time of each part
@@ -73,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     })?;
     if let Some(out) = &output {
-        out.write_bytes(to_json(&report)?.as_bytes())?;
+        out.write_bytes(schema::document(&report).as_bytes())?;
     }
     if let Some(out) = &plot {
         out.write_bytes(draw(&report)?.as_bytes())?;

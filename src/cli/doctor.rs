@@ -1,7 +1,7 @@
 //! `tiered doctor`: describes what this machine offers for training.
 
 use super::format::TextFormatArgs;
-use super::output::{print, to_json};
+use super::output::print;
 use crate::durable::free_bytes;
 use crate::error::{Result, lack_of_memory};
 use crate::machine::{
@@ -10,6 +10,7 @@ use crate::machine::{
 };
 use crate::model::Precision;
 use crate::say::counted;
+use crate::schema;
 use serde::Serialize;
 use std::panic::{catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let machine = Machine::examine()?;
-    print(&if args.format.is_json() { to_json(&machine)? } else { machine.to_text() })
+    print(&if args.format.is_json() { schema::document(&machine) } else { machine.to_text() })
 }
 
 /// A field is `None` if its value can't be found out on this machine. Sizes are in bytes.

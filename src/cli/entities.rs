@@ -2,13 +2,14 @@
 
 use super::format::{Format, FormatArgs};
 use super::input::read_input;
-use super::output::{self, print};
+use super::output::print;
 use crate::data::{Sentences, Severity, Story, StoryFile, checking, is_story_file, read_file, read_plain};
 use crate::entities::{EntityScores, FoundStory, MatchScores, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::language::Language;
 use crate::report::{INTERVALS, Table, share};
 use crate::say::{aside, counted};
+use crate::schema;
 use crate::untrusted::{self, MAX_PLAIN};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -58,7 +59,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let scores = EntityScores::of(&stories);
     let format = args.format.format;
     let output = match (format, format.of_tables(), &scores) {
-        (Format::Json, ..) | (_, None, _) => to_json(&args.file, &stories, scores.as_ref())?,
+        (_, None, scores) => {
+            let (file, scores) = (args.file.display().to_string(), scores.as_ref());
+            schema::document(&FoundEntities { file, scores, stories: &stories })
+        }
         (Format::Text, ..) => to_text(&stories, scores.as_ref(), args.verbose),
         (_, Some(format), Some(scores)) => format(&table(scores)),
         (_, Some(_), None) => {
@@ -134,11 +138,6 @@ fn of_text(args: &Args) -> Result<Vec<FoundStory>> {
 
 fn names(story: &Story) -> Vec<String> {
     story.entities.iter().map(|entity| entity.name.clone()).collect()
-}
-
-fn to_json(file: &Path, stories: &[FoundStory], scores: Option<&EntityScores>) -> Result<String> {
-    let document = FoundEntities { file: file.display().to_string(), scores, stories };
-    output::to_json(&document)
 }
 
 /// The stories, each with what was found; then the table.

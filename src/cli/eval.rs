@@ -130,7 +130,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let shown = stories.as_ref().map_or_else(|| args.show.format(&report), |stories| args.show.format_stories(stories));
     let saved = match &destination {
         Destination::Run(name) => run.record(name, &recorded, &report, stories.as_ref()).map(|(file, _)| Some(file)),
-        Destination::Folder(folder) => keep(folder, &recorded, &report, stories.as_ref()).map(Some),
+        // Another program may have written there meanwhile.
+        Destination::Folder(folder) => {
+            elsewhere(args).and_then(|_| keep(folder, &recorded, &report, stories.as_ref())).map(Some)
+        }
         Destination::Nowhere => Ok(None),
     };
     print(&shown)?;

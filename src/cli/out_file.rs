@@ -1,6 +1,6 @@
 //! The file named by `--output`: one rule for all commands.
 
-use super::output::print_bytes;
+use super::output::stream;
 use super::signal::{finished, unfinished};
 use crate::durable;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,14 +28,15 @@ pub(super) struct Replacing {
 /// Where a command writes.
 pub(super) struct OutFile<'a> {
     path: &'a Path,
+    replacing: Replacing,
 }
 
 impl<'a> OutFile<'a> {
     /// # Errors
     /// `CantCreate` if it exists and may not be replaced, is a folder, or can't be created or replaced.
     pub fn new(path: &'a Path, replacing: Replacing) -> Result<Self> {
-        let file = OutFile { path };
-        let refused = |why: &str| Err(Error::new(ErrorKind::CantCreate, format!("{}: {why}", path.display())));
+        let file = OutFile { path, replacing };
+        let refused = |why: &str| Err(file.refused(why));
         match path.symlink_metadata() {
             _ if file.is_standard_output() => Ok(file),
             Ok(_) if path.is_dir() => refused("is a folder; name a file"),
@@ -55,6 +56,10 @@ impl<'a> OutFile<'a> {
             require_other(inputs, path)?;
         }
         OutFile::new(path, replacing)
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        Error::new(ErrorKind::CantCreate, format!("{}: {why}", self.path.display()))
     }
 
     pub fn path(&self) -> &Path {
@@ -87,9 +92,7 @@ impl<'a> OutFile<'a> {
     /// Those of `make`; `CantCreate`, `Io`.
     pub fn write(&self, make: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
         if self.is_standard_output() {
-            let mut bytes = Vec::new();
-            make(&mut bytes)?;
-            return print_bytes(&bytes);
+            return stream(make);
         }
         if self.is_special() {
             return self.fill(OpenOptions::new().write(true).open(self.path), make);
@@ -97,9 +100,14 @@ impl<'a> OutFile<'a> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             durable::create_folder(folder)?;
         }
+        let was_free = !self.replacing.force;
         let written = durable::replace_with(self.path, |part| {
             unfinished(part)?;
-            self.fill(File::create(part), make)
+            self.fill(File::create(part), make)?;
+            match self.path.exists() && was_free {
+                true => Err(self.refused("another program has made it meanwhile; --force replaces it")),
+                false => Ok(()),
+            }
         });
         finished();
         written
@@ -158,6 +166,25 @@ mod tests {
         assert!(write(folder.path(), true, b"three").unwrap_err().message.contains("is a folder"));
         let error = write(&folder.path().join("new.json/"), false, b"four").unwrap_err();
         assert!(error.message.contains("is the name of a folder"), "{error}");
+    }
+
+    #[test]
+    fn what_another_program_has_made_meanwhile_stays() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("a.json");
+        for force in [false, true] {
+            let file = OutFile::new(&path, Replacing { force }).unwrap();
+            let written = file.write(|part| {
+                std::fs::write(&path, "theirs").unwrap();
+                part.write_all(b"ours").map_err(|error| Error::writing(&path, &error))
+            });
+            let held = std::fs::read_to_string(&path).unwrap();
+            match written {
+                Err(error) => assert!(!force && held == "theirs" && error.message.contains("meanwhile"), "{error}"),
+                Ok(()) => assert!(force && held == "ours"),
+            }
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no part is left");
     }
 
     #[test]

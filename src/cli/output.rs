@@ -6,22 +6,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::RunFolder;
 use crate::report::comparison::Comparison;
 use crate::report::{
-    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, StoryRow, Table, published,
-    published_models,
+    Detail, PublishedRow, PublishedSet, PublishedStoryRow, Report, StoryReport, StoryRow, published, published_models,
 };
 use crate::say::{aside, harmless, is_quiet, quoted};
-use crate::schema;
-use serde::Serialize;
-use std::io::{ErrorKind as IoErrorKind, IsTerminal, Write};
-
-/// An answer as JSON with two spaces of indentation, and its schema version.
-///
-/// # Errors
-/// `Internal`.
-pub(super) fn to_json(answer: &impl Serialize) -> Result<String> {
-    let json = schema::to_string_pretty(answer);
-    json.map(|json| json + "\n").map_err(|error| Error::new(ErrorKind::Internal, format!("JSON: {error}")))
-}
+use std::io::{BufWriter, ErrorKind as IoErrorKind, IsTerminal, Write};
 
 /// Prints text, [`harmless`]. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<()> {
@@ -51,7 +39,50 @@ fn written(bytes: &[u8]) -> Result<bool> {
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == IoErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::new(ErrorKind::Io, format!("standard output cannot be written: {error}"))),
+        Err(error) => Err(unwritten(error)),
+    }
+}
+
+fn unwritten(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("standard output cannot be written: {error}"))
+}
+
+/// Lets `make` write to standard output as it goes. A reader that has gone away ends that, and is no error.
+pub(super) fn stream(make: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut stdout = Streamed { to: BufWriter::new(std::io::stdout().lock()), ended: None };
+    let made = make(&mut stdout).and_then(|()| stdout.flush().map_err(unwritten));
+    stdout.ended.unwrap_or(made)
+}
+
+/// Notes how writing ended before its end: well, if the reader has gone away.
+struct Streamed<W> {
+    to: W,
+    ended: Option<Result<()>>,
+}
+
+impl<W: Write> Streamed<W> {
+    fn noted<T>(&mut self, written: std::io::Result<T>) -> std::io::Result<T> {
+        written.map_err(|error| {
+            let kind = error.kind();
+            self.ended = match kind {
+                IoErrorKind::Interrupted => None, // it is tried again
+                IoErrorKind::BrokenPipe => Some(Ok(())),
+                _ => Some(Err(unwritten(error))),
+            };
+            kind.into()
+        })
+    }
+}
+
+impl<W: Write> Write for Streamed<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.to.write(bytes);
+        self.noted(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = self.to.flush();
+        self.noted(flushed)
     }
 }
 
@@ -134,23 +165,21 @@ impl ReportArgs {
     }
 
     pub fn format_stories(&self, report: &StoryReport) -> String {
-        match self.format.format {
-            Format::Json => report.to_json(),
-            Format::Text => report.to_text(),
-            Format::Markdown => report.to_markdown(),
-            Format::Csv => report.in_tables(Table::to_csv),
-            Format::Latex => report.in_tables(Table::to_latex),
+        match (self.format.format, self.format.format.of_tables()) {
+            (Format::Text, _) => report.to_text(),
+            (Format::Markdown, _) => report.to_markdown(),
+            (_, Some(format)) => report.in_tables(format),
+            (_, None) => report.to_json(),
         }
     }
 
     pub fn format(&self, report: &Report) -> String {
         let detail = Detail { verbose: self.verbose, per_attribute: self.per_attribute };
-        match self.format.format {
-            Format::Json => report.to_json(),
-            Format::Text => report.to_text(detail),
-            Format::Markdown => report.to_markdown(detail),
-            Format::Csv => report.in_tables(detail, Table::to_csv),
-            Format::Latex => report.in_tables(detail, Table::to_latex),
+        match (self.format.format, self.format.format.of_tables()) {
+            (Format::Text, _) => report.to_text(detail),
+            (Format::Markdown, _) => report.to_markdown(detail),
+            (_, Some(format)) => report.in_tables(detail, format),
+            (_, None) => report.to_json(),
         }
     }
 
@@ -168,5 +197,37 @@ pub(super) fn shown(comparison: &Comparison, format: Format) -> String {
         Format::Markdown => comparison.to_markdown(),
         Format::Csv => comparison.to_csv(),
         Format::Latex => comparison.to_latex(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes one write, then fails so.
+    struct Full(Option<IoErrorKind>, usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.1 += 1;
+            self.0.filter(|_| self.1 > 1).map_or(Ok(bytes.len()), |kind| Err(kind.into()))
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_leaves_ends_a_stream_well() {
+        let ends = |kind: Option<IoErrorKind>| {
+            let mut to = Streamed { to: Full(kind, 0), ended: None };
+            let written = (0..3).try_for_each(|_| to.write_all(b"story"));
+            (written.map_err(|error| error.kind()), to.ended.map(|ended| ended.map_err(|error| error.message)))
+        };
+        assert_eq!(ends(None), (Ok(()), None));
+        assert_eq!(ends(Some(IoErrorKind::BrokenPipe)), (Err(IoErrorKind::BrokenPipe), Some(Ok(()))));
+        let (_, full) = ends(Some(IoErrorKind::StorageFull));
+        assert!(full.unwrap().unwrap_err().starts_with("standard output cannot be written"));
     }
 }

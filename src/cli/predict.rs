@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// [default: those of the lists, else those found in the sentences]
     #[arg(long, value_name = "NAMES", conflicts_with = "pair")]
     entities: Option<String>,
-    /// The language in which people and things are found [default: by the function words]
+    /// The language in which people and things are found and states are named [default: by the function words]
     #[arg(long, value_enum, conflicts_with = "pair")]
     lang: Option<Language>,
     /// Split lines that contain several sentences
@@ -119,7 +119,7 @@ fn keep_to_the_end(run: TrainedRun) {
 }
 
 fn decoding(args: &Args) -> Decoding {
-    Decoding { conflicts: args.decode, states: args.states, augment: args.augment }
+    Decoding { conflicts: args.decode, states: args.states, augment: args.augment, language: args.lang }
 }
 
 /// One question per line, with the line's number from 0.

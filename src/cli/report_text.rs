@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{CheckpointKind, TrainedRun, check_ledger, own_decode, seen_by};
 use crate::machine::{ComputeChoice, DeviceChoice};
 use crate::prediction::{LabelledPair, PairGold, PredictionFile, PredictionFormat, read_predictions};
-use crate::report::{DataDescription, Table};
+use crate::report::DataDescription;
 use crate::say::aside;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -48,14 +48,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let set = args.pairs.read()?;
     let analysis = if args.run.is_dir() { of_run(args, &set)? } else { of_file(args, &set)? };
-    print(&match args.format.format {
-        Format::Json => analysis.to_json(),
-        Format::Text => analysis.to_text(),
-        Format::Markdown => analysis.to_markdown(),
-        Format::Csv => analysis.in_tables(Table::to_csv),
-        Format::Latex => analysis.in_tables(Table::to_latex),
-    })?;
-    Ok(())
+    print(&match (args.format.format, args.format.format.of_tables()) {
+        (Format::Text, _) => analysis.to_text(),
+        (Format::Markdown, _) => analysis.to_markdown(),
+        (_, Some(format)) => analysis.in_tables(format),
+        (_, None) => analysis.to_json(),
+    })
 }
 
 fn of_run(args: &Args, set: &LoadedPairs) -> Result<Analysis> {

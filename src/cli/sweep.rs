@@ -227,16 +227,17 @@ fn conclude(sweep: &Sweep, ends: &[End], runs: usize, flags: &str) -> Result<()>
         .map(|(run, error)| format!("\n  task {} ({}): {error}", run.number, run.name()))
         .collect();
     let stopped = stopped.len() + runs - ends.len();
-    print(&format!(
+    let printed = print(&format!(
         "{}: {} done now, {was_done} done before, {held} held by other processes, {stopped} stopped or not started, \
          {} failed\n",
         sweep.file.name,
         counted(done, "run"),
         failed.len()
-    ))?;
+    ));
     let again = format!("run the same command again to resume: tiered sweep run {}{flags}", sweep.arguments());
     match (stopped, failed.first()) {
         (0, None) => {
+            printed?; // what became of the runs is the more important error
             say!("compare them with: tiered sweep table {}", sweep.arguments());
             Ok(())
         }

@@ -37,6 +37,10 @@ pub(super) fn run(command: Command) -> Result<()> {
 
 /// Turns this process into [`PROGRAM`], with the same arguments. Signals, exit codes and the terminal are then its own.
 pub(super) fn start() -> Result<()> {
+    if let Err(error) = env::current_dir() {
+        let message = format!("the current folder can't be used: {error}; change to another with cd");
+        return Err(Error::new(ErrorKind::MissingInput, message)); // libtorch would end the program with words of its own
+    }
     let own = env::current_exe().map_err(|error| Error::reading(Path::new("this program"), &error))?;
     let program = own.with_file_name(PROGRAM);
     let mut torch = process::Command::new(&program);

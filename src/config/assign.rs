@@ -22,7 +22,11 @@ pub(super) fn set(table: &mut Table, assignment: &str) -> Result<()> {
             return Ok(());
         }
         let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        table = entry.as_table_mut().ok_or_else(|| wrong(format!("{} is not a section", shown(part, 100))))?;
+        let is_list = entry.is_array();
+        table = entry.as_table_mut().ok_or_else(|| match is_list {
+            true => wrong(format!("{} is a list here; set the whole list, or change the file", shown(part, 100))),
+            false => wrong(format!("{} is not a section", shown(part, 100))),
+        })?;
     }
     if is_default {
         table.remove(last);

@@ -20,7 +20,8 @@ pub struct ModelOptions {
         extend("exclusiveMaximum" = 1, "x-resume" = "refused", "x-default" = "the encoder's `hidden_dropout_prob`")
     )]
     pub dropout: Option<f64>,
-    /// Initial value of the last biases: as PyTorch's linear layer, or the log frequencies of the training labels.
+    /// Initial value of the last biases of the state heads and of the paper's detector: as PyTorch's linear layer, or the log
+    /// frequencies of the training labels.
     #[schemars(extend("x-resume" = "refused"))]
     pub output_bias: OutputBias,
     /// What is encoded with an entity: a sentence (`sentence`), or its whole story, once for all its sentences (`story`)

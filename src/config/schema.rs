@@ -50,7 +50,7 @@ pub struct Config {
     /// A run whose best weights initialise the whole model, heads and detector too; it must have the same `[model]`, but
     /// for `dropout`, `output_bias` and, with the joint detector, `max_sentences`; and a `loss.single_story` that is 0, or
     /// is not, as here. `encoder.path` still names the encoder, which must have the same
-    /// sizes and the same `tokenizer.json`.
+    /// `config.json`, but for its dropout, and the same `tokenizer.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-resume" = "refused", "x-type" = "run folder", "x-default" = "none"))]
     pub init_from: Option<PathBuf>,

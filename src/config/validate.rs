@@ -36,9 +36,10 @@ impl Config {
         all_hold(&self.of_run())?;
         all_hold(&of_detector(&self.model.detector))?;
         all_hold(&together(train, loss, &self.model.detector))?;
-        all_hold(&self.of_soft_labels())?;
         self.model.detector.validate().map_err(|problem| format!("model.detector: {problem}"))?;
-        self.data.validate(train.epochs)
+        self.data.validate(train.epochs)?;
+        all_hold(&self.of_soft_labels())?;
+        Ok(())
     }
 
     fn of_soft_labels(&self) -> [Check; 4] {

@@ -12,13 +12,19 @@ pub(super) fn note_garbled(text: &str, field: &str, notes: &mut Notes) {
 
 /// What Windows-1252 has for the bytes 80 to 9F.
 const WINDOWS: &str = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ";
+/// What Windows-1250 has for the bytes 80 to BF, and Windows-1252 has not.
+const CENTRAL: &str = "ŚŤŹśťźˇ˘ŁĄŞŻ˛łąşĽ˝ľż";
 
-/// Whether the text has U+FFFD, which stands for invalid bytes, or UTF-8 that was read as Latin-1 or Windows-1252: that
-/// turns "è" into "Ã¨", and an apostrophe into "â€™".
+/// Whether the text has U+FFFD, which stands for invalid bytes, a control character that no keyboard has, or UTF-8 that
+/// was read as Latin-1, Windows-1252 or Windows-1250: that turns "è" into "Ã¨", "š" into "Å¡" or "Ĺˇ", and an apostrophe
+/// into "â€™".
 fn is_garbled(text: &str) -> bool {
-    let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c) || WINDOWS.contains(c);
+    let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c) || WINDOWS.contains(c) || CENTRAL.contains(c);
     let is_misread = |first: char| text.split(first).skip(1).any(|rest| rest.starts_with(is_second));
-    is_misread('Ã') || is_misread('Â') || ["\u{fffd}", "â€", "â\u{80}"].iter().any(|sign| text.contains(sign))
+    let has_control = text.contains(|c: char| ('\u{80}'..='\u{9f}').contains(&c));
+    has_control
+        || ['Ã', 'Â', 'Ä', 'Å', 'Ĺ'].into_iter().any(is_misread)
+        || ["\u{fffd}", "â€"].iter().any(|sign| text.contains(sign))
 }
 
 #[cfg(test)]
@@ -27,11 +33,12 @@ mod tests {
 
     #[test]
     fn utf8_read_as_latin_1_is_garbled() {
-        for text in ["è", "perché", "È", "l’acqua"] {
+        for text in ["è", "perché", "È", "l’acqua", "čaša", "žlica", "Špela"] {
             let misread: String = text.bytes().map(char::from).collect();
             assert!(!is_garbled(text) && is_garbled(&misread), "{text}");
         }
         assert!(is_garbled("perch\u{fffd}") && is_garbled("lâ€™acqua") && is_garbled("Ãˆ tardi."));
-        assert!(!is_garbled("SÃO PAULO, Ângela, âge"));
+        assert!(is_garbled("ÄŤaĹˇa") && is_garbled("Å¡kodo") && is_garbled("Å¾lica") && is_garbled("\u{9a}kodo"));
+        assert!(!is_garbled("SÃO PAULO, Ângela, âge, Äpfel, Åsa, Ĺuba"));
     }
 }

@@ -3,15 +3,15 @@
 use super::check::{Code, Notes};
 use super::facts::StoryFacts;
 use super::given::Ids;
-use super::story::{Kind, Story};
+use super::story::Kind;
 use std::collections::HashMap;
 
-/// The first plausible story of every group.
-pub(super) fn plausible_by_group(stories: &[Story]) -> HashMap<i64, &Story> {
+/// The first of each group, of (group, plausible story).
+pub fn first_by_group<T>(plausible: impl Iterator<Item = (i64, T)>) -> HashMap<i64, T> {
     let mut groups = HashMap::new();
-    for story in stories.iter().filter(|story| story.conflict.is_none()) {
-        groups.entry(story.group).or_insert(story);
-    }
+    plausible.for_each(|(group, story)| {
+        groups.entry(group).or_insert(story);
+    });
     groups
 }
 
@@ -19,10 +19,8 @@ pub(super) fn plausible_by_group(stories: &[Story]) -> HashMap<i64, &Story> {
 /// whose pairs there is no memory. Notes what only the other stories of a split can tell: kinds that neither key nor
 /// `type` gives, implausible stories without a plausible one, and second plausible stories.
 pub(super) fn kinds(stories: &[StoryFacts], ids: &Ids, notes: &mut Notes) -> Vec<Option<Kind>> {
-    let mut plausible: HashMap<i64, usize> = HashMap::new();
-    for (number, story) in stories.iter().enumerate().filter(|(_, story)| !story.is_implausible) {
-        plausible.entry(story.group).or_insert(number);
-    }
+    let plausible = stories.iter().enumerate().filter(|(_, story)| !story.is_implausible);
+    let plausible = first_by_group(plausible.map(|(number, story)| (story.group, number)));
     let mut kinds = Vec::with_capacity(stories.len());
     for (number, story) in stories.iter().enumerate() {
         notes.story = ids.get(number).to_owned();

@@ -2,6 +2,7 @@
 
 use super::check::Notes;
 use super::given::Ids;
+use super::group::first_by_group;
 use super::keep::Keep;
 use super::pair::pair;
 use super::parse;
@@ -214,10 +215,8 @@ impl StoryIndex {
 
 /// Every implausible story with the first plausible story of its group, in the order of the implausible stories.
 fn paired(stories: &[IndexedStory]) -> Vec<IndexedPair> {
-    let mut plausible: HashMap<i64, u32> = HashMap::new();
-    for (number, story) in (0..).zip(stories).filter(|(_, story)| !story.is_implausible) {
-        plausible.entry(story.group).or_insert(number);
-    }
+    let plausible = (0..).zip(stories).filter(|(_, story)| !story.is_implausible);
+    let plausible = first_by_group(plausible.map(|(number, story)| (story.group, number)));
     let pair = |(implausible, story): (u32, &IndexedStory)| {
         Some(IndexedPair { plausible: *plausible.get(&story.group)?, implausible })
     };

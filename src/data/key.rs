@@ -13,7 +13,8 @@ pub(super) struct Key {
 
 impl Key {
     pub fn parse(key: &str) -> Self {
-        let (number, suffix) = key.split_once('-').unwrap_or((key, ""));
+        let number = key.split('-').next().unwrap_or(key);
+        let suffix = key.rsplit_once('-').map_or("", |(_, suffix)| suffix);
         Key { group: number.parse().ok(), kind: kind_of_suffix(suffix) }
     }
 }
@@ -38,6 +39,7 @@ mod tests {
         assert_eq!(Key::parse("13-C0"), Key { group: Some(13), kind: Some(Kind::Cloze) });
         assert_eq!(Key::parse("13-O12"), Key { group: Some(13), kind: Some(Kind::Order) });
         assert_eq!(Key::parse("story-Cooking"), Key { group: None, kind: None });
+        assert_eq!(Key::parse("sl-0-C0"), Key { group: None, kind: Some(Kind::Cloze) });
         assert_eq!(Key::parse("1-è"), Key { group: Some(1), kind: None });
     }
 }

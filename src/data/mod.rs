@@ -41,6 +41,7 @@ mod unlabelled;
 
 pub use check::{Code, Finding, Severity};
 pub use fold::Fold;
+pub use group::first_by_group;
 pub use index::StoryIndex;
 pub use markup::LeftOut;
 pub use pair::{of_kind, pairs};

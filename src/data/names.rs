@@ -5,6 +5,9 @@ use crate::language::composed;
 use crate::untrusted::MAX_NAME;
 use std::collections::HashSet;
 
+/// What stands between the names of a list: commas and semicolons, also wide ones.
+pub(super) const BETWEEN_NAMES: [char; 5] = [',', ';', '，', '、', '；'];
+
 /// Names of at most this length often differ by one letter without being misspelt.
 const SHORT: usize = 3;
 

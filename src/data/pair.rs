@@ -1,6 +1,6 @@
 //! Pairs: a plausible and an implausible story.
 
-use super::group::plausible_by_group;
+use super::group::first_by_group;
 use super::story::{Kind, Pair, Story};
 use crate::seed;
 
@@ -10,9 +10,10 @@ use crate::seed;
 /// A coin decides which story comes first. It depends on `seed` and the pair's id only, never on other pairs: it is the
 /// lowest bit of [`seed::key`] for the purpose "pair order ID". If it is 1, the plausible story is the second.
 pub fn pairs(stories: &[Story], seed: u64) -> Vec<Pair> {
-    let plausible = plausible_by_group(stories);
+    let plausible = stories.iter().filter(|story| story.conflict.is_none());
+    let plausible = first_by_group(plausible.map(|story| (story.group, story)));
     let of_group = |story: &Story| {
-        let counterpart: &Story = plausible.get(&story.group)?;
+        let &counterpart = plausible.get(&story.group)?;
         pair(counterpart.clone(), story.clone(), seed)
     };
     stories.iter().filter_map(of_group).collect()

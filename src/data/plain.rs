@@ -1,6 +1,7 @@
 //! Reads stories without labels, as a person types them: sentences and entities.
 
 use super::markup::{LeftOut, is_comment, is_rule, take_off_markers, unmarked};
+use super::names::BETWEEN_NAMES;
 use super::plain_json::from_json;
 use super::sentences::Sentences;
 use super::story::Story;
@@ -80,9 +81,9 @@ pub fn read_plain(
     Ok(Typed { stories, found, left_out })
 }
 
-/// The distinct names in a list that is separated by commas or semicolons.
+/// The distinct names in a list.
 pub fn split_names(list: &str) -> Vec<String> {
-    distinct(list.split([',', ';']))
+    distinct(list.split(BETWEEN_NAMES))
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
@@ -144,6 +145,7 @@ mod tests {
     #[test]
     fn a_name_in_two_forms_of_unicode_is_one() {
         assert_eq!(split_names("caff\u{e8}, caffe\u{300}; cup"), ["caff\u{e8}", "cup"]);
+        assert_eq!(split_names("小明，冰箱、牛奶；杯"), ["小明", "冰箱", "牛奶", "杯"]);
         let stories = read("entities: caffe\u{300}, caff\u{e8}\nA.\nB.\n", "").unwrap();
         assert_eq!(names(&stories[0]), ["caff\u{e8}"]);
     }

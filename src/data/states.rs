@@ -125,7 +125,8 @@ impl Table {
 
     fn read_label(&mut self, sentence: usize, attribute: Attribute, node: &Node, field: &str, notes: &mut Notes) {
         let Some((raw, label)) = as_label(node) else {
-            return wrong_type(field, "[entity, label], a string and a whole number", node, notes);
+            let message = format!("must be [entity, label], a string and a whole number, not {}", node.excerpt());
+            return notes.add(Code::WrongType, field, message);
         };
         let max = attribute.max_label();
         let Some(label) = u8::try_from(label).ok().filter(|&label| label <= max) else {

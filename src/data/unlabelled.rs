@@ -3,7 +3,7 @@
 use super::check::{Code, Notes};
 use super::encoding::note_garbled;
 use super::fields::{Fields, last_values, wrong_type};
-use super::names::{Spellings, note_similar};
+use super::names::{BETWEEN_NAMES, Spellings, note_similar};
 use super::node::Node;
 use super::states::note_row_count;
 use crate::language::composed;
@@ -21,7 +21,7 @@ pub(super) fn entities(fields: &Fields, sentences: usize, notes: &mut Notes) -> 
     let (field, raw) = match (fields.get("entities"), fields.get("objects")) {
         (Some(Node::List(items)), _) if !items.is_empty() => ("entities", listed(items, notes)),
         (Some(Node::Null | Node::List(_)) | None, Some(Node::Text(objects))) => {
-            ("objects", objects.split(',').collect())
+            ("objects", objects.split(BETWEEN_NAMES).collect())
         }
         (Some(Node::Null | Node::List(_)) | None, _) => return None,
         (Some(other), _) => {

@@ -70,7 +70,8 @@ fn predict_top1(story: &mut StoryPrediction, first: usize, second: usize) {
         };
         story.entities.iter().enumerate().flat_map(of_entity)
     });
-    let top = of_conflict.max_by(|(.., a), (.., b)| a.probability.total_cmp(&b.probability));
+    let all: Vec<_> = of_conflict.collect();
+    let top = all.into_iter().rev().max_by(|(.., a), (.., b)| a.probability.total_cmp(&b.probability));
     if let Some((e, side, candidate)) = top {
         let states = story.entities[e].side_mut(side);
         states.classes[candidate.sentence][candidate.attribute.index()] = candidate.class;

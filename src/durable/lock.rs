@@ -2,12 +2,13 @@
 
 use super::files::at;
 use crate::error::{Error, ErrorKind, Result};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A file that only one process can hold. It is released when dropped, or when the process ends.
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -28,7 +29,14 @@ impl Lock {
     pub fn wait_for(path: &Path) -> Result<Self> {
         let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
         at(path, file.lock())?;
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
+    }
+
+    /// Whether `path` names another file than this one. If it names none, or can't be asked, that is not known.
+    pub fn is_not(&self, path: &Path) -> bool {
+        let identity = |data: Metadata| (data.dev(), data.ino());
+        let (there, held) = (path.metadata().map(identity), self.file.metadata().map(identity));
+        there.is_ok_and(|there| held.is_ok_and(|held| there != held))
     }
 
     /// `None` if another process holds it.
@@ -38,7 +46,7 @@ impl Lock {
     pub fn try_take(path: &Path) -> Result<Option<Self>> {
         let file = at(path, fs::OpenOptions::new().create(true).append(true).open(path))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
+            Ok(()) => Ok(Some(Lock { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(Error::writing(path, &error)),
         }
@@ -56,6 +64,10 @@ mod tests {
         let held = Lock::take(&path).unwrap();
         assert_eq!(Lock::take(&path).err().unwrap().kind, ErrorKind::CantCreate);
         drop(held);
-        assert!(Lock::take(&path).is_ok());
+        let held = Lock::take(&path).unwrap();
+        assert!(!held.is_not(&path) && !held.is_not(&path.with_file_name("none")));
+        fs::rename(&path, path.with_file_name("moved")).unwrap();
+        fs::write(&path, "").unwrap();
+        assert!(held.is_not(&path));
     }
 }

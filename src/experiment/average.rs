@@ -111,7 +111,7 @@ pub fn average(runs: &[PathBuf], output: &Path) -> Result<RunFolder> {
             return Err(Error::config(format!("{a} and {b} differ in {difference}; {remedy}")));
         }
     }
-    if output.exists() {
+    if output.symlink_metadata().is_ok() {
         return Err(exists(output));
     }
     let mut of_runs = Vec::new();

@@ -28,6 +28,9 @@ pub fn compare(run: &Config, wanted: &Config) -> Result<Vec<String>> {
         let words = format!("{key}: {} then, {} now", value(&then), value(&now));
         match policies.get(without_number(key).as_str()).copied().flatten() {
             Some(ResumePolicy::Free) => {}
+            Some(ResumePolicy::Warned) if key == "train.metric_for_best_model" => {
+                warned.push(format!("{words}; the best epoch so far stays until a later one is better by this tier"))
+            }
             Some(ResumePolicy::Warned) => {
                 warned.push(format!("{words}; the result will differ from that of an unchanged run"))
             }

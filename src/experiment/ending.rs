@@ -73,6 +73,15 @@ impl Ending<'_> {
         Error::new(ErrorKind::Resumable, format!("{message}; {remedy}, then {}", self.how_to_go_on()))
     }
 
+    /// Its folder has another name by now, or none. Nothing is written, as that would make half a folder of its old name.
+    pub fn moved(&self) -> Error {
+        let (run, step) = (self.folder.path().display(), self.step);
+        let newest = self.newest.map_or("its first step".to_owned(), |newest| format!("the checkpoint {newest}"));
+        let message = format!("{run}: was moved or removed while it was trained; stopped after step {step}");
+        let remedy = "where it is now, `tiered train --resume` goes on from";
+        Error::new(ErrorKind::CantCreate, format!("{message}; {remedy} {newest}"))
+    }
+
     fn how_to_go_on(&self) -> String {
         format!("resume with: tiered train --resume {}", quoted(self.folder.path().display()))
     }

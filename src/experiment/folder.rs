@@ -100,31 +100,46 @@ impl RunFolder {
             durable::create_folder(&part.path.join(folder))?;
         }
         let lock = part.lock()?;
-        part.write_config(config)?;
-        durable::write(&part.path.join("model.json"), &json_bytes(model)?)?;
-        durable::write(&part.inputs_file(), &json_bytes(inputs)?)?;
-        let source = encoder.folder.join("config.json");
-        let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
-        durable::write(&part.path.join("encoder/config.json"), &config)?;
-        durable::write(&part.tokenizer_file(), &encoder.tokenizer)?;
-        // A path that is not UTF-8 can't be written.
-        if let Some(origin) = Origin::of(path).ok().and_then(|origin| json_bytes(&origin).ok()) {
-            durable::write(&part.path.join(Origin::FILE), &origin)?;
+        let made = part.fill(path, config, model, inputs, encoder).and_then(|()| part.place(path));
+        if made.is_err() && part.path.exists() {
+            // Frees the space. If this fails too, the error that is returned still says what is wrong.
+            let _ = fs::remove_dir_all(&part.path);
         }
-        durable::sync_folder(&part.path.join("encoder"))?;
-        durable::sync_folder(&part.path)?;
-        durable::rename(&part.path, path).map_err(|error| part.not_placed(path, error))?;
-        durable::sync_parent(path)?;
-        Ok((RunFolder { path: path.to_owned() }, lock))
+        made.map(|()| (RunFolder { path: path.to_owned() }, lock))
     }
 
-    /// Why this folder, which is complete, could not become `path`. If another process has made that meanwhile, removes this.
-    fn not_placed(&self, path: &Path, error: Error) -> Error {
-        if !self.path.exists() || !path.join("model.json").exists() {
-            return error;
+    /// Writes all that is known before training. `path` is where the folder will be.
+    fn fill(
+        &self,
+        path: &Path,
+        config: &Config,
+        model: &ModelConfig,
+        inputs: &Inputs,
+        encoder: &EncoderFiles,
+    ) -> Result<()> {
+        self.write_config(config)?;
+        durable::write(&self.path.join("model.json"), &json_bytes(model)?)?;
+        durable::write(&self.inputs_file(), &json_bytes(inputs)?)?;
+        let source = encoder.folder.join("config.json");
+        let config = fs::read(&source).map_err(|error| Error::reading(&source, &error))?;
+        durable::write(&self.path.join("encoder/config.json"), &config)?;
+        durable::write(&self.tokenizer_file(), &encoder.tokenizer)?;
+        // A path that is not UTF-8 can't be written.
+        if let Some(origin) = Origin::of(path).ok().and_then(|origin| json_bytes(&origin).ok()) {
+            durable::write(&self.path.join(Origin::FILE), &origin)?;
         }
-        let removed = fs::remove_dir_all(&self.path);
-        removed.map_or_else(|error| Error::writing(&self.path, &error), |()| exists_already(path))
+        durable::sync_folder(&self.path.join("encoder"))?;
+        durable::sync_folder(&self.path)
+    }
+
+    /// Renames this folder, which is complete.
+    ///
+    /// # Errors
+    /// `CantCreate` if another process has made a run there meanwhile; `Io`.
+    fn place(&self, path: &Path) -> Result<()> {
+        let is_taken = |error| if path.join("model.json").exists() { exists_already(path) } else { error };
+        durable::rename(&self.path, path).map_err(is_taken)?;
+        durable::sync_parent(path)
     }
 
     /// Opens an existing run.
@@ -146,6 +161,12 @@ impl RunFolder {
     /// `CantCreate` if another process trains here.
     pub fn lock(&self) -> Result<Lock> {
         Lock::take(&self.path.join("lock"))
+    }
+
+    /// Whether this path leads to another folder by now than to the one whose lock is held, or to none.
+    pub fn is_elsewhere(&self, held: &Lock) -> bool {
+        let has_run = self.path.join("model.json").try_exists();
+        has_run.is_ok_and(|has| !has) || held.is_not(&self.path.join("lock"))
     }
 
     /// The path of the folder, as it was opened or created.
@@ -239,20 +260,16 @@ impl RunFolder {
     /// `Config` if the file is not one that [`RunFolder::save_calibrated`] wrote.
     pub fn calibrated(&self, which: CheckpointKind) -> Result<Option<Calibrated>> {
         let path = self.decode_file(which);
-        match fs::read(&path) {
-            Ok(bytes) => {
-                let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
-                let remedy = "create it again with `tiered model calibrate`, or remove it";
-                schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
-                let calibrated: Calibrated =
-                    serde_json::from_slice(&bytes).map_err(|error| wrong(format!("{error}; {remedy}")))?;
-                match calibrated.temperature > 0. && calibrated.temperature.is_finite() {
-                    true => Ok(Some(calibrated)),
-                    false => Err(wrong(format!("temperature must be above 0; {remedy}"))),
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::reading(&path, &error)),
+        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        let wrong = |problem: String| Error::config(format!("{}: {problem}", path.display()));
+        let remedy = "create it again with `tiered model calibrate`, or remove it";
+        schema::check(&bytes).map_err(|error| wrong(json_error(&error)).caused_by(error))?;
+        let calibrated: Calibrated =
+            serde_json::from_slice(&bytes).map_err(|error| wrong(format!("{error}; {remedy}")))?;
+        match calibrated.temperature > 0. && calibrated.temperature.is_finite() {
+            true => Ok(Some(calibrated)),
+            false => Err(wrong(format!("temperature must be above 0; {remedy}"))),
         }
     }
 

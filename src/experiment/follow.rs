@@ -1,7 +1,8 @@
 //! Training in the other processes of a run: they compute, and write nothing.
 
 use super::Experiment;
-use super::together::{differing_weights, share_state, stop_here};
+use super::together::{differing_weights, hear_begun, share_state, stop_here};
+use crate::distributed::LostRank;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::quoted;
 use crate::train::Halt;
@@ -10,10 +11,13 @@ impl Experiment {
     /// Takes part in the training of a run that the first process leads.
     ///
     /// # Errors
-    /// `Resumable` if the run was stopped, or if another process is lost; `Diverged`.
+    /// `Resumable` if the run was stopped, or if another process is lost; `Diverged`; that of the first process, if it can't
+    /// begin.
     pub(super) fn follow(&self, stop: impl Fn() -> Option<&'static str>) -> Result<()> {
         let mut training = self.training();
-        share_state(&self.ranks, &self.network, &mut training).map_err(|lost| self.ended(0, &lost.to_string()))?;
+        let lost = |lost: LostRank| self.ended(0, &lost.to_string());
+        hear_begun(&self.ranks).map_err(lost)??;
+        share_state(&self.ranks, &self.network, &mut training).map_err(lost)?;
         loop {
             let step = training.progress.step;
             if let Some(reason) = stop_here(&self.ranks, &stop).filter(|_| !training.is_over()) {

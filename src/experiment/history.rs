@@ -42,10 +42,8 @@ impl RunFolder {
     /// `Io`; `Data`, with the line, if one is not a record.
     pub fn epochs(&self) -> Result<Vec<EpochRecord>> {
         let path = self.path().join("metrics.jsonl");
-        let bytes = match untrusted::read_regular(&path, MAX_METRICS) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            read => read.map_err(|error| Error::reading(&path, &error))?,
-        };
+        let bytes = untrusted::read_if_there(&path, MAX_METRICS).map_err(|error| Error::reading(&path, &error))?;
+        let Some(bytes) = bytes else { return Ok(Vec::new()) };
         let wrong = |problem: String| Error::data(format!("{}: {problem}", path.display()));
         let text = untrusted::text(&bytes).map_err(wrong)?;
         let record = |(i, line): (usize, &str)| {

@@ -132,7 +132,7 @@ fn read_tokenizer(encoder_folder: &Path) -> Result<(InputTokenizer, Vec<u8>)> {
 
 /// Refuses a corpus with tokens that the encoder does not know.
 pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
-    corpus.check_tokens(encoder.vocab_size, encoder.token_types())
+    corpus.check_tokens(encoder.vocab_size, encoder.token_types(), encoder.padding_id())
 }
 
 /// What the encoder of this config reads.

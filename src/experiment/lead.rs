@@ -8,7 +8,7 @@ use super::plan::Start;
 use super::resume::Resumed;
 use super::run::TrainedRun;
 use super::save::{CheckpointWriter, RunInputs};
-use super::together::{differing_weights, share_state, stop_here};
+use super::together::{differing_weights, share_state, stop_here, tell_begun};
 use super::vectors::KeptVectors;
 use super::{fit, save};
 use crate::batch::Corpus;
@@ -28,34 +28,42 @@ impl Experiment {
     ///
     /// # Errors
     /// `Resumable` if the run was stopped, if another process is lost, or if its end, its best epoch or its calibration
-    /// could not be saved; `Diverged` (earlier checkpoints are kept); `CantCreate`, `Io`.
+    /// could not be saved; `Diverged` (earlier checkpoints are kept); `CantCreate`, also if the folder was moved; `Io`.
     pub fn run(
         self,
         stop: impl Fn() -> Option<&'static str>,
         mut on: impl FnMut(&TrainEvent),
     ) -> Result<Option<EpochRecord>> {
-        let Some((folder, _lock, found)) = self.open_folder()? else { return self.follow(stop).map(|()| None) };
+        let not_begun = |error| self.not_begun(error);
+        let Some((folder, lock, found)) = self.open_folder().map_err(not_begun)? else {
+            return self.follow(stop).map(|()| None);
+        };
         let mut training = self.training();
         let mut saver = CheckpointWriter::new(&folder, &self.facts, &self.network);
         if let Some(found) = found {
-            saver.continue_from(found, &mut training)?;
+            saver.continue_from(found, &mut training).map_err(not_begun)?;
             if self.has_other_dev() {
                 training.progress.change_dev();
             }
         }
-        let kept = self.kept_vectors()?;
+        let kept = self.kept_vectors().map_err(not_begun)?;
         if let Some((kept, frozen)) = kept.as_ref().zip(training.frozen()) {
             kept.load(frozen);
         }
         folder.note("started", training.progress.step, &self.warnings.join("; "));
-        let shared = share_state(&self.ranks, &self.network, &mut training);
+        let shared =
+            tell_begun(&self.ranks, Ok(())).and_then(|()| share_state(&self.ranks, &self.network, &mut training));
         shared.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
         loop {
             if let Some(reason) = stop_here(&self.ranks, &stop).filter(|_| !training.is_over()) {
                 return Err(stopped(&folder, &mut saver, &training, reason));
             }
             let advanced = training.advance().map_err(|halt| halted(&folder, &mut saver, &training, halt));
-            let Some(event) = advanced? else { break };
+            let event = advanced?;
+            if self.lock(lock.as_ref()).is_some_and(|lock| folder.is_elsewhere(lock)) {
+                return Err(ending(&folder, &saver, &training).moved());
+            }
+            let Some(event) = event else { break };
             saver.note(&event);
             let differs = differing_weights(&self.ranks, &event, &training.optimiser);
             let differs = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
@@ -137,6 +145,21 @@ impl Experiment {
         let encoder = (&self.model_config.encoder, &encoder);
         let computed = (self.compute.precision, self.facts.config.tf32);
         KeptVectors::new(folder, encoder, &corpora, computed, &self.facts.made_with).map(Some)
+    }
+
+    /// Tells the other processes why this one can't begin.
+    fn not_begun(&self, error: Error) -> Error {
+        // One that is lost by now hears nothing, and needs to hear nothing.
+        let _ = tell_begun(&self.ranks, Err(&error));
+        error
+    }
+
+    /// The lock of the run's folder: that of a new one, or the one that is held since the run was found.
+    fn lock<'a>(&'a self, new: Option<&'a Lock>) -> Option<&'a Lock> {
+        match &self.start {
+            Start::Begun(resumed) => Some(&resumed.lock),
+            Start::New(_) | Start::Following => new,
+        }
     }
 
     /// The run's folder; `None` in a process that does not have it.

@@ -10,7 +10,7 @@ use super::seen::seen_before;
 use super::{changes, origin, start};
 use crate::config::{Config, expand};
 use crate::durable::{self, Digests};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::machine::made_with;
 use crate::model::detector::of_config;
 use crate::say::quoted;
@@ -182,19 +182,56 @@ fn require_whole_steps(config: &Config) -> Result<()> {
     }
 }
 
-/// Whether it is a folder without anything in it, as `mkdir` makes it: another folder can be renamed to its name.
+/// Whether it is a folder without anything in it.
 pub fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Whether another folder can be renamed to the name of this empty one: it is as `mkdir` makes it.
+fn is_replaceable(path: &Path) -> bool {
     let device = |path: &Path| std::os::unix::fs::MetadataExt::dev(&path.symlink_metadata().ok()?).into();
     let above = path.parent().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
-    let is_plain = path.file_name().is_some() && !path.is_symlink() && above.and_then(device) == device(path);
-    is_plain && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+    path.file_name().is_some() && !path.is_symlink() && above.and_then(device) == device(path)
 }
 
 /// # Errors
 /// `CantCreate` if the folder has anything in it or can't be made.
 fn require_new(out: &Path) -> Result<()> {
-    if out.exists() && !is_empty_folder(out) {
-        return Err(exists_already(out));
+    let refused = |why: &str| Err(Error::new(ErrorKind::CantCreate, format!("{}: {why}", out.display())));
+    match is_empty_folder(out) {
+        true if is_replaceable(out) => durable::require_creatable(out),
+        true => refused("is a mount point, a link or the current folder; name a new folder in it with --output"),
+        false if out.exists() => Err(exists_already(out)),
+        false if out.is_symlink() => refused("is a link to nothing; remove it, or choose another folder with --output"),
+        false => durable::require_creatable(out),
     }
-    durable::require_creatable(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_new_run_needs_a_name_of_its_own() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [empty, full, link, dangling, new] =
+            ["empty", "full", "link", "dangling", "new"].map(|name| folder.path().join(name));
+        fs::create_dir(&empty).unwrap();
+        fs::create_dir_all(full.join("run")).unwrap();
+        symlink(&empty, &link).unwrap();
+        symlink("nowhere", &dangling).unwrap();
+        for (path, problem) in [
+            (&empty, None),
+            (&new, None),
+            (&full, Some("exists already; resume it")),
+            (&link, Some("is a mount point, a link or the current folder; name a new folder in it")),
+            (&dangling, Some("is a link to nothing")),
+        ] {
+            let refused = require_new(path).err().map(|error| error.message);
+            assert_eq!(refused.is_some(), problem.is_some(), "{refused:?}");
+            assert!(problem.is_none_or(|problem| refused.as_ref().unwrap().contains(problem)), "{refused:?}");
+        }
+    }
 }

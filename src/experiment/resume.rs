@@ -26,7 +26,7 @@ fn without_checkpoints(folder: &RunFolder) -> Error {
 /// A run that was started before. While this exists, no other process can resume it.
 pub struct Resumed {
     pub folder: RunFolder,
-    _lock: Lock,
+    pub lock: Lock,
     /// Its newest intact checkpoint; `None` if it was stopped before the first one.
     pub found: Option<LatestCheckpoint>,
     /// What it has been made from, and the config of that.
@@ -62,7 +62,7 @@ impl Resumed {
             Ok(noted) => inputs.add_earlier(noted.map_or(Vec::new(), |noted| noted.earlier)),
             Err(error) => warnings.push(format!("{error}; what was chosen on other dev pairs since is forgotten")),
         }
-        Ok((Resumed { folder, _lock: lock, found, inputs, config: config.clone() }, config, warnings))
+        Ok((Resumed { folder, lock, found, inputs, config: config.clone() }, config, warnings))
     }
 
     /// Removes temporary files of a program that was killed while it replaced files.

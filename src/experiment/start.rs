@@ -127,9 +127,19 @@ fn settings(model: &ModelConfig) -> Map<String, Value> {
         ("model.state_context", json(serde_json::to_value(model.state_context))),
         ("loss.single_story", if model.no_conflict { "above 0" } else { "0" }.into()),
     ];
+    // Dropout is not part of what the weights compute.
+    let encoder = json(serde_json::to_value(&model.encoder));
+    let of_encoder = encoder.as_object().into_iter().flatten().filter(|(key, _)| !key.ends_with("dropout_prob"));
+    let of_encoder = of_encoder.map(|(key, value)| (format!("config.json's {key}"), value.clone()));
     let has_fixed_length = model.detector.kind == DetectorKind::Paper;
     let length = has_fixed_length.then(|| ("model.max_sentences", model.max_sentences.into()));
-    others.into_iter().chain(length).map(|(key, value)| (key.to_owned(), value)).chain(of_detector).collect()
+    others
+        .into_iter()
+        .chain(length)
+        .map(|(key, value)| (key.to_owned(), value))
+        .chain(of_detector)
+        .chain(of_encoder)
+        .collect()
 }
 
 /// Freezes parts. If the embeddings are not frozen, trains those of their rows that occur in training.

@@ -175,6 +175,25 @@ fn not_started(lost: LostRank) -> Error {
     Error::new(ErrorKind::Unavailable, format!("training has not begun, because of {lost}; its own message says why"))
 }
 
+/// Tells the others whether the first process has its folder and its checkpoint; if not, they end with its error, so that no
+/// script starts them again.
+///
+/// # Errors
+/// [`LostRank`].
+pub fn tell_begun(ranks: &Ranks, begun: Result<(), &Error>) -> Result<(), LostRank> {
+    let message = begun.map_err(ErrorMessage::of);
+    ranks.bytes_of(0, serde_json::to_vec(&message).expect("it can be written as JSON")).map(drop)
+}
+
+/// Hears in another process what [`tell_begun`] tells.
+///
+/// # Errors
+/// [`LostRank`]; within, the error of the first process.
+pub fn hear_begun(ranks: &Ranks) -> Result<Result<()>, LostRank> {
+    let bytes = ranks.bytes_of(0, Vec::new())?;
+    Ok(from_bytes::<Result<(), ErrorMessage>>(&bytes).and_then(|begun| begun.map_err(|error| error.of_rank(0))))
+}
+
 /// Gives all processes the state of the first one: weights, moments, position.
 ///
 /// # Errors

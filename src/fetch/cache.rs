@@ -7,6 +7,7 @@
 //! HUB/.locks/models--ORG--NAME/ETAG.lock            held by the process that fetches it
 //! ```
 
+use super::download::is_hex;
 use super::settings::HubSettings;
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -187,7 +188,7 @@ fn folder_name(model: &ModelName) -> String {
 
 /// Whether it is a complete SHA-1 in hexadecimal.
 pub fn is_commit(text: &str) -> bool {
-    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    is_hex(text, 40)
 }
 
 /// The files that an encoder needs and this folder lacks.

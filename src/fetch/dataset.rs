@@ -1,7 +1,7 @@
 //! Fetches TRIP and GITA from their authors' repositories.
 
 use super::client::HubClient;
-use super::download::{Checksum, Expected, Wanted};
+use super::download::{Checksum, Expected, Wanted, is_hex};
 use super::settings::HubSettings;
 use super::{FetchEvent, How, Listener};
 use crate::data;
@@ -108,7 +108,7 @@ pub fn fetch_data(
     if sha256.is_some() && dataset.sources().iter().all(|source| source.known.is_some()) {
         return Err(usage("--sha256: not needed, the SHA-256 of these files is known; leave it out".into()));
     }
-    if sha256.is_some_and(|hash| !is_sha256(hash)) {
+    if sha256.is_some_and(|hash| !is_hex(hash, 64)) {
         return Err(usage("--sha256: must be 64 digits from 0-9a-f".into()));
     }
     let home = Address::parse(mirror.trim_end_matches('/')).map_err(|why| usage(format!("--from: {why}")))?;
@@ -161,10 +161,6 @@ fn sha256_of_stories(part: &Path, path: &Path) -> Result<String> {
     Err(Error::data(format!("{}: the fetched file is not a story file and was removed: {what}", path.display())))
 }
 
-fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-}
-
 /// An existing file, if it is the known one.
 fn kept(path: &Path, known: Option<&str>) -> Result<FileDigest> {
     let digest = FileDigest::of_file(path)?;
@@ -205,13 +201,11 @@ impl LockFile {
     /// # Errors
     /// `Data` if it does not begin with a SHA-256; `Io`.
     fn read(&self) -> Result<Option<String>> {
-        let bytes = match untrusted::read_regular(&self.path, 1 << 10) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::reading(&self.path, &error)),
-        };
+        let bytes =
+            untrusted::read_if_there(&self.path, 1 << 10).map_err(|error| Error::reading(&self.path, &error))?;
+        let Some(bytes) = bytes else { return Ok(None) };
         let text = String::from_utf8_lossy(&bytes);
-        match text.split_whitespace().next().filter(|hash| is_sha256(hash)) {
+        match text.split_whitespace().next().filter(|hash| is_hex(hash, 64)) {
             Some(hash) => Ok(Some(hash.to_owned())),
             None => {
                 let message = format!("{}: does not begin with a SHA-256; remove it", self.path.display());

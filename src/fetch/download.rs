@@ -24,13 +24,17 @@ pub enum Checksum {
     Git(String),
 }
 
+/// Whether it has so many digits of hexadecimal, in lower case.
+pub(super) fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
 impl Checksum {
     /// The checksum in an ETag without quotes; its form shows the kind.
     pub fn of_etag(etag: &str) -> Option<Self> {
-        let hex = etag.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-        match etag.len() {
-            64 if hex => Some(Checksum::Sha256(etag.to_owned())),
-            40 if hex => Some(Checksum::Git(etag.to_owned())),
+        match etag {
+            hash if is_hex(hash, 64) => Some(Checksum::Sha256(hash.to_owned())),
+            hash if is_hex(hash, 40) => Some(Checksum::Git(hash.to_owned())),
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ const MAX_LISTING: u64 = 16 << 20;
 /// The limit for a file of weights, in bytes: more than any encoder has.
 const MAX_WEIGHTS: u64 = 64 << 30;
 /// Files that are also fetched if they exist.
-const BESIDE: [&str; 3] = ["tokenizer_config.json", "special_tokens_map.json", "tiered.json"];
+const BESIDE: [&str; 4] = ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "tiered.json"];
 
 /// A model that was fetched.
 #[derive(Debug)]

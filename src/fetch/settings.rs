@@ -87,11 +87,8 @@ impl HubSettings {
 }
 
 fn token_in(path: &Path) -> Result<Option<ApiKey>> {
-    match untrusted::read_regular(path, MAX_TOKEN) {
-        Ok(bytes) => ApiKey::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::reading(path, &error)),
-    }
+    let bytes = untrusted::read_if_there(path, MAX_TOKEN).map_err(|error| Error::reading(path, &error))?;
+    bytes.map_or(Ok(None), |bytes| ApiKey::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string()))
 }
 
 #[cfg(test)]

@@ -93,9 +93,14 @@ impl AnswerView {
         let pair = &in_order(answer.pair, plausible);
         let prediction = &pair.prediction;
         let predicted = answer.set.conflict_by_story(prediction);
+        // A set in which some pairs have no state labels has no verifiability.
+        let highest = match answer.set.verifiability_by_argmax.total {
+            0 => TierReached::Consistent,
+            _ => TierReached::Verifiable,
+        };
         AnswerView {
             run: answer.run,
-            tier: TierReached::of(pair).name(),
+            tier: TierReached::of(pair).max(highest).name(),
             chosen: prediction.plausible + 1,
             is_right: pair.is_accurate(),
             confidence: confidence(prediction.story_probs[prediction.plausible]),

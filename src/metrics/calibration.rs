@@ -18,7 +18,8 @@ const SMALLEST: f64 = 1e-30;
 pub struct Calibration {
     /// The scores are divided by it before the softmax.
     pub temperature: f64,
-    /// The mean of minus the logarithm of the gold story's probability.
+    /// The mean of minus the logarithm of the gold story's probability; `None` too if such a probability is 0, as of systems
+    /// that have none.
     pub nll: Option<f64>,
     /// Expected calibration error over [`CALIBRATION_BINS`] bins, between 0 and 1: the mean, over pairs, of the
     /// difference between confidence and accuracy in the pair's bin.
@@ -33,7 +34,8 @@ impl Calibration {
         let nlls: Vec<f64> = predictions.iter().map(nll).collect();
         let choice = |pair: &LabelledPair| (probs(pair)[pair.prediction.plausible], pair.is_accurate());
         let choices: Vec<(f64, bool)> = predictions.iter().map(choice).collect();
-        Calibration { temperature, nll: mean(&nlls), ece: expected_calibration_error(&choices) }
+        let has_zero = predictions.iter().any(|pair| pair.prediction.story_probs[pair.gold.plausible] == 0.);
+        Calibration { temperature, nll: mean(&nlls).filter(|_| !has_zero), ece: expected_calibration_error(&choices) }
     }
 }
 

@@ -52,6 +52,11 @@ pub struct PairSet {
 }
 
 impl PairSet {
+    /// Whether all pairs have state labels.
+    pub fn has_states(&self) -> bool {
+        self.has_states
+    }
+
     /// The pairs of these predictions, in their order.
     pub fn of(predictions: &[LabelledPair]) -> Self {
         let has_states = predictions.iter().all(LabelledPair::has_gold_states);

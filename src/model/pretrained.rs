@@ -28,6 +28,10 @@ const HEADS: [&str; 10] = [
     "embeddings.position_ids",
 ];
 
+/// The remedy for weights that are not an encoder's alone.
+const HOW_TO_SAVE: &str =
+    "save the encoder alone, with its config.json: AutoModel.from_pretrained(...).save_pretrained(...)";
+
 /// Tensors left from DeBERTa's pretraining: absolute positions for its decoder, and the generator's share of the
 /// embeddings.
 const LEFT_BY_DEBERTA: [&str; 2] = ["embeddings.word_embeddings._weight", "embeddings.position_embeddings._weight"];
@@ -60,7 +64,11 @@ impl PretrainedWeights {
     pub fn open(folder: &Path) -> Result<Self> {
         let (whole, index) = (folder.join(WEIGHTS), folder.join(INDEX));
         if index.symlink_metadata().is_err() || whole.symlink_metadata().is_ok() {
-            return Ok(PretrainedWeights { files: vec![WeightsFile::open(&whole)?], path: whole });
+            let file = WeightsFile::open(&whole).map_err(|error| match error.kind {
+                ErrorKind::MissingInput => Error { message: format!("{error}; {HOW_TO_SAVE}"), ..error },
+                _ => error,
+            })?;
+            return Ok(PretrainedWeights { files: vec![file], path: whole });
         }
         let tensors_of = read_index(&index)?;
         let files: Result<Vec<WeightsFile>> = tensors_of.iter().map(|(file, _)| WeightsFile::open(file)).collect();
@@ -87,21 +95,23 @@ impl PretrainedWeights {
     /// number is not finite.
     pub fn load(mut self, store: &nn::VarStore, config: &EncoderConfig) -> Result<Vec<String>> {
         let prefix = format!("{}.", config.prefix());
+        let variables: NamedTensors = named(store).into_iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
         let (mut positions, mut skipped) = (BTreeMap::new(), Vec::new());
         for (position, name) in self.tensors() {
             let bare = of_today(name.strip_prefix(&prefix).unwrap_or(name));
+            let ours = Some(format!("{prefix}{bare}")).filter(|name| variables.contains_key(name));
             if is_skipped(&bare, config) {
                 skipped.push(name.to_owned());
-            } else if positions.insert(format!("{prefix}{bare}"), position).is_some() {
+            } else if positions.insert(ours.unwrap_or_else(|| name.to_owned()), position).is_some() {
                 let message = format!("holds {bare} twice: with and without \"{prefix}\", or under an old name too");
                 return Err(Error::config(format!("{}: {message}", self.path.display())));
             }
         }
         skipped.sort_unstable();
-        let variables: NamedTensors = named(store).into_iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
         let shape = |position: &TensorPosition| self.files[position.file].shape(position.tensor);
         let shapes = positions.iter().map(|(name, position)| (name.as_str(), shape(position))).collect();
-        check_fit(&variables, &shapes, &self.path)?;
+        check_fit(&variables, &shapes, &self.path)
+            .map_err(|error| Error { message: format!("{error}\n{HOW_TO_SAVE}"), ..error })?;
         for (name, variable) in &variables {
             let TensorPosition { file, tensor } = positions[name];
             self.files[file].fill(tensor, variable)?;

@@ -43,7 +43,8 @@ impl WeightsFile {
         let mut header = Header::read(&mut file, length).map_err(|error| error.about(path.display()))?;
         header.tensors.retain(|(name, _)| !name.ends_with("position_ids"));
         if let Some((name, info)) = header.tensors.iter().find(|(_, info)| kind(info.dtype).is_none()) {
-            let message = format!("{}: {name} is {:?}, not a float; save it as float32", path.display(), info.dtype);
+            let message =
+                format!("{}: {name} is {:?}, which is not read; save it as float32", path.display(), info.dtype);
             return Err(Error::config(message));
         }
         Ok(WeightsFile { path: path.to_owned(), file, header })

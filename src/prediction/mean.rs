@@ -42,7 +42,7 @@ fn by_id(pairs: &[LabelledPair]) -> Result<BTreeMap<&str, LabelledPair>, String>
 }
 
 fn not_once(id: &str) -> String {
-    format!("pair {id}: is not once in each file; name predictions of the same pairs")
+    format!("pair {id}: is not once in each file; name predictions of the same pairs, each of one story file")
 }
 
 /// The prediction with its two stories in the order of `first`. Each seed has its own order.

@@ -5,6 +5,7 @@ use crate::data::Pair;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::TrainedRun;
+use crate::language::Language;
 use crate::prediction::{LabelledPair, StoryPrediction, all_readings, mean_of_readings};
 use crate::report::Answer;
 
@@ -17,6 +18,8 @@ pub struct Decoding {
     pub states: Option<StateDecode>,
     /// Whether the probabilities are means over all readings of the stories ([`all_readings`]).
     pub augment: bool,
+    /// The language in which states are named; `None`: the one of the function words.
+    pub language: Option<Language>,
 }
 
 /// What a run predicts about a question.
@@ -70,7 +73,7 @@ fn decoded(
     let decode = decoding.conflicts.unwrap_or_else(|| run.own_decode());
     let prediction = run.decoded(pair, decode, decoding.states).prediction;
     let answer = if single_story { Answer::of_story } else { Answer::of_pair };
-    let answer = answer(&prediction, decode).with_found(found);
+    let answer = answer(&prediction, decode, decoding.language).with_found(found);
     let mut stories = Vec::from(prediction.stories);
     if single_story {
         stories.swap_remove(prediction.plausible); // the answer is about the other one

@@ -32,6 +32,9 @@ pub struct Answer {
     pub subject: Option<String>,
     /// The states predicted at the conflict: effects of its first sentence, preconditions of its second.
     pub states: Vec<StateAnswer>,
+    /// The language of the words about states and names.
+    #[serde(skip)]
+    pub language: Language,
 }
 
 /// A story, sentence by sentence.
@@ -110,22 +113,22 @@ pub struct StateAnswer {
 }
 
 impl Answer {
-    /// The answer about a pair.
-    pub fn of_pair(prediction: &PairPrediction, decode: Decode) -> Self {
+    /// The answer about a pair. Its states are in `language`; `None`: in that of the function words of both stories.
+    pub fn of_pair(prediction: &PairPrediction, decode: Decode, language: Option<Language>) -> Self {
         let story = prediction.plausible;
         let choice = StoryChoice { story, probability: prediction.story_probs[story] };
         let [first, second] = decode.by_story(prediction);
         let doubted = 1 - story;
         let stories: Vec<_> = prediction.stories.iter().collect();
-        Self::new(&stories, &[first, second], doubted, Some(choice), decode)
+        Self::new(&stories, &[first, second], doubted, Some(choice), decode, language)
     }
 
-    /// The answer about a single story, which is both stories of the prediction.
-    pub fn of_story(prediction: &PairPrediction, decode: Decode) -> Self {
+    /// The answer about a single story, which is both stories of the prediction; `language` as of a pair.
+    pub fn of_story(prediction: &PairPrediction, decode: Decode, language: Option<Language>) -> Self {
         let doubted = 1 - prediction.plausible;
         let conflict = std::mem::take(&mut decode.by_story(prediction)[doubted]);
         let story = &prediction.stories[doubted];
-        let answer = Self::new(&[story], &[conflict], 0, None, decode);
+        let answer = Self::new(&[story], &[conflict], 0, None, decode, language);
         match story.no_conflict.map(Verdict::new) {
             Some(verdict) => Answer { conflict_detected: !verdict.plausible, single_story: Some(verdict), ..answer },
             None => answer,
@@ -139,6 +142,7 @@ impl Answer {
         doubted: usize,
         plausible: Option<StoryChoice>,
         decode: Decode,
+        language: Option<Language>,
     ) -> Self {
         let sentence_pairs = stories.iter().zip(conflict).enumerate();
         let in_story = |(s, (story, sentences)): (usize, (&&StoryPrediction, &Vec<usize>))| {
@@ -146,7 +150,8 @@ impl Answer {
         };
         let doubted_story = stories[doubted];
         let states = explaining(doubted_story, &conflict[doubted]);
-        let language = Language::of(&doubted_story.sentences);
+        let told = || Language::of(stories.iter().flat_map(|story| &story.sentences));
+        let language = language.unwrap_or_else(told);
         let state = |state| StateAnswer::new(doubted, state, doubted_story.probability(state), language);
         let stories: Vec<_> = stories.iter().map(|story| StoryAnswer::of(story)).collect();
         Answer {
@@ -161,12 +166,13 @@ impl Answer {
             conflict: sentence_pairs.flat_map(in_story).collect(),
             states: states.iter().map(state).collect(),
             stories,
+            language,
         }
     }
 
     /// JSON with two spaces of indentation.
     pub fn to_json(&self) -> String {
-        schema::to_string_pretty(self).expect("an answer has string keys only") + "\n"
+        schema::document(self)
     }
 
     /// JSON on one line, with the number of the input line, from 0.
@@ -282,8 +288,20 @@ States that explain the conflict:
   before sentence 2: the fridge must be open
 ";
         for decode in Decode::ALL {
-            assert_eq!(Answer::of_pair(&prediction, decode).to_text(), expected);
+            assert_eq!(Answer::of_pair(&prediction, decode, None).to_text(), expected);
         }
+    }
+
+    #[test]
+    fn all_words_are_in_one_language() {
+        let other = StoryPrediction {
+            sentences: vec!["Mia ha messo il latte nel frigo.".into(), "Mia lo ha preso.".into()],
+            ..story([0.1, 0.2])
+        };
+        let prediction = prediction([story([0.9, 0.75]), other], [0.125, 0.875]);
+        let words = |language| Answer::of_pair(&prediction, Decode::Pair, language).states[0].words.clone();
+        assert_eq!(words(None), "fridge: chiuso", "it is that of both stories");
+        assert_eq!(words(Some(Language::English)), "the fridge is closed");
     }
 
     #[test]
@@ -294,7 +312,7 @@ States that explain the conflict:
         };
         prediction.stories[0].entities[0].effects.candidates = candidate(0, 1, 0.25);
         prediction.stories[0].entities[0].preconditions.candidates = candidate(1, 2, 0.5);
-        let answer = Answer::of_pair(&prediction, Decode::Pair);
+        let answer = Answer::of_pair(&prediction, Decode::Pair, None);
         let text = answer.to_text();
         let first = "Story 2 is only slightly more likely to be plausible than story 1 (probability 55.0%).\n";
         assert!(text.starts_with(first), "{text}");
@@ -309,7 +327,7 @@ States that explain the conflict:
     #[test]
     fn one_sentence_alone_is_not_explained() {
         let prediction = prediction([story([0.9, 0.2]), story([0.1, 0.7])], [0.25, 0.75]);
-        let answer = Answer::of_pair(&prediction, Decode::Threshold);
+        let answer = Answer::of_pair(&prediction, Decode::Threshold, None);
         let sentence_pairs: Vec<_> =
             answer.conflict.iter().map(|sentence| (sentence.story, sentence.sentence)).collect();
         assert_eq!((sentence_pairs, answer.states.len()), (vec![(0, 0), (1, 1)], 0));
@@ -324,17 +342,17 @@ No conflict is detected.
 No sentence reaches a conflict probability of 0.5; the largest is 0.20, at sentence 2 (--decode pair shows the most \
 likely sentence pair).
 ";
-        let answer = Answer::of_story(&prediction, Decode::Threshold);
+        let answer = Answer::of_story(&prediction, Decode::Threshold, None);
         assert_eq!((answer.to_text().as_str(), answer.conflict_detected), (expected, false));
-        let answer = Answer::of_story(&prediction, Decode::Pair);
+        let answer = Answer::of_story(&prediction, Decode::Pair, None);
         assert_eq!((answer.conflict.len(), answer.states.len(), answer.conflict_detected), (2, 2, false));
         assert!(answer.to_text().contains("(no conflict probability reaches 0.5)"));
         let near = self::prediction([story([0.1, 0.2]), story([0.1, 0.4999])], [0.5, 0.5]);
-        assert!(Answer::of_story(&near, Decode::Threshold).to_text().contains("the largest is 0.49, at"));
-        assert!(Answer::of_story(&near, Decode::Pair).to_text().contains("(conflict probability 0.49)"));
+        assert!(Answer::of_story(&near, Decode::Threshold, None).to_text().contains("the largest is 0.49, at"));
+        assert!(Answer::of_story(&near, Decode::Pair, None).to_text().contains("(conflict probability 0.49)"));
         let mut certain = self::prediction([story([0.; 2]), story([0.; 2])], [0.5, 0.5]);
         certain.stories.iter_mut().for_each(|story| story.no_conflict = Some(1.));
-        let text = Answer::of_story(&certain, Decode::Pair).to_text();
+        let text = Answer::of_story(&certain, Decode::Pair, None).to_text();
         assert!(text.contains("the largest is 0.00") && !text.contains("--decode"), "{text}");
     }
 }

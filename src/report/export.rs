@@ -31,8 +31,7 @@ impl Report {
 
     /// Everything, with two spaces of indentation; read back by [`schema::from_slice`].
     pub fn to_json(&self) -> String {
-        let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
-        json + "\n"
+        schema::document(self)
     }
 
     /// What follows the tiers.

@@ -81,8 +81,7 @@ impl StoryReport {
 
     /// The whole report with the version of our formats, and a line end.
     pub fn to_json(&self) -> String {
-        let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
-        json + "\n"
+        schema::document(self)
     }
 
     fn tables(&self) -> [Table; 3] {

@@ -6,9 +6,10 @@ use super::run_files::RunFiles;
 use super::{Sweep, SweepRun};
 use crate::checkpoint::Inputs;
 use crate::config::{Config, Sources, expand};
-use crate::durable::Digests;
+use crate::durable::{Digests, sha256};
 use crate::error::{Error, Result};
 use crate::experiment::initial_weights;
+use crate::tokenizer::tokenizer_json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +58,7 @@ impl Sweep {
                 let (path, of_first) = first.entry((what, file.to_owned())).or_insert_with(of_this);
                 if of_first != sha256 {
                     return Err(Error::data(format!(
-                        "{}: was trained with another version of {} (another SHA-256) than {}; remove the folder of \
+                        "{}: was trained with another version of {what}, {} (another SHA-256), than {}; remove the folder of \
                          the older one and train it again with `tiered sweep run {}`",
                         files.path.display(),
                         file.display(),
@@ -86,6 +87,8 @@ impl TrainedWith<'_> {
     fn has_changed(&self, digests: &Digests, run: &SweepRun) -> bool {
         let now = match self.what {
             ENCODER | INIT_FROM => initial_weights(digests, &run.config),
+            CONFIG => run.config.encoder.folder().and_then(|folder| digests.of(&folder.join("config.json"))),
+            TOKENIZER => run.config.encoder.folder().and_then(|folder| Ok(sha256(&tokenizer_json(&folder)?))),
             _ => expand(self.path).and_then(|file| digests.of(&file)),
         };
         now.is_ok_and(|now| now != self.sha256)
@@ -96,6 +99,8 @@ const TRAIN: &str = "the file of data.train";
 const SOFT_LABELS: &str = "the file of data.train.soft_labels";
 const DEV: &str = "the file of data.dev";
 const ENCODER: &str = "the file of weights of encoder.path";
+const CONFIG: &str = "the config.json of encoder.path";
+const TOKENIZER: &str = "the tokenizer of encoder.path";
 const INIT_FROM: &str = "the file of weights of init_from";
 
 fn trained_with<'a>(config: &'a Config, inputs: &'a Inputs) -> Vec<TrainedWith<'a>> {
@@ -112,6 +117,8 @@ fn trained_with<'a>(config: &'a Config, inputs: &'a Inputs) -> Vec<TrainedWith<'
         None => (ENCODER, &config.encoder.path),
     };
     all.extend(inputs.initial_weights.as_ref().map(|sha256| TrainedWith { what, path, sha256 }));
+    let of_encoder = [(CONFIG, &inputs.encoder_config), (TOKENIZER, &inputs.tokenizer)];
+    all.extend(of_encoder.map(|(what, sha256)| TrainedWith { what, path: &config.encoder.path, sha256 }));
     all
 }
 

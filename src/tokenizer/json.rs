@@ -4,10 +4,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::{self, MAX_CONFIG, MAX_TOKENIZER, json_error, shown, text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const OWN: &str = "tokenizer.json";
 const SETTINGS: &str = "tokenizer_config.json";
+const ADDED: &str = "added_tokens.json";
 const WORD_PIECES: &str = "vocab.txt";
 const PAIR_VOCABULARY: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
@@ -77,6 +79,31 @@ impl Folder<'_> {
         if self.has(SETTINGS) { self.json(SETTINGS, MAX_CONFIG) } else { Ok(Settings::default()) }
     }
 
+    /// # Errors
+    /// `Config` if the folder adds tokens to the vocabulary: how they split text is for other programs to say.
+    fn require_all_in(&self, vocabulary: &Map<String, Value>, settings: &Settings) -> Result<()> {
+        let added: Map<String, Value> = if self.has(ADDED) { self.json(ADDED, MAX_CONFIG)? } else { Map::new() };
+        let of_settings = settings.added_tokens_decoder.values().map(|token| (SETTINGS, token.name()));
+        let mut all = added.keys().map(|name| (ADDED, name.as_str())).chain(of_settings);
+        match all.find(|(_, name)| !vocabulary.contains_key(*name)) {
+            Some((file, name)) => {
+                let problem = format!("adds {:?} to the vocabulary, without a tokenizer.json", shown(name, 40));
+                Err(self.wrong(file, format!("{problem}; {}", self.how_to_make())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// How to make the missing file.
+    fn how_to_make(&self) -> String {
+        let folder = self.0.display();
+        format!(
+            "where Python has transformers (with sentencepiece and protobuf; version 4 for DeBERTa's first version), make \
+             it with: python -c \"from transformers import AutoTokenizer; \
+             AutoTokenizer.from_pretrained('{folder}').save_pretrained('{folder}')\""
+        )
+    }
+
     /// The error if a folder has nothing to build a tokenizer from.
     fn nothing(&self) -> Error {
         let own = self.path(OWN);
@@ -85,13 +112,9 @@ impl Folder<'_> {
                 "{}: does not exist, and neither does vocab.txt, or vocab.json with merges.txt; add one of them",
                 own.display()
             ),
-            Some(other) => format!(
-                "{}: does not exist, and can't be built from {other}; where Python has transformers (with \
-                 sentencepiece and protobuf; version 4 for DeBERTa's first version), make it with: python -c \"from transformers import AutoTokenizer; \
-                 AutoTokenizer.from_pretrained('{folder}').save_pretrained('{folder}')\"",
-                own.display(),
-                folder = self.0.display(),
-            ),
+            Some(other) => {
+                format!("{}: does not exist, and can't be built from {other}; {}", own.display(), self.how_to_make())
+            }
         };
         Error::new(ErrorKind::MissingInput, message)
     }
@@ -110,6 +133,8 @@ struct Settings {
     pad_token: Option<SpecialToken>,
     unk_token: Option<SpecialToken>,
     mask_token: Option<SpecialToken>,
+    /// Id -> token: all that are never split.
+    added_tokens_decoder: BTreeMap<String, SpecialToken>,
 }
 
 /// A special token: its name, or its name with settings.
@@ -118,6 +143,13 @@ struct Settings {
 enum SpecialToken {
     Text(String),
     Settings { content: String },
+}
+
+impl SpecialToken {
+    fn name(&self) -> &str {
+        let (SpecialToken::Text(name) | SpecialToken::Settings { content: name }) = self;
+        name
+    }
 }
 
 /// The special tokens of a vocabulary with their ids.
@@ -139,10 +171,7 @@ impl Specials {
         let is_bert = vocabulary.contains_key("[CLS]") && !vocabulary.contains_key("<s>");
         let find = |setting: &Option<SpecialToken>, of_bert: &str, of_roberta: &str| {
             let usual = if is_bert { of_bert } else { of_roberta };
-            let name = match setting {
-                Some(SpecialToken::Text(name) | SpecialToken::Settings { content: name }) => name,
-                None => usual,
-            };
+            let name = setting.as_ref().map_or(usual, SpecialToken::name);
             let id = vocabulary.get(name).and_then(Value::as_u64);
             let id = id.ok_or_else(|| format!("it lacks the special token {:?}", shown(name, 40)))?;
             Ok::<_, String>((name.to_owned(), id))
@@ -197,6 +226,7 @@ fn word_pieces(folder: &Folder) -> Result<Value> {
     let pieces = folder.lines(WORD_PIECES)?;
     let vocabulary: Map<String, Value> = pieces.into_iter().enumerate().map(|(id, piece)| (piece, json!(id))).collect();
     let settings = folder.settings()?;
+    folder.require_all_in(&vocabulary, &settings)?;
     let specials = Specials::of(&settings, &vocabulary).map_err(|problem| folder.wrong(WORD_PIECES, problem))?;
     let lowercase = settings.do_lower_case.ok_or_else(|| {
         let remedy = "add \"do_lower_case\": true for an uncased vocabulary, false for a cased one";
@@ -219,6 +249,7 @@ fn word_pieces(folder: &Folder) -> Result<Value> {
 fn byte_pairs(folder: &Folder) -> Result<Value> {
     let vocabulary: Map<String, Value> = folder.json(PAIR_VOCABULARY, MAX_TOKENIZER)?;
     let settings = folder.settings()?;
+    folder.require_all_in(&vocabulary, &settings)?;
     let specials = Specials::of(&settings, &vocabulary).map_err(|problem| folder.wrong(PAIR_VOCABULARY, problem))?;
     let prefix_space = settings.add_prefix_space.unwrap_or(false);
     let byte_level = json!({"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": true,

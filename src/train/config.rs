@@ -28,7 +28,7 @@ pub struct TrainConfig {
     /// are not encoded. A value below 1 needs a detector that reads whole stories only.
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0, "x-resume" = "warned"))]
     pub state_sample_ratio: f64,
-    /// The tier on dev that chooses the best epoch.
+    /// The tier on dev that chooses the best epoch. If it changes when a run is resumed, epochs so far are not judged anew.
     #[schemars(extend("x-resume" = "warned"))]
     pub metric_for_best_model: BestModelMetric,
     /// Stop training after this many epochs in a row without a better one on dev (by `metric_for_best_model`); the

@@ -150,27 +150,12 @@ impl<'a> Fit<'a> {
         (!has_kernels(self.eval.device) && self.config.shards == 1).then(|| self.batches())
     }
 
-    /// Takes one step on the pairs with these indices. `step` counts from 0.
+    /// Takes one step on the pairs with these indices. `step` counts from 0. `ready` is the batch that [`Batches::of`]
+    /// made of these pairs for this step; `None` makes it now. A step in several shards does not need it.
     ///
     /// # Errors
     /// [`Halt`]; then the weights are those before the step.
     pub fn step(
-        &self,
-        optimiser: &mut AdamW,
-        pairs: &[usize],
-        step: u64,
-        rate: f64,
-        observer: &mut dyn StepObserver,
-    ) -> Result<StepResult, Halt> {
-        self.step_with(None, optimiser, pairs, step, rate, observer)
-    }
-
-    /// The same with the batch that [`Batches::of`] made of these pairs for this step, if it is ready. A step in several
-    /// shards does not need it.
-    ///
-    /// # Errors
-    /// As [`Fit::step`].
-    pub fn step_with(
         &self,
         ready: Option<SentBatch>,
         optimiser: &mut AdamW,

@@ -147,7 +147,7 @@ impl<'a> Training<'a> {
     /// Takes the next step on pairs that were made for it.
     fn step_on(&mut self, MadeStep { corpus, batch }: MadeStep, step: u64, rate: f64) -> Result<StepResult, Halt> {
         let (fit, pairs) = (self.fit.on(&corpus), corpus.every_pair());
-        let taken = fit.step_with(batch, &mut self.optimiser, &pairs, step, rate, self.observer.as_mut());
+        let taken = fit.step(batch, &mut self.optimiser, &pairs, step, rate, self.observer.as_mut());
         if taken.is_err() {
             self.feed = None; // its next pairs would be those of the next step
         }
@@ -163,7 +163,7 @@ impl<'a> Training<'a> {
         });
         let Training { fit, optimiser, observer, ahead, .. } = self;
         let ready = ahead.take(step);
-        ahead.during(make, || fit.step_with(ready, optimiser, pairs, step, rate, observer.as_mut()))
+        ahead.during(make, || fit.step(ready, optimiser, pairs, step, rate, observer.as_mut()))
     }
 
     /// What the next step reads, if its pairs are not in memory.

@@ -14,7 +14,7 @@ const state = { texts: ["", ""], names: ["", ""], runs: [], decode: "", selected
 const asked = new Map();
 
 const lines = (text) => text.split(/\r\n|\r|\n/).map((line) => line.trim()).filter(Boolean);
-const names = (text) => [...new Set(text.split(/[,;]/).map((name) => name.trim()).filter(Boolean))];
+const names = (text) => [...new Set(text.split(/[,;，、；]/).map((name) => name.trim()).filter(Boolean))];
 
 function hashOf() {
   const { texts, names, runs, decode } = state;

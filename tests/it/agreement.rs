@@ -154,6 +154,18 @@ fn other_conflicts_and_plausible_stories_are_disagreements() {
 }
 
 #[test]
+fn a_label_that_only_one_annotator_gives_is_told_with_its_attribute() {
+    let without = |file: &mut Value| file["test"]["1"]["states"][0]["open"] = json!([]);
+    let answer = compared_json(without);
+    let [told] = &answer["disagreements"].as_array().unwrap()[..] else { panic!("{answer}") };
+    assert_eq!(
+        (&told["attribute"], &told["labels"][1], &told["says"][1]),
+        (&json!("open"), &Value::Null, &json!("no label"))
+    );
+    assert!(told["labels"][0].is_u64() && told["says"][0].as_str().unwrap().contains('→'), "{told}");
+}
+
+#[test]
 fn what_one_annotator_leaves_out_is_counted_apart() {
     let without = |file: &mut Value| {
         let states = &mut file["test"]["1"]["states"][0];

@@ -79,7 +79,7 @@ fn every_kind_of_step_is_timed_phase_by_phase() {
         while fit.encode().is_some() {}
         let mut optimiser = AdamW::new(trial.parameters(), fit.config.adamw);
         let mut timer = PhaseTimer::start(&fit);
-        fit.step(&mut optimiser, &[0, 1], 0, 1e-2, &mut timer).unwrap();
+        fit.step(None, &mut optimiser, &[0, 1], 0, 1e-2, &mut timer).unwrap();
         let phases = timer.phases().to_array();
         assert!(phases.iter().all(|&seconds| seconds > 0.), "{sets:?}: {phases:?}");
         let encoded: i64 = timer.encoded.tokens();

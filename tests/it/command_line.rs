@@ -33,6 +33,16 @@ fn the_version_names_the_commit_and_libtorch() {
     assert!(libtorch.starts_with("2."), "{long}");
 }
 
+/// libtorch ends a program there with words that say something else.
+#[test]
+fn a_current_folder_that_was_removed_is_named() {
+    let above = tempfile::TempDir::new().unwrap();
+    let script = format!("mkdir gone && cd gone && rmdir ../gone && exec '{}' doctor", env!("CARGO_BIN_EXE_tiered"));
+    let output = Command::new("sh").args(["-c", &script]).current_dir(above.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the current folder can't be used"), "{}", stderr(&output));
+}
+
 #[test]
 fn a_folder_is_not_standard_output() {
     for command in [

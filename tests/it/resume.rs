@@ -6,9 +6,10 @@ use crate::tiny::Tiny;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 use tch::Device;
@@ -178,6 +179,31 @@ fn what_a_killed_save_has_left_is_removed_at_a_resume() {
     let resumed = command.output().unwrap();
     assert_eq!(resumed.status.code(), Some(76), "{}", stderr(&resumed));
     assert_eq!(left.map(|folder| folder.exists()), [false, false, true], "what was put aside stays");
+}
+
+/// It would go on in half a folder of its old name.
+#[test]
+fn a_run_whose_folder_is_moved_stops_and_goes_on_there() {
+    let tiny = Tiny::new();
+    let config = tiny.config();
+    let [run, moved] = ["run", "moved"].map(|name| tiny.path(name));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiered"));
+    command.args(["train", "--config", text(&config), "--output", text(&run), "--set", "train.epochs=2"]);
+    let mut training = command.env("TIERED_POISON", "pause=1@2").stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(training.stderr.take().unwrap());
+    let mut line = String::new();
+    while line.trim() != "paused" {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it never paused");
+    }
+    fs::rename(&run, &moved).unwrap();
+    let mut words = String::new();
+    stderr.read_to_string(&mut words).unwrap();
+    assert_eq!(training.wait().unwrap().code(), Some(73), "{words}");
+    assert!(words.contains("run: was moved or removed while it was trained; stopped after step"), "{words}");
+    assert!(!run.exists());
+    let resumed = resume(&moved, &[]);
+    assert!(resumed.status.success(), "{}", crate::support::stderr(&resumed));
 }
 
 #[test]

@@ -455,6 +455,10 @@ fn a_run_that_fails_does_not_stop_the_others() {
     }
     let said = stderr(&rig.run("run", "failing", &["--task", "1"]));
     assert!(said.contains("1 of 1 runs failed") && said.contains(" --task 1\n"), "{said}");
+    if let Ok(full) = fs::File::options().write(true).open("/dev/full") {
+        let output = rig.command("run", "failing", &["--task", "1"]).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(66), "what became of the run is told: {}", stderr(&output));
+    }
     let status = rig.succeeds("status", "failing", &[]);
     assert!(status.contains("waiting, failed") && status.contains("2 of 8 runs are done"), "{status}");
     let table = rig.succeeds("table", "failing", &["--evaluation", "dev"]);
@@ -698,6 +702,18 @@ fn a_finished_run_that_was_trained_on_other_data_is_refused() {
     let refused = rig.run("run", "data", &["--task", "1"]);
     assert!(stderr(&refused).contains("the file of data.dev has changed"), "{}", stderr(&refused));
     fs::write(rig.tiny.path("tiny.toml"), base).unwrap();
+
+    // Another config or tokenizer of the encoder.
+    for (name, what) in [("config.json", "the config.json"), ("tokenizer.json", "the tokenizer")] {
+        let file = rig.tiny.encoder().join(name);
+        let before = fs::read_to_string(&file).unwrap();
+        fs::write(&file, before.clone() + " ").unwrap();
+        let refused = rig.run("run", "data", &["--task", "1"]);
+        assert_eq!(refused.status.code(), Some(65), "{}", stderr(&refused));
+        let problem = format!("{what} of encoder.path has changed");
+        assert!(stderr(&refused).contains(&problem), "{}", stderr(&refused));
+        fs::write(&file, before).unwrap();
+    }
 
     // Other weights to begin with.
     let pretrained = rig.tiny.encoder().join("model.safetensors");

@@ -82,6 +82,21 @@ fn what_the_files_lack_is_named() {
             "merges.txt: line 3: \"ab\" is not a pair",
         ),
         (vec![("vocab.json", "{}"), ("merges.txt", "")], "vocab.json: it lacks the special token \"<s>\""),
+        (
+            vec![("vocab.txt", PIECES), ("tokenizer_config.json", settings), ("added_tokens.json", r#"{"kettle": 7}"#)],
+            "added_tokens.json: adds \"kettle\" to the vocabulary, without a tokenizer.json; where Python has transformers",
+        ),
+        (
+            vec![
+                ("vocab.json", pairs),
+                ("merges.txt", ""),
+                (
+                    "tokenizer_config.json",
+                    r#"{"added_tokens_decoder": {"0": {"content": "<s>"}, "8": {"content": "cup"}}}"#,
+                ),
+            ],
+            "tokenizer_config.json: adds \"cup\" to the vocabulary",
+        ),
     ] {
         let error = refused(&files);
         assert_eq!(error.kind, ErrorKind::Config, "{error}");

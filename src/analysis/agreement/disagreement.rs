@@ -1,7 +1,7 @@
 //! Where two annotators differ.
 
 use super::answers::TwoAnswers;
-use super::words::{answer, only};
+use super::words::{answer, no_label, only};
 use crate::attribute::Attribute;
 use serde::Serialize;
 
@@ -20,9 +20,9 @@ pub struct Disagreement {
     pub text: Option<String>,
     /// The entity, in tier 3.
     pub entity: Option<String>,
-    /// The attribute; `None` where an annotator leaves out what the other labels.
+    /// The attribute; `None` where an annotator leaves the entity out.
     pub attribute: Option<Attribute>,
-    /// The answers as labels: in tiers 1 and 2, 1 is implausible and in the conflict. `None` like the attribute.
+    /// The answers as labels: in tiers 1 and 2, 1 is implausible and in the conflict. `None` where an annotator gives none.
     pub labels: [Option<u8>; 2],
     /// The answers in words.
     pub says: [String; 2],
@@ -32,28 +32,24 @@ pub struct Disagreement {
 /// whatever the number of its attributes.
 pub(super) fn disagreements(answers: &[TwoAnswers]) -> Vec<Disagreement> {
     let of_cell = |cell: &[TwoAnswers]| {
-        let only =
-            [0, 1].map(|i| cell.iter().filter(|it| it.labels[i].is_some() && it.labels[1 - i].is_none()).count());
-        let left_out = cell.first().filter(|_| only != [0, 0]).map(|first| Disagreement::left_out(first, only));
-        left_out.into_iter().chain(cell.iter().filter_map(Disagreement::of)).collect::<Vec<_>>()
+        let labelled = [0, 1].map(|i| cell.iter().filter(|it| it.labels[i].is_some()).count());
+        match cell.first().filter(|_| labelled.contains(&0)) {
+            Some(first) => vec![Disagreement::left_out(first, labelled)],
+            None => cell.iter().filter_map(Disagreement::of).collect(),
+        }
     };
     answers.chunk_by(TwoAnswers::is_of_same_cell).flat_map(of_cell).collect()
 }
 
 impl Disagreement {
-    /// `None` if the labels are the same, or one is missing.
+    /// `None` if the labels are the same.
     fn of(answers: &TwoAnswers) -> Option<Self> {
-        let [first, second] = answers.labels;
-        let labels = [first?, second?];
-        let says = labels.map(|label| answer(answers.tier, answers.attribute, label));
-        (labels[0] != labels[1]).then(|| Disagreement {
-            attribute: answers.attribute,
-            labels: answers.labels,
-            ..Self::at(answers, says)
-        })
+        let TwoAnswers { tier, attribute, labels, .. } = *answers;
+        let says = labels.map(|label| label.map_or_else(no_label, |label| answer(tier, attribute, label)));
+        (labels[0] != labels[1]).then(|| Disagreement { attribute, labels, ..Self::at(answers, says) })
     }
 
-    /// Of an entity of which each annotator labels so many attributes that the other leaves out.
+    /// Of an entity of which one annotator labels so many attributes, and the other none.
     fn left_out(answers: &TwoAnswers, attributes: [usize; 2]) -> Self {
         Self::at(answers, attributes.map(only))
     }

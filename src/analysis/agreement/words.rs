@@ -16,6 +16,11 @@ pub(super) fn answer(tier: u8, attribute: Option<Attribute>, label: u8) -> Strin
     }
 }
 
+/// The answer of an annotator who labels other attributes of the entity.
+pub(super) fn no_label() -> String {
+    "no label".into()
+}
+
 /// What an annotator does who labels so many attributes of an entity that the other leaves out.
 pub(super) fn only(attributes: usize) -> String {
     match attributes {

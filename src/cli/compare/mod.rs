@@ -121,10 +121,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let comparison = Comparison::new("Runs", sections, &Compared::WithFirst);
     let comparison = if args.seeds { comparison } else { comparison.of_single_runs() };
     let text = match args.format.format {
-        Format::Json => {
-            let answer = Answer { comparison: &comparison, differing: &differing };
-            schema::to_string_pretty(&answer).expect("it has string keys only") + "\n"
-        }
+        Format::Json => schema::document(&Answer { comparison: &comparison, differing: &differing }),
         format => shown(&comparison, format),
     };
     print(&text)?;
@@ -143,26 +140,68 @@ fn decodings(args: &Args) -> Vec<(Decode, StateDecode)> {
 
 fn differing_pairs(set: &str, decoding: &str, answers: &SetAnswers, outcomes: &[Reached]) -> Differing {
     let pairs = answers.pairs();
+    // A set in which some pairs have no state labels has no verifiability.
+    let known = if answers.set().has_states() { 3 } else { 2 };
     let differ = pairs.iter().enumerate().filter_map(|(i, &(id, kind))| {
-        let tiers: Vec<&str> =
-            outcomes.iter().map(|of_run| TIERS[of_run[i].iter().take_while(|&&reached| reached).count()]).collect();
+        let tiers: Vec<&str> = outcomes
+            .iter()
+            .map(|of_run| TIERS[of_run[i][..known].iter().take_while(|&&reached| reached).count()])
+            .collect();
         let differ = tiers.iter().any(|tier| *tier != tiers[0]);
         differ.then(|| DifferingPair { id: id.to_owned(), kind: kind.to_owned(), tiers })
     });
     Differing { set: set.to_owned(), decoding: decoding.to_owned(), pairs: pairs.len(), differ: differ.collect() }
 }
 
+/// The pairs on which the runs differ, best tier first. More than two runs go by numbers: their paths would fill the page.
 fn listing(runs: &[String], differing: &[Differing], most: usize) -> String {
+    let numbers: Vec<String> = (1..=runs.len()).map(|number| number.to_string()).collect();
     let mut text = String::new();
+    let named = if runs.len() > 2 { &numbers } else { runs };
+    if runs.len() > 2 {
+        text += "\nRuns by number:\n";
+        numbers.iter().zip(runs).for_each(|(number, run)| text += &format!("  {number}  {run}\n"));
+    }
     for Differing { set, decoding, pairs, differ } in differing {
         let _ = writeln!(text, "\n{set}, {decoding}: the runs differ on {} of {pairs} pairs", differ.len());
         for pair in differ.iter().take(most) {
-            let tiers = runs.iter().zip(&pair.tiers).map(|(run, tier)| format!("{tier} ({run})"));
-            let _ = writeln!(text, "  {}: {}", pair.id, tiers.collect::<Vec<_>>().join(", "));
+            let of_tier = |tier: &&str| {
+                let reach = named.iter().zip(&pair.tiers).filter(|(_, reached)| *reached == tier);
+                let names: Vec<&str> = reach.map(|(name, _)| name.as_str()).collect();
+                (!names.is_empty()).then(|| format!("{tier} ({})", names.join(", ")))
+            };
+            let tiers: Vec<String> = TIERS.iter().rev().filter_map(of_tier).collect();
+            let _ = writeln!(text, "  {}: {}", pair.id, tiers.join(", "));
         }
         if differ.len() > most {
             let _ = writeln!(text, "  and {} more (--all)", differ.len() - most);
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(runs: &[&str], tiers: &[&'static str]) -> String {
+        let pair = |id: &str| DifferingPair { id: id.into(), kind: "cloze".into(), tiers: tiers.to_vec() };
+        let differing = Differing {
+            set: "dev".into(),
+            decoding: "pair".into(),
+            pairs: 9,
+            differ: vec![pair("1-C0"), pair("2-C0")],
+        };
+        listing(&runs.iter().map(ToString::to_string).collect::<Vec<_>>(), &[differing], 1)
+    }
+
+    #[test]
+    fn two_runs_are_listed_by_name_and_more_by_number() {
+        let two = listed(&["runs/a", "runs/b"], &["wrong", "consistent"]);
+        let title = "\ndev, pair: the runs differ on 2 of 9 pairs\n";
+        assert_eq!(two, format!("{title}  1-C0: consistent (runs/b), wrong (runs/a)\n  and 1 more (--all)\n"));
+        let three = listed(&["a", "b", "c"], &["accurate", "wrong", "accurate"]);
+        let numbers = "\nRuns by number:\n  1  a\n  2  b\n  3  c\n";
+        assert_eq!(three, format!("{numbers}{title}  1-C0: accurate (1, 3), wrong (2)\n  and 1 more (--all)\n"));
+    }
 }

@@ -97,8 +97,6 @@ fn departures(args: &Args, plan: &Plan, is_cut: bool) -> Vec<String> {
 }
 
 fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], summary: &AnswerSummary) -> Result<()> {
-    let internal = |error: serde_json::Error| Error::new(ErrorKind::Internal, format!("results.json: {error}"));
-    let text = schema::to_string_pretty(summary).map_err(internal)?;
     let settled = summary.settled;
     let mut facts = settled.flat();
     facts.insert("bos_seen".to_owned(), json!(summary.bos_seen));
@@ -113,7 +111,7 @@ fn write(folder: &Path, set: &StorySet, plan: &Plan, answers: &[TierAnswers], su
     if has_pairs && !set.checked.is_empty() {
         write_pairs(folder, set)?;
     }
-    durable::replace(&folder.join("results.json"), format!("{text}\n").as_bytes())
+    durable::replace(&folder.join("results.json"), schema::document(summary).as_bytes())
 }
 
 /// The answers as predictions about pairs, if two stories of one pair were asked about.

@@ -96,9 +96,7 @@ fn write(run: &Session, answers: &[HarAnswer], summary: &HarSummary) -> Result<(
         said.map(|said| schema::to_string(&said).map(|line| line + "\n")).collect::<std::result::Result<String, _>>();
     let lines = lines.map_err(|error| Error::new(ErrorKind::Internal, format!("{QUESTIONS}: {error}")))?;
     durable::replace(&folder.join(QUESTIONS), lines.as_bytes())?;
-    let text = schema::to_string_pretty(summary)
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("results.json: {error}")))?;
-    durable::replace(&folder.join("results.json"), format!("{text}\n").as_bytes())?;
+    durable::replace(&folder.join("results.json"), schema::document(summary).as_bytes())?;
     let (pairs, undecided) = (counted(summary.pairs, "pair"), summary.undecided);
     print(&format!("{}: {pairs} asked, {undecided} undecided\n", folder.display()))?;
     say!("`tiered score {}` scores them", quoted(file.display()));

@@ -12,7 +12,7 @@ use crate::llm::score::{
 use crate::llm::server::Settled;
 use crate::llm::{Protocol, QUESTIONS, read_stories};
 use crate::prediction::{LabelledPair, read_predictions, write_lines};
-use crate::report::{Table, published_models};
+use crate::report::published_models;
 use crate::say::{aside, counted};
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -92,12 +92,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if out.is_some_and(|out| out.is_standard_output()) {
         return Ok(());
     }
-    let text = match args.format.format {
-        Format::Json => report.to_json(),
-        Format::Text => report.to_text(),
-        Format::Markdown => report.to_markdown(),
-        Format::Csv => report.in_tables(Table::to_csv),
-        Format::Latex => report.in_tables(Table::to_latex),
+    let text = match (args.format.format, args.format.format.of_tables()) {
+        (Format::Text, _) => report.to_text(),
+        (Format::Markdown, _) => report.to_markdown(),
+        (_, Some(format)) => report.in_tables(format),
+        (_, None) => report.to_json(),
     };
     print(&text)
 }
@@ -113,13 +112,8 @@ fn har_agreement(args: &Args, first: &Path, second: &Path) -> Result<String> {
     require_both_orders_of_pairs(first, second)?;
     let read = |folder: &Path| read_predictions(&folder.join("predictions.jsonl")).map(|read| read.pairs);
     let agreement = agreement_of_pairs(&first.display().to_string(), &read(first)?, &read(second)?)?;
-    Ok(match args.format.format {
-        Format::Json => agreement.to_json(),
-        Format::Text => agreement.table().to_text(),
-        Format::Markdown => agreement.table().to_markdown(),
-        Format::Csv => agreement.table().to_csv(),
-        Format::Latex => agreement.table().to_latex(),
-    })
+    let format = args.format.format.of_tables();
+    Ok(format.map_or_else(|| agreement.to_json(), |format| format(&agreement.table())))
 }
 
 /// What may differ between two runs by protocol har that are asked in both orders: the order and the words for it, where

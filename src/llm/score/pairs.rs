@@ -2,12 +2,11 @@
 //! whatever its bias to one of the words.
 
 use super::link::Linked;
-use crate::data::Kind;
+use crate::data::{Kind, first_by_group};
 use crate::llm::story::AskedStory;
 use crate::llm::tier::Tier;
 use crate::metrics::{Share, StoryGroups};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// An implausible story of tier 1 with the plausible one of its group.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,10 +79,8 @@ pub struct LaterFigures {
 
 /// Every implausible story with the first plausible story of its group.
 pub fn ranked_pairs(linked: &Linked) -> Vec<RankedPair> {
-    let mut first: BTreeMap<i64, usize> = BTreeMap::new();
-    for (place, story) in linked.stories.iter().enumerate().filter(|(_, story)| story.plausible) {
-        first.entry(story.group).or_insert(place);
-    }
+    let plausible = linked.stories.iter().enumerate().filter(|(_, story)| story.plausible);
+    let first = first_by_group(plausible.map(|(place, story)| (story.group, place)));
     let pair = |(implausible, story): (usize, &AskedStory)| {
         let &plausible = first.get(&story.group)?;
         let difference = linked.margins[plausible].zip(linked.margins[implausible]).map(|(a, b)| a - b);

@@ -50,8 +50,7 @@ impl ScoreReport {
 
     /// The whole report with the version of our formats, and a line end.
     pub fn to_json(&self) -> String {
-        let json = schema::to_string_pretty(self).expect("a report has string keys and finite numbers only");
-        json + "\n"
+        schema::document(self)
     }
 
     fn title(&self) -> String {
@@ -189,7 +188,7 @@ impl Agreement {
 
     /// The shares with the version of our formats, and a line end.
     pub fn to_json(&self) -> String {
-        schema::to_string_pretty(self).expect("shares have string keys and finite numbers only") + "\n"
+        schema::document(self)
     }
 }
 

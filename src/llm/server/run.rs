@@ -17,7 +17,7 @@ use super::probe::{ProbeReport, TOLERANCE};
 use crate::durable::{self, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema;
-use crate::untrusted::{self, MAX_CONFIG, json_error, shown};
+use crate::untrusted::shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -95,9 +95,7 @@ impl LlmRunFolder {
     /// `Config`, naming what differs, if this is another run; `Io`.
     pub fn settle(&self, now: Settled) -> Result<Settled> {
         let Some(then) = self.settled()? else {
-            let text = schema::to_string_pretty(&now)
-                .map_err(|error| Error::new(ErrorKind::Internal, format!("{SETTLED}: {error}")))?;
-            durable::replace(&self.path.join(SETTLED), format!("{text}\n").as_bytes())?;
+            durable::replace(&self.path.join(SETTLED), schema::document(&now).as_bytes())?;
             return Ok(now);
         };
         let differences = then.differences(&now);
@@ -162,10 +160,7 @@ impl Settled {
     /// # Errors
     /// `Io`; `Data` if the file is invalid.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
-        let path = folder.join(SETTLED);
-        let bytes = untrusted::read_if_there(&path, MAX_CONFIG).map_err(|error| Error::reading(&path, &error))?;
-        let parsed = bytes.map(|bytes| schema::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| Error::data(format!("{}: {}", path.display(), json_error(&error))).caused_by(error))
+        durable::read_document(&folder.join(SETTLED))
     }
 
     /// What differs, one line each.

@@ -252,7 +252,7 @@ impl EncoderConfig {
     }
 
     /// The id of the padding, in the families whose positions start after it.
-    const fn padding_id(&self) -> Option<i64> {
+    pub const fn padding_id(&self) -> Option<i64> {
         match self.family {
             Family::Roberta { pad_token_id }
             | Family::XlmRoberta { pad_token_id }

@@ -24,6 +24,7 @@ impl Answer {
 mod tests {
     use super::*;
     use crate::decode::Decode;
+    use crate::language::Language;
     use crate::report::StoryAnswer;
 
     #[test]
@@ -44,6 +45,7 @@ mod tests {
                 conflict: Vec::new(),
                 subject: None,
                 states: Vec::new(),
+                language: Language::English,
             };
             nothing.with_found(found).found_text()
         };

@@ -3,7 +3,6 @@
 use super::{Answer, ConflictSentence, StateAnswer, StoryChoice, Verdict};
 use crate::attribute::Side;
 use crate::decode::Decode;
-use crate::language::Language;
 use crate::prediction::CONFLICT_THRESHOLD;
 use crate::report::words;
 
@@ -48,9 +47,7 @@ impl Answer {
             let conflict_prob = in_words(*conflict_prob);
             format!("  {story}sentence {}: \"{text}\" (conflict probability {conflict_prob})\n", sentence + 1)
         };
-        let texts = self.stories.iter().flat_map(|story| &story.sentences).map(|sentence| &sentence.text);
-        let language = Language::of(texts);
-        let about = |name: &String| format!("The conflict is about {}.\n", words::noun(name, language));
+        let about = |name: &String| format!("The conflict is about {}.\n", words::noun(name, self.language));
         let about = self.subject.as_ref().map_or(String::new(), about);
         format!("\n{title}\n{}{about}", self.conflict.iter().map(line).collect::<String>())
     }

@@ -25,7 +25,7 @@ impl Comparison {
 
     /// Everything, with two spaces of indentation; read back by [`schema::from_slice`].
     pub fn to_json(&self) -> String {
-        schema::to_string_pretty(self).expect("a comparison has string keys and finite numbers only") + "\n"
+        schema::document(self)
     }
 
     fn render(&self, title: impl Fn(&Section) -> String, table: impl Fn(&Table) -> String) -> String {

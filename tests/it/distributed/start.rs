@@ -51,6 +51,18 @@ fn more_processes_than_shards_are_refused_in_all() {
     assert!(words[1].contains("process 0: ") && !run.exists(), "{words:?}");
 }
 
+/// Only the first one makes the folder. With another code for the others a script would start them again, for ever.
+#[test]
+fn a_folder_that_can_t_be_made_ends_all_with_its_error() {
+    let cluster = Cluster::shared();
+    let run = cluster.folder();
+    let name = format!(".{}.part", run.file_name().unwrap().to_str().unwrap());
+    std::fs::write(run.with_file_name(name), "no folder").unwrap();
+    let words = refused(2, 73, |_| cluster.command(&run, PATIENCE));
+    assert!(words.iter().all(|words| words.contains("is not a folder; choose another path")), "{words:?}");
+    assert!(words[1].contains("process 0: ") && !run.exists(), "{words:?}");
+}
+
 #[test]
 fn what_one_process_lacks_ends_all() {
     let cluster = Cluster::shared();

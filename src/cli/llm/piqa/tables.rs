@@ -84,6 +84,5 @@ struct Document<'a> {
 pub(super) fn json(scores: &[ScoredSubmission], with_published: bool) -> String {
     let by_set = |row: PublishedAccuracy| SETS.iter().filter_map(move |set| Some((*set, row.on(set)?))).collect();
     let published = || published_accuracies().into_iter().map(|row| (row.system, by_set(row))).collect();
-    let document = Document { scores, published: with_published.then(published) };
-    schema::to_string_pretty(&document).expect("scores can be written as JSON") + "\n"
+    schema::document(&Document { scores, published: with_published.then(published) })
 }

@@ -217,6 +217,23 @@ fn a_tokenizer_of_another_encoder_is_refused() {
     );
 }
 
+/// Hugging Face gives tokens with the padding's id no position of their own.
+#[test]
+fn a_tokenizer_whose_first_token_has_the_id_of_the_padding_is_refused() {
+    let tiny = Tiny::new();
+    let path = tiny.encoder().join("config.json");
+    let mut config = json_of(&path);
+    config["pad_token_id"] = json!(0);
+    fs::write(&path, config.to_string()).unwrap();
+    let output = tiny.train("run", &["--dry-run"]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(78), "{message}");
+    assert!(
+        message.contains("the tokenizer produces a token with the encoder's pad_token_id, 0; use the"),
+        "{message}"
+    );
+}
+
 #[test]
 fn threads_without_end_are_refused() {
     let tiny = Tiny::new();
