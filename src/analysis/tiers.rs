@@ -6,12 +6,12 @@ use crate::attribute::Side;
 use crate::decode::{Decode, StateDecode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::PairSet;
-use crate::prediction::{LabelledEntity, LabelledPair, LabelledStory};
+use crate::prediction::{LabelledEntity, LabelledPair, LabelledStory, distinct_lines};
 use crate::schema;
 use crate::untrusted::{self, json_line_error, sha256};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -130,14 +130,6 @@ struct TiersHead {
 }
 
 fn parse_lines(text: &str) -> Result<Vec<PairTiers>, String> {
-    let mut line_of = HashMap::new();
-    let parsed = |(number, line)| {
-        let at_line = |problem: String| format!("line {number}: {problem}");
-        let pair: PairTiers = schema::from_str(line).map_err(|error| at_line(json_line_error(&error)))?;
-        match line_of.insert((pair.id.clone(), pair.stories.clone()), number) {
-            None => Ok(pair),
-            Some(first) => Err(at_line(format!("pair {:?} is on line {first} too; remove one of them", pair.id))),
-        }
-    };
-    untrusted::lines(text).map(parsed).collect()
+    let parse = |line: &str| schema::from_str(line).map_err(|error| json_line_error(&error));
+    distinct_lines(text, parse, |pair: &PairTiers| (pair.id.clone(), pair.stories.clone()))
 }

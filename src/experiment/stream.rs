@@ -1,6 +1,5 @@
 //! The pairs of a run that are not all in memory.
 
-use super::inputs::check_tokens;
 use super::sources::SourceStories;
 use crate::batch::{Corpus, Reads};
 use crate::data::Pair;
@@ -64,7 +63,7 @@ impl PairStream for SourceStream {
     fn corpus(&self, epoch: u64, pairs: &[usize]) -> Result<Corpus> {
         let pairs = self.pairs(epoch, pairs)?;
         let corpus = Corpus::new(pairs, &self.tokenizer, self.encoder.max_tokens(), self.reads)?;
-        check_tokens(&corpus, &self.encoder)?;
+        corpus.check_tokens(self.encoder.vocab_size, self.encoder.token_types(), self.encoder.padding_id())?;
         Ok(corpus)
     }
 }

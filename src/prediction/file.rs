@@ -7,6 +7,7 @@ use crate::untrusted::{self, MAX_PREDICTIONS, json_line_error};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -100,15 +101,28 @@ pub fn write_lines(file: &mut dyn Write, path: &Path, predictions: &[LabelledPai
 }
 
 fn parse_lines(text: &str) -> Result<Vec<LabelledPair>, String> {
+    // Another story of this name is another pair: one of the published lists has such a pair.
+    let named = |pair: &LabelledPair| (pair.id.clone(), pair.implausible_story().prediction.sentences.clone());
+    distinct_lines(text, parse_line, named)
+}
+
+/// A pair from each line; no two have the same id and the same of what `named` tells beside it.
+///
+/// # Errors
+/// That of `parse`, or the second line of a pair; with the number of the line.
+pub fn distinct_lines<T, K: Eq + Hash>(
+    text: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+    named: impl Fn(&T) -> (String, K),
+) -> Result<Vec<T>, String> {
     let mut line_of = HashMap::new();
     let parsed = |(number, line)| {
-        let at_line = |error| format!("line {number}: {error}");
-        let pair = parse_line(line).map_err(at_line)?;
-        // Another story of this name is another pair: one of the published lists has such a pair.
-        let of_pair = (pair.id.clone(), pair.implausible_story().prediction.sentences.clone());
-        match line_of.insert(of_pair, number) {
+        let at_line = |problem: String| format!("line {number}: {problem}");
+        let pair = parse(line).map_err(at_line)?;
+        let (id, rest) = named(&pair);
+        match line_of.insert((id.clone(), rest), number) {
             None => Ok(pair),
-            Some(first) => Err(at_line(format!("pair {:?} is on line {first} too; remove one of them", pair.id))),
+            Some(first) => Err(at_line(format!("pair {id:?} is on line {first} too; remove one of them"))),
         }
     };
     untrusted::lines(text).map(parsed).collect()

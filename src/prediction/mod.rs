@@ -12,8 +12,8 @@ mod soft;
 mod story;
 
 pub use file::{
-    PredictionFile, PredictionFormat, parse_predictions, prediction_bytes, read_predictions, write_lines,
-    write_predictions,
+    PredictionFile, PredictionFormat, distinct_lines, parse_predictions, prediction_bytes, read_predictions,
+    write_lines, write_predictions,
 };
 pub use gold::{EntityGold, PairGold, StoryGold};
 pub use labelled::{LabelledEntity, LabelledPair, LabelledStates, LabelledStory, without_states};

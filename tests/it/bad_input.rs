@@ -134,7 +134,7 @@ fn weights_that_do_not_fit() {
     let said = [
         "model.safetensors",
         "1 missing: roberta.embeddings.LayerNorm.bias",
-        "1 unexpected: roberta.embeddings.LayerNorm.shift",
+        "1 unexpected: embeddings.LayerNorm.shift",
         "roberta.encoder.layer.0.output.dense.bias is [31], should be [32]",
     ];
     refuses(&tiny, &[], 78, &said);

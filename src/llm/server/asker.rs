@@ -13,6 +13,19 @@ use crate::error::{Error, Result};
 /// The scores of a continuation's tokens, and whether each was the likeliest at its place.
 pub type TokenScores = Vec<(TokenScore, bool)>;
 
+/// The scores of a continuation, token by token, up to the first of which only a bound is known.
+pub fn scores(cut: &Cut, mut of_token: impl FnMut(usize) -> Result<(TokenScore, bool)>) -> Result<TokenScores> {
+    let mut scores = TokenScores::new();
+    for number in 0..cut.len() {
+        let score = of_token(number)?;
+        scores.push(score);
+        if matches!(score.0, TokenScore::AtMost(_)) {
+            break;
+        }
+    }
+    Ok(scores)
+}
+
 /// One model on one server, and how its prompts are cut.
 pub struct Asker {
     pub client: LlmClient,

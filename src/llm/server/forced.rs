@@ -2,7 +2,7 @@
 //! it was before it was forced. Options that begin alike share requests.
 
 use super::answer::TokenScore;
-use super::asker::{Asker, TokenScores};
+use super::asker::{Asker, TokenScores, scores};
 use super::cut::Cut;
 use crate::error::{Error, Result};
 use crate::untrusted::shown;
@@ -22,15 +22,7 @@ impl<'a> Forced<'a> {
     /// # Errors
     /// As [`Asker::next`]; `Data` if another token was generated than the forced one.
     pub fn score(&mut self, cut: &Cut) -> Result<TokenScores> {
-        let mut scores = TokenScores::new();
-        for number in 0..cut.len() {
-            let score = self.token(cut, number)?;
-            scores.push(score);
-            if matches!(score.0, TokenScore::AtMost(_)) {
-                break;
-            }
-        }
-        Ok(scores)
+        scores(cut, |number| self.token(cut, number))
     }
 
     fn token(&mut self, cut: &Cut, number: usize) -> Result<(TokenScore, bool)> {

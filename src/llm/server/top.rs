@@ -2,7 +2,7 @@
 //! options' prefix tree. What is not listed is at most as likely as the last one listed.
 
 use super::answer::TokenScore;
-use super::asker::{Asker, TokenScores};
+use super::asker::{Asker, TokenScores, scores};
 use super::cut::Cut;
 use super::wire::{Next, Token};
 use crate::error::{Error, Result};
@@ -22,15 +22,7 @@ impl<'a> TopTokens<'a> {
     /// # Errors
     /// As [`Asker::next`]; `Data` if the server lists no tokens, or none that can be compared with ours.
     pub fn score(&mut self, cut: &Cut) -> Result<TokenScores> {
-        let mut scores = TokenScores::new();
-        for number in 0..cut.len() {
-            let score = find(self.node(cut, number)?, cut.token(number))?;
-            scores.push(score);
-            if matches!(score.0, TokenScore::AtMost(_)) {
-                break;
-            }
-        }
-        Ok(scores)
+        scores(cut, |number| find(self.node(cut, number)?, cut.token(number)))
     }
 
     fn node(&mut self, cut: &Cut, number: usize) -> Result<&Next> {
